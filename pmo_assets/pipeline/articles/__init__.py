@@ -1,0 +1,1 @@
+"""Articles: packages, JATS parsing, the three-level relevance filter, licences, in-text mentions, batches."""

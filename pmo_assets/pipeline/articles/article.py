@@ -1,0 +1,71 @@
+"""What is known of an article from its JATS XML: the records that the other rooms read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class InTextMention:
+    """A place in the running text that refers to a figure.
+
+    Attributes:
+        sentence: the sentence with the reference.
+        paragraph: the whole paragraph around it.
+    """
+
+    sentence: str
+    paragraph: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackageFigure:
+    """A `<fig>` of the JATS XML.
+
+    Attributes:
+        image_cluster_id: `xlink:href` of its first graphic, without folder and image extension; unique in the article.
+        label: as printed, e.g. "Figure 3"; "" when the XML has none.
+        caption: plain text of title and paragraphs of `<caption>`, without the label, white space collapsed.
+        graphics: all `xlink:href` values, in document order.
+        mentions: where the text refers to it.
+    """
+
+    image_cluster_id: str
+    label: str
+    caption: str
+    graphics: tuple[str, ...] = ()
+    mentions: tuple[InTextMention, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """Facts of one article from its JATS XML (all text plain, white space collapsed).
+
+    Attributes:
+        pmcid: number without "PMC"; None when the XML does not give it.
+        license_code: Creative Commons code as PMC writes it ("CC BY", "CC BY-NC-ND", "CC0"); None if not stated.
+        license_text: the licence statement's text or URL, "" if absent.
+        citation: "Journal. Year; volume(issue): pages" as far as known.
+        is_retracted: the article is retracted, or is itself a retraction notice.
+        mesh_terms: MeSH headings if the XML carries them.
+        figures: numbered figures in document order (no tables, graphical abstracts, author photos).
+        table_captions: captions of `<table-wrap>`.
+        text: abstract and body as plain text (for relevance criterion iii).
+    """
+
+    pmcid: int | None
+    pmid: str | None
+    doi: str | None
+    title: str
+    journal: str
+    year: int | None
+    authors: tuple[str, ...]
+    citation: str
+    license_code: str | None
+    license_text: str
+    is_retracted: bool
+    keywords: tuple[str, ...]
+    mesh_terms: tuple[str, ...]
+    figures: tuple[PackageFigure, ...]
+    table_captions: tuple[str, ...]
+    text: str = field(repr=False)

@@ -1,0 +1,61 @@
+"""Article batches: a batch is a manifest that is written once and never changes.
+
+A batch's key is `<sequence>-<digest>`: the sequence orders batches (a later batch supersedes an earlier one in the
+release), the digest is taken over what the batch holds. A package that some manifest already holds with the same
+content is not registered again; a changed one goes into a new batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+from pmo_assets.pipeline.articles.packages import PackageListing, newest_versions
+
+
+def manifest_rows(listings: Sequence[PackageListing], source: str) -> list[dict[str, Any]]:
+    """Return the manifest of one batch as rows of the table `article_batch`."""
+    rows = []
+    for listing in listings:
+        row = asdict(listing)
+        row.pop("is_manuscript")
+        rows.append({**row, "source": source, "files": list(row["files"])})
+    return rows
+
+
+def batch_key(sequence: int, listings: Sequence[PackageListing]) -> str:
+    """Return the key of a batch, e.g. `0001-3f2a9c1d`."""
+    content = "\n".join(f"{listing.article_id} {listing.digest}" for listing in listings)
+    return f"{sequence:04d}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+
+
+def next_sequence(existing: Iterable[str]) -> int:
+    """Return the sequence number of the next batch, from 1."""
+    numbers = [int(key.split("-")[0]) for key in existing if key.split("-")[0].isdigit()]
+    return max(numbers, default=0) + 1
+
+
+def new_batches(
+    listings: Iterable[PackageListing],
+    *,
+    registered: Iterable[tuple[int, str]],
+    existing_keys: Iterable[str],
+    size: int,
+) -> Iterator[tuple[str, list[PackageListing]]]:
+    """Yield (key, packages) for what is not registered yet, `size` packages a batch, ordered by article number.
+
+    Args:
+        listings: what the source holds; of several versions of an article the best is taken.
+        registered: (article number, digest) of every package in an existing manifest.
+        existing_keys: keys of the existing batches.
+        size: packages per batch.
+    """
+    known = set(registered)
+    fresh = iter([item for item in newest_versions(list(listings)) if (item.article_id, item.digest) not in known])
+    sequence = next_sequence(existing_keys)
+    while group := list(islice(fresh, size)):
+        yield batch_key(sequence, group), group
+        sequence += 1

@@ -1,0 +1,1 @@
+"""Captions: panel identifiers and one subcaption per panel."""

@@ -1,0 +1,84 @@
+"""What detection finds in a figure: the records that assembly reads, and the picture it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText
+from pmo_assets.pipeline.geometry import Box
+
+ImageType = Literal["CFP", "OCT", "Retinal Imaging", "Other"]
+IMAGE_TYPES: tuple[ImageType, ...] = ("CFP", "OCT", "Retinal Imaging", "Other")
+"""The four imaging types of the paper (Table 1)."""
+
+SCORE_THRESHOLD = 0.25
+"""Detections below this score are dropped (paper, Methods)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureView:
+    """What a detector sees of one figure.
+
+    Attributes:
+        pixels: (height, width, 3) uint8, RGB.
+        bitmaps: where the PDF placed bitmaps; empty when unknown.
+        texts: live text inside the figure; empty when unknown.
+        caption_identifiers: identifiers that the caption names ("A", "b", "left"), in order; empty when none.
+    """
+
+    pixels: NDArray[np.uint8]
+    bitmaps: tuple[EmbeddedBitmap, ...] = ()
+    texts: tuple[EmbeddedText, ...] = ()
+    caption_identifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PanelDetection:
+    """A panel, or the place where a panel identifier is printed.
+
+    Attributes:
+        kind: "panel" or "identifier".
+        box: normalised [l, t, r, b] in the figure.
+        score: 0..1.
+        source: where the box came from: "bitmap", "gutter", "text", "identifier" (a panel cut around an identifier),
+            "figure" (the whole figure is one panel).
+        text: the identifier as read, without brackets and dots; None for panels and for unread identifiers.
+    """
+
+    kind: Literal["panel", "identifier"]
+    box: Box
+    score: float
+    source: str
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImageDetection:
+    """An image (one bitmap acquisition or plot) in the figure.
+
+    Attributes:
+        box: normalised [l, t, r, b] in the figure.
+        score: 0..1, that there is an image.
+        source: "bitmap", "gutter" or "figure".
+        image_type: the most likely type; None when it cannot be decided.
+        type_score: 0..1 score of `image_type` (of the best candidate when None).
+        type_scores: score per type, summing to 1.
+        type_reason: why the type is what it is, or why it could not be decided.
+        marked: whether a mark points at a region; None when it cannot be decided.
+        mark_score: 0..1 that the image is marked.
+    """
+
+    box: Box
+    score: float
+    source: str
+    image_type: ImageType | None
+    type_score: float
+    type_scores: Mapping[str, float] = field(default_factory=dict)
+    type_reason: str = ""
+    marked: bool | None = None
+    mark_score: float = 0.0

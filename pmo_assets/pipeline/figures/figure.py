@@ -1,0 +1,87 @@
+"""A figure as it was found in the PDF: the records that extraction writes and detection reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pmo_assets.pipeline.geometry import Box
+
+
+@dataclass(frozen=True, slots=True)
+class PageBox:
+    """A box on a page.
+
+    Attributes:
+        page: 0-based page index.
+        bbox: PDF points, origin top left of the page as displayed (rotation applied).
+    """
+
+    page: int
+    bbox: Box
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedBitmap:
+    """A bitmap placed in the figure by the PDF (an exact hint for panels and images).
+
+    Attributes:
+        box: normalised [l, t, r, b] in the figure.
+        native_width: pixels of the embedded image.
+        native_height: pixels of the embedded image.
+    """
+
+    box: Box
+    native_width: int
+    native_height: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedText:
+    """A span of live text inside the figure: a word or a few words on one line.
+
+    Attributes:
+        text: as printed.
+        box: normalised [l, t, r, b] in the figure, tight on the glyphs' line box.
+        size: font size in points.
+        bold: the font is bold.
+    """
+
+    text: str
+    box: Box
+    size: float
+    bold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PdfFigure:
+    """A figure located in the PDF.
+
+    Attributes:
+        pdf_figure_id: "p<page>-<n>", page 0-based, n counting from 1 on the page in reading order; unique in the PDF.
+        label: as printed ("Figure 3"); None when there is none.
+        caption: text without the label; from the XML when the figure was located by it, else from the PDF.
+        locations: where it lies, one entry per page in page order; tight on ink.
+        caption_locations: where its caption lies (label included); empty when the caption was not found.
+        image_cluster_id: the package figure whose caption located it; None when found by layout alone.
+        located_by: "xml_caption" or "layout".
+        confidence: 0..1.
+        width: pixels of the rendered figure.
+        height: pixels of the rendered figure.
+        dpi: resolution of the rendering.
+        bitmaps: embedded bitmaps.
+        texts: live text spans.
+    """
+
+    pdf_figure_id: str
+    label: str | None
+    caption: str
+    locations: tuple[PageBox, ...]
+    caption_locations: tuple[PageBox, ...]
+    image_cluster_id: str | None
+    located_by: str
+    confidence: float
+    width: int
+    height: int
+    dpi: float
+    bitmaps: tuple[EmbeddedBitmap, ...]
+    texts: tuple[EmbeddedText, ...]

@@ -1,0 +1,137 @@
+"""Axis-aligned boxes: the one place where their arithmetic lives.
+
+A box is `(left, top, right, bottom)` with the origin at the top left. Its unit is the caller's: PDF points on a page,
+pixels of a rendered figure, or fractions 0..1 of a figure ("normalised"). Functions never convert between units
+unless their name says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Box = tuple[float, float, float, float]
+
+UNIT_BOX: Box = (0.0, 0.0, 1.0, 1.0)
+"""The whole figure in normalised coordinates."""
+
+
+def as_box(values: Iterable[float]) -> Box:
+    """Return four numbers as a box with ordered edges.
+
+    Raises:
+        ValueError: if there are not exactly four values.
+    """
+    x0, y0, x1, y1 = (float(value) for value in values)
+    return (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+
+
+def width(box: Box) -> float:
+    """Return the extent in x; 0 for an inverted box."""
+    return max(0.0, box[2] - box[0])
+
+
+def height(box: Box) -> float:
+    """Return the extent in y; 0 for an inverted box."""
+    return max(0.0, box[3] - box[1])
+
+
+def area(box: Box) -> float:
+    """Return the area in squared units; 0 for an inverted box."""
+    return width(box) * height(box)
+
+
+def centre(box: Box) -> tuple[float, float]:
+    """Return the centre point (x, y)."""
+    return ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+
+
+def intersection(a: Box, b: Box) -> Box:
+    """Return the common part of two boxes; its area is 0 when they do not overlap."""
+    return (max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3]))
+
+
+def iou(a: Box, b: Box) -> float:
+    """Return intersection over union, 0..1; 0 when both boxes are empty."""
+    common = area(intersection(a, b))
+    union = area(a) + area(b) - common
+    return common / union if union > 0 else 0.0
+
+
+def covered_fraction(inner: Box, outer: Box) -> float:
+    """Return which fraction of `inner`'s area lies in `outer`, 0..1 (the paper's "overlap")."""
+    size = area(inner)
+    return area(intersection(inner, outer)) / size if size > 0 else 0.0
+
+
+def contains(outer: Box, inner: Box, tolerance: float = 0.0) -> bool:
+    """Say whether `inner` lies in `outer`, allowing it to stick out by `tolerance` units on each side."""
+    return (
+        inner[0] >= outer[0] - tolerance
+        and inner[1] >= outer[1] - tolerance
+        and inner[2] <= outer[2] + tolerance
+        and inner[3] <= outer[3] + tolerance
+    )
+
+
+def union_box(boxes: Iterable[Box]) -> Box:
+    """Return the smallest box around all boxes.
+
+    Raises:
+        ValueError: if there is no box.
+    """
+    items = list(boxes)
+    if not items:
+        raise ValueError("union_box needs at least one box")
+    return (
+        min(box[0] for box in items),
+        min(box[1] for box in items),
+        max(box[2] for box in items),
+        max(box[3] for box in items),
+    )
+
+
+def expand(box: Box, margin: float) -> Box:
+    """Return the box grown by `margin` units on every side."""
+    return (box[0] - margin, box[1] - margin, box[2] + margin, box[3] + margin)
+
+
+def clip(box: Box, frame: Box) -> Box:
+    """Return the box moved into `frame` edge by edge; a box outside collapses onto the frame's border."""
+    return (
+        min(max(box[0], frame[0]), frame[2]),
+        min(max(box[1], frame[1]), frame[3]),
+        min(max(box[2], frame[0]), frame[2]),
+        min(max(box[3], frame[1]), frame[3]),
+    )
+
+
+def normalise(box: Box, frame: Box) -> Box:
+    """Express `box` as fractions of `frame` (0..1 inside it).
+
+    Raises:
+        ValueError: if the frame has no area.
+    """
+    if area(frame) <= 0:
+        raise ValueError(f"cannot normalise to an empty frame {frame}")
+    w, h = width(frame), height(frame)
+    return ((box[0] - frame[0]) / w, (box[1] - frame[1]) / h, (box[2] - frame[0]) / w, (box[3] - frame[1]) / h)
+
+
+def denormalise(box: Box, frame: Box) -> Box:
+    """Undo `normalise`: map fractions of `frame` back to its unit."""
+    w, h = width(frame), height(frame)
+    return (frame[0] + box[0] * w, frame[1] + box[1] * h, frame[0] + box[2] * w, frame[1] + box[3] * h)
+
+
+def non_maximum_suppression(boxes: Sequence[Box], scores: Sequence[float], iou_threshold: float = 0.3) -> list[int]:
+    """Return the indices that survive greedy non-maximum suppression, best score first.
+
+    The default threshold is the paper's (Methods, "Panel and image detection"). Ties keep the earlier box, so the
+    result is deterministic.
+    """
+    order = sorted(range(len(boxes)), key=lambda i: (-scores[i], i))
+    kept: list[int] = []
+    for i in order:
+        if all(iou(boxes[i], boxes[j]) <= iou_threshold for j in kept):
+            kept.append(i)
+    return kept

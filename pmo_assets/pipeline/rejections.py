@@ -1,0 +1,59 @@
+"""What could not be processed, and why: the failure model's row.
+
+A bad article, figure or caption never fails its batch: it becomes a `Rejection`. What is systemic (source down, disk
+full) is raised instead.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+TRACEBACK_LINES = 12
+"""How much of a traceback a rejection keeps: enough to find the line, small enough for a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One thing that a stage could not process.
+
+    Attributes:
+        stage: name of the asset that gave up, e.g. `pdf_figures`.
+        article_id: PMC number of the article.
+        image_cluster_id: the figure, or None when the whole article is affected.
+        error_class: name of the exception class, or a short CamelCase word for a decision such as `NoPdf`.
+        message: one sentence for a person, saying what is wrong and, where possible, what to do.
+        traceback_tail: the last lines of the traceback; empty for a decision.
+    """
+
+    stage: str
+    article_id: int
+    image_cluster_id: str | None
+    error_class: str
+    message: str
+    traceback_tail: str = ""
+
+
+class ArticleError(Exception):
+    """Raised by a pipeline step when an article cannot go on; becomes an article-level rejection.
+
+    Subclasses name the reason; their class name is the rejection's `error_class`.
+    """
+
+
+def rejection_from(
+    error: BaseException, *, stage: str, article_id: int, image_cluster_id: str | None = None
+) -> Rejection:
+    """Turn an exception into a rejection; an `ArticleError` is a decision and keeps no traceback."""
+    tail = ""
+    if not isinstance(error, ArticleError):
+        lines = "".join(traceback.format_exception(error)).strip().splitlines()
+        tail = "\n".join(lines[-TRACEBACK_LINES:])
+    return Rejection(
+        stage=stage,
+        article_id=article_id,
+        image_cluster_id=image_cluster_id,
+        error_class=type(error).__name__,
+        message=" ".join(str(error).split()) or type(error).__name__,
+        traceback_tail=tail,
+    )

@@ -1,0 +1,72 @@
+"""What the steps need of storage: protocols that `pmo_assets.resources.storage` implements, and their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class SystemicError(Exception):
+    """Something that is not one article's fault (storage, model, configuration): fails the partition at once."""
+
+
+class StorageError(SystemicError):
+    """Storage cannot be read or written; the message says which path and what to do."""
+
+
+class ObjectStore(Protocol):
+    """Files by content: PDFs, XML, package pictures."""
+
+    def put(self, content: bytes, suffix: str) -> str:
+        """Store bytes and return their key; storing the same bytes twice stores them once.
+
+        Raises:
+            StorageError: if they cannot be written.
+        """
+        ...
+
+    def get(self, key: str) -> bytes:
+        """Return the bytes under a key.
+
+        Raises:
+            StorageError: if they are missing, damaged or cannot be read.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A PNG in a pixel store.
+
+    Attributes:
+        key: unique in its article (pdf_figure_id, panel_id).
+        width: pixels.
+        height: pixels.
+        png: the PNG file.
+    """
+
+    key: str
+    width: int
+    height: int
+    png: bytes
+
+
+class PixelStore(Protocol):
+    """Pictures of one batch, apart from the facts: one file per article, so that workers write side by side."""
+
+    def write(self, article_id: int, pictures: Sequence[Picture]) -> None:
+        """Replace the article's pictures.
+
+        Raises:
+            StorageError: if they cannot be written.
+        """
+        ...
+
+    def read(self, article_id: int) -> dict[str, Picture]:
+        """Return the article's pictures by key; empty when it has none.
+
+        Raises:
+            StorageError: if the file is damaged or cannot be read.
+        """
+        ...

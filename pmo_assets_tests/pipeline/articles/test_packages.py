@@ -1,0 +1,119 @@
+"""Folders are read as packages in both shapes; numbers and digests are stable."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.articles.packages import (
+    DERIVED_ID_BASE,
+    article_id_and_version,
+    derived_article_id,
+    list_package,
+    newest_versions,
+)
+
+
+def package(folder: Path, **files: bytes) -> Path:
+    for name, content in files.items():
+        path = folder / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def test_a_package_folder_lists_its_files_by_role(tmp_path: Path) -> None:
+    folder = package(
+        tmp_path / "PMC123",
+        article_dot_pdf=b"%PDF",
+        article_dot_xml=b"<article/>",
+        figures__f1_dot_jpg=b"j",
+        notes_dot_txt=b"n",
+    )
+    listing = list_package(folder, tmp_path)
+    assert listing is not None
+    assert [(file.role, file.path) for file in listing.files] == [
+        ("pdf", "PMC123/article.pdf"),
+        ("xml", "PMC123/article.xml"),
+        ("figure", "PMC123/figures/f1.jpg"),
+    ]
+    assert (listing.article_id, listing.version, listing.files[0].size) == (123, 1, 4)
+
+
+def test_the_pmc_cloud_shape_is_understood(tmp_path: Path) -> None:
+    metadata = {"pmcid": "PMC77", "version": 2, "license_code": "CC BY", "is_retracted": True, "title": "  A  title "}
+    folder = package(
+        tmp_path / "PMC77.2",
+        PMC77_dot_2_dot_pdf=b"%PDF",
+        PMC77_dot_2_dot_xml=b"<article/>",
+        PMC77_dot_2_dot_json=json.dumps(metadata).encode(),
+        g001_dot_jpg=b"j",
+    )
+    listing = list_package(folder, tmp_path)
+    assert listing is not None
+    assert (listing.article_id, listing.version, listing.license_code) == (77, 2, "CC BY")
+    assert (listing.is_retracted, listing.title) == (True, "A title")
+    assert [file.role for file in listing.files] == ["pdf", "xml", "figure"]
+
+
+def test_a_folder_without_pdf_and_xml_is_no_package(tmp_path: Path) -> None:
+    assert list_package(package(tmp_path / "metadata", x_dot_json=b"{}"), tmp_path) is None
+
+
+def test_broken_metadata_is_ignored(tmp_path: Path) -> None:
+    folder = package(tmp_path / "PMC5", article_dot_pdf=b"%PDF", metadata_dot_json=b"{not json")
+    listing = list_package(folder, tmp_path)
+    assert listing is not None
+    assert listing.license_code is None
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata", "expected"),
+    [
+        ("PMC10009416", {}, (10009416, 1)),
+        ("PMC10009416.3", {}, (10009416, 3)),
+        ("anything", {"pmcid": "PMC12", "version": 4}, (12, 4)),
+        ("PMC9", {"version": "2"}, (9, 2)),
+        ("PMC9", {"version": None}, (9, 1)),
+    ],
+)
+def test_number_and_version(name: str, metadata: dict[str, object], expected: tuple[int, int]) -> None:
+    assert article_id_and_version(name, metadata) == expected
+
+
+def test_a_package_without_a_pmc_number_gets_a_fixed_one() -> None:
+    # Published: the number of a local article must not change between versions of this software.
+    assert derived_article_id("media2024_oct_103104") == 1_323_970_140_781
+
+
+@given(st.text(max_size=40))
+def test_derived_numbers_lie_outside_the_range_of_pmc(name: str) -> None:
+    assert DERIVED_ID_BASE <= derived_article_id(name) < DERIVED_ID_BASE + 2**40
+
+
+def test_the_digest_follows_content_and_not_place(tmp_path: Path) -> None:
+    first = list_package(package(tmp_path / "a" / "PMC1", article_dot_pdf=b"one"), tmp_path / "a")
+    moved = list_package(package(tmp_path / "b" / "PMC1", article_dot_pdf=b"one"), tmp_path)
+    changed = list_package(package(tmp_path / "c" / "PMC1", article_dot_pdf=b"two"), tmp_path / "c")
+    assert first is not None
+    assert moved is not None
+    assert changed is not None
+    assert first.digest == moved.digest != changed.digest
+
+
+def test_of_several_versions_the_newest_published_one_counts(tmp_path: Path) -> None:
+    listings = []
+    for name, manuscript in (("PMC4.1", False), ("PMC4.2", False), ("PMC4.3", True), ("PMC2.1", True)):
+        folder = package(
+            tmp_path / name,
+            article_dot_pdf=name.encode(),
+            metadata_dot_json=json.dumps({"is_manuscript": manuscript}).encode(),
+        )
+        listing = list_package(folder, tmp_path)
+        assert listing is not None
+        listings.append(listing)
+    assert [(item.article_id, item.version) for item in newest_versions(listings)] == [(2, 1), (4, 2)]

@@ -1,0 +1,79 @@
+"""Boxes: exact values, and laws that hold for every box."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline import geometry as g
+
+coordinates = st.floats(-1000, 1000, allow_nan=False)
+boxes = st.tuples(coordinates, coordinates, coordinates, coordinates).map(g.as_box)
+frames = boxes.filter(lambda box: g.width(box) > 1e-3 and g.height(box) > 1e-3)
+
+
+def test_iou_of_half_overlapping_squares() -> None:
+    assert g.iou((0, 0, 2, 2), (1, 0, 3, 2)) == pytest.approx(1 / 3)
+
+
+def test_covered_fraction_is_relative_to_the_inner_box() -> None:
+    assert g.covered_fraction((0, 0, 2, 2), (1, 0, 10, 10)) == 0.5
+    assert g.covered_fraction((1, 0, 10, 10), (0, 0, 2, 2)) == pytest.approx(2 / 90)
+
+
+def test_as_box_orders_edges_and_wants_four_values() -> None:
+    assert g.as_box([3, 4, 1, 2]) == (1, 2, 3, 4)
+    with pytest.raises(ValueError, match="unpack"):
+        g.as_box([1, 2, 3])
+
+
+def test_non_maximum_suppression_keeps_the_best_and_the_distant() -> None:
+    kept = g.non_maximum_suppression([(0, 0, 10, 10), (1, 0, 11, 10), (50, 0, 60, 10)], [0.5, 0.9, 0.1])
+    assert kept == [1, 2]
+
+
+def test_union_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        g.union_box([])
+
+
+def test_an_empty_frame_cannot_normalise() -> None:
+    with pytest.raises(ValueError, match="empty frame"):
+        g.normalise((0, 0, 1, 1), (2, 2, 2, 5))
+
+
+@given(boxes, boxes)
+def test_iou_is_symmetric_and_between_zero_and_one(a: g.Box, b: g.Box) -> None:
+    assert g.iou(a, b) == g.iou(b, a)
+    assert 0 <= g.iou(a, b) <= 1 + 1e-9
+
+
+@given(frames)
+def test_a_box_has_iou_one_with_itself(box: g.Box) -> None:
+    assert g.iou(box, box) == pytest.approx(1)
+
+
+@given(boxes, frames)
+def test_denormalise_undoes_normalise(box: g.Box, frame: g.Box) -> None:
+    back = g.denormalise(g.normalise(box, frame), frame)
+    assert back == pytest.approx(box, abs=1e-6 * (1 + max(map(abs, (*box, *frame)))))
+
+
+@given(boxes, frames)
+def test_a_clipped_box_lies_in_the_frame(box: g.Box, frame: g.Box) -> None:
+    assert g.contains(frame, g.clip(box, frame))
+
+
+@given(st.lists(boxes, min_size=1, max_size=6))
+def test_a_union_contains_its_parts(parts: list[g.Box]) -> None:
+    union = g.union_box(parts)
+    assert all(g.contains(union, part) for part in parts)
+
+
+@given(st.lists(st.tuples(frames, st.floats(0, 1)), max_size=8))
+def test_survivors_of_suppression_do_not_overlap_beyond_the_threshold(items: list[tuple[g.Box, float]]) -> None:
+    kept = g.non_maximum_suppression([box for box, _ in items], [score for _, score in items], 0.3)
+    for i, first in enumerate(kept):
+        for second in kept[i + 1 :]:
+            assert g.iou(items[first][0], items[second][0]) <= 0.3
