@@ -1,0 +1,1 @@
+"""Assembly: images and identifiers to panels, subcaptions to panels, by geometry and identifiers."""

@@ -1,0 +1,1 @@
+"""Dataset: rows with the published columns, the release, its card and gallery data."""
