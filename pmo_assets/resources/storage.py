@@ -1,0 +1,373 @@
+"""Tables, objects and pictures below one data root, local or `s3://`.
+
+`pyarrow.fs` speaks both; whatever is written appears whole or not at all: locally through a temporary file that is
+renamed, on S3 because an object becomes visible when its upload is complete. Layout below the root::
+
+    manifests/<batch>.parquet              what a batch holds; never changes
+    objects/<aa>/<sha256><suffix>          PDFs, XML, package pictures, by content
+    tables/<asset>/<batch>.parquet         one table per asset and batch
+    rejections/<asset>/<batch>.parquet     what the asset could not process
+    pixels/<store>/<batch>/<article>.parquet   pictures, apart from the facts
+    release/…                              the dataset, its card, gallery and report
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import io
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+import dagster as dg
+import dataframely as dy
+import polars as pl
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from pmo_assets import schemas
+from pmo_assets.pipeline.rejections import Rejection
+from pmo_assets.pipeline.stores import Picture, StorageError
+from pmo_assets.processes import process_is_alive
+
+_COMPRESSION = "zstd"
+
+
+@functools.lru_cache(maxsize=8)
+def _filesystem(root: str, endpoint: str | None) -> tuple[pafs.FileSystem, str]:
+    """Return the file system of a root and the root's path on it (one connection pool per process)."""
+    if root.startswith("s3://"):
+        options: dict[str, Any] = {}
+        if endpoint:
+            scheme, _, host = endpoint.rpartition("://")
+            options = {"endpoint_override": host, "scheme": scheme or "https"}
+        region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+        if region:
+            options["region"] = region
+        retries = pafs.AwsStandardS3RetryStrategy(max_attempts=5)
+        return pafs.S3FileSystem(retry_strategy=retries, **options), root.removeprefix("s3://").rstrip("/")
+    return pafs.LocalFileSystem(), str(Path(root).expanduser().absolute())
+
+
+@dataclass(frozen=True)
+class DataRoot:
+    """A folder or bucket prefix; small enough to travel to worker processes.
+
+    Attributes:
+        root: path of a local folder, or `s3://bucket/prefix`.
+        endpoint: S3 endpoint other than AWS, e.g. `http://127.0.0.1:5000`.
+    """
+
+    root: str
+    endpoint: str | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the root is a folder of this machine."""
+        return not self.root.startswith("s3://")
+
+    def uri(self, key: str) -> str:
+        """Return the path or URL of a key, for people."""
+        return f"{self.root.rstrip('/')}/{key}" if not self.is_local else str(Path(self._path(key)))
+
+    def _path(self, key: str) -> str:
+        return str(PurePosixPath(_filesystem(self.root, self.endpoint)[1]) / key)
+
+    @property
+    def _fs(self) -> pafs.FileSystem:
+        return _filesystem(self.root, self.endpoint)[0]
+
+    def _failure(self, action: str, key: str, error: BaseException) -> StorageError:
+        hint = (
+            "check the folder, its permissions and free space" if self.is_local else "check bucket, endpoint and keys"
+        )
+        return StorageError(f"cannot {action} {self.uri(key)}: {error} ({hint}; the root is PMO_DATA_ROOT={self.root})")
+
+    def exists(self, key: str) -> bool:
+        """Say whether a file is there."""
+        try:
+            return bool(self._fs.get_file_info(self._path(key)).type == pafs.FileType.File)
+        except OSError as error:
+            raise self._failure("look at", key, error) from error
+
+    def keys(self, prefix: str, suffix: str = "") -> list[str]:
+        """Return the names of the files directly below a prefix, sorted; half-written files are left out."""
+        selector = pafs.FileSelector(self._path(prefix), allow_not_found=True)
+        try:
+            infos = self._fs.get_file_info(selector)
+        except OSError as error:
+            raise self._failure("list", prefix, error) from error
+        names = [info.base_name for info in infos if info.type == pafs.FileType.File]
+        return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+
+    def read(self, key: str) -> bytes:
+        """Return a file's bytes.
+
+        Raises:
+            StorageError: if it is missing or cannot be read.
+        """
+        try:
+            with self._fs.open_input_stream(self._path(key)) as stream:
+                return cast(bytes, stream.read())
+        except OSError as error:
+            raise self._failure("read", key, error) from error
+
+    def open_random(self, key: str) -> pa.NativeFile:
+        """Open a file for random access (Parquet)."""
+        try:
+            return self._fs.open_input_file(self._path(key))
+        except OSError as error:
+            raise self._failure("read", key, error) from error
+
+    def write(self, key: str, content: bytes) -> None:
+        """Write a file whole or not at all.
+
+        Raises:
+            StorageError: if it cannot be written.
+        """
+        with self.writing(key) as stream:
+            stream.write(content)
+
+    @contextlib.contextmanager
+    def writing(self, key: str) -> Iterator[IO[bytes]]:
+        """Give a stream whose content appears under `key` when the block ends without an error."""
+        try:
+            if self.is_local:
+                yield from self._writing_locally(Path(self._path(key)))
+            else:
+                yield from self._writing_remotely(key)
+        except OSError as error:
+            raise self._failure("write", key, error) from error
+
+    def _writing_locally(self, target: Path) -> Iterator[IO[bytes]]:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for abandoned in target.parent.glob(f".{target.name}.*.part"):
+            owner = abandoned.name.rsplit(".", 2)[-2].split("-")[0]
+            if not owner.isdigit() or not process_is_alive(int(owner)):
+                abandoned.unlink(missing_ok=True)
+        partial = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+        try:
+            with partial.open("wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+    def _writing_remotely(self, key: str) -> Iterator[IO[bytes]]:
+        # pyarrow completes the upload when its stream is closed, even after an error: buffer to keep it all-or-nothing.
+        with _spooled_file() as buffer:
+            yield buffer
+            buffer.seek(0)
+            with self._fs.open_output_stream(self._path(key)) as stream:
+                while chunk := buffer.read(1 << 22):
+                    stream.write(chunk)
+
+    def delete(self, key: str) -> None:
+        """Remove a file if it is there."""
+        with contextlib.suppress(FileNotFoundError):
+            self._fs.delete_file(self._path(key))
+
+
+def _spooled_file() -> Any:
+    import tempfile
+
+    return tempfile.SpooledTemporaryFile(max_size=1 << 26)
+
+
+@dataclass(frozen=True)
+class ContentStore:
+    """`ObjectStore` below a data root: files named after the SHA-256 of their content."""
+
+    data_root: DataRoot
+
+    def put(self, content: bytes, suffix: str) -> str:
+        """Store bytes once and return their key."""
+        digest = hashlib.sha256(content).hexdigest()
+        key = f"objects/{digest[:2]}/{digest}{suffix}"
+        if not self.data_root.exists(key):
+            self.data_root.write(key, content)
+        return key
+
+    def get(self, key: str) -> bytes:
+        """Return the bytes under a key, checksum verified."""
+        content = self.data_root.read(key)
+        digest = PurePosixPath(key).name.split(".")[0]
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise StorageError(
+                f"{self.data_root.uri(key)} is damaged: delete it and materialise article_packages again for its batch"
+            )
+        return content
+
+
+@dataclass(frozen=True)
+class ParquetPixels:
+    """`PixelStore` below a data root: one Parquet file per article in `pixels/<store>/<batch>/`."""
+
+    data_root: DataRoot
+    store: str
+    batch: str
+
+    def _key(self, article_id: int) -> str:
+        return f"pixels/{self.store}/{self.batch}/{article_id}.parquet"
+
+    def write(self, article_id: int, pictures: Sequence[Picture]) -> None:
+        """Replace the article's pictures; no file remains when there is none."""
+        if not pictures:
+            self.data_root.delete(self._key(article_id))
+            return
+        rows = [{field.name: getattr(picture, field.name) for field in fields(Picture)} for picture in pictures]
+        table = schemas.Pixels.validate(pl.DataFrame(rows, schema=schemas.empty_table(schemas.Pixels).schema))
+        self.data_root.write(self._key(article_id), parquet_bytes(table, compress=False))
+
+    def read(self, article_id: int) -> dict[str, Picture]:
+        """Return the article's pictures by key; empty when it has none."""
+        key = self._key(article_id)
+        if not self.data_root.exists(key):
+            return {}
+        table = read_parquet(self.data_root, key)
+        return {row["key"]: Picture(**row) for row in table.iter_rows(named=True)}
+
+
+def parquet_bytes(table: pl.DataFrame, *, compress: bool = True) -> bytes:
+    """Return the table as a Parquet file; the same rows give the same bytes (PNG columns gain nothing from zstd)."""
+    buffer = io.BytesIO()
+    table.write_parquet(buffer, compression=_COMPRESSION if compress else "uncompressed", statistics=compress)
+    return buffer.getvalue()
+
+
+def read_parquet(data_root: DataRoot, key: str) -> pl.DataFrame:
+    """Return a Parquet file as a table.
+
+    Raises:
+        StorageError: if it is missing or damaged.
+    """
+    try:
+        return pl.read_parquet(io.BytesIO(data_root.read(key)))
+    except pl.exceptions.ComputeError as error:
+        raise StorageError(f"{data_root.uri(key)} is damaged ({error}): materialise it again") from error
+
+
+def checked(schema: type[dy.Schema], rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Return rows as a table that fulfils the schema, columns in its order, sorted by its primary key.
+
+    Raises:
+        dataframely.exc.ValidationError: if a rule is broken, saying which and how often.
+    """
+    columns = list(schema.columns())
+    if not isinstance(rows, pl.DataFrame):
+        rows = pl.DataFrame(
+            [{name: row.get(name) for name in columns} for row in rows], schema=schema.create_empty().schema
+        )
+    table = schema.validate(rows.select(columns), cast=True)
+    keys = schema.primary_key()
+    return table.sort(keys, maintain_order=True) if keys else table
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of all assets below a data root."""
+
+    data_root: DataRoot
+
+    def key(self, asset: str, batch: str) -> str:
+        """Return where an asset's table of a batch lies below the root."""
+        return f"tables/{asset}/{batch}.parquet"
+
+    def exists(self, asset: str, batch: str) -> bool:
+        """Say whether the table has been written."""
+        return self.data_root.exists(self.key(asset, batch))
+
+    def read(self, asset: str, batch: str) -> pl.DataFrame:
+        """Return an asset's table of a batch."""
+        key = self.key(asset, batch)
+        if not self.data_root.exists(key):
+            raise StorageError(f"{asset} has no table for batch {batch}: materialise {asset} for it first")
+        return read_parquet(self.data_root, key)
+
+    def write(self, asset: str, batch: str, rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
+        """Check rows against the asset's schema, write them whole or not at all, and return them."""
+        table = checked(schemas.SCHEMAS[asset], rows)
+        self.data_root.write(self.key(asset, batch), parquet_bytes(table))
+        return table
+
+    def batches(self, asset: str) -> list[str]:
+        """Return the batches for which the asset has a table, sorted."""
+        return [name.removesuffix(".parquet") for name in self.data_root.keys(f"tables/{asset}", ".parquet")]
+
+    def write_rejections(self, stage: str, batch: str, rejections: Sequence[Rejection]) -> None:
+        """Replace what a stage rejected in a batch."""
+        rows = [{field.name: getattr(item, field.name) for field in fields(Rejection)} for item in rejections]
+        table = checked(schemas.Rejections, rows).sort("article_id", "image_cluster_id", "error_class", "message")
+        self.data_root.write(f"rejections/{stage}/{batch}.parquet", parquet_bytes(table))
+
+    def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
+        """Return what the stages rejected in a batch, in the stages' order."""
+        keys = [f"rejections/{stage}/{batch}.parquet" for stage in stages]
+        tables = [read_parquet(self.data_root, key) for key in keys if self.data_root.exists(key)]
+        return pl.concat([schemas.empty_table(schemas.Rejections), *tables])
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """What an asset hands to the IO manager: rows for its table, and what it could not process."""
+
+    rows: pl.DataFrame | Sequence[dict[str, Any]]
+    rejections: Sequence[Rejection] = ()
+
+
+class ParquetTables(dg.IOManager):
+    """Writes an asset's `StageResult` and reads its table for the assets downstream, batch by batch."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def handle_output(self, context: dg.OutputContext, obj: StageResult) -> None:
+        """Check and write the table and the stage's rejections."""
+        asset, batch = context.asset_key.path[-1], context.partition_key
+        table = self._tables.write(asset, batch, obj.rows)
+        self._tables.write_rejections(asset, batch, obj.rejections)
+        context.add_output_metadata(
+            {
+                "dagster/row_count": table.height,
+                "dagster/partition_row_count": table.height,
+                "rejected": len(obj.rejections),
+                "path": dg.MetadataValue.path(self._tables.data_root.uri(self._tables.key(asset, batch))),
+            }
+        )
+
+    def load_input(self, context: dg.InputContext) -> pl.DataFrame:
+        """Return the upstream asset's table of the batch."""
+        return self._tables.read(context.asset_key.path[-1], context.partition_key)
+
+
+def stream_release(
+    data_root: DataRoot, key: str, schema: pa.Schema, tables: Iterator[pa.Table], metadata: dict[bytes, bytes]
+) -> int:
+    """Write a Parquet file row group by row group, whole or not at all; return the number of rows.
+
+    Args:
+        data_root: where it goes.
+        key: path below the root.
+        schema: Arrow schema of the file.
+        tables: one table per row group; empty ones are passed over.
+        metadata: key-value metadata of the file.
+    """
+    rows = 0
+    with (
+        data_root.writing(key) as stream,
+        pq.ParquetWriter(stream, schema.with_metadata(metadata), compression=_COMPRESSION) as writer,
+    ):
+        for table in tables:
+            if table.num_rows:
+                writer.write_table(table.cast(schema))
+                rows += table.num_rows
+    return rows

@@ -1,0 +1,390 @@
+"""The tables: one schema per asset, with the meaning of every column.
+
+dataframely was chosen over patito, pandera and plain Arrow schemas: it is made for Polars, declares nested lists and
+structs, primary keys and value ranges next to the column, carries a description per column (which the UI shows),
+validates whole columns in Rust instead of row objects, and converts to an Arrow schema for streaming writers.
+
+Schemas are enforced where tables are written (`resources/storage.py`). Boxes in a table are lists
+[left, top, right, bottom].
+"""
+
+from __future__ import annotations
+
+import dataframely as dy
+import polars as pl
+import pyarrow as pa
+
+
+def _box(description: str, *, nullable: bool = False) -> dy.List:
+    return dy.List(dy.Float64(), nullable=nullable, min_length=4, max_length=4, description=description)
+
+
+def _page_boxes(description: str) -> dy.List:
+    return dy.List(
+        dy.Struct({"page": dy.Int64(min=0), "bbox": dy.List(dy.Float64(), min_length=4, max_length=4)}),
+        description=description,
+    )
+
+
+_SEGMENTS = "[start, end) character ranges of the caption, in order"
+
+
+class ArticleKey(dy.Schema):
+    """Columns that every table starts with."""
+
+    article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"; see the README for others')
+
+
+class FigureKey(dy.Schema):
+    """Columns that identify a figure."""
+
+    article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"; see the README for others')
+    image_cluster_id = dy.String(
+        primary_key=True, description="Figure within the article: its graphic's name in the XML"
+    )
+
+
+class ArticleBatch(ArticleKey):
+    """The manifest of a batch: which articles it holds and where their files are. Written once, never changed."""
+
+    name = dy.String(description="Name of the package at its source, e.g. PMC10009416.1")
+    version = dy.Int64(min=1, description="Version of the article within PMC")
+    digest = dy.String(description="SHA-256 over the package's file names and contents")
+    source = dy.String(description="Which article source holds it (kind and root)")
+    license_code = dy.String(nullable=True, description="Licence code the source states")
+    is_retracted = dy.Bool(description="The source says the article is retracted")
+    title = dy.String(nullable=True, description="Title the source states")
+    citation = dy.String(nullable=True, description="Citation the source states")
+    files = dy.List(
+        dy.Struct({"role": dy.String(), "path": dy.String(), "size": dy.Int64(), "sha256": dy.String()}),
+        description="Files: role (pdf, xml, figure), path below the source's root, bytes, SHA-256",
+    )
+
+
+class ArticlePackages(ArticleKey):
+    """Packages fetched from their source into the object store, checksums verified."""
+
+    name = dy.String(description="Name of the package at its source")
+    version = dy.Int64(min=1, description="Version of the article within PMC")
+    license_code = dy.String(nullable=True, description="Licence code the source states")
+    is_retracted = dy.Bool(description="The source says the article is retracted")
+    title = dy.String(nullable=True, description="Title the source states")
+    citation = dy.String(nullable=True, description="Citation the source states")
+    pdf = dy.String(nullable=True, description="Object key of the PDF; null when the package has none")
+    xml = dy.String(nullable=True, description="Object key of the JATS XML; null when the package has none")
+    figure_files = dy.List(
+        dy.Struct({"name": dy.String(), "key": dy.String()}), description="Package figures: file name and object key"
+    )
+
+
+class Articles(ArticleKey):
+    """What is known of each article, and whether it goes on."""
+
+    name = dy.String(description="Name of the package at its source")
+    version = dy.Int64(min=1, description="Version of the article within PMC")
+    pmid = dy.String(nullable=True, description="PubMed number")
+    doi = dy.String(nullable=True, description="Digital object identifier")
+    title = dy.String(nullable=True, description="Title; null when neither source nor XML gives one")
+    journal = dy.String(nullable=True, description="Journal")
+    year = dy.Int64(nullable=True, description="Year of publication")
+    authors = dy.List(dy.String(), description="Authors in order")
+    citation = dy.String(nullable=True, description="Journal, year, volume, pages as far as known")
+    license_code = dy.String(nullable=True, description="Licence (CC BY, CC BY-NC, …); null when none is stated")
+    is_retracted = dy.Bool(description="Retracted, or itself a retraction notice; such articles do not go on")
+    has_xml = dy.Bool(description="The package has a readable JATS XML")
+    has_pdf = dy.Bool(description="The package has a PDF")
+    relevant = dy.Bool(description="The article meets the specialty's relevance criteria")
+    criteria = dy.List(dy.String(), description="Relevance criteria that are met (i, ii, iii)")
+    relevance_reason = dy.String(description="Which term met which criterion, or which criterion was missed")
+    selected = dy.Bool(description="The article goes on: relevant, not retracted, with a PDF")
+    xml = dy.String(nullable=True, description="Object key of the JATS XML; null when absent or unreadable")
+    pdf = dy.String(nullable=True, description="Object key of the PDF")
+
+
+class PackageFigures(FigureKey):
+    """The `<fig>` elements of the JATS XML with the JPEG of the package."""
+
+    ordinal = dy.Int64(min=0, description="Position among the article's figures")
+    label = dy.String(description='As printed, e.g. "Figure 3"; empty when the XML has none')
+    caption = dy.String(description="Caption without the label")
+    graphics = dy.List(dy.String(), description="xlink:href of every graphic")
+    mentions = dy.List(
+        dy.Struct({"sentence": dy.String(), "paragraph": dy.String()}), description="In-text mentions of the figure"
+    )
+    file = dy.String(nullable=True, description="Object key of the package's picture; null when it has none")
+
+
+class PdfFigures(dy.Schema):
+    """Figures located in the PDF; their pixels lie in the pixel store `figures`."""
+
+    article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"')
+    pdf_figure_id = dy.String(primary_key=True, description="p<page>-<n>, unique in the PDF")
+    ordinal = dy.Int64(min=0, description="Position in reading order")
+    label = dy.String(nullable=True, description="Label as printed")
+    caption = dy.String(description="Caption without the label")
+    locations = _page_boxes("Where the figure lies: page (from 0) and [l, t, r, b] in PDF points")
+    caption_locations = _page_boxes("Where its caption lies, label included")
+    image_cluster_id = dy.String(nullable=True, description="Package figure whose caption located it")
+    located_by = dy.Enum(["xml_caption", "layout"], description="What led to the figure")
+    confidence = dy.Float64(min=0, max=1, description="How certain the location is")
+    width = dy.Int64(min=1, description="Pixels of the rendering")
+    height = dy.Int64(min=1, description="Pixels of the rendering")
+    dpi = dy.Float64(min=1, description="Resolution of the rendering")
+    bitmaps = dy.List(
+        dy.Struct({"box": dy.List(dy.Float64()), "native_width": dy.Int64(), "native_height": dy.Int64()}),
+        description="Embedded bitmaps: normalised box and native pixels",
+    )
+    texts = dy.List(
+        dy.Struct({"text": dy.String(), "box": dy.List(dy.Float64()), "size": dy.Float64(), "bold": dy.Bool()}),
+        description="Live text inside the figure: normalised box, size in points",
+    )
+
+
+class FigureMatches(dy.Schema):
+    """Candidate pairs of a PDF figure and a package figure, with the evidence for each."""
+
+    article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"')
+    pdf_figure_id = dy.String(primary_key=True, description="Figure in the PDF")
+    image_cluster_id = dy.String(primary_key=True, description="Package figure")
+    hash_distance = dy.Int64(nullable=True, description="Perceptual hash distance in bits; null without a picture")
+    number_matches = dy.Bool(nullable=True, description="Same figure number; null when a number is missing")
+    aspect_ratio_error = dy.Float64(nullable=True, description="Relative difference of the aspect ratios")
+    caption_distance = dy.Float64(nullable=True, description="Normalised edit distance of the captions")
+    criteria_passed = dy.Int64(min=0, max=4, description="How many of the four criteria pass")
+    accepted = dy.Bool(description="This pair is the match")
+
+
+class Figures(FigureKey):
+    """Figures that go on: located in the PDF and, where there is an XML, matched to their package figure."""
+
+    pdf_figure_id = dy.String(description="Figure in the PDF; key of its pixels in the store `figures`")
+    ordinal = dy.Int64(min=0, description="Position in the article")
+    label = dy.String(nullable=True, description="Label")
+    caption = dy.String(description="Caption without the label; from the XML when matched")
+    matched = dy.Bool(description="Matched to a package figure; false when the article has no XML or none fits")
+    match_criteria = dy.Int64(nullable=True, description="Matching criteria passed, of four; null when unmatched")
+    confidence = dy.Float64(min=0, max=1, description="How certain the location is")
+    is_multi_page = dy.Bool(description="The figure runs over several pages")
+    locations = _page_boxes("Page (from 0) and [l, t, r, b] in PDF points")
+    caption_locations = _page_boxes("Where its caption lies, label included")
+    mentions = dy.List(
+        dy.Struct({"sentence": dy.String(), "paragraph": dy.String()}), description="In-text mentions of the figure"
+    )
+    width = dy.Int64(min=1, description="Pixels")
+    height = dy.Int64(min=1, description="Pixels")
+    dpi = dy.Float64(min=1, description="Resolution of the rendering")
+    bitmaps = PdfFigures.columns()["bitmaps"]
+    texts = PdfFigures.columns()["texts"]
+
+
+class PanelDetections(FigureKey):
+    """Panels and panel identifiers found in each figure."""
+
+    detection_id = dy.String(
+        primary_key=True, description="Unique in the figure: p0, p1 … panels; l0, l1 … identifiers"
+    )
+    kind = dy.Enum(["panel", "identifier"], description="What the box holds")
+    box = _box("Normalised to the figure")
+    score = dy.Float64(min=0, max=1, description="Detection score")
+    source = dy.String(description="Where the box came from: bitmap, gutter, text, identifier, figure")
+    text = dy.String(nullable=True, description="The identifier as read; null for panels and unread identifiers")
+
+
+class ImageDetections(FigureKey):
+    """Images in each figure with imaging type and mark status."""
+
+    detection_id = dy.String(primary_key=True, description="Unique in the figure: i0, i1 …")
+    box = _box("Normalised to the figure")
+    score = dy.Float64(min=0, max=1, description="That there is an image")
+    source = dy.String(description="Where the box came from: bitmap, gutter, figure")
+    image_type = dy.Enum(
+        ["CFP", "OCT", "Retinal Imaging", "Other"], nullable=True, description="Imaging type; null when undecided"
+    )
+    type_score = dy.Float64(min=0, max=1, description="Score of the type")
+    type_reason = dy.String(description="Why the type is what it is, or why it is undecided")
+    marked = dy.Bool(nullable=True, description="A mark points at a region; null when undecided")
+    mark_score = dy.Float64(min=0, max=1, description="That the image is marked")
+
+
+class Subcaptions(FigureKey):
+    """One subcaption per panel that the caption names."""
+
+    ordinal = dy.Int64(primary_key=True, min=0, description="Position in the caption")
+    identifier = dy.String(
+        nullable=True, description="Panel identifier as the caption names it; null for a single panel"
+    )
+    text = dy.String(description="Subcaption")
+    segments = dy.List(dy.List(dy.Int64(), min_length=2, max_length=2), description=_SEGMENTS)
+    confidence = dy.Float64(min=0, max=1, description="Of the whole caption's split")
+    reasons = dy.List(dy.String(), description="What lowered the confidence")
+    method = dy.String(description="Who answered")
+
+
+_IDENTIFIERS = dy.List(
+    dy.Struct(
+        {"id": dy.String(), "box": dy.List(dy.Float64()), "score": dy.Float64(), "text": dy.String(nullable=True)}
+    ),
+    description="Identifiers printed in the panel: detection, normalised box, score, text",
+)
+_IMAGES = dy.List(
+    dy.Struct(
+        {
+            "id": dy.String(),
+            "box": dy.List(dy.Float64()),
+            "score": dy.Float64(),
+            "image_type": dy.String(nullable=True),
+            "type_score": dy.Float64(),
+            "marked": dy.Bool(nullable=True),
+            "mark_score": dy.Float64(),
+        }
+    ),
+    description="Images in the panel: detection, normalised box, type and mark status with scores",
+)
+
+
+class PanelAssembly(FigureKey):
+    """Which identifier, images and subcaption belong to which panel."""
+
+    panel = dy.String(primary_key=True, description="Panel detection (p0, p1 …)")
+    box = _box("Panel as detected, normalised to the figure")
+    content_box = _box("Panel with all that was assigned to it, normalised to the figure")
+    score = dy.Float64(min=0, max=1, description="Score of the panel detection")
+    name = dy.String(nullable=True, description="Panel identifier; null for a single panel or when undecided")
+    subcaption = dy.String(nullable=True, description="Subcaption; null when it cannot be decided")
+    segments = dy.List(dy.List(dy.Int64()), nullable=True, description=_SEGMENTS)
+    caption_confidence = dy.Float64(nullable=True, min=0, max=1, description="Confidence of the caption's split")
+    method = dy.String(nullable=True, description="How the subcaption was assigned; null when it was not")
+    reason = dy.String(description="Why this subcaption, or why none")
+    identifiers = _IDENTIFIERS
+    images = _IMAGES
+
+
+class Panels(PanelAssembly):
+    """Panels ready for the dataset; their pixels lie in the pixel store `panels`."""
+
+    panel_id = dy.String(unique=True, description="Stable and unique over all articles")
+    width = dy.Int64(min=1, description="Pixels of the panel picture")
+    height = dy.Int64(min=1, description="Pixels of the panel picture")
+    sha256 = dy.String(description="Of the panel picture (PNG)")
+
+
+class Pixels(dy.Schema):
+    """A pixel store's file: the pictures of one article, apart from the facts."""
+
+    key = dy.String(primary_key=True, description="pdf_figure_id or panel_id")
+    width = dy.Int64(min=1, description="Pixels")
+    height = dy.Int64(min=1, description="Pixels")
+    png = dy.Binary(description="PNG")
+
+
+class DatasetRows(dy.Schema):
+    """Rows of the dataset without their pixels, before licences are applied: one per panel with a subcaption.
+
+    The published columns (PubMed-Ophtha, Table 2) but `panel_image_bytes`, and those that the release needs.
+    """
+
+    panel_id = dy.String(primary_key=True, description="Unique id of the panel")
+    article_id = dy.Int64(min=1, description='PMC number without "PMC"')
+    image_cluster_id = dy.String(description="Figure within the article")
+    panel_name = dy.String(description='Panel identifier; "None" for a single-panel figure, as published')
+    subcaption_text = dy.String(nullable=True, description="Subcaption; null where the licence forbids redistribution")
+    subcaption_segments = dy.List(dy.List(dy.Int64()), description=_SEGMENTS)
+    position = dy.String(description="JSON {predicted_box, content_box, figure_page_coordinates, prediction_score}")
+    is_multi_page_figure = dy.Bool(description="The figure runs over several pages")
+    in_text_mention = dy.List(dy.String(), description="Paragraphs of the article that refer to the figure")
+    contains_cfp = dy.Bool(description="Holds a colour fundus photograph")
+    contains_oct = dy.Bool(description="Holds an OCT image")
+    contains_retinal = dy.Bool(description="Holds another retinal image")
+    contains_other = dy.Bool(description="Holds another image")
+    contains_marked = dy.Bool(description="Holds an image with arrows or other marks")
+    image_data = dy.String(
+        description="JSON list of {id, imaging_type, mark_status, is_gt, included_in_content_box, position}"
+    )
+    identifier_data = dy.String(
+        description="JSON list of {id, is_gt, included_in_content_box, origin_identifier, position, text}"
+    )
+    assembly = dy.String(description="How the subcaption was assigned")
+    annotation = dy.String(description="JSON list of human annotations that exist for the figure")
+    license = dy.String(nullable=True, description="Licence code; null when none is stated")
+    attribution = dy.String(description="'title', citation")
+    commercial_use = dy.Bool(description="The licence allows commercial use (CC0, CC BY, CC BY-SA, CC BY-ND)")
+    article_version = dy.Int64(min=1, description="Version of the article; the release keeps the newest")
+
+
+RELEASE_COLUMNS = (
+    "panel_id",
+    "article_id",
+    "image_cluster_id",
+    "panel_name",
+    "subcaption_text",
+    "subcaption_segments",
+    "panel_image_bytes",
+    "position",
+    "is_multi_page_figure",
+    "in_text_mention",
+    "contains_cfp",
+    "contains_oct",
+    "contains_retinal",
+    "contains_other",
+    "contains_marked",
+    "image_data",
+    "identifier_data",
+    "assembly",
+    "annotation",
+    "license",
+    "attribution",
+    "commercial_use",
+)
+"""Columns of `pubmed_ophtha.parquet`, in the published order (paper, Table 2)."""
+
+
+class PubmedOphtha(DatasetRows):
+    """A release: the dataset rows with their pictures, nulls where the licence forbids redistribution."""
+
+    panel_image_bytes = dy.Binary(nullable=True, description="PNG; null where the licence forbids redistribution")
+
+
+class Rejections(dy.Schema):
+    """What could not be processed, and why."""
+
+    stage = dy.String(description="Asset that gave up")
+    article_id = dy.Int64(min=1, description='PMC number without "PMC"')
+    image_cluster_id = dy.String(nullable=True, description="Figure; null when the whole article is affected")
+    error_class = dy.String(description="Exception class, or the name of a decision")
+    message = dy.String(description="What is wrong, in a sentence")
+    traceback_tail = dy.String(description="Last lines of the traceback; empty for a decision")
+
+
+def column_descriptions(schema: type[dy.Schema]) -> list[tuple[str, str, str]]:
+    """Return (name, data type, description) for every column, for the UI and the README."""
+    return [(name, str(column.dtype), column.description or "") for name, column in schema.columns().items()]
+
+
+def empty_table(schema: type[dy.Schema]) -> pl.DataFrame:
+    """Return a table of the schema without rows."""
+    return schema.create_empty()
+
+
+def release_arrow_schema() -> pa.Schema:
+    """Return the Arrow schema of `pubmed_ophtha.parquet` (columns in the published order)."""
+    return empty_table(PubmedOphtha).select(RELEASE_COLUMNS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+
+
+SCHEMAS: dict[str, type[dy.Schema]] = {
+    "article_batch": ArticleBatch,
+    "article_packages": ArticlePackages,
+    "articles": Articles,
+    "package_figures": PackageFigures,
+    "pdf_figures": PdfFigures,
+    "figure_matches": FigureMatches,
+    "figures": Figures,
+    "panel_detections": PanelDetections,
+    "image_detections": ImageDetections,
+    "subcaptions": Subcaptions,
+    "panel_assembly": PanelAssembly,
+    "panels": Panels,
+    "dataset_rows": DatasetRows,
+    "rejections": Rejections,
+    "pubmed_ophtha": PubmedOphtha,
+}
+"""The schema of every asset that is a table."""

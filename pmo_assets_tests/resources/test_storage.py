@@ -1,0 +1,195 @@
+"""Storage: whole or not at all, the same bytes for the same rows, schemas enforced; local and on a real S3 server."""
+
+from __future__ import annotations
+
+import datetime
+import multiprocessing
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pyarrow.fs as pafs
+import pytest
+from dataframely.exc import ValidationError
+
+from pmo_assets import schemas
+from pmo_assets.pipeline.rejections import Rejection
+from pmo_assets.pipeline.stores import Picture, StorageError
+from pmo_assets.resources.storage import (
+    ContentStore,
+    DataRoot,
+    ParquetPixels,
+    Tables,
+    checked,
+    parquet_bytes,
+    stream_release,
+)
+
+REJECTION = Rejection("articles", 7, None, "NoPdf", "no PDF")
+
+
+@pytest.fixture(scope="module")
+def s3_endpoint() -> Iterator[str]:
+    """A moto server: it speaks the S3 API over HTTP on loopback."""
+    from moto.server import ThreadedMotoServer
+
+    saved = {name: os.environ.get(name) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")}
+    os.environ.update(AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="test", AWS_REGION="us-east-1")
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    endpoint = f"http://{host}:{port}"
+    pafs.S3FileSystem(endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True).create_dir(
+        "bucket"
+    )
+    yield endpoint
+    server.stop()
+    for name, value in saved.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+@pytest.fixture(params=["local", "s3"])
+def data_root(request: pytest.FixtureRequest, tmp_path: Path) -> DataRoot:
+    if request.param == "local":
+        return DataRoot(str(tmp_path / "root"))
+    prefix = f"s3://bucket/{tmp_path.name}-{datetime.datetime.now(tz=datetime.UTC).timestamp()}"
+    return DataRoot(prefix, request.getfixturevalue("s3_endpoint"))
+
+
+def test_what_is_written_is_read(data_root: DataRoot) -> None:
+    data_root.write("a/b.bin", b"one")
+    data_root.write("a/b.bin", b"two")
+    assert data_root.read("a/b.bin") == b"two"
+    assert data_root.exists("a/b.bin")
+    assert data_root.keys("a") == ["b.bin"]
+    assert data_root.keys("nowhere") == []
+    data_root.delete("a/b.bin")
+    assert not data_root.exists("a/b.bin")
+
+
+def test_a_missing_file_says_where_and_what_to_check(data_root: DataRoot) -> None:
+    with pytest.raises(StorageError, match=r"nothing\.bin.*PMO_DATA_ROOT"):
+        data_root.read("nothing.bin")
+
+
+def test_a_failed_write_leaves_the_old_file(data_root: DataRoot) -> None:
+    data_root.write("x", b"old")
+
+    def fail() -> None:
+        with data_root.writing("x") as stream:
+            stream.write(b"half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert data_root.read("x") == b"old"
+    assert data_root.keys("") == ["x"]
+
+
+def _die_while_writing(root: str) -> None:
+    with DataRoot(root).writing("x") as stream:
+        stream.write(b"half")
+        stream.flush()
+        os._exit(9)
+
+
+def test_a_killed_writer_leaves_nothing_that_counts_and_the_next_one_cleans_up(tmp_path: Path) -> None:
+    process = multiprocessing.get_context("spawn").Process(target=_die_while_writing, args=(str(tmp_path),))
+    process.start()
+    process.join()
+    root = DataRoot(str(tmp_path))
+    assert process.exitcode == 9
+    assert len(list(tmp_path.iterdir())) == 1, "the half file is still there under its temporary name"
+    assert not root.exists("x")
+    assert root.keys("") == []
+    root.write("x", b"whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_objects_are_stored_once_by_content(data_root: DataRoot) -> None:
+    store = ContentStore(data_root)
+    key = store.put(b"pdf", ".pdf")
+    assert store.put(b"pdf", ".pdf") == key
+    assert store.get(key) == b"pdf"
+    assert key.endswith(".pdf")
+
+
+def test_a_damaged_object_is_noticed(data_root: DataRoot) -> None:
+    store = ContentStore(data_root)
+    key = store.put(b"pdf", ".pdf")
+    data_root.write(key, b"other")
+    with pytest.raises(StorageError, match="damaged"):
+        store.get(key)
+
+
+def test_pixels_are_kept_per_article(data_root: DataRoot) -> None:
+    store = ParquetPixels(data_root, "figures", "0001-aa")
+    store.write(5, [Picture("f1", 2, 3, b"png"), Picture("f0", 1, 1, b"other")])
+    assert store.read(5)["f1"] == Picture("f1", 2, 3, b"png")
+    assert store.read(6) == {}
+    store.write(5, [])
+    assert store.read(5) == {}
+
+
+def test_a_table_is_checked_sorted_and_written(data_root: DataRoot) -> None:
+    tables = Tables(data_root)
+    rows = [
+        {"article_id": 2, "image_cluster_id": "f", "ordinal": 0, "text": "x", "segments": [[0, 1]], "confidence": 1.0,
+         "reasons": [], "method": "grammar"},
+        {"article_id": 1, "image_cluster_id": "f", "ordinal": 0, "text": "y", "segments": [], "confidence": 0.5,
+         "reasons": ["r"], "method": "grammar"},
+    ]  # fmt: skip
+    written = tables.write("subcaptions", "0001-aa", rows)
+    assert written["article_id"].to_list() == [1, 2]
+    assert tables.read("subcaptions", "0001-aa").equals(written)
+    assert tables.batches("subcaptions") == ["0001-aa"]
+
+
+def test_rows_that_break_the_schema_are_refused(tmp_path: Path) -> None:
+    tables = Tables(DataRoot(str(tmp_path)))
+    row = {"stage": "articles", "article_id": 0, "error_class": "E", "message": "m", "traceback_tail": ""}
+    with pytest.raises(ValidationError, match="article_id"):
+        tables.write("rejections", "0001-aa", [row])
+    assert tables.batches("rejections") == []
+
+
+def test_a_table_that_was_never_made_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="materialise figures"):
+        Tables(DataRoot(str(tmp_path))).read("figures", "0001-aa")
+
+
+def test_rejections_of_stages_are_collected_in_order(data_root: DataRoot) -> None:
+    tables = Tables(data_root)
+    tables.write_rejections("articles", "0001-aa", [REJECTION])
+    tables.write_rejections("figures", "0001-aa", [])
+    collected = tables.read_rejections(["figures", "articles", "panels"], "0001-aa")
+    assert collected["error_class"].to_list() == ["NoPdf"]
+    assert collected.schema == schemas.empty_table(schemas.Rejections).schema
+
+
+def test_the_same_rows_give_the_same_bytes() -> None:
+    rows = [
+        {"stage": "s", "article_id": i, "error_class": "E", "message": "m", "traceback_tail": ""} for i in range(1, 50)
+    ]
+    first, second = (parquet_bytes(checked(schemas.Rejections, rows)) for _ in range(2))
+    assert first == second
+
+
+def test_a_release_is_streamed_and_appears_whole(data_root: DataRoot) -> None:
+    table = pl.DataFrame({"a": [1, 2]}).to_arrow()
+    rows = stream_release(data_root, "r.parquet", table.schema, iter([table, table.slice(0, 0), table]), {b"k": b"v"})
+    assert rows == 4
+    with data_root.open_random("r.parquet") as file:
+        assert pl.read_parquet(file.read())["a"].to_list() == [1, 2, 1, 2]
+
+    def broken() -> Iterator[object]:
+        yield table
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError):
+        stream_release(data_root, "half.parquet", table.schema, broken(), {})  # type: ignore[arg-type]
+    assert not data_root.exists("half.parquet")
