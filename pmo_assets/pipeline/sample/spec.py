@@ -1,0 +1,306 @@
+"""What a sample article shall look like, and what comes out: the records of the sample typesetter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pmo_assets.pipeline.detection.detections import ImageType
+
+FIRST_ARTICLE_NUMBER = 9_000_000_001
+"""PMC numbers of sample articles start here, far above the numbers that PMC has given out."""
+
+PictureKind = Literal[
+    "cfp", "oct", "angiography", "autofluorescence", "histology", "line_plot", "bar_chart", "scatter_plot"
+]
+IMAGE_TYPES_OF_KINDS: Mapping[str, ImageType] = {
+    "cfp": "CFP",
+    "oct": "OCT",
+    "angiography": "Retinal Imaging",
+    "autofluorescence": "Retinal Imaging",
+    "histology": "Other",
+    "line_plot": "Other",
+    "bar_chart": "Other",
+    "scatter_plot": "Other",
+}
+"""The imaging type (annotation guide) of every kind of picture that can be drawn."""
+PLOT_KINDS: frozenset[str] = frozenset({"line_plot", "bar_chart", "scatter_plot"})
+"""Kinds drawn with vector strokes and live text instead of pixels."""
+
+MarkKind = Literal["arrow", "arrowhead", "circle", "box", "asterisk"]
+Topic = Literal["retina", "cardiology", "intracoronary"]
+Damage = Literal["truncated_pdf", "encrypted_pdf", "malformed_xml", "entity_bomb", "no_pdf", "no_xml"]
+"""What makes a package hostile or incomplete; applied to the finished files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSpec:
+    """One picture of a panel.
+
+    Attributes:
+        kind: what is drawn.
+        aspect: width / height of the picture.
+        mark: a mark that points at a region; None for an unmarked picture. Plots cannot be marked.
+        mark_drawn: in the picture's pixels, or as vector strokes over the bitmap.
+        y_title: title of a plot's y axis; "" chooses one that fits the article.
+    """
+
+    kind: PictureKind
+    aspect: float = 1.0
+    mark: MarkKind | None = None
+    mark_drawn: Literal["pixels", "vector"] = "pixels"
+    y_title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelSpec:
+    """One panel: pictures side by side and its identifier.
+
+    Attributes:
+        identifier: without brackets and dots, as in the ground truth ("a", "B", "left"); None for the only panel.
+        images: one or more pictures, left to right.
+    """
+
+    identifier: str | None
+    images: tuple[ImageSpec, ...]
+
+
+CaptionStyle = Literal["single", "sentences", "semicolons", "listing", "trailing", "positional"]
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionEntry:
+    """What the caption says about one panel or, with several identifiers, about several.
+
+    Attributes:
+        identifiers: of the panels that the text concerns.
+        text: without identifiers and without the full stop at its end; the first letter as in a sentence.
+    """
+
+    identifiers: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionSpec:
+    """A caption in parts, from which both its text and the true subcaptions follow.
+
+    Attributes:
+        introduction: sentences that concern all panels, with their punctuation; may be "" . For style "single" the
+            whole caption.
+        entries: the panels' own texts, in panel order.
+        closing: abbreviations, scale bars; concerns all panels; may be "".
+        style: how entries are joined: "(a) X. (b) Y." (sentences), "(a) x; (b) y." (semicolons), "(a) x, (b) y and
+            (c) z." (listing), "X (a) and y (b)." (trailing), "Left: x. Right: y." (positional).
+        bracket: how an identifier is written, with `{}` in its place: "({})", "{})", "{}:", "{}.".
+    """
+
+    introduction: str
+    entries: tuple[CaptionEntry, ...] = ()
+    closing: str = ""
+    style: CaptionStyle = "single"
+    bracket: str = "({})"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStyle:
+    """How a figure's label is printed.
+
+    Attributes:
+        template: text with `{}` for the number, e.g. "Figure {}"; "" prints no label at all.
+        separator: what follows the label: ":", "." or "".
+        bold: the label is bold.
+    """
+
+    template: str = "Figure {}"
+    separator: str = ":"
+    bold: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FigureSpec:
+    """One figure.
+
+    Attributes:
+        panels: in reading order; exactly one with identifier None for a single-panel figure.
+        caption: its caption.
+        grid_columns: panels per row.
+        flat: the figure is one bitmap with everything in its pixels, identifiers too.
+        width: over one text column or over the whole page.
+        width_share: share of that width that the figure takes, 0..1.
+        gutter: white space between panels, points.
+        identifier_place: below the panel (centred), above it (left), inside the picture (top left), or not printed.
+        identifier_print: how identifiers are printed in the figure, with `{}`.
+        identifier_size: their font size, points.
+        caption_place: where the caption stands.
+        label: how the label is printed.
+        pages: 2 if the figure is continued on the next page; its panel rows are then shared out.
+    """
+
+    panels: tuple[PanelSpec, ...]
+    caption: CaptionSpec
+    grid_columns: int = 2
+    flat: bool = False
+    width: Literal["column", "page"] = "column"
+    width_share: float = 1.0
+    gutter: float = 8.0
+    identifier_place: Literal["below", "above", "inside", "none"] = "below"
+    identifier_print: str = "({})"
+    identifier_size: float = 8.0
+    caption_place: Literal["below", "above", "beside"] = "below"
+    label: LabelStyle = LabelStyle()
+    pages: Literal[1, 2] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """A small table with rules above and below, no figure.
+
+    Attributes:
+        caption: without the label.
+        rows: cells; the first row is the header.
+    """
+
+    caption: str
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalStyle:
+    """A journal's page design; lengths in points.
+
+    Attributes:
+        name: full title.
+        abbreviation: title abbreviation.
+        code: publisher's code, starts the names of figure files.
+        page_width: width of the page.
+        page_height: height of the page.
+        margin_left: white space left.
+        margin_right: white space right.
+        margin_top: from the page's top to the first line of text.
+        margin_bottom: from the last line of text to the page's bottom.
+        columns: 1 or 2.
+        column_gap: white space between columns.
+        family: of the running text, "Times" or "Helvetica".
+        body_size: font size of the running text.
+        leading: line distance as a multiple of the font size.
+        caption_size: font size of captions.
+        logo: a drawn publisher's mark stands at the top of the first page (graphics that are no figure).
+    """
+
+    name: str
+    abbreviation: str
+    code: str
+    page_width: float = 600.0
+    page_height: float = 800.0
+    margin_left: float = 50.0
+    margin_right: float = 50.0
+    margin_top: float = 72.0
+    margin_bottom: float = 60.0
+    columns: Literal[1, 2] = 2
+    column_gap: float = 20.0
+    family: Literal["Times", "Helvetica"] = "Times"
+    body_size: float = 10.0
+    leading: float = 1.2
+    caption_size: float = 8.5
+    logo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleSpec:
+    """Everything that `typeset` needs; the same record gives the same bytes.
+
+    Attributes:
+        number: PMC number, from `FIRST_ARTICLE_NUMBER` upwards.
+        seed: of pictures and running text.
+        journal: page design.
+        title: article title.
+        topic: which sentences the running text is made of.
+        keywords: author keywords.
+        mesh_terms: MeSH headings, written as a second keyword group.
+        figures: in order.
+        tables: in order.
+        license_code: "CC BY", "CC BY-NC", "CC BY-ND", "CC0", ….
+        article_type: JATS `article-type`; "retraction" makes a short notice.
+        retracted: the article was retracted later (a related-article element points to the notice).
+        floats_group: the XML keeps figures in `<floats-group>` instead of in the sections.
+        paragraphs: paragraphs of running text per section.
+        damage: what is wrong with the package.
+        features: short names of what this article shows, for tests and demonstrations.
+        relevant: whether it meets the ophthalmology relevance rules (i)-(iii).
+    """
+
+    number: int
+    seed: int
+    journal: JournalStyle
+    title: str
+    topic: Topic = "retina"
+    keywords: tuple[str, ...] = ()
+    mesh_terms: tuple[str, ...] = ()
+    figures: tuple[FigureSpec, ...] = ()
+    tables: tuple[TableSpec, ...] = ()
+    license_code: str = "CC BY"
+    article_type: str = "research-article"
+    retracted: bool = False
+    floats_group: bool = False
+    paragraphs: int = 3
+    damage: Damage | None = None
+    features: tuple[str, ...] = ()
+    relevant: bool = True
+
+    @property
+    def name(self) -> str:
+        """The article's name, e.g. "PMC9000000001"."""
+        return f"PMC{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a correct pipeline finds out about the package.
+
+    Attributes:
+        relevant: the relevance rules hold; False also where they cannot be checked (no XML, or XML that no strict
+            parser accepts).
+        license_code: as PMC writes it.
+        is_retracted: the article was retracted or is a retraction notice.
+        pdf_readable: there is a PDF that opens without a password and has pages.
+        xml_readable: there is XML that is well-formed and expands no entities beyond any bound.
+        features: as in the specification.
+    """
+
+    relevant: bool
+    license_code: str
+    is_retracted: bool
+    pdf_readable: bool
+    xml_readable: bool
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TypesetArticle:
+    """A finished package with its ground truth.
+
+    Attributes:
+        name: "PMC9000000001".
+        article_id: the number without "PMC".
+        pdf: the PDF file; None if the package has none.
+        xml: the JATS file; None if the package has none.
+        text: the article as plain text (PMC's `.txt`).
+        figures: file name to JPEG bytes, in figure order; empty without XML.
+        metadata: record as in PMC's metadata JSON, without the URLs of files.
+        truth: annotation of all figures. Normalised boxes of a figure that spans pages refer to its parts stacked top
+            to bottom, left edges aligned: width of the widest part, sum of the heights. An article without a readable
+            PDF has no figures in its truth.
+        expected: what a correct pipeline finds out.
+    """
+
+    name: str
+    article_id: int
+    pdf: bytes | None
+    xml: bytes | None
+    text: str
+    figures: Mapping[str, bytes]
+    metadata: Mapping[str, Any]
+    truth: Mapping[str, Any]
+    expected: Expected
