@@ -1,0 +1,372 @@
+"""What lies on the pages of a PDF: one pass over text, bitmap placements and vector drawings.
+
+Belongs here: reading a page with PyMuPDF without decoding any bitmap, and bringing everything into one coordinate
+system (the page as displayed). Does not belong here: what the things on the page mean (see `caption_location` and
+`regions`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pymupdf
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.geometry import Box, as_box, intersection, union_box
+from pmo_assets.pipeline.rejections import ArticleError
+
+MAX_PAGES = 500
+"""Longer documents are books or proceedings, not articles; PMC articles rarely pass 60 pages."""
+
+MAX_DRAWINGS_PER_PAGE = 500_000
+"""Dense scatter plots reach some 10^4 paths on a page; ten times that is a page bomb, not a plot."""
+
+MAX_CONTENT_BYTES = 128_000_000
+"""Uncompressed content stream of one page; parsing more takes minutes and gigabytes."""
+
+TEXT_FLAGS = int(pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE)
+"""Ligatures are expanded (no TEXT_PRESERVE_LIGATURES) and images are left out (no TEXT_PRESERVE_IMAGES)."""
+
+_BOLD_FLAG = 16
+_BOLD_NAMES = ("bold", "black", "heavy", "demi", "-bd", ".b", "semibold")
+
+
+class UnreadablePdf(ArticleError):
+    """The bytes are not a PDF, or so damaged that no page can be read."""
+
+
+class EncryptedPdf(ArticleError):
+    """The PDF needs a password."""
+
+
+class PageLimit(ArticleError):
+    """The PDF has more pages, or more on one page, than the limits allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """Limits against page bombs.
+
+    Attributes:
+        pages: pages of the document.
+        drawings: vector paths on one page.
+        content_bytes: uncompressed content stream of one page.
+    """
+
+    pages: int = MAX_PAGES
+    drawings: int = MAX_DRAWINGS_PER_PAGE
+    content_bytes: int = MAX_CONTENT_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """Characters of one font on one line; `bbox` in points as displayed, `size` in points."""
+
+    text: str
+    bbox: Box
+    size: float
+    bold: bool
+    font: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of text.
+
+    Attributes:
+        text: as printed, ligatures expanded, outer white space removed.
+        bbox: points, page as displayed.
+        size: font size of most of its characters.
+        bold: most of its characters are bold.
+        font: font of most of its characters.
+        block: number of the block on the page that PyMuPDF puts the line in.
+        quarter_turns: reading direction as displayed, 0 = left to right, 1 = rotated clockwise (top to bottom),
+            2 = upside down, 3 = rotated counter-clockwise (bottom to top).
+        spans: its spans in reading order.
+    """
+
+    text: str
+    bbox: Box
+    size: float
+    bold: bool
+    font: str
+    block: int
+    quarter_turns: int
+    spans: tuple[TextSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BitmapPlacement:
+    """An embedded bitmap as the page shows it.
+
+    Attributes:
+        bbox: points, page as displayed, cut at the page edge.
+        native_width: pixels of the embedded image.
+        native_height: pixels of the embedded image.
+        dpi: native resolution at the placed size (the larger of both axes).
+    """
+
+    bbox: Box
+    native_width: int
+    native_height: int
+    dpi: float
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """Everything on one page that layout analysis looks at.
+
+    Attributes:
+        index: 0-based page number.
+        width: points, as displayed.
+        height: points, as displayed.
+        lines: in the PDF's order.
+        bitmaps: in the order of painting.
+        drawings: float64 array (n, 4) of [l, t, r, b] per visible vector path, line width included.
+        filled: bool array (n,): the path is filled (else only stroked).
+        white: bool array (n,): the path paints only white, or nothing.
+    """
+
+    index: int
+    width: float
+    height: float
+    lines: tuple[TextLine, ...]
+    bitmaps: tuple[BitmapPlacement, ...]
+    drawings: NDArray[np.float64]
+    filled: NDArray[np.bool_]
+    white: NDArray[np.bool_]
+
+    @property
+    def frame(self) -> Box:
+        """The page's own box."""
+        return (0.0, 0.0, self.width, self.height)
+
+
+def open_pdf(pdf: bytes, limits: PageLimits = PageLimits()) -> pymupdf.Document:
+    """Open a PDF from memory.
+
+    MuPDF repairs many truncated files; a repaired file with readable pages is accepted.
+
+    Raises:
+        UnreadablePdf: not a PDF, or no page can be loaded.
+        EncryptedPdf: a password is needed.
+        PageLimit: more pages than allowed.
+    """
+    # A PDF header may follow up to 1024 bytes of junk (PDF Reference 1.7, implementation note 13).
+    if b"%PDF-" not in pdf[:1029]:
+        raise UnreadablePdf("the file does not begin with a PDF header; download it again")
+    try:
+        document = pymupdf.open(stream=pdf, filetype="pdf")
+    except Exception as error:  # MuPDF raises many classes, none of them documented
+        raise UnreadablePdf(f"MuPDF cannot open the file: {error}") from error
+    try:
+        if document.needs_pass:
+            raise EncryptedPdf("the PDF is encrypted and needs a password")
+        count = document.page_count
+        if count < 1:
+            raise UnreadablePdf("the PDF has no pages; it is probably truncated")
+        if count > limits.pages:
+            raise PageLimit(f"the PDF has {count} pages, more than the limit of {limits.pages}")
+        if document.is_repaired:
+            _check_page_tree(document, count)
+    except ArticleError:
+        document.close()
+        raise
+    except Exception as error:
+        document.close()
+        raise UnreadablePdf(f"the page tree is damaged: {error}") from error
+    return document
+
+
+def _check_page_tree(document: pymupdf.Document, count: int) -> None:
+    """Raise `UnreadablePdf` if a repaired file lost the content of most of its pages."""
+    readable = 0
+    for index in range(count):
+        try:
+            readable += bool(document.load_page(index).read_contents())
+        except Exception:  # this page is lost; MuPDF's error classes are not documented
+            continue
+    if 2 * readable <= count:
+        raise UnreadablePdf(f"the PDF is damaged: {count - readable} of {count} pages have no content left")
+
+
+def page_content(page: pymupdf.Page, limits: PageLimits = PageLimits()) -> PageContent:
+    """Read one page: text lines, bitmap placements (not decoded) and vector drawings, rotated as displayed.
+
+    A page that MuPDF cannot interpret comes back with what could be read.
+
+    Raises:
+        PageLimit: more on the page than allowed.
+    """
+    _check_content_size(page, limits)
+    # PyMuPDF reports text, images and drawings in the unrotated page.
+    matrix = page.rotation_matrix if page.rotation else None
+    turns = (page.rotation // 90) % 4
+    frame = as_box(page.rect)
+    lines = _text_lines(page, matrix, turns)
+    bitmaps = _bitmaps(page, matrix, frame)
+    drawings, filled, white = _drawings(page, matrix, frame, limits)
+    return PageContent(page.number, frame[2] - frame[0], frame[3] - frame[1], lines, bitmaps, drawings, filled, white)
+
+
+def _check_content_size(page: pymupdf.Page, limits: PageLimits) -> None:
+    try:
+        size = len(page.read_contents())
+    except Exception:  # unreadable streams are left to the readers below, which tolerate them
+        return
+    if size > limits.content_bytes:
+        raise PageLimit(
+            f"page {page.number + 1} has {size} bytes of drawing instructions, more than {limits.content_bytes}"
+        )
+
+
+def _displayed(bbox: Sequence[float], matrix: pymupdf.Matrix | None) -> Box:
+    if matrix is None:
+        x0, y0, x1, y1 = bbox
+        return (float(x0), float(y0), float(x1), float(y1))
+    return as_box(pymupdf.Rect(bbox) * matrix)
+
+
+def _text_lines(page: pymupdf.Page, matrix: pymupdf.Matrix | None, page_turns: int) -> tuple[TextLine, ...]:
+    try:
+        blocks = page.get_text("dict", flags=TEXT_FLAGS)["blocks"]
+    except Exception:  # a broken font must not lose the page's graphics
+        return ()
+    lines: list[TextLine] = []
+    for number, block in enumerate(blocks):
+        for raw in block.get("lines", ()):
+            line = _text_line(raw, number, matrix, page_turns)
+            if line is not None:
+                lines.append(line)
+    return tuple(lines)
+
+
+@lru_cache(maxsize=1024)
+def _is_bold_name(font: str) -> bool:
+    return any(part in font.lower() for part in _BOLD_NAMES)
+
+
+def _text_line(raw: Mapping[str, Any], block: int, matrix: pymupdf.Matrix | None, page_turns: int) -> TextLine | None:
+    spans = []
+    weights: dict[tuple[float, bool, str], int] = {}
+    text = ""
+    for item in raw["spans"]:
+        text += item["text"]
+        stripped = item["text"].strip()
+        if not stripped:
+            continue
+        name = item["font"]
+        bold = bool(item["flags"] & _BOLD_FLAG) or _is_bold_name(name)
+        size = round(float(item["size"]), 2)
+        spans.append(TextSpan(stripped, _displayed(item["bbox"], matrix), size, bold, name))
+        style = (size, bold, name)
+        weights[style] = weights.get(style, 0) + len(stripped)
+    if not spans:
+        return None
+    size, bold, font = max(weights, key=lambda style: weights[style])
+    dx, dy = raw["dir"]
+    turns = (round(math.degrees(math.atan2(dy, dx)) / 90) + page_turns) % 4
+    # Outer white space widens MuPDF's line box, so the box is that of the visible spans.
+    box = union_box(span.bbox for span in spans)
+    return TextLine(text.strip(), box, size, bold, font, block, turns, tuple(spans))
+
+
+def _bitmaps(page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box) -> tuple[BitmapPlacement, ...]:
+    try:
+        # xrefs=True would decode every image for its hash; placements and sizes come without.
+        infos = page.get_image_info(hashes=False, xrefs=False)
+    except Exception:
+        return ()
+    placements = []
+    for info in infos:
+        box = intersection(_displayed(info["bbox"], matrix), frame)
+        if box[2] - box[0] <= 0 or box[3] - box[1] <= 0 or not all(map(math.isfinite, box)):
+            continue
+        a, b, c, d = info["transform"][:4]
+        across, down = math.hypot(a, b), math.hypot(c, d)
+        dpi = max(info["width"] / across if across else 0.0, info["height"] / down if down else 0.0) * 72.0
+        placements.append(BitmapPlacement(box, int(info["width"]), int(info["height"]), dpi))
+    return tuple(placements)
+
+
+def _is_white(colour: Sequence[float] | None) -> bool:
+    return colour is None or min(colour) > 0.99
+
+
+def _drawings(
+    page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box, limits: PageLimits
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    try:
+        paths = page.get_cdrawings()
+    except Exception:
+        paths = []
+    if len(paths) > limits.drawings:
+        raise PageLimit(f"page {page.number + 1} has {len(paths)} vector paths, more than {limits.drawings}")
+    boxes = np.empty((len(paths), 4), dtype=np.float64)
+    filled = np.zeros(len(paths), dtype=bool)
+    white = np.zeros(len(paths), dtype=bool)
+    for k, path in enumerate(paths):
+        x0, y0, x1, y1 = path["rect"]
+        kind = path["type"]
+        fill_white, stroke_white = True, True
+        if "f" in kind:
+            filled[k] = True
+            fill_white = _is_white(path.get("fill")) or path.get("fill_opacity") == 0
+        if "s" in kind:
+            half = (path.get("width") or 0.0) / 2
+            x0, y0, x1, y1 = x0 - half, y0 - half, x1 + half, y1 + half
+            stroke_white = _is_white(path.get("color")) or path.get("stroke_opacity") == 0
+        white[k] = fill_white and stroke_white
+        boxes[k] = (x0, y0, x1, y1)
+    if matrix is not None and len(boxes):
+        boxes = np.array([_displayed(box, matrix) for box in boxes.tolist()], dtype=np.float64)
+    np.clip(boxes[:, 0::2], frame[0], frame[2], out=boxes[:, 0::2])
+    np.clip(boxes[:, 1::2], frame[1], frame[3], out=boxes[:, 1::2])
+    visible = np.isfinite(boxes).all(axis=1) & ((boxes[:, 2] > boxes[:, 0]) | (boxes[:, 3] > boxes[:, 1]))
+    return boxes[visible], filled[visible], white[visible]
+
+
+def turned_box(box: Box, turns: int, width: float, height: float) -> Box:
+    """Rotate a box with its page counter-clockwise by `turns` quarter turns; the page is `width` x `height`."""
+    x0, y0, x1, y1 = box
+    match turns % 4:
+        case 1:
+            return (y0, width - x1, y1, width - x0)
+        case 2:
+            return (width - x1, height - y1, width - x0, height - y0)
+        case 3:
+            return (height - y1, x0, height - y0, x1)
+        case _:
+            return box
+
+
+def turned_page(page: PageContent, turns: int) -> PageContent:
+    """Rotate a page counter-clockwise by `turns` quarter turns, so that sideways text (`quarter_turns`) is level."""
+    turns %= 4
+    if turns == 0:
+        return page
+    w, h = page.width, page.height
+
+    def turn(box: Box) -> Box:
+        return turned_box(box, turns, w, h)
+
+    lines = tuple(
+        replace(
+            line,
+            bbox=turn(line.bbox),
+            quarter_turns=(line.quarter_turns - turns) % 4,
+            spans=tuple(replace(span, bbox=turn(span.bbox)) for span in line.spans),
+        )
+        for line in page.lines
+    )
+    bitmaps = tuple(replace(bitmap, bbox=turn(bitmap.bbox)) for bitmap in page.bitmaps)
+    boxes = page.drawings
+    if len(boxes):
+        boxes = np.array([turn((a, b, c, d)) for a, b, c, d in boxes.tolist()], dtype=np.float64)
+    width, height = (h, w) if turns % 2 else (w, h)
+    return PageContent(page.index, width, height, lines, bitmaps, boxes, page.filled, page.white)

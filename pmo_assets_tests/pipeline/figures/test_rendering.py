@@ -1,0 +1,128 @@
+"""Rendering: exact pixels, resolution caps, joins, PNG."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pymupdf
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from pmo_assets.pipeline.figures.figure import PageBox
+from pmo_assets.pipeline.figures.rendering import (
+    PixelGrid,
+    ink_frame,
+    joined_offsets,
+    joined_pixels,
+    png_bytes,
+    render_figure,
+)
+from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
+
+PLACED = (100.3, 100.7, 340.3, 280.7)
+
+
+def _document(pixels: np.ndarray, rotation: int = 0) -> pymupdf.Document:
+    manuscript = Manuscript()
+    page = manuscript.page()
+    manuscript.picture(page, PLACED, pixels)
+    page.set_rotation(rotation)
+    return pymupdf.open(stream=manuscript.pdf())
+
+
+def test_native_resolution_gives_the_stored_pixels() -> None:
+    pixels = photograph(800, 600)
+    rendered, dpi = render_figure(_document(pixels), [PageBox(0, PLACED)])
+    assert dpi == pytest.approx(240, abs=0.1)
+    assert rendered.shape == (600, 800, 3)
+    assert np.abs(rendered.astype(int) - pixels).max() <= 1
+
+
+def test_rotated_page_is_rendered_as_displayed() -> None:
+    pixels = photograph(800, 600)
+    document = _document(pixels, rotation=90)
+    box = tuple((pymupdf.Rect(PLACED) * document[0].rotation_matrix).normalize())
+    rendered, _ = render_figure(document, [PageBox(0, box)])  # type: ignore[arg-type]
+    assert rendered.shape == (800, 600, 3)
+    assert np.abs(rendered.astype(int) - np.rot90(pixels, -1)).max() <= 1
+
+
+def test_resolution_is_capped() -> None:
+    pixels = photograph(800, 600)
+    rendered, dpi = render_figure(_document(pixels), [PageBox(0, PLACED)], max_dpi=120)
+    assert dpi == 120
+    assert abs(rendered.shape[1] - 400) <= 1
+    rendered, dpi = render_figure(_document(pixels), [PageBox(0, PLACED)], max_pixels=30_000)
+    assert rendered.shape[0] * rendered.shape[1] <= 31_000
+
+
+def test_vector_figures_have_300_dpi() -> None:
+    manuscript = Manuscript()
+    manuscript.page().draw_rect((100, 100, 172, 172), fill=(0, 0, 0))
+    rendered, dpi = render_figure(pymupdf.open(stream=manuscript.pdf()), [PageBox(0, (100, 100, 172, 172))])
+    assert dpi == 300
+    assert rendered.shape == (300, 300, 3)
+    assert rendered.max() == 0
+
+
+def test_box_that_leaves_the_page_is_cut() -> None:
+    rendered, _ = render_figure(_document(photograph(800, 600)), [PageBox(0, (-50, 100, 340, 900))])
+    assert rendered.shape[0] > 0
+
+
+def test_no_location_is_an_error() -> None:
+    with pytest.raises(ValueError, match="location"):
+        render_figure(_document(photograph()), [])
+
+
+@given(st.lists(st.tuples(st.integers(1, 2000), st.integers(1, 2000)), min_size=1, max_size=4))
+def test_joined_parts_follow_each_other_with_the_paper_s_gap(sizes: list[tuple[int, int]]) -> None:
+    tops, (across, down) = joined_offsets(sizes)
+    gap = max(round(0.02 * max(max(size) for size in sizes)), 10)
+    assert across == max(width for width, _ in sizes)
+    assert down == sum(height for _, height in sizes) + gap * (len(sizes) - 1)
+    for k in range(1, len(sizes)):
+        assert tops[k] == tops[k - 1] + sizes[k - 1][1] + gap
+
+
+def test_joined_pixels_are_left_aligned_on_white() -> None:
+    first, second = photograph(300, 100, 1), photograph(200, 50, 2)
+    joined = joined_pixels([first, second])
+    assert joined.shape == (160, 300, 3)
+    assert (joined[:100] == first).all()
+    assert (joined[100:110] == 255).all()
+    assert (joined[110:, :200] == second).all()
+    assert (joined[110:, 200:] == 255).all()
+
+
+def test_ink_is_framed_exactly_and_masks_are_ignored() -> None:
+    pixels = np.full((50, 80), 255, dtype=np.uint8)
+    assert ink_frame(pixels) is None
+    pixels[10:20, 30:40] = 0
+    pixels[45, 5] = 0
+    assert ink_frame(pixels) == (5, 10, 40, 46)
+    assert ink_frame(pixels, [(0, 40, 80, 50)]) == (30, 10, 40, 20)
+
+
+def test_jpeg_noise_is_no_ink() -> None:
+    pixels = np.full((50, 80, 3), 246, dtype=np.uint8)
+    assert ink_frame(pixels) is None
+
+
+@given(st.floats(1, 10), st.floats(0, 500), st.floats(0, 500), st.integers(0, 900), st.integers(1, 900))
+def test_whole_pixels_survive_the_way_to_points_and_back(
+    scale: float, x: float, y: float, start: int, size: int
+) -> None:
+    grid = PixelGrid(scale, scale, x, y)
+    frame = (start, start + 1, start + size, start + 1 + size)
+    assert grid.pixel_frame(grid.points(frame)) == frame
+
+
+def test_png_is_lossless_and_deterministic() -> None:
+    pixels = photograph(123, 77)
+    data = png_bytes(pixels)
+    assert data == png_bytes(pixels)
+    assert (np.asarray(Image.open(io.BytesIO(data))) == pixels).all()
