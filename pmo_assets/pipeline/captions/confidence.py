@@ -1,0 +1,105 @@
+"""How sure the grammar is of a split: a product of factors, one per reason that lowers it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pmo_assets.pipeline.captions.identifiers import Form, IdentifierSeries, Mention, Series
+from pmo_assets.pipeline.captions.subcaptions import Subcaption
+from pmo_assets.pipeline.captions.tokens import Tokens
+
+# Share of right answers without any doubt, on annotated captions.
+_PLAIN: Final = 0.96
+_PLAIN_SINGLE: Final = 0.94
+# Factor per doubt, measured on annotated captions as the share of right answers with the doubt.
+_DOUBT_FACTORS: Final = {
+    "identifier in running text": 0.8,
+    "identifier within its text": 0.65,
+    "several identifiers after their text in one sentence": 0.75,
+    "text between identifiers without a separator": 0.6,
+    "text after the last identifier of a sentence": 0.85,
+    "a sentence without identifier between labelled ones": 0.8,
+    "list inside a sentence": 0.9,
+    "several panels in one sentence": 0.76,
+    "panels distributed by 'respectively'": 0.8,
+    "identifiers named again": 0.8,
+    "identifiers before and after their text": 0.85,
+    "identifiers within a section": 0.8,
+    "several panels named inside another's text": 0.85,
+    "sentences after the last panel's first": 0.97,
+    "closing sentences may concern one panel or all": 0.95,
+}
+
+
+def split_confidence(
+    tokens: Tokens,
+    found: Sequence[Mention],
+    series: IdentifierSeries | None,
+    subcaptions: Sequence[Subcaption],
+    doubts: Sequence[str],
+    known_identifiers: Sequence[str],
+) -> tuple[float, tuple[str, ...]]:
+    """Confidence 0..1 and the reasons that lower it, the strongest first.
+
+    Args:
+        found: all mentions of the caption, whether or not they belong to the series.
+        series: the elected series; None for a single-panel answer.
+        subcaptions: the answer.
+        doubts: what the parser was not sure about.
+        known_identifiers: identifiers seen in the figure; agreement raises the confidence, disagreement lowers it.
+    """
+    factors: dict[str, float] = {}
+    if series is None:
+        if any(mention.form in {Form.BRACKETS, Form.HALF} for mention in found):
+            factors["letters in brackets that form no series"] = 0.85
+        if not tokens.texts:
+            factors["no text"] = 0.3
+        elif _headings(tokens) > 1:
+            factors["headings that may name panels"] = 0.7
+        confidence = _PLAIN_SINGLE
+    else:
+        confidence = _PLAIN
+        factors |= {doubt: _DOUBT_FACTORS.get(doubt, 0.9) for doubt in doubts}
+        factors |= _series_factors(series, subcaptions)
+    known = {name.strip("().:[] ").lower() for name in known_identifiers} - {""}
+    agreement = 0.0
+    if known:
+        named = {label.lower() for label in series.labels} if series else set()
+        agreement = len(known & named) / len(known | named)
+        if agreement < 1 and (series is not None or len(known) > 1):
+            factors["identifiers differ from those in the figure"] = 0.3 + 0.7 * agreement
+    for factor in factors.values():
+        confidence *= factor
+    if agreement == 1:
+        confidence = 1 - (1 - confidence) / 2
+    reasons = sorted(factors, key=lambda reason: (factors[reason], reason))
+    return round(confidence, 4), tuple(reasons)
+
+
+def _headings(tokens: Tokens) -> int:
+    """Sentences that begin with one or two words and a colon: "Horizontal: ...", "Solid lines: ..."."""
+    texts = tokens.texts
+    return sum(texts[start][0].isalpha() and ":" in texts[start + 1 : start + 3] for start in tokens.sentence_starts)
+
+
+def _series_factors(series: IdentifierSeries, subcaptions: Sequence[Subcaption]) -> dict[str, float]:
+    factors: dict[str, float] = {}
+    if series.missing:
+        factors["identifier missing in the series"] = 0.6
+    if series.restarts:
+        factors["series of identifiers begins again"] = 0.85
+    if series.rivals:
+        factors["another series of identifiers"] = 0.9
+    if series.series in {Series.POSITION, Series.STEP}:
+        factors["panels named by position"] = 0.9
+    if all(item.mention.form is Form.BARE for item in series.mentions):
+        factors["identifiers without brackets"] = 0.93
+    if all(item.mention.form in {Form.PARTIAL, Form.NOUN} for item in series.mentions):
+        factors["no identifier stands alone"] = 0.7
+    texts = {subcaption.segments for subcaption in subcaptions}
+    if any(not subcaption.text for subcaption in subcaptions):
+        factors["panel without text"] = 0.5
+    elif len(texts) == 1 and len(series.mentions) > 1:
+        factors["all panels have the same text"] = 0.7
+    return factors

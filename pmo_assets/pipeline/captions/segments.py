@@ -1,0 +1,86 @@
+"""A subcaption's text from its character ranges: the repairs that removing panel identifiers makes necessary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from pmo_assets.pipeline.captions.tokens import words
+
+_TERMINAL: Final = ".!?"
+_SEPARATORS: Final = ",;"
+_CLOSING: Final = ".,;:!?)]"
+# A text that ends with one of these is continued by what follows; after any other word, a capital opens a sentence.
+_CONTINUED_BY: Final = words(
+    "a an the of in on at by for from to with and or both either showing shows show revealed demonstrating using as is "
+    "are was were between versus vs under via per than models in: during after before following including"
+)
+
+
+def join_segments(caption: str, segments: Iterable[tuple[int, int]]) -> str:
+    """The text of the [start, end) ranges of `caption`, joined in order.
+
+    Repairs only what leaving out an identifier breaks: one space between ranges, none before closing punctuation; no
+    punctuation at the start of a sentence; a capital at a sentence start when its word is plain lower case; a full
+    stop in place of a dangling comma or semicolon at the end of a sentence. A single range that covers the whole
+    caption comes back unchanged.
+    """
+    ranges = list(segments)
+    if len(ranges) == 1 and ranges[0] == (0, len(caption)):
+        return caption
+    parts: list[str] = []
+    tail = ""  # the last non-empty part
+    for start, end in ranges:
+        piece = caption[start:end].strip()
+        if not piece:
+            continue
+        fresh = not tail or tail[-1] in _TERMINAL
+        if fresh and piece[0] in ".,;:!?)-–—":
+            piece = piece.lstrip(".,;:!?)-–— ")
+            if not piece:
+                continue
+        listed = piece[0] == "(" and tail != "" and tail[-1] in _SEPARATORS
+        if not fresh and (listed or piece[0].isupper()) and _ends_sentence(tail, caption, start):
+            parts[-1] = tail.rstrip(_SEPARATORS + " ") + "."
+            fresh = True
+        elif not fresh and piece[0] in _CLOSING and tail[-1] in _SEPARATORS + ":":
+            parts[-1] = tail.rstrip(_SEPARATORS + ": ")
+        if fresh and start > 0:
+            piece = _capitalised(piece)
+        if parts and piece[0] not in _CLOSING and not _suspended(tail, piece):
+            parts.append(" ")
+        parts.append(piece)
+        tail = piece
+    text = "".join(parts).strip()
+    trimmed = text.rstrip(_SEPARATORS + " ")
+    if trimmed and text and caption.rstrip()[-1:] in _TERMINAL and trimmed[-1] not in _TERMINAL:
+        text = trimmed + "."
+    return text
+
+
+def _ends_sentence(tail: str, caption: str, start: int) -> bool:
+    """Whether a capital after `tail` opens a new sentence: an identifier was removed and nothing continues the text."""
+    if start > 0 and caption[start - 1].isalnum():
+        return False
+    if tail[-1] in _SEPARATORS:
+        return True
+    return (tail[-1].isalnum() or tail[-1] in ")]%\"'”’") and tail.rsplit(None, 1)[-1].lower() not in _CONTINUED_BY
+
+
+def _suspended(tail: str, piece: str) -> bool:
+    """ "T1-" + "weighted": the suspended hyphen takes no space; nor does an opening bracket's content."""
+    return (tail[-1] == "-" and piece[0].isalnum()) or tail[-1] in "(["
+
+
+def _capitalised(piece: str) -> str:
+    """First letter in upper case when the first word is plain lower case ("resting", not "mRNA" or "p53")."""
+    length = 0
+    while length < len(piece) and length < 40 and piece[length].isalpha():
+        length += 1
+    word = piece[:length]
+    follower = piece[length : length + 2]
+    symbol = follower[:1].isdigit() or follower[:1] in {"-", "/"} or (follower[:1] == "." and follower[1:].isalnum())
+    if not word or not word.islower() or symbol:
+        return piece
+    upper = word[0].upper()
+    return upper + piece[1:] if len(upper) == 1 else piece

@@ -1,0 +1,47 @@
+"""One caption to one subcaption per panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pmo_assets.pipeline.captions.confidence import split_confidence
+from pmo_assets.pipeline.captions.grammar import parsed
+from pmo_assets.pipeline.captions.identifiers import elected_series, mentions
+from pmo_assets.pipeline.captions.segments import join_segments
+from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
+from pmo_assets.pipeline.captions.tokens import tokenized
+
+
+def split_caption(caption: str, known_identifiers: Sequence[str] = ()) -> CaptionSplit:
+    """The subcaptions of a caption by the grammar alone; never raises, takes time linear in the caption's length.
+
+    Args:
+        caption: the text without its "Figure 3:" label.
+        known_identifiers: identifiers seen in the figure (PDF text, detector, OCR), as evidence: they help to choose
+            between two readings and move the confidence; they add no panels that the caption does not name.
+
+    Returns:
+        One subcaption per panel in series order; a caption that names no panels gives one with identifier None, the
+        whole caption and segments ((0, len),). Every `text` equals `join_segments(caption, segments)`.
+    """
+    tokens = tokenized(caption)
+    found = mentions(tokens)
+    series = elected_series(found, known_identifiers)
+    if series is None:
+        confidence, reasons = split_confidence(tokens, found, None, (), (), known_identifiers)
+        whole = Subcaption(None, caption, ((0, len(caption)),))
+        return CaptionSplit((whole,), confidence, reasons)
+    parse = parsed(tokens, series)
+    segments: dict[str, list[tuple[int, int]]] = {label: [] for label in series.labels}
+    for piece in parse.pieces:
+        for label in piece.labels or series.labels:
+            ranges = segments[label]
+            if ranges and not caption[ranges[-1][1] : piece.start].strip():
+                ranges[-1] = (ranges[-1][0], piece.end)
+            else:
+                ranges.append((piece.start, piece.end))
+    subcaptions = tuple(
+        Subcaption(label, join_segments(caption, ranges), tuple(ranges)) for label, ranges in segments.items()
+    )
+    confidence, reasons = split_confidence(tokens, found, series, subcaptions, parse.doubts, known_identifiers)
+    return CaptionSplit(subcaptions, confidence, reasons)

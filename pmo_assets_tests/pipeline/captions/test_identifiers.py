@@ -1,0 +1,53 @@
+"""Which places of a caption name panels, and which series of identifiers the caption uses."""
+
+from __future__ import annotations
+
+import pytest
+
+from pmo_assets.pipeline.captions.identifiers import Series, elected_series, is_label, mentions
+from pmo_assets.pipeline.captions.tokens import tokenized
+
+
+def series_of(caption: str, known: tuple[str, ...] = ()) -> tuple[Series, tuple[str, ...]] | None:
+    found = elected_series(mentions(tokenized(caption)), known)
+    return None if found is None else (found.series, found.labels)
+
+
+@pytest.mark.parametrize("text", ["A", "a", "A1", "b12", "Aa", "Aii", "iv", "XII", "3"])
+def test_shapes_of_identifiers(text: str) -> None:
+    assert is_label(text)
+
+
+@pytest.mark.parametrize("text", ["OD", "OS", "OCT", "2A", "H2B", "AMD", "the", "é", "٣"])
+def test_other_words(text: str) -> None:
+    assert not is_label(text)
+
+
+@pytest.mark.parametrize(
+    ("caption", "expected"),
+    [
+        ("(A) X. (B) Y.", (Series.UPPER, ("A", "B"))),
+        ("(i) X. (ii) Y. (iii) Z.", (Series.ROMAN, ("i", "ii", "iii"))),
+        ("(I) X. (II) Y.", (Series.UPPER_ROMAN, ("I", "II"))),
+        ("(g) X. (h) Y. (i) Z. (a–f) W.", (Series.LOWER, tuple("abcdefghi"))),
+        ("Left: X. Right: Y.", (Series.POSITION, ("left", "right"))),
+        ("X (left) and nothing else.", None),
+        ("(A) Only one.", None),
+        ("Normal (N) and tumor (T).", None),
+        ("Stained with (H & E) and more.", None),
+        ("(B) X. (C) Y.", (Series.UPPER, ("A", "B", "C"))),
+        ("(A) X. (C) Y.", (Series.UPPER, ("A", "B", "C"))),
+        ("(A) X. (Z) Y.", None),
+        ("(1) X. (2) Y.", None),
+    ],
+)
+def test_the_series_of_a_caption(caption: str, expected: tuple[Series, tuple[str, ...]] | None) -> None:
+    assert series_of(caption) == expected
+
+
+def test_numbers_are_panels_only_where_the_figure_shows_them() -> None:
+    assert series_of("(1) X. (2) Y.", ("1", "2")) == (Series.DIGIT, ("1", "2"))
+
+
+def test_an_outer_list_is_preferred_to_the_lists_inside_it() -> None:
+    assert series_of("(A) X: (i) a, (ii) b. (B) Y: (i) c, (ii) d.") == (Series.UPPER, ("A", "B"))
