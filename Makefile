@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test lint format graph clean
+.PHONY: help demo dev test lint format readme constraints clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,15 @@ lint: $(STAMP) ## Check style and types
 format: $(STAMP) ## Put the code into the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+readme: $(STAMP) ## Renew the tables of settings and columns in the README
+	$(BIN)/python -m pmo_assets.documentation README.md
+
+constraints: $(STAMP) ## Renew the pinned versions
+	( echo "# Versions that were tested together; names and versions only. Renew with: make constraints"; \
+	  $(BIN)/uv pip compile --quiet --upgrade --extra dev --extra aws --extra postgres --no-annotate --no-header \
+	  --no-emit-index-url pyproject.toml; $(BIN)/uv pip freeze --python $(BIN)/python | grep '^uv==' ) > constraints.new
+	mv constraints.new constraints.txt
 
 clean: ## Remove the environment and everything that was made
 	rm -rf $(VENV) demo data .dagster .pytest_cache .ruff_cache .mypy_cache .hypothesis

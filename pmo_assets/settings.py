@@ -16,7 +16,6 @@ from typing import Any
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-
 _DETECTIONS = ("panel_detections", "image_detections")
 
 

@@ -22,7 +22,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
 import dagster as dg
 import dataframely as dy
@@ -36,7 +36,7 @@ from pmo_assets.pipeline.rejections import Rejection
 from pmo_assets.pipeline.stores import Picture, StorageError
 from pmo_assets.processes import process_is_alive
 
-_COMPRESSION = "zstd"
+_COMPRESSION: Literal["zstd"] = "zstd"
 
 
 @functools.lru_cache(maxsize=8)
@@ -320,7 +320,7 @@ class Tables:
 class StageResult:
     """What an asset hands to the IO manager: rows for its table, and what it could not process."""
 
-    rows: pl.DataFrame | Sequence[dict[str, Any]]
+    rows: Sequence[dict[str, Any]]
     rejections: Sequence[Rejection] = ()
 
 

@@ -45,7 +45,7 @@ def _table(header: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
 
 def dataset_card(facts: ReleaseFacts) -> str:
     """Return the card as Markdown with the YAML head that Hugging Face reads."""
-    size = next((name for limit, name in _SIZES if facts.rows < limit), "n>1T")
+    size = next((name for limit, name in _SIZES if facts.rows < limit), "100M<n<1B")
     return f"""---
 pretty_name: {facts.specialty.title}
 license: other
@@ -89,4 +89,4 @@ Medicine, PubMed Central.
 """
 
 
-_SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
+_SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"), (10**8, "10M<n<100M"))

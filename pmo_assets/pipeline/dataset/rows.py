@@ -134,7 +134,7 @@ def dataset_row(panel: Mapping[str, Any], figure: Mapping[str, Any], article: Ma
         "assembly": f"{AUTOMATIC} ({panel['method']})",
         "annotation": "[]",
         "license": license_code,
-        "attribution": attribution(article["title"], article["citation"]),
+        "attribution": attribution(article["title"] or article["name"], article["citation"]),
         "commercial_use": commercial_use(license_code),
         "article_version": article["version"],
     }

@@ -1,0 +1,101 @@
+"""How the partitioned table assets are declared: the part that would otherwise be repeated at every one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+from pmo_assets import schemas
+from pmo_assets.checks import check_specs
+from pmo_assets.partitions import ARTICLE_BATCHES
+from pmo_assets.resources.storage import StageResult
+from pmo_assets.versions import source_version
+
+OWNERS = ["team:pmo-assets"]
+
+
+def column_schema(asset: str) -> dg.TableSchema:
+    """Return the asset's columns with types and descriptions, as the UI shows them."""
+    columns = [
+        dg.TableColumn(name, kind, description=text)
+        for name, kind, text in schemas.column_descriptions(schemas.SCHEMAS[asset])
+    ]
+    return dg.TableSchema(columns=columns)
+
+
+def batch_table(
+    name: str,
+    *,
+    group: str,
+    sources: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    checks: Sequence[str] = (),
+    pool: str | None = None,
+    ins: Mapping[str, dg.AssetIn] | None = None,
+    deps: Sequence[str] = (),
+    work: str = "facts",
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
+    """Return the decorator of a table asset that is partitioned by article batch.
+
+    Args:
+        name: asset and table (`schemas.SCHEMAS`); the schema's docstring is the asset's description.
+        group: asset group.
+        sources: files and folders below the package that make it, for its code version.
+        kinds: what it is made with, shown as icons, besides Polars and Parquet.
+        checks: names of checks (`pmo_assets.checks`) that the asset evaluates.
+        pool: concurrency pool (`dagster.yaml`).
+        ins: see `dagster.asset`.
+        deps: upstream assets that it does not load as tables.
+        work: "facts" or "pixels": whether it reads or writes pictures (what it needs of memory and disk).
+    """
+    schema = schemas.SCHEMAS[name]
+
+    def declare(function: Callable[..., Any]) -> dg.AssetsDefinition:
+        # An asset with checks has several outputs; from the annotation Dagster would conclude that none has a value.
+        function.__annotations__.pop("return", None)
+        decorate = dg.asset(
+            name=name,
+            group_name=group,
+            partitions_def=ARTICLE_BATCHES,
+            description=schema.__doc__,
+            owners=OWNERS,
+            kinds={"polars", "parquet", *kinds},
+            tags={"pmo/work": work},
+            code_version=source_version(*sources),
+            check_specs=check_specs(name, checks),
+            metadata={"dagster/column_schema": column_schema(name)},
+            pool=pool,
+            ins=ins,
+            deps=list(deps),
+        )
+        return decorate(function)
+
+    return declare
+
+
+class Stopwatch:
+    """Seconds since it was made, for a materialisation's metadata."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the stopwatch was made."""
+        return round(time.perf_counter() - self._start, 2)
+
+
+def materialized(
+    stage: StageResult,
+    watch: Stopwatch,
+    *,
+    checks: Sequence[dg.AssetCheckResult] = (),
+    **metadata: Any,
+) -> dg.MaterializeResult[StageResult]:
+    """Return what an asset hands to Dagster: rows for the IO manager, counts, duration and check results."""
+    return dg.MaterializeResult(
+        value=stage, metadata={"seconds": watch.seconds, **metadata}, check_results=list(checks)
+    )

@@ -1,0 +1,486 @@
+"""`pmo …`: the pipeline from the command line.
+
+An error is one clear line on standard error and a non-zero status; `pmo --debug …` shows the traceback. Importing the
+pipeline takes a second, so every command imports what it needs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from pmo_assets import __version__
+from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.settings import Settings, settings_table
+
+if TYPE_CHECKING:
+    pass
+
+app = typer.Typer(
+    name="pmo",
+    help="Open-access articles in, an ophthalmic panel image-text dataset out.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+batches_app = typer.Typer(help="Register article packages as batches, and list the batches.", no_args_is_help=True)
+app.add_typer(batches_app, name="batches")
+
+console = Console()
+"""Results go to standard output …"""
+
+messages = Console(stderr=True)
+"""… progress and errors to standard error."""
+
+
+class CommandError(Exception):
+    """A command cannot do what it was asked; the message says why and what to do."""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"pmo-assets {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and Dagster's log.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Hold the options of every command."""
+    context.obj = {"debug": debug}
+
+
+def _debug() -> bool:
+    context = click.get_current_context(silent=True)
+    return bool(context is not None and (context.find_root().obj or {}).get("debug"))
+
+
+@app.command()
+def article(
+    folder: Annotated[Path, typer.Argument(help="Package: article.pdf, optional article.xml, optional figures/.")],
+    out: Annotated[Path, typer.Option("--out", help="JSON file to write; - for standard output.")],
+    overlays: Annotated[
+        Path | None, typer.Option("--overlays", help="Folder for pictures of the figures with what was found.")
+    ] = None,
+    ignore_xml: Annotated[bool, typer.Option("--ignore-xml", help="Work as if the package had no XML.")] = False,
+) -> None:
+    """Run the whole pipeline on one article package, without Dagster, and write what it found as JSON.
+
+    The format is the annotation format: figures with panels, identifiers, images and subcaptions, plus scores.
+    """
+    from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels, annotation, process_article
+    from pmo_assets.pipeline.articles.fetching import fetch_package
+    from pmo_assets.pipeline.articles.packages import list_package
+    from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.resources.sources import LocalFolder
+    from pmo_assets.step_options import detection_options, fetch_limits, figure_options
+
+    settings = _settings()
+    folder = folder.absolute()
+    if not folder.is_dir():
+        raise CommandError(f"{folder} is not a folder: give the folder of one article package")
+    listing = list_package(folder, folder.parent)
+    if listing is None:
+        raise CommandError(f"{folder} is no article package: it holds neither article.pdf nor article.xml")
+    objects, pixels = MemoryObjects({}), MemoryPixels({})
+    row = {
+        **asdict(listing),
+        "files": [asdict(item) for item in listing.files if not (ignore_xml and item.role == "xml")],
+    }
+    package = fetch_package(row, LocalFolder(folder.parent), objects, fetch_limits(settings))
+    start = time.perf_counter()
+    result = process_article(
+        package.rows[0],
+        objects,
+        specialty=load_specialty(settings.specialty),
+        pixels=pixels,
+        figure_options=figure_options(settings),
+        detection_options=detection_options(settings),
+    )
+    seconds = time.perf_counter() - start
+    text = json.dumps(annotation(folder.name, result), ensure_ascii=False, indent=1) + "\n"
+    if str(out) == "-":
+        sys.stdout.write(text)
+    else:
+        _write_text(out, text)
+    if overlays is not None:
+        _write_overlays(overlays, result, pixels.read(result.article["article_id"]))
+    panels = [panel for rows in result.assembled.values() for panel in rows]
+    messages.print(
+        f"{len(result.figures)} figures, {len(panels)} panels, "
+        f"{sum(panel['subcaption'] is not None for panel in panels)} with a subcaption, "
+        f"{len(result.rejections)} rejections, {seconds:.1f} s"
+    )
+    for item in [*package.rejections, *result.rejections]:
+        messages.print(f"[yellow]rejected[/] {item.stage}: {item.error_class}: {item.message}", highlight=False)
+    if any(item.image_cluster_id is None for item in result.rejections) and not result.figures:
+        raise CommandError("the article could not be processed; the reason is above and in the JSON")
+
+
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.part")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise CommandError(f"cannot write {path}: {error}") from error
+
+
+def _write_overlays(folder: Path, result: Any, pictures: Any) -> None:
+    from PIL import Image
+
+    from pmo_assets.pipeline.article_steps import decoded
+    from pmo_assets.viewing.overlays import draw_detections
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for figure in result.figures:
+        key = figure["pdf_figure_id"]
+        panels = result.assembled.get(figure["image_cluster_id"], [])
+        image = draw_detections(
+            decoded(pictures.get(key), key),
+            panels=[(tuple(panel["content_box"]), panel["name"]) for panel in panels],
+            identifiers=[(tuple(item["box"]), item["text"]) for panel in panels for item in panel["identifiers"]],
+            images=[(tuple(i["box"]), i["image_type"], i["marked"]) for panel in panels for i in panel["images"]],
+            max_side=1400,
+        )
+        Image.fromarray(image).save(folder / f"{key}.png")
+
+
+@batches_app.command("add")
+def batches_add(
+    source: Annotated[Path, typer.Option("--source", help="Folder whose subfolders are article packages.")],
+    size: Annotated[
+        int | None, typer.Option("--size", min=1, help="Articles per batch; PMO_BATCH_SIZE if not given.")
+    ] = None,
+) -> None:
+    """Register the packages of a folder as batches. What is registered already is not registered again."""
+    from pmo_assets.resources.registry import BatchRegistry
+    from pmo_assets.resources.sources import LocalFolder
+    from pmo_assets.runner import open_instance, register_partitions
+
+    settings = _settings()
+    registry = BatchRegistry(_data_root(settings))
+    with _spinner("reading packages") as tell:
+        added = registry.add(LocalFolder(source), size or settings.batch_size, progress=lambda item: tell(item.name))
+    with open_instance(settings) as instance:
+        register_partitions(instance, registry.batches())
+    for key, count in added:
+        console.print(f"{key}  {count} articles")
+    if not added:
+        console.print("nothing new: every package is in a batch already")
+
+
+@batches_app.command("list")
+def batches_list() -> None:
+    """List the batches and how far each one is."""
+    from pmo_assets.definitions import build_defs
+    from pmo_assets.resources.registry import BatchRegistry
+    from pmo_assets.resources.storage import Tables
+    from pmo_assets.runner import open_instance, register_partitions, stale_assets
+
+    settings = _settings()
+    registry = BatchRegistry(_data_root(settings))
+    keys = registry.batches()
+    if not keys:
+        console.print("no batches yet: register articles with `pmo batches add --source DIR`")
+        return
+    tables, defs = Tables(registry.data_root), build_defs(settings)
+    table = Table("batch", "articles", "state", "dataset rows", "rejections")
+    with open_instance(settings) as instance:
+        register_partitions(instance, keys)
+        for key in keys:
+            stale = stale_assets(defs, instance, key)
+            state = "up to date" if not stale else f"next: {stale[0]}"
+            rows = tables.read("dataset_rows", key).height if tables.exists("dataset_rows", key) else "–"
+            rejected = tables.read("rejections", key).height if tables.exists("rejections", key) else "–"
+            table.add_row(key, str(registry.manifest(key).height), state, str(rows), str(rejected))
+    console.print(table)
+
+
+@app.command()
+def run(
+    batch: Annotated[
+        list[str] | None, typer.Option("--batch", help="Only this batch (repeatable); all batches if not given.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also redo what is up to date.")] = False,
+    release: Annotated[bool, typer.Option(help="Make the release afterwards.")] = True,
+) -> None:
+    """Materialise batches and the release in this process, with progress; what is up to date is not redone.
+
+    A run that was killed is continued by running it again.
+    """
+    from pmo_assets.runner import RunFailed
+
+    settings = _settings()
+    failed = _run(settings, batch or [], again=again, release=release)
+    if failed:
+        raise RunFailed("; ".join(failed))
+
+
+def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool) -> list[str]:
+    from pmo_assets.assets.dataset import BATCH_ASSETS
+    from pmo_assets.definitions import build_defs, workers_resource
+    from pmo_assets.resources.registry import BatchRegistry
+    from pmo_assets.runner import (
+        RunFailed,
+        close_dead_runs,
+        open_instance,
+        register_partitions,
+        release_is_stale,
+        run_job,
+        stale_assets,
+    )
+
+    registry = BatchRegistry(_data_root(settings))
+    keys = registry.batches()
+    if not keys:
+        raise CommandError("no batches yet: register articles with `pmo batches add --source DIR`")
+    if unknown := sorted(set(wanted) - set(keys)):
+        raise CommandError(f"no such batch: {', '.join(unknown)}; `pmo batches list` shows the {len(keys)} that exist")
+    failed: list[str] = []
+    with open_instance(settings) as instance, _progress() as (progress, tell):
+        register_partitions(instance, keys)
+        close_dead_runs(instance)
+        defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
+        chosen = wanted or keys
+        overall = progress.add_task("batches", total=len(chosen))
+        for key in chosen:
+            progress.update(overall, description=f"batch {key}")
+            assets = list(BATCH_ASSETS) if again else stale_assets(defs, instance, key)
+            if assets:
+                start = time.perf_counter()
+                try:
+                    run_job(defs, instance, "process_batch", batch=key, assets=assets, verbose=_debug())
+                    _say_batch(progress, registry, key, time.perf_counter() - start)
+                except RunFailed as error:
+                    failed.append(f"batch {key}: {error}")
+                    progress.console.print(f"[red]failed[/] batch {key}: {error}", highlight=False)
+            else:
+                progress.console.print(f"[dim]batch {key} is up to date[/]", highlight=False)
+            progress.advance(overall)
+        if release and (again or release_is_stale(defs, instance, keys)):
+            progress.update(overall, description="release")
+            try:
+                run_job(defs, instance, "make_release", verbose=_debug())
+            except RunFailed as error:
+                failed.append(f"release: {error}")
+    if release and not failed:
+        _say_release(settings)
+    return failed
+
+
+def _say_batch(progress: Progress, registry: Any, batch: str, seconds: float) -> None:
+    from pmo_assets.resources.storage import Tables
+
+    tables = Tables(registry.data_root)
+    counts = {
+        name: tables.read(name, batch).height
+        for name in ("articles", "figures", "panels", "dataset_rows", "rejections")
+    }
+    words = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    rate = counts["articles"] / seconds * 60 if seconds else 0.0
+    progress.console.print(
+        f"[green]done[/] batch {batch}: {words} in {seconds:.0f} s ({rate:.0f} articles/min)", highlight=False
+    )
+
+
+def _say_release(settings: Settings) -> None:
+    from pmo_assets.releases import RELEASE_KEY
+    from pmo_assets.reports import GALLERY_KEY, REPORT_KEY
+
+    root = _data_root(settings)
+    for name, key in (("dataset", RELEASE_KEY), ("gallery", GALLERY_KEY), ("report", REPORT_KEY)):
+        if root.exists(key):
+            console.print(f"{name:8s} {root.uri(key)}", soft_wrap=True, highlight=False)
+
+
+@app.command()
+def report() -> None:
+    """Summarise what has been processed: batches, the way from articles to panels, what was rejected and why."""
+    from pmo_assets.assets.dataset import STAGES
+    from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.releases import current_articles
+    from pmo_assets.reports import release_summary
+    from pmo_assets.resources.storage import Tables
+    from pmo_assets.viewing.report import BarGroup
+
+    settings = _settings()
+    tables = Tables(_data_root(settings))
+    if not tables.batches("dataset_rows"):
+        raise CommandError("no batch has been processed yet: run `pmo run`")
+    summary = release_summary(
+        tables, current_articles(tables), stages=STAGES, specialty=load_specialty(settings.specialty)
+    )
+    console.print(", ".join(f"{item.value} {item.label}" for item in summary.headlines), highlight=False)
+    for group in [BarGroup("Articles", summary.funnel), *summary.groups]:
+        table = Table(title=group.title, title_justify="left", show_header=False)
+        for bar in group.bars:
+            table.add_row(bar.label, f"{bar.value:g}")
+        console.print(table)
+    if summary.rejections:
+        table = Table("stage", "error", "count", "for example", title="Rejections", title_justify="left")
+        for reason in summary.rejections:
+            table.add_row(reason.stage, reason.reason, str(reason.count), reason.examples[0] if reason.examples else "")
+        console.print(table)
+    _say_release(settings)
+
+
+@app.command()
+def samples(
+    folder: Annotated[Path, typer.Argument(help="Where to write articles/ and truth/.")],
+    seed: Annotated[int, typer.Option(help="Other seeds give other articles; the same seed the same bytes.")] = 0,
+    copies: Annotated[int, typer.Option(min=1, help="How many times the standard set, each with other content.")] = 1,
+) -> None:
+    """Typeset sample articles with exact ground truth."""
+    from pmo_assets.pipeline.sample import write_sample_articles
+
+    try:
+        written = write_sample_articles(folder, seed=seed, copies=copies)
+    except OSError as error:
+        raise CommandError(f"cannot write below {folder}: {error}") from error
+    console.print(f"{len(written)} articles in {folder / 'articles'}, truth in {folder / 'truth'}", soft_wrap=True)
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where the sample articles go.")] = Path("demo"),
+    batch_size: Annotated[int, typer.Option(min=1, help="Articles per batch.")] = 10,
+) -> None:
+    """Typeset the sample articles, register them and take them through the whole graph."""
+    from pmo_assets.pipeline.sample import write_sample_articles
+    from pmo_assets.resources.registry import BatchRegistry
+    from pmo_assets.resources.sources import LocalFolder
+
+    settings = _settings()
+    with _spinner("typesetting sample articles"):
+        written = write_sample_articles(folder)
+    messages.print(f"typeset {len(written)} sample articles in {folder / 'articles'}", highlight=False)
+    registry = BatchRegistry(_data_root(settings))
+    added = registry.add(LocalFolder(folder / "articles"), batch_size)
+    messages.print(f"registered {len(added)} new batches", highlight=False)
+    failed = _run(settings, [], again=False, release=True)
+    if failed:
+        raise CommandError("; ".join(failed))
+    console.print("the UI: `make dev`, then http://127.0.0.1:3000", highlight=False)
+
+
+@app.command("settings")
+def show_settings(markdown: Annotated[bool, typer.Option(help="As the table of the README.")] = False) -> None:
+    """List every setting with its environment variable, its default and its present value."""
+    if markdown:
+        print("| variable | default | meaning |\n| --- | --- | --- |")
+        for variable, default, text in settings_table():
+            print(f"| `{variable}` | `{default}` | {text} |")
+        return
+    values = _settings()
+    table = Table("variable", "value", "meaning")
+    for (variable, _, text), name in zip(settings_table(), Settings.model_fields, strict=True):
+        table.add_row(variable, str(getattr(values, name)), text)
+    console.print(table)
+
+
+@app.command("home")
+def show_home() -> None:
+    """Print the folder of the Dagster instance (DAGSTER_HOME), making it if it is new."""
+    from pmo_assets.runner import dagster_home
+
+    print(dagster_home(_settings()))
+
+
+def _settings() -> Settings:
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "PMO_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise CommandError(f"{name}: {first['msg']} (see `pmo settings`)") from error
+
+
+def _data_root(settings: Settings) -> Any:
+    from pmo_assets.resources.storage import DataRoot
+
+    return DataRoot(settings.data_root, settings.s3_endpoint)
+
+
+@contextlib.contextmanager
+def _spinner(text: str) -> Iterator[Callable[[str], None]]:
+    with messages.status(text) as status:
+        yield lambda detail: status.update(f"{text}: {detail}")
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[tuple[Progress, Callable[[str, int, int], None]]]:
+    """Give a bar over batches and one over the articles of the present step, and the function that moves the latter."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", style="bold"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=messages) as progress:
+        bar = progress.add_task("", total=None, visible=False)
+        last: dict[str, Any] = {"stage": "", "told": 0.0}
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage != last["stage"]:
+                last["stage"] = stage
+                progress.reset(bar, description=f"  {stage}", total=total, visible=True)
+            progress.update(bar, completed=done)
+            # without a terminal there is no bar: say now and then where it is
+            now = time.monotonic()
+            if not messages.is_terminal and done and (done == total or now - last["told"] > 15):
+                last["told"] = now
+                messages.print(f"  {stage}: {done} of {total} articles", highlight=False)
+
+        yield progress, tell
+
+
+def main() -> None:
+    """Run `pmo`, turning expected errors into one line and status 1."""
+    from dataframely.exc import ValidationError as TableError
+
+    debug = "--debug" in sys.argv
+    try:
+        app()
+    except (CommandError, SystemicError, ArticleError, TableError, OSError, ValueError) as error:
+        if debug:
+            raise
+        messages.print(f"[red]error:[/] {_line(error)}", highlight=False, soft_wrap=True)
+        sys.exit(1)
+    except Exception as error:
+        if debug:
+            raise
+        messages.print(
+            f"[red]error:[/] {_line(error)} (run `pmo --debug …` for the traceback)", highlight=False, soft_wrap=True
+        )
+        sys.exit(1)
+    except KeyboardInterrupt:
+        messages.print("interrupted; run the same command again to continue", highlight=False)
+        sys.exit(130)
+
+
+def _line(error: BaseException) -> str:
+    from rich.markup import escape
+
+    return escape(" ".join(str(error).split()) or type(error).__name__)

@@ -1,0 +1,85 @@
+"""The code location: `build_defs(...)` and one Definitions object; nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import dagster as dg
+
+from pmo_assets.assets import articles, captions, dataset, detections, figures, panels
+from pmo_assets.jobs import MAKE_RELEASE, PROCESS_BATCH
+from pmo_assets.resources.registry import BatchRegistry
+from pmo_assets.resources.storage import ContentStore, DataRoot, ParquetTables, Tables
+from pmo_assets.resources.workers import Progress, TimedProgress, WorkerPool, worker_pool
+from pmo_assets.schedules import WEEKLY_RELEASE
+from pmo_assets.sensors import registered_batches
+from pmo_assets.settings import Settings, settings_digest
+
+
+def workers_resource(settings: Settings, progress: Progress | None = None) -> dg.ResourceDefinition:
+    """Return the worker pool as a resource: started when first used, ended with the run.
+
+    Args:
+        settings: number of processes and limits.
+        progress: told of each article; the run's log every ten seconds if None.
+    """
+
+    @dg.resource(description="Worker processes with time and memory limits.")
+    def workers(context: dg.InitResourceContext) -> Iterator[WorkerPool]:
+        listener = progress
+        if listener is None:
+            log = context.log
+            listener = TimedProgress(log.info if log is not None else print)
+        with worker_pool(settings.workers, settings.article_timeout, settings.worker_memory_mb, listener) as pool:
+            yield pool
+
+    return workers
+
+
+def build_defs(
+    settings: Settings | None = None, *, resource_overrides: Mapping[str, Any] | None = None
+) -> dg.Definitions:
+    """Return the code location.
+
+    Args:
+        settings: options; from environment and `.env` if None.
+        resource_overrides: resources that replace the built-in ones (`settings`, `data_root`, `tables`, `objects`,
+            `registry`, `io_manager`, `workers`).
+    """
+    settings = settings or Settings()
+    data_root = DataRoot(settings.data_root, settings.s3_endpoint)
+    tables = Tables(data_root)
+    resources: dict[str, Any] = {
+        "settings": settings,
+        "data_root": data_root,
+        "tables": tables,
+        "objects": ContentStore(data_root),
+        "registry": BatchRegistry(data_root),
+        "io_manager": ParquetTables(tables),
+        "workers": workers_resource(settings),
+    }
+    unknown = set(resource_overrides or {}) - set(resources)
+    if unknown:
+        raise ValueError(f"unknown resources {sorted(unknown)}; there are {sorted(resources)}")
+
+    def with_settings_version(spec: dg.AssetSpec) -> dg.AssetSpec:
+        digest = settings_digest(settings, spec.key.path[-1])
+        return spec.replace_attributes(code_version=f"{spec.code_version}-{digest}") if digest else spec
+
+    modules = [articles, figures, detections, captions, panels, dataset]
+    assets = [item for item in dg.load_assets_from_modules(modules) if isinstance(item, dg.AssetsDefinition)]
+    return dg.Definitions(
+        assets=dg.map_asset_specs(with_settings_version, assets),
+        jobs=[PROCESS_BATCH, MAKE_RELEASE],
+        sensors=[registered_batches],
+        schedules=[WEEKLY_RELEASE],
+        resources={**resources, **(resource_overrides or {})},
+        executor=dg.in_process_executor,
+    )
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """Return the code location with the settings of the environment."""
+    return build_defs()

@@ -1,0 +1,179 @@
+"""One article package through the whole pipeline, without Dagster: what `pmo article` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pmo_assets.pipeline.article_steps import (
+    DetectionOptions,
+    Row,
+    StepOutput,
+    assemble_article,
+    detect_article_images,
+    detect_article_panels,
+    locate_pdf_figures,
+    match_article_figures,
+    read_article,
+    read_package_figures,
+    split_article_captions,
+)
+from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.pipeline.figures.extraction import FigureOptions
+from pmo_assets.pipeline.figures.matched import matched_figures
+from pmo_assets.pipeline.rejections import Rejection
+from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore
+
+
+@dataclass
+class MemoryObjects:
+    """`ObjectStore` in memory, for one article."""
+
+    contents: dict[str, bytes]
+
+    def put(self, content: bytes, suffix: str) -> str:
+        """Store bytes under a running number."""
+        key = f"{len(self.contents)}{suffix}"
+        self.contents[key] = content
+        return key
+
+    def get(self, key: str) -> bytes:
+        """Return the bytes under a key."""
+        return self.contents[key]
+
+
+@dataclass
+class MemoryPixels:
+    """`PixelStore` in memory, for one article."""
+
+    pictures: dict[int, dict[str, Picture]]
+
+    def write(self, article_id: int, pictures: Sequence[Picture]) -> None:
+        """Replace the article's pictures."""
+        self.pictures[article_id] = {picture.key: picture for picture in pictures}
+
+    def read(self, article_id: int) -> dict[str, Picture]:
+        """Return the article's pictures by key."""
+        return self.pictures.get(article_id, {})
+
+
+@dataclass(frozen=True)
+class ArticleResult:
+    """Everything the pipeline made of one article: table rows by asset, and what it could not process."""
+
+    article: Row
+    figures: Sequence[Row]
+    assembled: Mapping[str, Sequence[Row]]
+    rejections: Sequence[Rejection]
+
+
+def rows_by_figure(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Group an article's rows by image_cluster_id, keeping their order."""
+    grouped: dict[str, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(row["image_cluster_id"], []).append(row)
+    return grouped
+
+
+def process_article(
+    package: Row,
+    objects: ObjectStore,
+    *,
+    specialty: Specialty,
+    pixels: PixelStore | None = None,
+    figure_options: FigureOptions = FigureOptions(),  # noqa: B008 - frozen
+    detection_options: DetectionOptions = DetectionOptions(),  # noqa: B008 - frozen
+) -> ArticleResult:
+    """Run every step up to panel assembly for one package; relevance is recorded but does not stop it.
+
+    Args:
+        package: row of `article_packages`.
+        objects: where its files are.
+        specialty: what counts as relevant.
+        pixels: where renderings are kept; in memory if None.
+        figure_options: limits and resolution.
+        detection_options: thresholds.
+
+    Raises:
+        ArticleError: if the article as a whole cannot be processed (no PDF, unreadable, encrypted, …).
+    """
+    pixels = pixels if pixels is not None else MemoryPixels({})
+    rejections: list[Rejection] = []
+
+    def rows_of(output: StepOutput) -> list[Row]:
+        rejections.extend(output.rejections)
+        return output.rows
+
+    article = rows_of(read_article(package, objects, specialty))[0]
+    article_id = article["article_id"]
+    if article["pdf"] is None:
+        return ArticleResult(article, [], {}, rejections)
+    packaged = rows_of(read_package_figures(article, package["figure_files"], objects)) if article["xml"] else []
+    located = rows_of(locate_pdf_figures(article, packaged, objects, pixels, figure_options))
+    matches = rows_of(match_article_figures(article_id, located, packaged, objects, pixels))
+    figures = matched_figures(located, matches, packaged)
+    panels = rows_by_figure(rows_of(detect_article_panels(article_id, figures, pixels, detection_options)))
+    captions = rows_by_figure(rows_of(split_article_captions(figures)))
+    images = rows_by_figure(
+        rows_of(detect_article_images(article_id, figures, panels, captions, pixels, detection_options))
+    )
+    assembled = rows_by_figure(rows_of(assemble_article(figures, panels, images, captions)))
+    return ArticleResult(article, figures, assembled, rejections)
+
+
+def annotation(name: str, result: ArticleResult) -> dict[str, Any]:
+    """Return the result in the annotation format, with scores.
+
+    Boxes of panels, identifiers and images are normalised [l, t, r, b]; of figures and captions, PDF points.
+    """
+    return {
+        "article_id": name,
+        "figures": [
+            {
+                "label": figure["label"],
+                "image_cluster_id": figure["image_cluster_id"] if figure["matched"] else None,
+                "figure_locations": [_place(place) for place in figure["locations"]],
+                "caption_locations": [_place(place) for place in figure["caption_locations"]],
+                "caption": figure["caption"],
+                "confidence": round(figure["confidence"], 4),
+                "panels": [_panel(panel) for panel in result.assembled.get(figure["image_cluster_id"], [])],
+            }
+            for figure in result.figures
+        ],
+        "rejections": [
+            {"stage": item.stage, "figure": item.image_cluster_id, "error": item.error_class, "message": item.message}
+            for item in result.rejections
+        ],
+    }
+
+
+def _place(place: Row) -> Row:
+    return {"page": place["page"], "bbox": [round(float(value), 2) for value in place["bbox"]]}
+
+
+def _rounded(box: Sequence[float]) -> list[float]:
+    return [round(float(value), 5) for value in box]
+
+
+def _panel(panel: Row) -> Row:
+    named = [item for item in panel["identifiers"] if item["text"]] or panel["identifiers"]
+    best = max(named, key=lambda item: item["score"], default=None)
+    return {
+        "identifier": panel["name"],
+        "identifier_box": _rounded(best["box"]) if best else None,
+        "box": _rounded(panel["content_box"]),
+        "subcaption": panel["subcaption"],
+        "images": [
+            {
+                "box": _rounded(image["box"]),
+                "type": image["image_type"],
+                "marked": image["marked"],
+                "score": round(image["score"], 4),
+            }
+            for image in panel["images"]
+        ],
+        "score": round(panel["score"], 4),
+        "assembly": panel["method"],
+        "assembly_reason": panel["reason"],
+    }

@@ -1,0 +1,568 @@
+"""The steps of the pipeline for one article: rows of one table in, rows of the next and rejections out.
+
+Each function is what a worker process runs; the assets, `pmo article` and a notebook call the same ones. A row is a
+dict with the columns of the table's schema (`pmo_assets.schemas`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.articles.article import Article, InTextMention, PackageFigure
+from pmo_assets.pipeline.articles.jats import parse_jats
+from pmo_assets.pipeline.articles.licences import license_code, stated_license
+from pmo_assets.pipeline.articles.relevance import (
+    Relevance,
+    Specialty,
+    assess_relevance,
+    assess_relevance_of_text,
+)
+from pmo_assets.pipeline.assembly.assemble import assemble, words_of_panels
+from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
+from pmo_assets.pipeline.dataset.rows import crop_box, panel_id
+from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
+from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
+from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
+from pmo_assets.pipeline.figures.matching import match_figures
+from pmo_assets.pipeline.figures.rendering import png_bytes
+from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore
+
+Row = dict[str, Any]
+
+
+@dataclass
+class StepOutput:
+    """What a step made of one article.
+
+    Attributes:
+        rows: rows of the step's table.
+        rejections: what it could not process.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    rejections: list[Rejection] = field(default_factory=list)
+
+
+class NoPdf(ArticleError):
+    """The package holds no PDF: figures cannot be extracted at full resolution."""
+
+
+class FigureNotLocated(ArticleError):
+    """A figure that the XML lists was not found in the PDF."""
+
+
+class PictureUnreadable(ArticleError):
+    """A stored picture cannot be decoded."""
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionOptions:
+    """Thresholds of the detectors (paper, Methods)."""
+
+    score_threshold: float = 0.25
+    nms_iou: float = 0.3
+
+
+def _decided(reason: ArticleError, stage: str, article_id: int, figure: str | None = None) -> Rejection:
+    return rejection_from(reason, stage=stage, article_id=article_id, image_cluster_id=figure)
+
+
+# articles
+
+
+def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty) -> StepOutput:
+    """Read an article's facts from its XML and judge its relevance: a row of `articles`.
+
+    Args:
+        package: row of `article_packages`.
+        objects: where the files are.
+        specialty: what is wanted.
+    """
+    article_id = package["article_id"]
+    output = StepOutput()
+    article: Article | None = None
+    if package["xml"] is not None:
+        try:
+            article = parse_jats(objects.get(package["xml"]))
+        except ArticleError as error:
+            # The article goes on without its XML: figures are then found by layout alone.
+            output.rejections.append(_decided(error, "articles", article_id))
+    if article is not None:
+        relevance, stated = assess_relevance(article, specialty), article.license_code
+    else:
+        relevance, stated = _judged_by_pdf(package, objects, specialty)
+    has_pdf = package["pdf"] is not None
+    retracted = package["is_retracted"] or (article is not None and article.is_retracted)
+    if not has_pdf:
+        output.rejections.append(_decided(NoPdf("the package holds no PDF"), "articles", article_id))
+    output.rows.append(
+        {
+            **{name: package[name] for name in ("article_id", "name", "version")},
+            "pmid": article.pmid if article else None,
+            "doi": article.doi if article else None,
+            "title": (article.title if article else None) or package["title"],
+            "journal": (article.journal if article else None) or None,
+            "year": article.year if article else None,
+            "authors": list(article.authors) if article else [],
+            "citation": package["citation"] or (article.citation if article else None) or None,
+            # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote.
+            "license_code": license_code(package["license_code"]) or stated,
+            "is_retracted": retracted,
+            "has_xml": article is not None,
+            "has_pdf": has_pdf,
+            "relevant": relevance.relevant,
+            "criteria": list(relevance.criteria),
+            "relevance_reason": relevance.reason,
+            "selected": relevance.relevant and has_pdf and not retracted,
+            "xml": package["xml"] if article is not None else None,
+            "pdf": package["pdf"],
+        }
+    )
+    return output
+
+
+def _judged_by_pdf(
+    package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty
+) -> tuple[Relevance, str | None]:
+    """Return relevance and stated licence of an article without a readable XML, from text and captions of its PDF."""
+    if package["pdf"] is None:
+        return assess_relevance_of_text([], "", specialty), None
+    try:
+        extraction = extract_figures(objects.get(package["pdf"]), options=FigureOptions(render=False))
+    except ArticleError:
+        # pdf_figures meets the same PDF and records the reason; without text nothing can be judged relevant
+        return assess_relevance_of_text([], "", specialty), None
+    captions = [figure.caption for figure in extraction.figures]
+    return assess_relevance_of_text(captions, extraction.text, specialty), stated_license(extraction.text)
+
+
+def read_package_figures(
+    article: Mapping[str, Any], figure_files: Sequence[Mapping[str, str]], objects: ObjectStore
+) -> StepOutput:
+    """List the figures of the JATS XML with their package pictures: rows of `package_figures`.
+
+    Args:
+        article: row of `articles` with `xml`.
+        figure_files: the package's pictures, {name, key}.
+        objects: where the files are.
+    """
+    parsed = parse_jats(objects.get(article["xml"]))
+    files = {PurePosixPath(item["name"]).name: item["key"] for item in figure_files}
+    return StepOutput(
+        rows=[
+            {
+                "article_id": article["article_id"],
+                "image_cluster_id": figure.image_cluster_id,
+                "ordinal": ordinal,
+                "label": figure.label,
+                "caption": figure.caption,
+                "graphics": list(figure.graphics),
+                "mentions": [asdict(mention) for mention in figure.mentions],
+                "file": _package_picture(figure, files),
+            }
+            for ordinal, figure in enumerate(parsed.figures)
+        ]
+    )
+
+
+def _package_picture(figure: PackageFigure, files: Mapping[str, str]) -> str | None:
+    """Return the object key of the figure's picture: named like a graphic, with or without a picture suffix."""
+    names = [PurePosixPath(graphic).name for graphic in figure.graphics] or [figure.image_cluster_id]
+    for name in [*names, figure.image_cluster_id]:
+        for file_name in (name, *(f"{name}{suffix}" for suffix in (".jpg", ".jpeg", ".png", ".gif"))):
+            if file_name in files:
+                return files[file_name]
+        by_stem = [
+            key for file_name, key in sorted(files.items()) if PurePosixPath(file_name).stem == PurePosixPath(name).stem
+        ]
+        if by_stem:
+            return by_stem[0]
+    return None
+
+
+# figures
+
+
+def package_figure(row: Mapping[str, Any]) -> PackageFigure:
+    """Return the record of a row of `package_figures`."""
+    return PackageFigure(
+        image_cluster_id=row["image_cluster_id"],
+        label=row["label"],
+        caption=row["caption"],
+        graphics=tuple(row["graphics"]),
+        mentions=tuple(InTextMention(**mention) for mention in row["mentions"]),
+    )
+
+
+def locate_pdf_figures(
+    article: Mapping[str, Any],
+    package_figures: Sequence[Mapping[str, Any]],
+    objects: ObjectStore,
+    pixels: PixelStore,
+    options: FigureOptions,
+) -> StepOutput:
+    """Find the article's figures in its PDF and render them: rows of `pdf_figures`, pictures in `pixels`.
+
+    Args:
+        article: row of `articles` with `pdf`.
+        package_figures: its rows of `package_figures`; empty without XML.
+        objects: where the PDF is.
+        pixels: where the renderings go, under pdf_figure_id.
+        options: limits and resolution.
+    """
+    article_id = article["article_id"]
+    extraction = extract_figures(objects.get(article["pdf"]), [package_figure(row) for row in package_figures], options)
+    pictures = []
+    output = StepOutput()
+    for ordinal, figure in enumerate(extraction.figures):
+        image = extraction.pixels[figure.pdf_figure_id]
+        pictures.append(Picture(figure.pdf_figure_id, figure.width, figure.height, png_bytes(image)))
+        output.rows.append({"article_id": article_id, "ordinal": ordinal, **asdict(figure)})
+    pixels.write(article_id, pictures)
+    for miss in extraction.misses:
+        reason = FigureNotLocated(f"{miss.label or miss.image_cluster_id}: {miss.reason}")
+        output.rejections.append(_decided(reason, "pdf_figures", article_id, miss.image_cluster_id))
+    return output
+
+
+def pdf_figure(row: Mapping[str, Any]) -> PdfFigure:
+    """Return the record of a row of `pdf_figures`."""
+    return PdfFigure(
+        pdf_figure_id=row["pdf_figure_id"],
+        label=row["label"],
+        caption=row["caption"],
+        locations=tuple(PageBox(place["page"], tuple(place["bbox"])) for place in row["locations"]),
+        caption_locations=tuple(PageBox(place["page"], tuple(place["bbox"])) for place in row["caption_locations"]),
+        image_cluster_id=row["image_cluster_id"],
+        located_by=row["located_by"],
+        confidence=row["confidence"],
+        width=row["width"],
+        height=row["height"],
+        dpi=row["dpi"],
+        bitmaps=embedded_bitmaps(row),
+        texts=embedded_texts(row),
+    )
+
+
+def embedded_bitmaps(row: Mapping[str, Any]) -> tuple[EmbeddedBitmap, ...]:
+    """Return the bitmap hints of a row of `pdf_figures` or `figures`."""
+    return tuple(EmbeddedBitmap(tuple(b["box"]), b["native_width"], b["native_height"]) for b in row["bitmaps"])
+
+
+def embedded_texts(row: Mapping[str, Any]) -> tuple[EmbeddedText, ...]:
+    """Return the text hints of a row of `pdf_figures` or `figures`."""
+    return tuple(EmbeddedText(t["text"], tuple(t["box"]), t["size"], t["bold"]) for t in row["texts"])
+
+
+def decoded(picture: Picture | None, key: str) -> NDArray[np.uint8]:
+    """Return a stored picture's pixels, (height, width, 3) uint8 RGB.
+
+    Raises:
+        PictureUnreadable: if it is missing or no PNG.
+    """
+    if picture is None:
+        raise PictureUnreadable(f"the picture of {key} is missing: materialise its asset again")
+    image = cv2.imdecode(np.frombuffer(picture.png, dtype=np.uint8), cv2.IMREAD_COLOR)
+    if image is None:
+        raise PictureUnreadable(f"the picture of {key} is damaged: materialise its asset again")
+    return np.ascontiguousarray(image[:, :, ::-1])
+
+
+def match_article_figures(
+    article_id: int,
+    pdf_figures: Sequence[Mapping[str, Any]],
+    package_figures: Sequence[Mapping[str, Any]],
+    objects: ObjectStore,
+    pixels: PixelStore,
+) -> StepOutput:
+    """Match an article's PDF figures to its package figures: rows of `figure_matches`.
+
+    Args:
+        article_id: PMC number.
+        pdf_figures: its rows of `pdf_figures`.
+        package_figures: its rows of `package_figures`.
+        objects: where the package pictures are.
+        pixels: where the renderings are.
+    """
+    figures = [pdf_figure(row) for row in pdf_figures]
+    pictures = pixels.read(article_id)
+    renderings = {
+        figure.pdf_figure_id: decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id) for figure in figures
+    }
+    jpegs = {row["image_cluster_id"]: objects.get(row["file"]) for row in package_figures if row["file"] is not None}
+    matches = match_figures(figures, renderings, [package_figure(row) for row in package_figures], jpegs)
+    return StepOutput(rows=[{"article_id": article_id, **asdict(match)} for match in matches])
+
+
+# detections
+
+
+def figure_view(figure: Mapping[str, Any], pixels: NDArray[np.uint8]) -> FigureView:
+    """Return what detectors see of a row of `figures`; the caption's grammar tells which identifiers to expect."""
+    return FigureView(
+        pixels=pixels,
+        bitmaps=embedded_bitmaps(figure),
+        texts=embedded_texts(figure),
+        caption_identifiers=split_caption(figure["caption"]).identifiers,
+    )
+
+
+def _for_each_figure(figures: Sequence[Mapping[str, Any]], stage: str, make: Any) -> StepOutput:
+    """Apply `make(figure) -> rows` to each figure; a figure that fails becomes a rejection."""
+    output = StepOutput()
+    for figure in figures:
+        try:
+            output.rows.extend(make(figure))
+        except (ArticleError, ValueError, ArithmeticError, LookupError, TypeError, cv2.error) as error:
+            rejection = rejection_from(
+                error, stage=stage, article_id=figure["article_id"], image_cluster_id=figure["image_cluster_id"]
+            )
+            output.rejections.append(rejection)
+    return output
+
+
+def _key(figure: Mapping[str, Any]) -> Row:
+    return {"article_id": figure["article_id"], "image_cluster_id": figure["image_cluster_id"]}
+
+
+def detect_article_panels(
+    article_id: int, figures: Sequence[Mapping[str, Any]], pixels: PixelStore, options: DetectionOptions
+) -> StepOutput:
+    """Find panels and panel identifiers in an article's figures: rows of `panel_detections`."""
+    pictures = pixels.read(article_id)
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        key = figure["pdf_figure_id"]
+        view = figure_view(figure, decoded(pictures.get(key), key))
+        found = detect_panels(view, score_threshold=options.score_threshold, nms_iou=options.nms_iou)
+        counts = {"panel": 0, "identifier": 0}
+        result = []
+        for detection in found:
+            number = counts[detection.kind]
+            counts[detection.kind] += 1
+            name = f"{'p' if detection.kind == 'panel' else 'l'}{number}"
+            result.append({**_key(figure), "detection_id": name, **asdict(detection)})
+        return result
+
+    return _for_each_figure(figures, "panel_detections", rows)
+
+
+def panel_detection(row: Mapping[str, Any]) -> PanelDetection:
+    """Return the record of a row of `panel_detections`."""
+    return PanelDetection(row["kind"], tuple(row["box"]), row["score"], row["source"], row["text"])
+
+
+def image_detection(row: Mapping[str, Any]) -> ImageDetection:
+    """Return the record of a row of `image_detections`; the scores of the other types are not kept in the table."""
+    return ImageDetection(
+        box=tuple(row["box"]),
+        score=row["score"],
+        source=row["source"],
+        image_type=row["image_type"],
+        type_score=row["type_score"],
+        type_reason=row["type_reason"],
+        marked=row["marked"],
+        mark_score=row["mark_score"],
+    )
+
+
+def detect_article_images(
+    article_id: int,
+    figures: Sequence[Mapping[str, Any]],
+    panel_rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    subcaption_rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    pixels: PixelStore,
+    options: DetectionOptions,
+) -> StepOutput:
+    """Find images in an article's figures, with type and mark status: rows of `image_detections`.
+
+    Args:
+        article_id: PMC number.
+        figures: its rows of `figures`.
+        panel_rows: rows of `panel_detections` by image_cluster_id.
+        subcaption_rows: rows of `subcaptions` by image_cluster_id; their words are evidence for the type.
+        pixels: where the renderings are.
+        options: thresholds.
+    """
+    pictures = pixels.read(article_id)
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        key, cluster = figure["pdf_figure_id"], figure["image_cluster_id"]
+        panels = tuple(panel_detection(row) for row in panel_rows.get(cluster, ()))
+        view = figure_view(figure, decoded(pictures.get(key), key))
+        words = words_of_panels(panels, caption_split(subcaption_rows.get(cluster, ())), figure["caption"])
+        found = detect_images(
+            view, panels, words_of_panel=words, score_threshold=options.score_threshold, nms_iou=options.nms_iou
+        )
+        result = []
+        for number, detection in enumerate(found):
+            row = asdict(detection)
+            row.pop("type_scores")
+            result.append({**_key(figure), "detection_id": f"i{number}", **row})
+        return result
+
+    return _for_each_figure(figures, "image_detections", rows)
+
+
+# captions
+
+
+def split_article_captions(figures: Sequence[Mapping[str, Any]]) -> StepOutput:
+    """Split the captions of an article's figures: rows of `subcaptions`."""
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        seen = [item.text for item in embedded_texts(figure) if len(item.text) <= MAX_IDENTIFIER_LENGTH]
+        split = split_caption(figure["caption"], known_identifiers=seen)
+        shared = {"confidence": split.confidence, "reasons": list(split.reasons), "method": split.method}
+        return [
+            {
+                **_key(figure),
+                "ordinal": ordinal,
+                "identifier": sub.identifier,
+                "text": sub.text,
+                "segments": [list(segment) for segment in sub.segments],
+                **shared,
+            }
+            for ordinal, sub in enumerate(split.subcaptions)
+        ]
+
+    return _for_each_figure(figures, "subcaptions", rows)
+
+
+MAX_IDENTIFIER_LENGTH = 6
+"""Longest live text taken for a panel identifier: "(viii)" has six characters."""
+
+
+def caption_split(rows: Sequence[Mapping[str, Any]]) -> CaptionSplit:
+    """Return the record of a figure's rows of `subcaptions`."""
+    ordered = sorted(rows, key=lambda row: row["ordinal"])
+    return CaptionSplit(
+        subcaptions=tuple(
+            Subcaption(row["identifier"], row["text"], tuple((start, end) for start, end in row["segments"]))
+            for row in ordered
+        ),
+        confidence=ordered[0]["confidence"] if ordered else 0.0,
+        reasons=tuple(ordered[0]["reasons"]) if ordered else (),
+        method=ordered[0]["method"] if ordered else "",
+    )
+
+
+# panels
+
+
+def assemble_figure(
+    figure: Mapping[str, Any],
+    panel_rows: Sequence[Mapping[str, Any]],
+    image_rows: Sequence[Mapping[str, Any]],
+    subcaption_rows: Sequence[Mapping[str, Any]],
+) -> list[Row]:
+    """Put images, identifiers and subcaptions on a figure's panels: rows of `panel_assembly`."""
+    detections = [panel_detection(row) for row in panel_rows]
+    images = [image_detection(row) for row in image_rows]
+    split = caption_split(subcaption_rows)
+    rows = []
+    for panel in assemble(detections, images, split):
+        identifiers = [panel_rows[i] for i in panel.identifiers]
+        contained = [image_rows[i] for i in panel.images]
+        rows.append(
+            {
+                **_key(figure),
+                "panel": panel_rows[panel.panel]["detection_id"],
+                "box": list(panel.box),
+                "content_box": list(panel.content_box),
+                "score": panel.score,
+                "name": panel.name,
+                "subcaption": panel.subcaption.text if panel.subcaption else None,
+                "segments": [list(segment) for segment in panel.subcaption.segments] if panel.subcaption else None,
+                "caption_confidence": split.confidence if panel.subcaption else None,
+                "method": panel.method,
+                "reason": panel.reason,
+                "identifiers": [
+                    {"id": row["detection_id"], "box": row["box"], "score": row["score"], "text": row["text"]}
+                    for row in identifiers
+                ],
+                "images": [
+                    {
+                        "id": row["detection_id"],
+                        **{k: row[k] for k in ("box", "score", "image_type", "type_score", "marked", "mark_score")},
+                    }
+                    for row in contained
+                ],
+            }
+        )
+    return rows
+
+
+def assemble_article(
+    figures: Sequence[Mapping[str, Any]],
+    panel_rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    image_rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    subcaption_rows: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> StepOutput:
+    """Assemble an article's figures: rows of `panel_assembly`.
+
+    Args:
+        figures: its rows of `figures`.
+        panel_rows: rows of `panel_detections` by image_cluster_id.
+        image_rows: rows of `image_detections` by image_cluster_id.
+        subcaption_rows: rows of `subcaptions` by image_cluster_id.
+    """
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        cluster = figure["image_cluster_id"]
+        return assemble_figure(
+            figure, panel_rows.get(cluster, ()), image_rows.get(cluster, ()), subcaption_rows.get(cluster, ())
+        )
+
+    return _for_each_figure(figures, "panel_assembly", rows)
+
+
+def crop_article_panels(
+    article_id: int,
+    figures: Sequence[Mapping[str, Any]],
+    assembled: Mapping[str, Sequence[Mapping[str, Any]]],
+    figure_pixels: PixelStore,
+    panel_pixels: PixelStore,
+) -> StepOutput:
+    """Cut the panels out of an article's figures: rows of `panels`, pictures in `panel_pixels`.
+
+    Args:
+        article_id: PMC number.
+        figures: its rows of `figures`.
+        assembled: rows of `panel_assembly` by image_cluster_id.
+        figure_pixels: where the renderings are.
+        panel_pixels: where the panels' pictures go, under panel_id.
+    """
+    stored = figure_pixels.read(article_id)
+    cut: list[Picture] = []
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        panels = assembled.get(figure["image_cluster_id"], ())
+        if not panels:
+            return []
+        key = figure["pdf_figure_id"]
+        pixels = decoded(stored.get(key), key)
+        result = []
+        for panel in panels:
+            left, top, right, bottom = crop_box(panel["content_box"], pixels.shape[1], pixels.shape[0])
+            name = panel_id(article_id, figure["image_cluster_id"], int(panel["panel"][1:]))
+            png = png_bytes(np.ascontiguousarray(pixels[top:bottom, left:right]))
+            cut.append(Picture(name, right - left, bottom - top, png))
+            extent = {"width": right - left, "height": bottom - top}
+            result.append({**panel, "panel_id": name, **extent, "sha256": hashlib.sha256(png).hexdigest()})
+        return result
+
+    output = _for_each_figure(figures, "panels", rows)
+    panel_pixels.write(article_id, cut)
+    return output

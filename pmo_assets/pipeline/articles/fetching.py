@@ -1,0 +1,96 @@
+"""A package from its source into the object store, checksums verified: a row of `article_packages`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from pmo_assets.pipeline.article_steps import StepOutput
+from pmo_assets.pipeline.articles.packages import ArticleSource, ChecksumMismatch
+from pmo_assets.pipeline.rejections import ArticleError, rejection_from
+from pmo_assets.pipeline.stores import ObjectStore
+
+
+class FileTooLarge(ArticleError):
+    """A file is larger than the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What is not fetched.
+
+    Attributes:
+        max_pdf_bytes: largest PDF.
+        max_xml_bytes: largest XML; JATS articles have a few megabytes at most.
+        max_picture_bytes: largest package picture.
+    """
+
+    max_pdf_bytes: int = 256 * 2**20
+    max_xml_bytes: int = 64 * 2**20
+    max_picture_bytes: int = 64 * 2**20
+
+    def of(self, role: str) -> int:
+        """Return the limit of a role (`pdf`, `xml`, `figure`)."""
+        return {"pdf": self.max_pdf_bytes, "xml": self.max_xml_bytes}.get(role, self.max_picture_bytes)
+
+
+def fetch_package(
+    manifest_row: Mapping[str, Any], source: ArticleSource, objects: ObjectStore, limits: FetchLimits
+) -> StepOutput:
+    """Copy a package's files into the object store.
+
+    A file that is too large or differs from its checksum is left out and rejected; the article goes on with the rest.
+
+    Args:
+        manifest_row: row of `article_batch`.
+        source: where the files are.
+        objects: where they go.
+        limits: what is not fetched.
+
+    Raises:
+        SourceError: if the source cannot be read.
+        StorageError: if the store cannot be written.
+    """
+    output = StepOutput()
+    keys: dict[str, str] = {}
+    pictures: list[dict[str, str]] = []
+    for file in manifest_row["files"]:
+        path = PurePosixPath(file["path"])
+        try:
+            key = _stored(file, path, source, objects, limits)
+        except ArticleError as error:
+            figure = path.stem if file["role"] == "figure" else None
+            rejection = rejection_from(
+                error, stage="article_packages", article_id=manifest_row["article_id"], image_cluster_id=figure
+            )
+            output.rejections.append(rejection)
+            continue
+        if file["role"] == "figure":
+            pictures.append({"name": path.name, "key": key})
+        else:
+            keys[file["role"]] = key
+    known = ("article_id", "name", "version", "license_code", "is_retracted", "title", "citation")
+    output.rows.append(
+        {
+            **{name: manifest_row[name] for name in known},
+            "pdf": keys.get("pdf"),
+            "xml": keys.get("xml"),
+            "figure_files": pictures,
+        }
+    )
+    return output
+
+
+def _stored(
+    file: Mapping[str, Any], path: PurePosixPath, source: ArticleSource, objects: ObjectStore, limits: FetchLimits
+) -> str:
+    limit = limits.of(file["role"])
+    if file["size"] > limit:
+        raise FileTooLarge(f"{path.name} has {file['size'] / 2**20:.0f} MiB, the limit is {limit / 2**20:.0f} MiB")
+    content = source.read(file["path"])
+    if hashlib.sha256(content).hexdigest() != file["sha256"]:
+        raise ChecksumMismatch(f"{path.name} has changed since the batch was registered: register the source again")
+    return objects.put(content, path.suffix.lower())

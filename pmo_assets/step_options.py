@@ -1,0 +1,25 @@
+"""Settings as the options that the pipeline's steps take; the pipeline itself knows no settings."""
+
+from __future__ import annotations
+
+from pmo_assets.pipeline.article_steps import DetectionOptions
+from pmo_assets.pipeline.articles.fetching import FetchLimits
+from pmo_assets.pipeline.figures.extraction import FigureOptions
+from pmo_assets.pipeline.figures.page import PageLimits
+from pmo_assets.settings import Settings
+
+
+def figure_options(settings: Settings) -> FigureOptions:
+    """Return limits and resolution of figure extraction."""
+    limits = PageLimits(pages=settings.max_pages)
+    return FigureOptions(max_dpi=settings.max_dpi, max_pixels=settings.max_pixels, limits=limits)
+
+
+def detection_options(settings: Settings) -> DetectionOptions:
+    """Return the thresholds of the detectors."""
+    return DetectionOptions(score_threshold=settings.score_threshold, nms_iou=settings.nms_iou)
+
+
+def fetch_limits(settings: Settings) -> FetchLimits:
+    """Return what is not fetched."""
+    return FetchLimits(max_pdf_bytes=int(settings.max_pdf_mb * 2**20))

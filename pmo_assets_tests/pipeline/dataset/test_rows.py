@@ -1,0 +1,157 @@
+"""Dataset rows: the published columns, exactly."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets import schemas
+from pmo_assets.pipeline.dataset.rows import attribution, crop_box, dataset_rows, left_out_reason, panel_id
+from pmo_assets.resources.storage import checked
+
+ARTICLE = {
+    "article_id": 7,
+    "license_code": "CC BY",
+    "title": "A title",
+    "citation": "J. 2024; 1: 2",
+    "version": 2,
+    "name": "PMC7",
+}
+FIGURE = {
+    "article_id": 7,
+    "image_cluster_id": "f1",
+    "locations": [{"page": 3, "bbox": [10.0, 20.0, 110.0, 70.0]}],
+    "is_multi_page": False,
+    "mentions": [
+        {"sentence": "See Figure 1.", "paragraph": "First. See Figure 1."},
+        {"sentence": "Again (Figure 1).", "paragraph": "First. See Figure 1."},
+    ],
+}
+
+
+def image(kind: str | None = "OCT", marked: bool | None = True) -> dict[str, Any]:
+    return {
+        "id": "i0", "box": [0.0, 0.0, 0.5, 1.0], "score": 0.9, "image_type": kind, "type_score": 0.8, "marked": marked,
+        "mark_score": 0.7,
+    }  # fmt: skip
+
+
+def panel(**changes: Any) -> dict[str, Any]:
+    return {
+        "panel_id": "p_7_f1_0", "article_id": 7, "image_cluster_id": "f1", "panel": "p0", "name": "a",
+        "subcaption": "An OCT scan.", "segments": [[0, 12]], "caption_confidence": 0.9, "method": "identifier",
+        "box": [0.0, 0.0, 0.5, 1.0], "content_box": [0.0, 0.0, 0.5, 1.0], "score": 0.95,
+        "identifiers": [{"id": "l0", "box": [0.0, 0.0, 0.1, 0.1], "score": 0.9, "text": "a"}], "images": [image()],
+        **changes,
+    }  # fmt: skip
+
+
+def rows_of(*panels: dict[str, Any]) -> list[dict[str, Any]]:
+    rows, _ = dataset_rows(
+        panels,
+        {(7, "f1"): FIGURE},
+        {7: ARTICLE},
+        image_types=["CFP", "OCT", "Retinal Imaging"],
+        min_caption_confidence=0.0,
+    )
+    return rows
+
+
+def test_a_row_has_the_published_columns_and_fulfils_its_schema() -> None:
+    (row,) = rows_of(panel())
+    assert set(row) == set(schemas.DatasetRows.columns())
+    assert {*row, "panel_image_bytes"} - {"article_version"} == set(schemas.RELEASE_COLUMNS)
+    checked(schemas.DatasetRows, [row])
+
+
+def test_values_are_those_of_panel_figure_and_article() -> None:
+    (row,) = rows_of(panel())
+    assert (row["panel_id"], row["article_id"], row["panel_name"]) == ("p_7_f1_0", 7, "a")
+    assert row["attribution"] == "'A title', J. 2024; 1: 2"
+    assert row["commercial_use"] is True
+    assert row["assembly"] == "Automatic Caption Assignment (identifier)"
+    assert row["in_text_mention"] == ["First. See Figure 1."], "a paragraph with two mentions is given once"
+    assert (row["contains_oct"], row["contains_cfp"], row["contains_marked"]) == (True, False, True)
+
+
+def test_json_columns_hold_what_is_published() -> None:
+    (row,) = rows_of(panel())
+    position = json.loads(row["position"])
+    assert position["content_box"] == [0.0, 0.0, 0.5, 1.0]
+    assert position["figure_page_coordinates"] == {"3": {"x0": 10.0, "y0": 20.0, "x1": 110.0, "y1": 70.0}}
+    (entry,) = json.loads(row["image_data"])
+    assert entry["imaging_type"] == {"label": ["OCT"], "prediction_score": [0.8]}
+    assert entry["mark_status"] == {"label": "Marked", "prediction_score": 0.7}
+    (identifier,) = json.loads(row["identifier_data"])
+    assert (identifier["text"], identifier["is_gt"], identifier["origin_identifier"]) == ("a", False, None)
+
+
+def test_what_was_not_decided_is_null() -> None:
+    (row,) = rows_of(panel(images=[image(), image(kind=None, marked=None)]))
+    entry = json.loads(row["image_data"])[1]
+    assert entry["imaging_type"] == {"label": None, "prediction_score": None}
+    assert entry["mark_status"]["label"] is None
+
+
+def test_a_single_panel_is_named_as_published() -> None:
+    (row,) = rows_of(panel(name=None))
+    assert row["panel_name"] == "None"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"subcaption": None}, "no subcaption"),
+        ({"subcaption": "  "}, "no subcaption"),
+        ({"caption_confidence": 0.1}, "caption split below the least confidence"),
+        ({"images": [image(kind="Other")]}, "no image of a wanted type"),
+        ({"images": []}, "image type undecided or no image"),
+        ({"images": [image(kind=None)]}, "image type undecided or no image"),
+        ({}, None),
+    ],
+)
+def test_panels_that_stay_out_say_why(changes: dict[str, Any], reason: str | None) -> None:
+    found = left_out_reason(panel(**changes), image_types=["CFP", "OCT", "Retinal Imaging"], min_caption_confidence=0.5)
+    assert found == reason
+
+
+def test_with_all_types_wanted_no_image_is_needed() -> None:
+    everything = ["CFP", "OCT", "Retinal Imaging", "Other"]
+    assert left_out_reason(panel(images=[]), image_types=everything, min_caption_confidence=0.0) is None
+
+
+def test_rows_and_left_out_account_for_all_panels() -> None:
+    panels = [panel(), panel(panel_id="p_7_f1_1", subcaption=None)]
+    rows, left_out = dataset_rows(
+        panels, {(7, "f1"): FIGURE}, {7: ARTICLE}, image_types=["OCT"], min_caption_confidence=0.0
+    )
+    assert [row["panel_id"] for row in rows] == ["p_7_f1_0"]
+    assert [(item.panel_id, item.reason) for item in left_out] == [("p_7_f1_1", "no subcaption")]
+
+
+def test_an_attribution_leaves_out_what_is_unknown() -> None:
+    assert attribution("T", None) == "'T'"
+    assert attribution(None, "C") == "C"
+    (row,) = dataset_rows(
+        [panel()], {(7, "f1"): FIGURE}, {7: {**ARTICLE, "title": None, "citation": None}}, image_types=["OCT"],
+        min_caption_confidence=0.0,
+    )[0]  # fmt: skip
+    assert row["attribution"] == "'PMC7'", "an article without a known title is attributed by its name"
+
+
+def test_panel_ids_are_text() -> None:
+    assert panel_id(7, "f.001", 3) == "p_7_f.001_3"
+
+
+unit = st.floats(-0.2, 1.2)
+
+
+@given(st.tuples(unit, unit, unit, unit), st.integers(1, 4000), st.integers(1, 4000))
+def test_a_crop_lies_in_the_figure_and_is_never_empty(box: tuple[float, float, float, float], w: int, h: int) -> None:
+    left, top, right, bottom = crop_box(box, w, h)
+    assert 0 <= left < right <= w
+    assert 0 <= top < bottom <= h

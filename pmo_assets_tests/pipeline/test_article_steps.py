@@ -1,0 +1,168 @@
+"""The steps for one article, on the sample articles: the same functions that assets and `pmo article` call."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pmo_assets.pipeline.article import ArticleResult, MemoryObjects, MemoryPixels, annotation, process_article
+from pmo_assets.pipeline.article_steps import PictureUnreadable, decoded
+from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.figures.matched import UNMATCHED_PREFIX, matched_figures
+from pmo_assets.pipeline.figures.rendering import png_bytes
+from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.pipeline.sample import TypesetArticle, sample_articles
+from pmo_assets.pipeline.stores import Picture
+
+
+def package_of(article: TypesetArticle, objects: MemoryObjects) -> dict[str, Any]:
+    """Put a typeset article into an object store and return its row of `article_packages`."""
+    return {
+        "article_id": article.article_id,
+        "name": article.name,
+        "version": 1,
+        "license_code": None,
+        "is_retracted": False,
+        "title": None,
+        "citation": None,
+        "pdf": objects.put(article.pdf, ".pdf") if article.pdf is not None else None,
+        "xml": objects.put(article.xml, ".xml") if article.xml is not None else None,
+        "figure_files": [
+            {"name": name, "key": objects.put(data, ".jpg")} for name, data in sorted(article.figures.items())
+        ],
+    }
+
+
+def processed(article: TypesetArticle) -> ArticleResult:
+    objects = MemoryObjects({})
+    return process_article(package_of(article, objects), objects, specialty=load_specialty("ophthalmology"))
+
+
+def test_every_readable_sample_article_goes_through_without_a_fault() -> None:
+    for article in sample_articles():
+        if article.pdf is None or not article.expected.pdf_readable:
+            continue
+        result = processed(article)
+        faults = [item for item in result.rejections if item.traceback_tail]
+        assert faults == [], article.name
+
+
+def test_the_xml_of_the_article_gives_its_facts() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    facts = processed(article).article
+    assert facts["title"] == article.metadata["title"]
+    assert facts["license_code"] == article.expected.license_code, "read from the XML: the package row states none"
+    assert facts["relevant"]
+    assert facts["criteria"] == ["i", "ii", "iii"]
+
+
+def test_an_article_without_xml_is_judged_by_its_pdf() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    facts = processed(dataclasses.replace(article, xml=None)).article
+    assert not facts["has_xml"]
+    assert facts["relevant"]
+    assert facts["relevance_reason"]
+
+
+def test_a_broken_xml_is_recorded_and_the_figures_are_still_found() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    whole = processed(article)
+    broken = processed(dataclasses.replace(article, xml=b"<article><unclosed>"))
+    assert [item.error_class for item in broken.rejections] == ["MalformedXml"]
+    assert len(broken.figures) == len(whole.figures)
+    assert not any(figure["matched"] for figure in broken.figures)
+
+
+def test_an_encrypted_pdf_is_a_decision_about_the_article() -> None:
+    article = next(item for item in sample_articles() if item.pdf is not None and not item.expected.pdf_readable)
+    with pytest.raises(ArticleError):
+        processed(article)
+
+
+def test_an_article_without_pdf_ends_with_a_rejection() -> None:
+    article = next(item for item in sample_articles() if item.pdf is None)
+    result = processed(article)
+    assert result.figures == []
+    assert "NoPdf" in [item.error_class for item in result.rejections]
+
+
+def test_subcaptions_and_identifiers_agree_with_the_ground_truth() -> None:
+    right = wrong = 0
+    for article in sample_articles():
+        if not (article.expected.relevant and article.expected.pdf_readable):
+            continue
+        found = {
+            figure["image_cluster_id"]: figure for figure in annotation(article.name, processed(article))["figures"]
+        }
+        for figure in article.truth["figures"]:
+            answers = {
+                p["identifier"]: p["subcaption"]
+                for p in found.get(figure["image_cluster_id"], {"panels": []})["panels"]
+            }
+            for panel in figure["panels"]:
+                hit = answers.get(panel["identifier"]) == panel["subcaption"]
+                right, wrong = right + hit, wrong + (not hit)
+    assert right / (right + wrong) > 0.8, (right, wrong)
+
+
+def test_the_same_article_gives_the_same_answer() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    assert annotation("x", processed(article)) == annotation("x", processed(article))
+
+
+def test_pictures_are_decoded_as_rgb() -> None:
+    pixels = np.zeros((4, 6, 3), dtype=np.uint8)
+    pixels[..., 0] = 200
+    assert np.array_equal(decoded(Picture("k", 6, 4, png_bytes(pixels)), "k"), pixels)
+
+
+def test_a_missing_or_damaged_picture_says_what_to_do() -> None:
+    with pytest.raises(PictureUnreadable, match="materialise"):
+        decoded(None, "k")
+    with pytest.raises(PictureUnreadable, match="damaged"):
+        decoded(Picture("k", 1, 1, b"no png"), "k")
+
+
+def test_figures_take_the_facts_of_the_package_figure_they_match() -> None:
+    shared = {
+        "article_id": 1,
+        "confidence": 0.9,
+        "caption_locations": [],
+        "width": 1,
+        "height": 1,
+        "dpi": 72.0,
+        "bitmaps": [],
+        "texts": [],
+    }
+    one_page, two_pages = (
+        [{"page": 0, "bbox": [0, 0, 1, 1]}],
+        [{"page": 0, "bbox": [0, 0, 1, 1]}, {"page": 1, "bbox": [0, 0, 1, 1]}],
+    )
+    located = [
+        {**shared, "pdf_figure_id": "p0-1", "ordinal": 0, "label": "Fig. 1", "caption": "pdf", "locations": two_pages},
+        {**shared, "pdf_figure_id": "p2-1", "ordinal": 1, "label": "Fig. 2", "caption": "pdf", "locations": one_page},
+    ]
+    matches = [
+        {"article_id": 1, "pdf_figure_id": "p0-1", "image_cluster_id": "g1", "criteria_passed": 3, "accepted": True},
+        {"article_id": 1, "pdf_figure_id": "p2-1", "image_cluster_id": "g1", "criteria_passed": 1, "accepted": False},
+    ]
+    packaged = [
+        {"article_id": 1, "image_cluster_id": "g1", "label": "Figure 1", "caption": "xml", "mentions": [{"m": 1}]}
+    ]
+    first, second = matched_figures(located, matches, packaged)
+    assert (first["image_cluster_id"], first["caption"], first["label"]) == ("g1", "xml", "Figure 1")
+    assert (first["is_multi_page"], first["matched"], first["match_criteria"], first["mentions"]) == (
+        True,
+        True,
+        3,
+        [{"m": 1}],
+    )
+    assert (second["image_cluster_id"], second["caption"], second["label"]) == (
+        UNMATCHED_PREFIX + "p2-1",
+        "pdf",
+        "Fig. 2",
+    )
+    assert (second["is_multi_page"], second["matched"], second["match_criteria"]) == (False, False, None)

@@ -1,0 +1,94 @@
+"""Worker processes: order kept, limits enforced, one bad article never takes the others along."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from pmo_assets.pipeline.article_steps import StepOutput
+from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.pipeline.stores import StorageError
+from pmo_assets.resources.workers import TimedProgress, WorkerPool, worker_pool
+
+
+class Bad(ArticleError):
+    """A decision about one article."""
+
+
+def step(number: int, trouble: str = "") -> StepOutput:
+    """Do what an article's bytes might do to a worker."""
+    if trouble == "crash":
+        os._exit(139)
+    if trouble == "hang":
+        time.sleep(60)
+    if trouble == "eat memory":
+        return StepOutput(rows=[{"size": len(bytearray(8 * 2**30))}])
+    if trouble == "decide":
+        raise Bad("not this one")
+    if trouble == "fail":
+        raise ZeroDivisionError("oops")
+    if trouble == "storage":
+        raise StorageError("disk full")
+    return StepOutput(rows=[{"number": number}])
+
+
+@pytest.fixture(scope="module", params=[0, 2], ids=["in this process", "two workers"])
+def pool(request: pytest.FixtureRequest) -> Iterator[WorkerPool]:
+    with worker_pool(request.param, timeout=4, memory_mb=4096) as started:
+        yield started
+
+
+def tasks(*troubles: str) -> list[tuple[int, tuple[int, str]]]:
+    return [(number, (number, trouble)) for number, trouble in enumerate(troubles, start=1)]
+
+
+def test_outputs_come_in_the_order_of_the_articles(pool: WorkerPool) -> None:
+    outputs = pool.map_articles("s", step, tasks(*[""] * 20))
+    assert [output.rows[0]["number"] for output in outputs] == list(range(1, 21))
+
+
+def test_a_failing_article_becomes_a_rejection(pool: WorkerPool) -> None:
+    outputs = pool.map_articles("s", step, tasks("", "decide", "fail", ""))
+    assert [len(output.rows) for output in outputs] == [1, 0, 0, 1]
+    decided, failed = outputs[1].rejections[0], outputs[2].rejections[0]
+    assert (decided.article_id, decided.stage, decided.error_class, decided.message) == (2, "s", "Bad", "not this one")
+    assert (failed.error_class, failed.message) == ("ZeroDivisionError", "oops")
+    assert "oops" in failed.traceback_tail
+
+
+def test_what_is_systemic_is_raised(pool: WorkerPool) -> None:
+    with pytest.raises(StorageError, match="disk full"):
+        pool.map_articles("s", step, tasks("", "storage", ""))
+    assert len(pool.map_articles("s", step, tasks(""))) == 1, "the pool works again afterwards"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "error", "words"),
+    [("crash", "WorkerDied", "died"), ("hang", "ArticleTimeout", "4 s"), ("eat memory", "WorkerDied", "4096 MiB")],
+)
+def test_limits_hold_and_the_other_articles_are_processed(trouble: str, error: str, words: str) -> None:
+    with worker_pool(2, timeout=4, memory_mb=4096) as limited:
+        outputs = limited.map_articles("s", step, tasks("", trouble, "", ""))
+    assert [len(output.rows) for output in outputs] == [1, 0, 1, 1]
+    assert outputs[1].rejections[0].error_class == error
+    assert words in outputs[1].rejections[0].message
+
+
+def test_progress_is_told_after_each_article() -> None:
+    told: list[tuple[str, int, int]] = []
+    with worker_pool(0, 1, 0, lambda *news: told.append(news)) as local:
+        local.map_articles("s", step, tasks("", ""))
+    assert told == [("s", 0, 2), ("s", 1, 2), ("s", 2, 2)]
+
+
+def test_progress_for_logs_is_not_told_too_often() -> None:
+    lines: list[str] = []
+    progress = TimedProgress(lines.append, interval=1000)
+    for done in range(5):
+        progress("s", done, 5)
+    assert lines == []
+    TimedProgress(lines.append, interval=0)("s", 3, 5)
+    assert lines == ["s: 3 of 5 articles"]

@@ -1,0 +1,181 @@
+"""`pmo` as a person runs it: a real process, its output, its exit status, its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Pmo = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PMO_", "DAGSTER"))}
+    return {
+        **kept,
+        "PMO_DATA_ROOT": str(folder / "data"),
+        "PMO_DAGSTER_HOME": str(folder / "dagster"),
+        "PMO_WORKERS": "2",
+    }
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-c", "from pmo_assets.cli import main; main()", *map(str, arguments)]
+
+
+@pytest.fixture
+def pmo(tmp_path: Path) -> Pmo:
+    def run(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        env = {**environment(tmp_path), **variables}
+        return subprocess.run(
+            command(*arguments), env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def few_articles(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first six sample articles."""
+    folder = tmp_path_factory.mktemp("few")
+    for package in sorted((sample_folder / "articles").iterdir())[:6]:
+        shutil.copytree(package, folder / package.name)
+    return folder
+
+
+def files_below(folder: Path) -> dict[str, str]:
+    """Relative path -> SHA-256 of every file."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["article", "--help"], ["batches", "add", "--help"], ["run", "--help"]]
+)
+def test_help_helps(pmo: Pmo, arguments: list[str]) -> None:
+    result = pmo(*arguments)
+    assert result.returncode == 0
+    assert "Usage" in result.stdout
+
+
+def test_version(pmo: Pmo) -> None:
+    from pmo_assets import __version__
+
+    assert __version__ in pmo("--version").stdout
+
+
+def test_an_article_becomes_json_in_the_annotation_format(pmo: Pmo, sample_folder: Path, tmp_path: Path) -> None:
+    truth_path = sorted((sample_folder / "truth").glob("*.json"))[0]
+    out = tmp_path / "deep" / "out.json"
+    result = pmo(
+        "article", sample_folder / "articles" / truth_path.stem, "--out", out, "--overlays", tmp_path / "pictures"
+    )
+    assert result.returncode == 0, result.stderr
+    found, truth = json.loads(out.read_text()), json.loads(truth_path.read_text())
+    assert found["article_id"] == truth_path.stem
+    assert len(found["figures"]) == len(truth["figures"])
+    figure = found["figures"][0]
+    assert set(figure) >= set(truth["figures"][0])
+    assert 0 < figure["confidence"] <= 1
+    assert all("score" in panel and "assembly" in panel for panel in figure["panels"])
+    assert len(list((tmp_path / "pictures").glob("*.png"))) == len(found["figures"])
+
+
+def test_json_goes_to_standard_output_when_asked(pmo: Pmo, few_articles: Path) -> None:
+    result = pmo("article", sorted(few_articles.iterdir())[0], "--out", "-")
+    assert json.loads(result.stdout)["figures"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["article", "nowhere", "--out", "x.json"], "not a folder"),
+        (["batches", "add", "--source", "nowhere"], "not a folder"),
+        (["run"], "no batches yet"),
+        (["report"], "no batch has been processed"),
+        (["run", "--batch", "0001-x"], "no batches yet"),
+    ],
+)
+def test_an_error_is_one_line_and_a_non_zero_status(pmo: Pmo, arguments: list[str], words: str) -> None:
+    result = pmo(*arguments)
+    assert result.returncode == 1
+    assert words in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in result.stderr
+
+
+def test_debug_shows_the_traceback(pmo: Pmo) -> None:
+    result = pmo("--debug", "run")
+    assert result.returncode != 0
+    assert "Traceback" in result.stderr
+
+
+def test_a_wrong_setting_is_named(pmo: Pmo) -> None:
+    result = pmo("settings", PMO_BATCH_SIZE="many")
+    assert result.returncode == 1
+    assert "PMO_BATCH_SIZE" in result.stderr
+
+
+def test_an_unknown_specialty_is_named(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
+    result = pmo("article", sorted(few_articles.iterdir())[0], "--out", tmp_path / "x.json", PMO_SPECIALTY="dentistry")
+    assert result.returncode == 1
+    assert "dentistry" in result.stderr
+    assert "ophthalmology" in result.stderr, "the error lists what exists"
+
+
+def test_batches_run_and_report(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
+    added = pmo("batches", "add", "--source", few_articles, "--size", "4")
+    assert added.returncode == 0, added.stderr
+    assert [line.split()[1] for line in added.stdout.strip().splitlines()] == ["4", "2"]
+    assert "nothing new" in pmo("batches", "add", "--source", few_articles).stdout
+    first = added.stdout.split()[0]
+    assert "next: article_batch" in pmo("batches", "list").stdout
+    one = pmo("run", "--batch", first, "--no-release")
+    assert one.returncode == 0, one.stderr
+    assert "articles/min" in one.stderr
+    everything = pmo("run")
+    assert everything.returncode == 0, everything.stderr
+    assert f"{first} is up to date" in everything.stderr
+    assert "pubmed_ophtha.parquet" in everything.stdout
+    assert "up to date" in pmo("batches", "list").stdout
+    report = pmo("report")
+    assert report.returncode == 0, report.stderr
+    assert "dataset rows" in report.stdout
+
+
+def test_a_killed_run_is_continued_and_gives_the_same_bytes(few_articles: Path, tmp_path: Path) -> None:
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    for folder in (undisturbed, killed):
+        folder.mkdir()
+        subprocess.run(
+            command("batches", "add", "--source", few_articles),
+            env=environment(folder),
+            cwd=folder,
+            check=True,
+            timeout=120,
+        )
+    subprocess.run(command("run"), env=environment(undisturbed), cwd=undisturbed, check=True, timeout=300)
+    # Kill it, with its workers, as soon as a step in the middle has begun to write.
+    running = subprocess.Popen(command("run"), env=environment(killed), cwd=killed, start_new_session=True)
+    deadline = time.monotonic() + 240
+    while not list((killed / "data" / "pixels").rglob("*.parquet")):
+        assert running.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < deadline, "it never began to render figures"
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    assert not (killed / "data" / "release" / "pubmed_ophtha.parquet").exists()
+    subprocess.run(command("run"), env=environment(killed), cwd=killed, check=True, timeout=300)
+    assert files_below(killed / "data") == files_below(undisturbed / "data")
