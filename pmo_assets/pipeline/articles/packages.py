@@ -111,8 +111,8 @@ def article_id_and_version(name: str, metadata: dict[str, Any]) -> tuple[int, in
     version = metadata.get("version")
     if match is None or int(match[1]) == 0:
         return derived_article_id(name), version if isinstance(version, int) and version > 0 else 1
-    number = match[2] or version
-    return int(match[1]), int(number) if str(number).isdigit() and int(number) > 0 else 1
+    number = str(match[2] or version)
+    return int(match[1]), int(number) if number.isdigit() and int(number) > 0 else 1
 
 
 def package_digest(files: Sequence[PackageFile]) -> str:

@@ -1,0 +1,113 @@
+"""Licence codes: what PMC, publishers and Creative Commons write, and what each code allows."""
+
+from __future__ import annotations
+
+import pytest
+
+from pmo_assets.pipeline.articles.licences import (
+    LICENSE_URLS,
+    allows_redistribution,
+    commercial_use,
+    license_code,
+    license_url,
+    stated_license,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("https://creativecommons.org/licenses/by/4.0/", "CC BY"),
+        ("http://creativecommons.org/licenses/by-nc-sa/3.0/igo/", "CC BY-NC-SA"),
+        ("https://www.creativecommons.org/licenses/by-nc/2.5", "CC BY-NC"),
+        ("creativecommons.org/licenses/by-nd-nc/1.0", "CC BY-NC-ND"),
+        ("https://creativecommons.org/publicdomain/zero/1.0/", "CC0"),
+        ("CC BY-NC-ND", "CC BY-NC-ND"),
+        ("cc-by-sa-4.0", "CC BY-SA"),
+        ("CC0", "CC0"),
+        ("TDM", "TDM"),
+        ("distributed under the Creative Commons Attribution License, which permits unrestricted use", "CC BY"),
+        ("the Creative Commons Attribution Non-Commercial License", "CC BY-NC"),
+        ("the Creative Commons Attribution-NonCommercial-NoDerivs 3.0 License", "CC BY-NC-ND"),
+        ("Creative Commons Attribution – NonCommercial – ShareAlike", "CC BY-NC-SA"),
+        ("Creative Commons Attribution-ShareAlike 4.0 International", "CC BY-SA"),
+        ("Creative Commons Attribution NoDerivatives Works", "CC BY-ND"),
+        ("Creative Commons License Attribution 4.0", "CC BY"),
+        ("Creative Commons Non Commercial CC-BY-NC: http://www.creativecommons.org/licenses/by-nc/3.0/", "CC BY-NC"),
+    ],
+)
+def test_code_of_urls_codes_and_wordings(text: str, code: str) -> None:
+    assert license_code(text) == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", None, "NO-CC CODE", "Elsevier user license", "https://creativecommons.org/publicdomain/mark/1.0/", "CC BYOD"],
+)
+def test_no_code_where_none_is_stated(text: str | None) -> None:
+    assert license_code(text) is None
+
+
+def test_conditions_of_use_are_not_elements_of_the_licence() -> None:
+    text = "Creative Commons Attribution License, which permits unrestricted non-commercial use"
+
+    assert license_code(text) == "CC BY"
+
+
+def test_a_waiver_for_the_data_is_not_the_articles_licence() -> None:
+    text = (
+        "the Creative Commons Attribution License (http://creativecommons.org/licenses/by/4.0). The Creative Commons "
+        "Public Domain Dedication waiver (http://creativecommons.org/publicdomain/zero/1.0/) applies to the data"
+    )
+
+    assert license_code(text) == "CC BY"
+
+
+def test_of_several_licences_the_most_restrictive_counts() -> None:
+    assert license_code("CC BY 4.0 for the text, CC BY-NC-ND 4.0 for the figures") == "CC BY-NC-ND"
+
+
+def test_every_code_is_found_in_its_own_url() -> None:
+    assert {license_code(url) for url in LICENSE_URLS.values()} == set(LICENSE_URLS)
+    assert license_url("CC BY-NC") == "https://creativecommons.org/licenses/by-nc/4.0/"
+    assert license_url("TDM") is license_url(None) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "commercial", "redistribution"),
+    [
+        ("CC0", True, True),
+        ("CC BY", True, True),
+        ("CC BY-SA", True, True),
+        ("CC BY-ND", True, False),
+        ("CC BY-NC", False, True),
+        ("CC BY-NC-SA", False, True),
+        ("CC BY-NC-ND", False, False),
+        ("TDM", False, False),
+        (None, False, False),
+        ("something else", False, False),
+    ],
+)
+def test_what_a_code_allows(code: str | None, commercial: bool, redistribution: bool) -> None:
+    assert (commercial_use(code), allows_redistribution(code)) == (commercial, redistribution)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "This is an open access article distributed under the Creative Commons Attribution License, which permits",
+            "CC BY",
+        ),
+        ("© 2024 The Authors. Licensed under a Creative Commons Attribution-NonCommercial 4.0 licence.", "CC BY-NC"),
+        ("made available under a CC-BY-NC-ND 4.0 International license .", "CC BY-NC-ND"),
+        (".\nCC-BY 4.0 International license\navailable under a\n(which was not certified by peer review)", "CC BY"),
+        ("Figure 2 is reproduced from [3] under CC BY 4.0.", None),
+        ("We release the code on a repository.", None),
+        ("", None),
+    ],
+)
+def test_the_text_of_a_pdf_states_the_licence_of_the_article_and_not_of_what_it_quotes(
+    text: str, expected: str | None
+) -> None:
+    assert stated_license(text) == expected
