@@ -22,7 +22,7 @@ demo: $(STAMP) ## Typeset sample articles and take them through the whole graph
 	PMO_SPECIALTY=ophthalmology $(BIN)/pmo demo demo
 
 dev: $(STAMP) ## Open the Dagster UI at http://127.0.0.1:3000
-	DAGSTER_HOME="$$($(BIN)/pmo home)" $(BIN)/dagster dev -m pmo_assets.definitions
+	DAGSTER_HOME="$$($(BIN)/pmo home)" $(BIN)/dagster dev -w workspace.yaml
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest -n auto

@@ -12,7 +12,7 @@ from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import dataset_rows as rows_and_left_out
 from pmo_assets.pipeline.stores import StorageError
 from pmo_assets.releases import Release, current_articles, write_release
-from pmo_assets.reports import write_gallery, write_report
+from pmo_assets.reports import REPORT_KEY, write_gallery, write_report
 from pmo_assets.resources.storage import DataRoot, StageResult, Tables
 from pmo_assets.settings import Settings
 from pmo_assets.versions import source_version
@@ -50,6 +50,7 @@ def dataset_rows(
     figures: pl.DataFrame,
     articles: pl.DataFrame,
     settings: dg.ResourceParam[Settings],
+    data_root: dg.ResourceParam[DataRoot],
 ) -> dg.MaterializeResult[StageResult]:
     """Build the dataset's rows: panels with a subcaption and an image of a wanted type."""
     watch = Stopwatch()
@@ -73,6 +74,7 @@ def dataset_rows(
         panels=panels.height,
         left_out=dg.MetadataValue.json(dict(reasons.most_common())),
         articles=len({row["article_id"] for row in rows}),
+        report=dg.MetadataValue.path(data_root.uri(REPORT_KEY)),
     )
 
 
@@ -89,7 +91,7 @@ def rejections(
         dg.TableRecord(
             {
                 "stage": row["stage"],
-                "article": f"PMC{row['article_id']}",
+                "article": str(row["article_id"]),
                 "figure": row["image_cluster_id"] or "",
                 "error": row["error_class"],
                 "message": row["message"][:200],
@@ -97,7 +99,10 @@ def rejections(
         )
         for row in shown.iter_rows(named=True)
     ]
-    metadata: dict[str, Any] = {"by_error": dg.MetadataValue.json(dict(by_class.most_common()))}
+    metadata: dict[str, Any] = {
+        "by_error": dg.MetadataValue.json(dict(by_class.most_common())),
+        "report": dg.MetadataValue.path(tables.data_root.uri(REPORT_KEY)),
+    }
     if records:
         metadata["first"] = dg.MetadataValue.table(records)
     return materialized(StageResult(collected.to_dicts()), watch, **metadata)

@@ -339,7 +339,7 @@ class ParquetTables(dg.IOManager):
             {
                 "dagster/row_count": table.height,
                 "dagster/partition_row_count": table.height,
-                "rejected": len(obj.rejections),
+                "rejected_here": len(obj.rejections),
                 "path": dg.MetadataValue.path(self._tables.data_root.uri(self._tables.key(asset, batch))),
             }
         )
