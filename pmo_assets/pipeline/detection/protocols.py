@@ -1,0 +1,50 @@
+"""What a detector is: the seam where trained models take the place of, or stand beside, the structural detectors.
+
+Every detector takes a batch so that a model can fill a device; the structural ones loop. Scores below the threshold
+and overlapping boxes may be returned: `detect.py` applies the score threshold and non-maximum suppression to whatever
+comes back, so all detectors are treated alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
+
+
+class PanelDetector(Protocol):
+    """Finds panels and panel identifiers."""
+
+    def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
+        """Return one list per figure, same order; boxes normalised to the figure."""
+        ...
+
+
+class ImageDetector(Protocol):
+    """Finds images (single acquisitions and plots) in figures whose panels are known."""
+
+    def __call__(
+        self, views: Sequence[FigureView], panels: Sequence[Sequence[PanelDetection]]
+    ) -> list[list[ImageDetection]]:
+        """Return one list per figure, same order; boxes normalised to the figure.
+
+        A detector that does not classify leaves `image_type` None and `type_scores` empty; `detect_images` fills them.
+        """
+        ...
+
+
+class MarkClassifier(Protocol):
+    """Says whether marks (arrows, boxes, circles …) point at regions of an image."""
+
+    def __call__(self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str]) -> list[tuple[bool | None, float]]:
+        """Return (marked, score that it is marked) per crop.
+
+        Args:
+            crops: (height, width, 3) uint8 RGB pictures.
+            words: what the caption says about each crop; "" when unknown. Same length as `crops`.
+        """
+        ...

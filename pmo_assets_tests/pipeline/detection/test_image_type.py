@@ -1,0 +1,101 @@
+"""Image type: plain cases are right, words help, doubt is said."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
+from pmo_assets.pipeline.detection.image_type import FEATURES, classify_image_type, picture_features, word_odds
+from pmo_assets_tests.pipeline.detection.drawing import fundus, oct_scan, paper, plot
+
+
+def test_a_drawn_fundus_is_cfp() -> None:
+    decision = classify_image_type(fundus())
+    assert decision.image_type == "CFP"
+
+
+def test_drawn_layers_are_oct() -> None:
+    assert classify_image_type(oct_scan(), "OCT scan of the right eye").image_type == "OCT"
+
+
+def test_a_plot_is_other() -> None:
+    figure = paper(420, 380)
+    plot(figure, 10, 10, 400, 360)
+    assert classify_image_type(figure).image_type == "Other"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Fundus photograph of the right eye.", "CFP"),
+        ("Color fundus image", "CFP"),
+        ("Optical coherence tomography shows fluid.", "OCT"),
+        ("SD-OCT of the macula", "OCT"),
+        ("Late-phase fluorescein angiography", "Retinal Imaging"),
+        ("ICGA at 10 minutes", "Retinal Imaging"),
+        ("Fundus autofluorescence", "Retinal Imaging"),
+        ("OCTA en face slab", "Retinal Imaging"),
+        ("Kaplan-Meier curves", "Other"),
+        ("Histology, haematoxylin and eosin", "Other"),
+        ("Computed tomography of the orbit", "Other"),
+    ],
+)
+def test_the_words_of_a_caption_speak_for_their_modality(words: str, expected: str) -> None:
+    odds, seen = word_odds(words)
+    assert IMAGE_TYPES[int(np.argmax(odds))] == expected
+    assert seen
+
+
+@pytest.mark.parametrize("words", ["", "Left eye.", "The patient was seen in October.", "Faces"])
+def test_words_without_modality_say_nothing(words: str) -> None:
+    assert word_odds(words)[0].tolist() == [1, 1, 1, 1]
+
+
+def test_words_decide_between_grey_pictures() -> None:
+    grey = np.repeat(cv2.cvtColor(fundus(), cv2.COLOR_RGB2GRAY)[:, :, None], 3, axis=2)
+    retinal = classify_image_type(grey, "fluorescein angiography").scores["Retinal Imaging"]
+    other = classify_image_type(grey, "magnetic resonance imaging").scores["Retinal Imaging"]
+    assert retinal > classify_image_type(grey).scores["Retinal Imaging"] > other
+
+
+def test_doubt_is_said_and_not_guessed() -> None:
+    decision = classify_image_type(np.zeros((4, 300, 3), np.uint8))
+    assert decision.image_type is None
+    assert "too small" in decision.reason
+
+
+@given(st.integers(0, 500), st.integers(12, 90), st.integers(12, 90), st.text(max_size=60))
+@settings(max_examples=40, deadline=None)
+def test_scores_sum_to_one_and_the_answer_is_the_best_or_none(seed: int, height: int, width: int, words: str) -> None:
+    crop = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
+    decision = classify_image_type(crop, words)
+    assert sum(decision.scores.values()) == pytest.approx(1, abs=1e-4)
+    assert decision.score == max(decision.scores.values())
+    assert decision.image_type in (None, max(decision.scores, key=lambda k: decision.scores[k]))
+    assert decision.reason
+
+
+def test_every_measure_has_a_name() -> None:
+    assert picture_features(fundus()).shape == (len(FEATURES),)
+    assert np.isfinite(picture_features(np.zeros((20, 20, 3), np.uint8))).all()
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [("idrid_mini", "CFP"), ("octdl_sample", "OCT"), ("octa_faz_zenodo5075194", "Retinal Imaging")],
+)
+def test_licensed_pictures_get_their_type(folder: str, expected: str) -> None:
+    shared = Path(os.environ.get("PMO_CORPUS", Path(__file__).parents[4] / "shared"))
+    paths = sorted((shared / "images" / folder).glob("*.[jp][pn]g"))[:12]
+    if not paths:
+        pytest.skip(f"no pictures in {folder}: set PMO_CORPUS")
+    found = [classify_image_type(np.asarray(cv2.imread(str(p)))[:, :, ::-1]).image_type for p in paths]
+    assert found.count(expected) >= 0.85 * len(found)
