@@ -10,12 +10,11 @@ STAMP := $(VENV)/.installed
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# pip alone would do; uv resolves and installs the same pins in a tenth of the time.
 $(STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed: make PYTHON=python3.12 …"'
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'
+	@echo "installing packages into $(VENV): one to three minutes"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 demo: $(STAMP) ## Typeset sample articles and take them through the whole graph
@@ -40,9 +39,10 @@ readme: $(STAMP) ## Renew the tables of settings and columns in the README
 	$(BIN)/python -m pmo_assets.documentation README.md
 
 constraints: $(STAMP) ## Renew the pinned versions
+	$(BIN)/python -m pip install --quiet uv
 	( echo "# Versions that were tested together; names and versions only. Renew with: make constraints"; \
 	  $(BIN)/uv pip compile --quiet --upgrade --extra dev --extra aws --extra postgres --no-annotate --no-header \
-	  --no-emit-index-url pyproject.toml; $(BIN)/uv pip freeze --python $(BIN)/python | grep '^uv==' ) > constraints.new
+	  --no-emit-index-url pyproject.toml ) > constraints.new
 	mv constraints.new constraints.txt
 
 clean: ## Remove the environment and everything that was made

@@ -25,10 +25,15 @@ def main() -> None:
     article = next(iter(sample_articles()))
     objects, pixels = MemoryObjects({}), MemoryPixels({})
     package = {
-        "article_id": article.article_id, "name": article.name, "version": 1, "license_code": None, "is_retracted": False,
-        "title": None, "citation": None, "pdf": objects.put(article.pdf or b"", ".pdf"),
-        "xml": objects.put(article.xml or b"", ".xml"), "figure_files": [],
-    }  # fmt: skip
+        **dict.fromkeys(("license_code", "title", "citation")),
+        "article_id": article.article_id,
+        "name": article.name,
+        "version": 1,
+        "is_retracted": False,
+        "pdf": objects.put(article.pdf or b"", ".pdf"),
+        "xml": objects.put(article.xml or b"", ".xml"),
+        "figure_files": [],
+    }
     result = process_article(package, objects, specialty=load_specialty("ophthalmology"), pixels=pixels)
     figure = result.figures[0]
     panels = result.assembled[figure["image_cluster_id"]]

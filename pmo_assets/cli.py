@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import click
 import typer
 from pydantic import ValidationError
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -26,9 +27,6 @@ from pmo_assets import __version__
 from pmo_assets.pipeline.rejections import ArticleError
 from pmo_assets.pipeline.stores import SystemicError
 from pmo_assets.settings import Settings, settings_table
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     name="pmo",
@@ -45,6 +43,10 @@ console = Console()
 
 messages = Console(stderr=True)
 """… progress and errors to standard error."""
+
+
+INTERRUPTED = 130
+"""What Typer returns after Ctrl-C, and the status that shells expect."""
 
 
 class CommandError(Exception):
@@ -69,11 +71,6 @@ def options(
     context.obj = {"debug": debug}
 
 
-def _debug() -> bool:
-    context = click.get_current_context(silent=True)
-    return bool(context is not None and (context.find_root().obj or {}).get("debug"))
-
-
 @app.command()
 def article(
     folder: Annotated[Path, typer.Argument(help="Package: article.pdf, optional article.xml, optional figures/.")],
@@ -95,7 +92,7 @@ def article(
     from pmo_assets.step_options import detection_options, fetch_limits, figure_options
 
     settings = _settings()
-    folder = folder.absolute()
+    folder = Path(os.path.abspath(folder))  # not resolve(): a link's own name is the package's name
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: give the folder of one article package")
     listing = list_package(folder, folder.parent)
@@ -131,7 +128,8 @@ def article(
         f"{len(result.rejections)} rejections, {seconds:.1f} s"
     )
     for item in [*package.rejections, *result.rejections]:
-        messages.print(f"[yellow]rejected[/] {item.stage}: {item.error_class}: {item.message}", highlight=False)
+        text = escape(f"{item.stage}: {item.error_class}: {item.message}")
+        messages.print(f"[yellow]rejected[/] {text}", highlight=False, soft_wrap=True)
     if any(item.image_cluster_id is None for item in result.rejections) and not result.figures:
         raise CommandError("the article could not be processed; the reason is above and in the JSON")
 
@@ -209,7 +207,7 @@ def batches_list() -> None:
     with open_instance(settings) as instance:
         register_partitions(instance, keys)
         for key in keys:
-            stale = stale_assets(defs, instance, key)
+            stale = stale_assets(defs, instance, tables, key)
             state = "up to date" if not stale else f"next: {stale[0]}"
             rows = tables.read("dataset_rows", key).height if tables.exists("dataset_rows", key) else "–"
             rejected = tables.read("rejections", key).height if tables.exists("rejections", key) else "–"
@@ -219,6 +217,7 @@ def batches_list() -> None:
 
 @app.command()
 def run(
+    context: typer.Context,
     batch: Annotated[
         list[str] | None, typer.Option("--batch", help="Only this batch (repeatable); all batches if not given.")
     ] = None,
@@ -232,15 +231,16 @@ def run(
     from pmo_assets.runner import RunFailed
 
     settings = _settings()
-    failed = _run(settings, batch or [], again=again, release=release)
+    failed = _run(settings, batch or [], again=again, release=release, verbose=context.obj["debug"])
     if failed:
         raise RunFailed("; ".join(failed))
 
 
-def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool) -> list[str]:
+def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool) -> list[str]:
     from pmo_assets.assets.dataset import BATCH_ASSETS
     from pmo_assets.definitions import build_defs, workers_resource
     from pmo_assets.resources.registry import BatchRegistry
+    from pmo_assets.resources.storage import Tables
     from pmo_assets.runner import (
         RunFailed,
         close_dead_runs,
@@ -266,22 +266,24 @@ def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool) -
         overall = progress.add_task("batches", total=len(chosen))
         for key in chosen:
             progress.update(overall, description=f"batch {key}")
-            assets = list(BATCH_ASSETS) if again else stale_assets(defs, instance, key)
+            assets = list(BATCH_ASSETS) if again else stale_assets(defs, instance, Tables(registry.data_root), key)
             if assets:
                 start = time.perf_counter()
                 try:
-                    run_job(defs, instance, "process_batch", batch=key, assets=assets, verbose=_debug())
+                    run_job(defs, instance, "process_batch", batch=key, assets=assets, verbose=verbose)
                     _say_batch(progress, registry, key, time.perf_counter() - start)
                 except RunFailed as error:
                     failed.append(f"batch {key}: {error}")
-                    progress.console.print(f"[red]failed[/] batch {key}: {error}", highlight=False)
+                    progress.console.print(
+                        f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True
+                    )
             else:
                 progress.console.print(f"[dim]batch {key} is up to date[/]", highlight=False)
             progress.advance(overall)
-        if release and (again or release_is_stale(defs, instance, keys)):
+        if release and (again or release_is_stale(defs, instance, registry.data_root, keys)):
             progress.update(overall, description="release")
             try:
-                run_job(defs, instance, "make_release", verbose=_debug())
+                run_job(defs, instance, "make_release", verbose=verbose)
             except RunFailed as error:
                 failed.append(f"release: {error}")
     if release and not failed:
@@ -300,7 +302,9 @@ def _say_batch(progress: Progress, registry: Any, batch: str, seconds: float) ->
     words = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     rate = counts["articles"] / seconds * 60 if seconds else 0.0
     progress.console.print(
-        f"[green]done[/] batch {batch}: {words} in {seconds:.0f} s ({rate:.0f} articles/min)", highlight=False
+        f"[green]done[/] batch {batch}: {words} in {seconds:.0f} s ({rate:.0f} articles/min)",
+        highlight=False,
+        soft_wrap=True,
     )
 
 
@@ -311,7 +315,7 @@ def _say_release(settings: Settings) -> None:
     root = _data_root(settings)
     for name, key in (("dataset", RELEASE_KEY), ("gallery", GALLERY_KEY), ("report", REPORT_KEY)):
         if root.exists(key):
-            console.print(f"{name:8s} {root.uri(key)}", soft_wrap=True, highlight=False)
+            console.print(f"{name:8s} {root.uri(key)}", soft_wrap=True, highlight=False, markup=False)
 
 
 @app.command()
@@ -335,12 +339,13 @@ def report() -> None:
     for group in [BarGroup("Articles", summary.funnel), *summary.groups]:
         table = Table(title=group.title, title_justify="left", show_header=False)
         for bar in group.bars:
-            table.add_row(bar.label, f"{bar.value:g}")
+            table.add_row(escape(bar.label), f"{bar.value:g}")
         console.print(table)
     if summary.rejections:
         table = Table("stage", "error", "count", "for example", title="Rejections", title_justify="left")
         for reason in summary.rejections:
-            table.add_row(reason.stage, reason.reason, str(reason.count), reason.examples[0] if reason.examples else "")
+            example = escape(reason.examples[0]) if reason.examples else ""
+            table.add_row(reason.stage, reason.reason, str(reason.count), example)
         console.print(table)
     _say_release(settings)
 
@@ -358,11 +363,14 @@ def samples(
         written = write_sample_articles(folder, seed=seed, copies=copies)
     except OSError as error:
         raise CommandError(f"cannot write below {folder}: {error}") from error
-    console.print(f"{len(written)} articles in {folder / 'articles'}, truth in {folder / 'truth'}", soft_wrap=True)
+    console.print(
+        f"{len(written)} articles in {folder / 'articles'}, truth in {folder / 'truth'}", soft_wrap=True, markup=False
+    )
 
 
 @app.command()
 def demo(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="Where the sample articles go.")] = Path("demo"),
     batch_size: Annotated[int, typer.Option(min=1, help="Articles per batch.")] = 10,
 ) -> None:
@@ -374,11 +382,11 @@ def demo(
     settings = _settings()
     with _spinner("typesetting sample articles"):
         written = write_sample_articles(folder)
-    messages.print(f"typeset {len(written)} sample articles in {folder / 'articles'}", highlight=False)
+    messages.print(f"typeset {len(written)} sample articles in {folder / 'articles'}", highlight=False, markup=False)
     registry = BatchRegistry(_data_root(settings))
     added = registry.add(LocalFolder(folder / "articles"), batch_size)
     messages.print(f"registered {len(added)} new batches", highlight=False)
-    failed = _run(settings, [], again=False, release=True)
+    failed = _run(settings, [], again=False, release=True, verbose=context.obj["debug"])
     if failed:
         raise CommandError("; ".join(failed))
     console.print("the UI: `make dev`, then http://127.0.0.1:3000", highlight=False)
@@ -395,7 +403,7 @@ def show_settings(markdown: Annotated[bool, typer.Option(help="As the table of t
     values = _settings()
     table = Table("variable", "value", "meaning")
     for (variable, _, text), name in zip(settings_table(), Settings.model_fields, strict=True):
-        table.add_row(variable, str(getattr(values, name)), text)
+        table.add_row(variable, escape(str(getattr(values, name))), text)
     console.print(table)
 
 
@@ -425,7 +433,7 @@ def _data_root(settings: Settings) -> Any:
 @contextlib.contextmanager
 def _spinner(text: str) -> Iterator[Callable[[str], None]]:
     with messages.status(text) as status:
-        yield lambda detail: status.update(f"{text}: {detail}")
+        yield lambda detail: status.update(f"{text}: {escape(detail)}")
 
 
 @contextlib.contextmanager
@@ -462,7 +470,12 @@ def main() -> None:
 
     debug = "--debug" in sys.argv
     try:
-        app()
+        status = app(standalone_mode=False)
+    except typer.TyperException as error:  # wrong arguments; nothing to say when the help was shown for want of any
+        text = " ".join(getattr(error, "format_message", error.__str__)().split())
+        if text:
+            messages.print(f"[red]error:[/] {escape(text)} (see `pmo --help`)", highlight=False, soft_wrap=True)
+        sys.exit(2)
     except (CommandError, SystemicError, ArticleError, TableError, OSError, ValueError) as error:
         if debug:
             raise
@@ -475,12 +488,10 @@ def main() -> None:
             f"[red]error:[/] {_line(error)} (run `pmo --debug …` for the traceback)", highlight=False, soft_wrap=True
         )
         sys.exit(1)
-    except KeyboardInterrupt:
+    if status == INTERRUPTED:
         messages.print("interrupted; run the same command again to continue", highlight=False)
-        sys.exit(130)
+    sys.exit(status or 0)
 
 
 def _line(error: BaseException) -> str:
-    from rich.markup import escape
-
     return escape(" ".join(str(error).split()) or type(error).__name__)

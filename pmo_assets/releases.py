@@ -17,6 +17,7 @@ from pmo_assets import __version__, schemas
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.card import ReleaseFacts, dataset_card
 from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.pipeline.stores import StorageError
 from pmo_assets.resources.storage import DataRoot, ParquetPixels, Tables, stream_release
 
 RELEASE_KEY = "release/pubmed_ophtha.parquet"
@@ -67,6 +68,11 @@ def _released(rows: pl.DataFrame, pixels: ParquetPixels) -> Iterator[pl.DataFram
     for (article_id,), part in rows.group_by("article_id", maintain_order=True):
         pictures = pixels.read(int(str(article_id)))
         forbidden = withheld(part["license"][0])
+        if not forbidden and (missing := [key for key in part["panel_id"] if key not in pictures]):
+            raise StorageError(
+                f"batch {pixels.batch} has dataset rows without a picture ({missing[0]} …): its panels were made again "
+                "and the run ended before its dataset rows were; run `pmo run` or materialise the batch in the UI"
+            )
         images = [None if forbidden else pictures[key].png for key in part["panel_id"]]
         texts = pl.lit(None, dtype=pl.String) if forbidden else pl.col("subcaption_text")
         yield part.with_columns(
@@ -94,7 +100,7 @@ def write_release(
     specialty: Specialty,
     say: Callable[[str], None],
 ) -> Release:
-    """Write `pubmed_ophtha.parquet` and its card; memory stays at one row group.
+    """Write `pubmed_ophtha.parquet` and its card; of the pictures, memory holds one row group at a time.
 
     Args:
         data_root: where tables, pictures and the release are.

@@ -1,8 +1,8 @@
 """Runs jobs without the UI: which batches need what, in this process, resumable after a kill.
 
 Materialisations go to the same Dagster instance that the UI shows. A batch's asset is up to date when it was
-materialised with the present code version and after everything upstream of it; a run then starts at the first asset
-that is not.
+materialised with the present code version and after everything upstream of it, and its table is there; a run makes
+the assets that are not.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from pmo_assets.assets.dataset import BATCH_ASSETS
 from pmo_assets.partitions import ARTICLE_BATCHES
 from pmo_assets.pipeline.stores import SystemicError
 from pmo_assets.processes import process_is_alive
+from pmo_assets.releases import CARD_KEY, RELEASE_KEY
+from pmo_assets.reports import GALLERY_KEY, REPORT_KEY
+from pmo_assets.resources.storage import DataRoot, Tables
 from pmo_assets.settings import Settings
 
 _OWNER_TAG = "pmo/process"
 _CODE_VERSION_TAG = "dagster/code_version"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-_LOUD = {"loggers": {"console": {"config": {"log_level": "INFO"}}}}
+_LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
 
 
 class RunFailed(Exception):
@@ -93,8 +96,11 @@ def _latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | Non
     return _Made(records[0].storage_id, tags.get(_CODE_VERSION_TAG))
 
 
-def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, batch: str) -> list[str]:
-    """Return the assets of a batch that are not up to date, in the order of the data's way."""
+def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batch: str) -> list[str]:
+    """Return the assets of a batch that are not up to date, in the order of the data's way.
+
+    What the instance remembers does not count when the table is not there: the data root was emptied or is another one.
+    """
     graph = defs.resolve_asset_graph()
     made: dict[str, _Made | None] = {}
     stale: list[str] = []
@@ -105,6 +111,7 @@ def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, batch: str)
         parents = [parent.path[-1] for parent in node.parent_keys]
         ok = (
             latest is not None
+            and tables.exists(name, batch)
             and latest.code_version == node.code_version
             and not any(parent in stale for parent in parents)
             and all((upstream := made[parent]) is not None and upstream.order < latest.order for parent in parents)
@@ -114,8 +121,12 @@ def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, batch: str)
     return stale
 
 
-def release_is_stale(defs: dg.Definitions, instance: dg.DagsterInstance, batches: Sequence[str]) -> bool:
-    """Say whether a batch has newer rows than the release, or its code has changed."""
+def release_is_stale(
+    defs: dg.Definitions, instance: dg.DagsterInstance, data_root: DataRoot, batches: Sequence[str]
+) -> bool:
+    """Say whether a batch has newer rows than the release, its code has changed, or a file of it is not there."""
+    if not all(data_root.exists(key) for key in (RELEASE_KEY, CARD_KEY, GALLERY_KEY, REPORT_KEY)):
+        return True
     graph = defs.resolve_asset_graph()
     oldest: int | None = None
     for name in ("pubmed_ophtha", "dataset_report"):
@@ -173,6 +184,7 @@ def run_job(
 
     Raises:
         RunFailed: with the first failed step's error.
+        KeyboardInterrupt: if the run was interrupted, so that no further one begins.
     """
     result = defs.resolve_job_def(job).execute_in_process(
         instance=instance,
@@ -187,6 +199,8 @@ def run_job(
     for event in result.all_events:
         if event.is_step_failure:
             error = event.step_failure_data.error
+            if error is not None and error.cls_name == dg.DagsterExecutionInterruptedError.__name__:
+                raise KeyboardInterrupt
             cause = error.cause if error is not None and error.cause is not None else error
             text = " ".join((cause.message if cause is not None else "unknown error").split())
             raise RunFailed(f"{event.step_key} failed: {text}")

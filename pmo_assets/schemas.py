@@ -10,6 +10,9 @@ Schemas are enforced where tables are written (`resources/storage.py`). Boxes in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import dataframely as dy
 import polars as pl
 import pyarrow as pa
@@ -49,7 +52,7 @@ class ArticleBatch(ArticleKey):
 
     name = dy.String(description="Name of the package at its source, e.g. PMC10009416.1")
     version = dy.Int64(min=1, description="Version of the article within PMC")
-    digest = dy.String(description="SHA-256 over the package's file names and contents")
+    digest = dy.String(description="SHA-256 over the package's file names, contents and stated metadata")
     source = dy.String(description="Which article source holds it (kind and root)")
     license_code = dy.String(nullable=True, description="Licence code the source states")
     is_retracted = dy.Bool(description="The source says the article is retracted")
@@ -358,6 +361,22 @@ class Rejections(dy.Schema):
 def column_descriptions(schema: type[dy.Schema]) -> list[tuple[str, str, str]]:
     """Return (name, data type, description) for every column, for the UI and the README."""
     return [(name, str(column.dtype), column.description or "") for name, column in schema.columns().items()]
+
+
+def checked(schema: type[dy.Schema], rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Return rows as a table that fulfils the schema, columns in its order, sorted by its primary key.
+
+    Raises:
+        dataframely.exc.ValidationError: if a rule is broken, saying which and how often.
+    """
+    columns = list(schema.columns())
+    if not isinstance(rows, pl.DataFrame):
+        rows = pl.DataFrame(
+            [{name: row.get(name) for name in columns} for row in rows], schema=schema.create_empty().schema
+        )
+    table = schema.validate(rows.select(columns), cast=True)
+    keys = schema.primary_key()
+    return table.sort(keys, maintain_order=True) if keys else table
 
 
 def empty_table(schema: type[dy.Schema]) -> pl.DataFrame:

@@ -11,17 +11,23 @@ from pmo_assets.resources.registry import BatchRegistry
     job=PROCESS_BATCH,
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Adds a partition for every registered manifest that has none, and processes it.",
+    description="Processes every registered batch that nobody has begun to process, adding its partition if needed.",
 )
 def registered_batches(
     context: dg.SensorEvaluationContext, registry: dg.ResourceParam[BatchRegistry]
 ) -> dg.SensorResult | dg.SkipReason:
-    """Request a run for every manifest below the data root that this instance does not know yet."""
+    """Request a run for every batch below the data root whose first asset this instance has never materialised.
+
+    Whether the partition exists says nothing: `pmo batches add` adds it as well. The run key keeps a batch whose run
+    waits in the queue from being requested twice.
+    """
     known = set(context.instance.get_dynamic_partitions(str(ARTICLE_BATCHES.name)))
-    fresh = [key for key in registry.batches() if key not in known]
+    begun = context.instance.get_materialized_partitions(dg.AssetKey("article_batch"))
+    fresh = [key for key in registry.batches() if key not in begun]
     if not fresh:
-        return dg.SkipReason(f"all {len(known)} registered batches are partitions already")
+        return dg.SkipReason("every registered batch has been processed or begun")
+    missing = [key for key in fresh if key not in known]
     return dg.SensorResult(
-        dynamic_partitions_requests=[ARTICLE_BATCHES.build_add_request(fresh)],
+        dynamic_partitions_requests=[ARTICLE_BATCHES.build_add_request(missing)] if missing else None,
         run_requests=[dg.RunRequest(run_key=key, partition_key=key) for key in fresh],
     )

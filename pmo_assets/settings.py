@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 _DETECTIONS = ("panel_detections", "image_detections")
@@ -70,9 +70,20 @@ class Settings(BaseSettings):
     rejected_fail: float = _option(0.5, "Share of rejected articles in a batch at which the check fails.", ge=0, le=1)
     gallery_panels: int = _option(2000, "The gallery shows at most about so many panels of a release.", ge=1)
 
+    @field_validator("data_root")
+    @classmethod
+    def _known_storage(cls, value: str) -> str:
+        scheme, separator, rest = value.partition("://")
+        if not value.strip() or (separator and (scheme != "s3" or not rest.strip("/"))):
+            raise ValueError("give a folder or s3://bucket/prefix")
+        return value
+
 
 def settings_digest(settings: Settings, asset: str) -> str:
-    """Return a short hash of the options that change `asset`'s result; "" when there is none."""
+    """Return a short hash of the options that change `asset`'s result; "" when there is none.
+
+    A specialty's own TOML file counts with its content, so that an edited file shows as well.
+    """
     values = {
         name: getattr(settings, name)
         for name, field in Settings.model_fields.items()
@@ -80,6 +91,9 @@ def settings_digest(settings: Settings, asset: str) -> str:
     }
     if not values:
         return ""
+    specialty = Path(str(values.get("specialty", "")))
+    if specialty.suffix == ".toml" and specialty.is_file():
+        values["specialty"] = hashlib.sha256(specialty.read_bytes()).hexdigest()
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:8]
 
 

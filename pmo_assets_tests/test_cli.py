@@ -116,6 +116,47 @@ def test_an_error_is_one_line_and_a_non_zero_status(pmo: Pmo, arguments: list[st
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["article"], "folder"),
+        (["run", "--bogus"], "--bogus"),
+        (["fly"], "fly"),
+        (["batches", "add", "--source", ".", "--size", "0"], "--size"),
+    ],
+)
+def test_wrong_arguments_are_one_line_and_status_2(pmo: Pmo, arguments: list[str], words: str) -> None:
+    result = pmo(*arguments)
+    assert result.returncode == 2
+    assert words in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_data_root_of_an_unknown_kind_is_refused(pmo: Pmo) -> None:
+    result = pmo("batches", "list", PMO_DATA_ROOT="gs://bucket/prefix")
+    assert result.returncode == 1
+    assert "PMO_DATA_ROOT" in result.stderr
+
+
+def test_an_interrupted_run_ends_and_says_how_to_continue(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
+    assert pmo("batches", "add", "--source", few_articles, "--size", "3").returncode == 0
+    # as in a terminal, even where the tests run in the background with SIGINT ignored
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + command()[2]
+    log = tmp_path / "log"
+    with log.open("w") as stream:
+        running = subprocess.Popen(
+            [sys.executable, "-c", code, "run"], env=environment(tmp_path), cwd=tmp_path, stderr=stream
+        )
+        while "articles:" not in log.read_text():
+            assert running.poll() is None, "it ended before it could be interrupted"
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=60) == 130
+    assert "interrupted" in log.read_text()
+    assert "failed" not in log.read_text()
+    assert not list((tmp_path / "data" / "tables").glob("dataset_rows/*"))
+
+
 def test_debug_shows_the_traceback(pmo: Pmo) -> None:
     result = pmo("--debug", "run")
     assert result.returncode != 0
@@ -142,8 +183,9 @@ def test_batches_run_and_report(pmo: Pmo, few_articles: Path, tmp_path: Path) ->
     assert "nothing new" in pmo("batches", "add", "--source", few_articles).stdout
     first = added.stdout.split()[0]
     assert "next: article_batch" in pmo("batches", "list").stdout
-    one = pmo("run", "--batch", first, "--no-release")
+    one = pmo("--debug", "run", "--batch", first, "--no-release")
     assert one.returncode == 0, one.stderr
+    assert "STEP_SUCCESS" in one.stderr, "--debug lets Dagster's log through"
     assert "articles/min" in one.stderr
     everything = pmo("run")
     assert everything.returncode == 0, everything.stderr

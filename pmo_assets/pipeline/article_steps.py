@@ -36,7 +36,7 @@ from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, Pag
 from pmo_assets.pipeline.figures.matching import match_figures
 from pmo_assets.pipeline.figures.rendering import png_bytes
 from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore
+from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore, SystemicError
 
 Row = dict[str, Any]
 
@@ -222,12 +222,16 @@ def locate_pdf_figures(
         options: limits and resolution.
     """
     article_id = article["article_id"]
-    extraction = extract_figures(objects.get(article["pdf"]), [package_figure(row) for row in package_figures], options)
-    pictures = []
+    pictures: list[Picture] = []
+
+    def receive(figure: PdfFigure, image: NDArray[np.uint8]) -> None:
+        pictures.append(Picture(figure.pdf_figure_id, figure.width, figure.height, png_bytes(image)))
+
+    # Each figure is encoded as soon as it is rendered: all of an article's pixels together can take gigabytes.
+    known = [package_figure(row) for row in package_figures]
+    extraction = extract_figures(objects.get(article["pdf"]), known, options, receive)
     output = StepOutput()
     for ordinal, figure in enumerate(extraction.figures):
-        image = extraction.pixels[figure.pdf_figure_id]
-        pictures.append(Picture(figure.pdf_figure_id, figure.width, figure.height, png_bytes(image)))
         output.rows.append({"article_id": article_id, "ordinal": ordinal, **asdict(figure)})
     pixels.write(article_id, pictures)
     for miss in extraction.misses:
@@ -319,12 +323,14 @@ def figure_view(figure: Mapping[str, Any], pixels: NDArray[np.uint8]) -> FigureV
 
 
 def _for_each_figure(figures: Sequence[Mapping[str, Any]], stage: str, make: Any) -> StepOutput:
-    """Apply `make(figure) -> rows` to each figure; a figure that fails becomes a rejection."""
+    """Apply `make(figure) -> rows` to each figure; a figure that fails in whatever way becomes a rejection."""
     output = StepOutput()
     for figure in figures:
         try:
             output.rows.extend(make(figure))
-        except (ArticleError, ValueError, ArithmeticError, LookupError, TypeError, cv2.error) as error:
+        except (SystemicError, MemoryError):
+            raise
+        except Exception as error:
             rejection = rejection_from(
                 error, stage=stage, article_id=figure["article_id"], image_cluster_id=figure["image_cluster_id"]
             )
@@ -356,6 +362,14 @@ def detect_article_panels(
         return result
 
     return _for_each_figure(figures, "panel_detections", rows)
+
+
+def in_detection_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return a figure's detections as the detector gave them: panels, then identifiers, then images, by number.
+
+    A table is sorted by its key, in which "l0" comes before "p0" and "p10" before "p2".
+    """
+    return sorted(rows, key=lambda row: ("pli".index(row["detection_id"][0]), int(row["detection_id"][1:])))
 
 
 def panel_detection(row: Mapping[str, Any]) -> PanelDetection:
@@ -399,7 +413,7 @@ def detect_article_images(
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         key, cluster = figure["pdf_figure_id"], figure["image_cluster_id"]
-        panels = tuple(panel_detection(row) for row in panel_rows.get(cluster, ()))
+        panels = tuple(panel_detection(row) for row in in_detection_order(panel_rows.get(cluster, ())))
         view = figure_view(figure, decoded(pictures.get(key), key))
         words = words_of_panels(panels, caption_split(subcaption_rows.get(cluster, ())), figure["caption"])
         found = detect_images(
@@ -468,6 +482,7 @@ def assemble_figure(
     subcaption_rows: Sequence[Mapping[str, Any]],
 ) -> list[Row]:
     """Put images, identifiers and subcaptions on a figure's panels: rows of `panel_assembly`."""
+    panel_rows, image_rows = in_detection_order(panel_rows), in_detection_order(image_rows)
     detections = [panel_detection(row) for row in panel_rows]
     images = [image_detection(row) for row in image_rows]
     split = caption_split(subcaption_rows)
@@ -489,13 +504,14 @@ def assemble_figure(
                 "method": panel.method,
                 "reason": panel.reason,
                 "identifiers": [
-                    {"id": row["detection_id"], "box": row["box"], "score": row["score"], "text": row["text"]}
+                    {"id": row["detection_id"], "box": list(row["box"]), "score": row["score"], "text": row["text"]}
                     for row in identifiers
                 ],
                 "images": [
                     {
                         "id": row["detection_id"],
-                        **{k: row[k] for k in ("box", "score", "image_type", "type_score", "marked", "mark_score")},
+                        "box": list(row["box"]),
+                        **{k: row[k] for k in ("score", "image_type", "type_score", "marked", "mark_score")},
                     }
                     for row in contained
                 ],

@@ -10,7 +10,7 @@ import polars as pl
 from pmo_assets import schemas
 from pmo_assets.pipeline.articles.batches import manifest_rows, new_batches
 from pmo_assets.pipeline.articles.packages import ArticleSource, PackageListing
-from pmo_assets.resources.storage import DataRoot, checked, parquet_bytes, read_parquet
+from pmo_assets.resources.storage import DataRoot, parquet_bytes, read_parquet
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class BatchRegistry:
             listings.append(listing)
         added = []
         for key, group in new_batches(listings, registered=registered, existing_keys=keys, size=size):
-            table = checked(schemas.ArticleBatch, manifest_rows(group, source.uri))
+            table = schemas.checked(schemas.ArticleBatch, manifest_rows(group, source.uri))
             self.data_root.write(f"manifests/{key}.parquet", parquet_bytes(table))
             added.append((key, len(group)))
         return added

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pmo_assets.pipeline.articles.packages import ArticleSource, PackageListing, SourceError, list_package
+from pmo_assets.pipeline.articles.packages import ArticleSource, FileMissing, PackageListing, SourceError, list_package
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,13 @@ class LocalFolder:
             )
 
     def read(self, path: str) -> bytes:
-        """Return a file's bytes."""
+        """Return a file's bytes; see `ArticleSource`."""
         try:
             return (self.folder / path).read_bytes()
+        except FileNotFoundError as error:
+            if self.folder.is_dir() and any(self.folder.iterdir()):
+                raise FileMissing(f"{path} is gone from {self.folder} since the batch was registered") from error
+            raise SourceError(f"{self.folder} is gone or empty: is its disk mounted?") from error
         except OSError as error:
             raise SourceError(
                 f"cannot read {self.folder / path}: {error}; is the source folder still there?"

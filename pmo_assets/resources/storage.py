@@ -25,7 +25,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal, cast
 
 import dagster as dg
-import dataframely as dy
 import polars as pl
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -173,8 +172,12 @@ class DataRoot:
 
     def delete(self, key: str) -> None:
         """Remove a file if it is there."""
-        with contextlib.suppress(FileNotFoundError):
+        try:
             self._fs.delete_file(self._path(key))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise self._failure("delete", key, error) from error
 
 
 def _spooled_file() -> Any:
@@ -256,22 +259,6 @@ def read_parquet(data_root: DataRoot, key: str) -> pl.DataFrame:
         raise StorageError(f"{data_root.uri(key)} is damaged ({error}): materialise it again") from error
 
 
-def checked(schema: type[dy.Schema], rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """Return rows as a table that fulfils the schema, columns in its order, sorted by its primary key.
-
-    Raises:
-        dataframely.exc.ValidationError: if a rule is broken, saying which and how often.
-    """
-    columns = list(schema.columns())
-    if not isinstance(rows, pl.DataFrame):
-        rows = pl.DataFrame(
-            [{name: row.get(name) for name in columns} for row in rows], schema=schema.create_empty().schema
-        )
-    table = schema.validate(rows.select(columns), cast=True)
-    keys = schema.primary_key()
-    return table.sort(keys, maintain_order=True) if keys else table
-
-
 @dataclass(frozen=True)
 class Tables:
     """The tables of all assets below a data root."""
@@ -291,11 +278,16 @@ class Tables:
         key = self.key(asset, batch)
         if not self.data_root.exists(key):
             raise StorageError(f"{asset} has no table for batch {batch}: materialise {asset} for it first")
-        return read_parquet(self.data_root, key)
+        table = read_parquet(self.data_root, key)
+        if table.columns != list(schemas.SCHEMAS[asset].columns()):
+            raise StorageError(
+                f"{asset} of batch {batch} was written by a version with other columns: materialise it again"
+            )
+        return table
 
     def write(self, asset: str, batch: str, rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
         """Check rows against the asset's schema, write them whole or not at all, and return them."""
-        table = checked(schemas.SCHEMAS[asset], rows)
+        table = schemas.checked(schemas.SCHEMAS[asset], rows)
         self.data_root.write(self.key(asset, batch), parquet_bytes(table))
         return table
 
@@ -306,7 +298,8 @@ class Tables:
     def write_rejections(self, stage: str, batch: str, rejections: Sequence[Rejection]) -> None:
         """Replace what a stage rejected in a batch."""
         rows = [{field.name: getattr(item, field.name) for field in fields(Rejection)} for item in rejections]
-        table = checked(schemas.Rejections, rows).sort("article_id", "image_cluster_id", "error_class", "message")
+        order = ("article_id", "image_cluster_id", "error_class", "message")
+        table = schemas.checked(schemas.Rejections, rows).sort(order)
         self.data_root.write(f"rejections/{stage}/{batch}.parquet", parquet_bytes(table))
 
     def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:

@@ -11,12 +11,14 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import polars as pl
 from pebble import ProcessExpired, ProcessPool
 
+from pmo_assets import schemas
 from pmo_assets.pipeline.article_steps import StepOutput
 from pmo_assets.pipeline.rejections import ArticleError, rejection_from
 from pmo_assets.pipeline.stores import SystemicError
@@ -51,7 +53,30 @@ def _limit_worker(memory_mb: int) -> None:
         except ImportError:  # not on Windows: there the time limit alone holds
             return
         limit = memory_mb * 2**20
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        # macOS refuses it, and nobody may raise a hard limit that is already lower: then the time limit alone holds.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _output(stage: str, article_id: int, step: Callable[..., StepOutput], arguments: tuple[Any, ...]) -> StepOutput:
+    """Return what a step makes of an article; whatever goes wrong with this article is a rejection.
+
+    Here and not in the main process, because many a library's exception cannot travel between processes, and because
+    rows that break the table's schema (a number out of range, text that is no Unicode) would fail the whole batch.
+
+    Raises:
+        SystemicError: as raised by the step.
+        MemoryError: as raised by the step.
+    """
+    try:
+        output = step(*arguments)
+        if output.rows and stage in schemas.SCHEMAS:
+            schemas.checked(schemas.SCHEMAS[stage], output.rows)
+    except (SystemicError, MemoryError):
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
+    return output
 
 
 def _process_context() -> Any:
@@ -92,7 +117,7 @@ class WorkerPool:
         """
         self.progress(stage, 0, len(articles))
         outputs: list[StepOutput] = []
-        for (article_id, _), outcome in zip(articles, self._outcomes(step, articles), strict=True):
+        for (article_id, _), outcome in zip(articles, self._outcomes(stage, step, articles), strict=True):
             if isinstance(outcome, SystemicError):
                 self.close(stop=True)
                 raise outcome
@@ -103,17 +128,20 @@ class WorkerPool:
         return outputs
 
     def _outcomes(
-        self, step: Callable[..., StepOutput], articles: Sequence[tuple[int, tuple[Any, ...]]]
+        self, stage: str, step: Callable[..., StepOutput], articles: Sequence[tuple[int, tuple[Any, ...]]]
     ) -> Iterator[StepOutput | BaseException]:
         if self.workers == 0:
-            for _, arguments in articles:
+            for article_id, arguments in articles:
                 try:
-                    yield step(*arguments)
+                    yield _output(stage, article_id, step, arguments)
                 except Exception as error:
                     yield error
             return
         pool = self._started()
-        futures = [pool.schedule(step, args=arguments, timeout=self.timeout) for _, arguments in articles]
+        futures = [
+            pool.schedule(_output, args=(stage, article_id, step, arguments), timeout=self.timeout)
+            for article_id, arguments in articles
+        ]
         for future in futures:
             try:
                 yield future.result()

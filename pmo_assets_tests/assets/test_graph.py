@@ -275,13 +275,21 @@ def test_checks_are_evaluated_per_batch(graph: Graph) -> None:
 
 
 def test_nothing_is_stale_after_a_run(graph: Graph) -> None:
-    assert [stale_assets(graph.defs, graph.instance, batch) for batch in graph.batches] == [[] for _ in graph.batches]
-    assert not release_is_stale(graph.defs, graph.instance, graph.batches)
+    assert [stale_assets(graph.defs, graph.instance, graph.tables, batch) for batch in graph.batches] == [
+        [] for _ in graph.batches
+    ]
+    assert not release_is_stale(graph.defs, graph.instance, graph.tables.data_root, graph.batches)
+
+
+def test_an_emptied_data_root_is_made_again(graph: Graph, tmp_path: Path) -> None:
+    empty = DataRoot(str(tmp_path))
+    assert stale_assets(graph.defs, graph.instance, Tables(empty), graph.batches[0]) == BATCH_ASSETS
+    assert release_is_stale(graph.defs, graph.instance, empty, graph.batches)
 
 
 def test_a_changed_option_makes_the_asset_and_what_follows_stale(graph: Graph) -> None:
     defs = build_defs(graph.settings.model_copy(update={"score_threshold": 0.5}))
-    stale = stale_assets(defs, graph.instance, graph.batches[0])
+    stale = stale_assets(defs, graph.instance, graph.tables, graph.batches[0])
     assert stale[0] == "panel_detections"
     assert "subcaptions" not in stale
     assert set(stale) == {
@@ -338,6 +346,40 @@ def test_the_sensor_adds_and_runs_registered_batches_once(graph: Graph) -> None:
         result = registered_batches(context)
         assert isinstance(result, dg.SensorResult)
         assert [request.partition_key for request in result.run_requests or []] == graph.batches
-        instance.add_dynamic_partitions("article_batch", graph.batches)
+        first, second = graph.batches
+        instance.add_dynamic_partitions("article_batch", graph.batches)  # as `pmo batches add` does
+        run_job(graph.defs, instance, "process_batch", batch=first, assets=["article_batch"])
         again = registered_batches(dg.build_sensor_context(instance=instance, resources={"registry": graph.registry}))
-        assert isinstance(again, dg.SkipReason)
+        assert isinstance(again, dg.SensorResult)
+        assert [request.partition_key for request in again.run_requests or []] == [second]
+        run_job(graph.defs, instance, "process_batch", batch=second, assets=["article_batch"])
+        last = registered_batches(dg.build_sensor_context(instance=instance, resources={"registry": graph.registry}))
+        assert isinstance(last, dg.SkipReason)
+
+
+def test_the_graph_and_the_single_article_command_give_the_same_answer(graph: Graph, sample_folder: Path) -> None:
+    from dataclasses import asdict
+
+    from pmo_assets.pipeline.article import MemoryObjects, process_article
+    from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
+    from pmo_assets.pipeline.articles.packages import list_package
+    from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.resources.sources import LocalFolder
+
+    assembled = read(graph, "panel_assembly")
+    for article_id in assembled["article_id"].unique().sort().to_list()[:6]:
+        folder = sample_folder / "articles" / f"PMC{article_id}"
+        listing, objects = list_package(folder, folder.parent), MemoryObjects({})
+        assert listing is not None
+        package = fetch_package(
+            {**asdict(listing), "files": [asdict(item) for item in listing.files]},
+            LocalFolder(folder.parent),
+            objects,
+            FetchLimits(),
+        )
+        result = process_article(package.rows[0], objects, specialty=load_specialty("ophthalmology"))
+        alone = {(key, row["panel"]): row for key, rows in result.assembled.items() for row in rows}
+        in_graph = assembled.filter(pl.col("article_id") == article_id)
+        assert len(alone) == in_graph.height
+        for row in in_graph.iter_rows(named=True):
+            assert row == alone[row["image_cluster_id"], row["panel"]]

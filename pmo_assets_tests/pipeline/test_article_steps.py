@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.article import ArticleResult, MemoryObjects, MemoryPixels, annotation, process_article
+from pmo_assets.pipeline.article import ArticleResult, MemoryObjects, annotation, process_article
 from pmo_assets.pipeline.article_steps import PictureUnreadable, decoded
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.figures.matched import UNMATCHED_PREFIX, matched_figures

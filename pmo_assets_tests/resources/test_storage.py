@@ -21,7 +21,6 @@ from pmo_assets.resources.storage import (
     DataRoot,
     ParquetPixels,
     Tables,
-    checked,
     parquet_bytes,
     stream_release,
 )
@@ -175,7 +174,7 @@ def test_the_same_rows_give_the_same_bytes() -> None:
     rows = [
         {"stage": "s", "article_id": i, "error_class": "E", "message": "m", "traceback_tail": ""} for i in range(1, 50)
     ]
-    first, second = (parquet_bytes(checked(schemas.Rejections, rows)) for _ in range(2))
+    first, second = (parquet_bytes(schemas.checked(schemas.Rejections, rows)) for _ in range(2))
     assert first == second
 
 

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 
+import polars as pl
 import pytest
 
 from pmo_assets.pipeline.article_steps import StepOutput
@@ -13,9 +14,18 @@ from pmo_assets.pipeline.rejections import ArticleError
 from pmo_assets.pipeline.stores import StorageError
 from pmo_assets.resources.workers import TimedProgress, WorkerPool, worker_pool
 
+REJECTION_ROW = {"stage": "s", "article_id": 1, "error_class": "E", "message": "m", "traceback_tail": ""}
+
 
 class Bad(ArticleError):
     """A decision about one article."""
+
+
+class Unpicklable(Exception):
+    """Cannot be rebuilt from its message, like many a library's exception."""
+
+    def __init__(self, line: int, column: int) -> None:
+        super().__init__(f"line {line}, column {column}")
 
 
 def step(number: int, trouble: str = "") -> StepOutput:
@@ -30,6 +40,14 @@ def step(number: int, trouble: str = "") -> StepOutput:
         raise Bad("not this one")
     if trouble == "fail":
         raise ZeroDivisionError("oops")
+    if trouble == "fail oddly":
+        raise Unpicklable(3, 7)
+    if trouble == "panic":
+        raise pl.exceptions.PanicException("index out of bounds")
+    if trouble == "no text":
+        return StepOutput(rows=[REJECTION_ROW | {"message": "\ud800"}])
+    if trouble == "no schema":
+        return StepOutput(rows=[REJECTION_ROW | {"article_id": -1}])
     if trouble == "storage":
         raise StorageError("disk full")
     return StepOutput(rows=[{"number": number}])
@@ -57,6 +75,22 @@ def test_a_failing_article_becomes_a_rejection(pool: WorkerPool) -> None:
     assert (decided.article_id, decided.stage, decided.error_class, decided.message) == (2, "s", "Bad", "not this one")
     assert (failed.error_class, failed.message) == ("ZeroDivisionError", "oops")
     assert "oops" in failed.traceback_tail
+
+
+@pytest.mark.parametrize(
+    ("trouble", "error"),
+    [("fail oddly", "Unpicklable"), ("panic", "PanicException"), ("no text", "UnicodeEncodeError"),
+     ("no schema", "ValidationError")],
+)  # fmt: skip
+def test_no_failure_of_an_article_takes_the_others_along(pool: WorkerPool, trouble: str, error: str) -> None:
+    outputs = pool.map_articles("rejections", rejection_step, tasks(*[trouble, "good"] * 3))
+    assert [[item.error_class for item in output.rejections] for output in outputs] == [[error], []] * 3
+    assert [len(output.rows) for output in outputs] == [0, 1] * 3
+
+
+def rejection_step(number: int, trouble: str) -> StepOutput:
+    """Return a row that fulfils its schema, or do what `step` does."""
+    return StepOutput(rows=[REJECTION_ROW]) if trouble == "good" else step(number, trouble)
 
 
 def test_what_is_systemic_is_raised(pool: WorkerPool) -> None:

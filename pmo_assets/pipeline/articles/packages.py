@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
@@ -25,11 +25,16 @@ PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff"})
 DERIVED_ID_BASE = 10**12
 """Articles without a PMC number are numbered from here: PMC numbers have eight digits, so none can collide."""
 
-_PMC_NAME = re.compile(r"^PMC(\d+)(?:\.(\d+))?$", re.IGNORECASE)
+_PMC_NAME = re.compile(r"^PMC([0-9]{1,11})(?:\.([0-9]{1,6}))?$", re.IGNORECASE)
+"""At most eleven digits, so that every number lies below `DERIVED_ID_BASE`."""
 
 
 class SourceError(SystemicError):
     """The article source cannot be reached or holds no article."""
+
+
+class FileMissing(ArticleError):
+    """A file that the manifest lists is no longer at its source."""
 
 
 class ChecksumMismatch(ArticleError):
@@ -57,7 +62,8 @@ class PackageListing:
         license_code: as the source's metadata states it.
         is_retracted: as the source's metadata states it.
         is_manuscript: author manuscript; a published version is preferred over it.
-        digest: SHA-256 over names and contents of the files, so that a change in any of them shows.
+        digest: SHA-256 over names and contents of the files and over what the metadata states, so that a change in
+            any of them (also a retraction that leaves the files as they are) shows.
     """
 
     article_id: int
@@ -92,6 +98,7 @@ class ArticleSource(Protocol):
         """Return a file of a package.
 
         Raises:
+            FileMissing: if the source can be read but no longer holds the file.
             SourceError: if the source cannot be read.
         """
         ...
@@ -108,16 +115,17 @@ def derived_article_id(name: str) -> int:
 def article_id_and_version(name: str, metadata: dict[str, Any]) -> tuple[int, int]:
     """Return article number and version from a package's name (`PMC123`, `PMC123.2`) or its metadata."""
     match = _PMC_NAME.match(name) or _PMC_NAME.match(str(metadata.get("pmcid") or ""))
-    version = metadata.get("version")
+    stated = str(metadata.get("version"))
+    version = int(stated) if re.fullmatch(r"[0-9]{1,6}", stated) else 0
     if match is None or int(match[1]) == 0:
-        return derived_article_id(name), version if isinstance(version, int) and version > 0 else 1
-    number = str(match[2] or version)
-    return int(match[1]), int(number) if number.isdigit() and int(number) > 0 else 1
+        return derived_article_id(name), max(version, 1)
+    return int(match[1]), max(int(match[2]) if match[2] else version, 1)
 
 
-def package_digest(files: Sequence[PackageFile]) -> str:
-    """Return the SHA-256 over the files' names and contents, independent of where the package lies."""
+def package_digest(files: Sequence[PackageFile], stated: Mapping[str, Any]) -> str:
+    """Return the SHA-256 over the files' names and contents and the stated facts, wherever the package lies."""
     lines = sorted(f"{file.role} {PurePosixPath(file.path).name} {file.sha256}" for file in files)
+    lines.append(json.dumps(stated, sort_keys=True))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
@@ -156,7 +164,10 @@ def package_paths(folder: Path) -> list[tuple[str, Path]]:
 
 
 def _text(value: Any) -> str | None:
-    return " ".join(value.split()) or None if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    # JSON may hold halves of surrogate pairs, which no file or table can
+    return " ".join(value.encode(errors="replace").decode().split()) or None
 
 
 def list_package(folder: Path, root: Path) -> PackageListing | None:
@@ -178,16 +189,19 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
         files.append(PackageFile(role, relative, len(content), hashlib.sha256(content).hexdigest()))
     metadata = _metadata(folder)
     article_id, version = article_id_and_version(folder.name, metadata)
+    stated: dict[str, Any] = {
+        "license_code": _text(metadata.get("license_code")),
+        "is_retracted": metadata.get("is_retracted") is True,
+        "title": _text(metadata.get("title")),
+        "citation": _text(metadata.get("citation")),
+    }
     return PackageListing(
         article_id=article_id,
         name=folder.name,
         version=version,
-        license_code=_text(metadata.get("license_code")),
-        is_retracted=metadata.get("is_retracted") is True,
-        title=_text(metadata.get("title")),
-        citation=_text(metadata.get("citation")),
+        **stated,
         files=tuple(files),
-        digest=package_digest(files),
+        digest=package_digest(files, stated),
         is_manuscript=metadata.get("is_manuscript") is True,
     )
 

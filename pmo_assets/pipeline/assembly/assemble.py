@@ -255,8 +255,12 @@ def _order_of(
 
 
 def words_of_panels(detections: Sequence[PanelDetection], split: CaptionSplit, caption: str) -> dict[int, str]:
-    """Return for each panel detection the words that describe it: its subcaption, else the whole caption."""
+    """Return the words that describe each panel: its subcaption, else the whole caption.
+
+    The key is the panel's place among the detections of kind "panel", as image detectors count them.
+    """
+    places = {index: place for place, index in enumerate(i for i, d in enumerate(detections) if d.kind == "panel")}
     return {
-        panel.panel: panel.subcaption.text if panel.subcaption is not None else caption
+        places[panel.panel]: panel.subcaption.text if panel.subcaption is not None else caption
         for panel in assemble(detections, (), split)
     }

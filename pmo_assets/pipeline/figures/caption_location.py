@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
@@ -42,14 +42,17 @@ _KIND = (
     r"(?:fig(?:ure)?s?|scheme|chart|plate|abb(?:ildung)?|abbildung|illustration|table|tab|box|video|movie|algorithm)"
 )
 _NUMBER = r"(?:[a-z]{1,2}[\s.\-]?)?\d{1,3}(?:[.\-]\d{1,2})?[a-z]?|[ivx]{1,5}"
+_CONTINUED = r"\s*[\(\[]?\s*(?:continued|cont['’]?d?\.?)(?=\s*(?:[\)\].:;,–—]|$))\s*[\)\]]?"
+"""The word alone, set off by punctuation or the line's end: "Continued expression of ..." is a caption's sentence."""
+
 _LABEL = re.compile(
     rf"^\W{{0,2}}(?P<prefix>(?:(?:supplementary|supplemental|supporting|extended\s+data|appendix|additional|online)\s+)*)"
     rf"(?P<kind>{_KIND})(?P<dot>\s*\.?)\s*(?P<number>{_NUMBER})(?![a-z0-9])"
-    r"(?P<continued>\s*[\(\[]?\s*(?:continued|cont['’]?d?)\b\.?\s*[\)\]]?)?(?P<after>\s*[.:|)–—\-]*)",
+    rf"(?P<continued>\s*[.:|–—\-]*{_CONTINUED})?(?P<after>\s*[.:|)–—\-]*)",
     re.IGNORECASE,
 )
 _COMPACT_LABEL = re.compile(r"^(?:supplementary|supplemental)?(?P<kind>fig(?:ure)?s?|table)(?P<number>[a-z]?\d{1,2})")
-_CONTINUED_TAIL = re.compile(r"^\W*[\(\[]?\s*(?:continued|cont['’]?d?)\b", re.IGNORECASE)
+_CONTINUED_TAIL = re.compile(rf"^\W*?{_CONTINUED}", re.IGNORECASE)
 _ADDRESS = re.compile(r"^(?:doi\s*:|https?://(?:dx\.)?doi\.org)\s*\S+$", re.IGNORECASE)
 """A figure's own DOI, printed below its caption by PLOS and others; it is not part of the caption."""
 
@@ -667,7 +670,7 @@ def _merged(
         if caption.kind != "figure" or not caption.number:
             others.append(caption)
         elif caption.is_continuation or _CONTINUED_TAIL.match(caption.caption):
-            continuations.append(caption)
+            continuations.append(replace(caption, is_continuation=True))
         elif caption.number in numbers:
             others.append(caption)
         elif caption.number not in best or caption.similarity > best[caption.number].similarity:

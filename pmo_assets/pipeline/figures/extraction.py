@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +26,7 @@ from pmo_assets.pipeline.figures.rendering import (
     joined_pixels,
     native_dpi,
     pixel_grid,
+    plain_colours,
     rendered_frame,
 )
 from pmo_assets.pipeline.geometry import Box, clip, covered_fraction, expand, height, intersection, width
@@ -80,7 +82,8 @@ class Extraction:
         misses: known figures that were not located, with the reason.
         page_count: pages of the PDF.
         text: plain text of all pages, lines joined by newlines, pages by form feeds.
-        pixels: per `pdf_figure_id` uint8 (h, w, 3) RGB; empty without `FigureOptions.render`.
+        pixels: per `pdf_figure_id` uint8 (h, w, 3) RGB; empty without `FigureOptions.render`, or when each figure was
+            handed to `receive`.
     """
 
     figures: tuple[PdfFigure, ...]
@@ -102,7 +105,10 @@ class _Part:
 
 
 def extract_figures(
-    pdf: bytes, package_figures: Sequence[PackageFigure] = (), options: FigureOptions | None = None
+    pdf: bytes,
+    package_figures: Sequence[PackageFigure] = (),
+    options: FigureOptions | None = None,
+    receive: Callable[[PdfFigure, NDArray[np.uint8]], None] | None = None,
 ) -> Extraction:
     """Find all figures of an article's PDF.
 
@@ -110,6 +116,8 @@ def extract_figures(
         pdf: the file's bytes; untrusted.
         package_figures: `<fig>` entries of the JATS XML; empty without XML.
         options: see `FigureOptions`.
+        receive: is given each figure with its pixels, uint8 (h, w, 3) RGB, as soon as it is rendered; then
+            `Extraction.pixels` stays empty, and only one figure at a time is held in memory.
 
     Raises:
         UnreadablePdf: not a PDF, or damaged beyond repair.
@@ -117,54 +125,72 @@ def extract_figures(
         PageLimit: more pages, or more on a page, than `options.limits` allows.
     """
     options = options or FigureOptions()
-    document = open_pdf(pdf, options.limits)
-    try:
-        return _extraction(document, package_figures, options)
-    finally:
-        document.close()
-        pymupdf.TOOLS.store_shrink(100)  # MuPDF keeps up to 256 MB of decoded images otherwise
-
-
-def _extraction(
-    document: pymupdf.Document, package_figures: Sequence[PackageFigure], options: FigureOptions
-) -> Extraction:
-    pages = _pages(document, options.limits)
-    captions = located_captions(pages, package_figures)
-    regions = figure_regions(pages, captions)
+    with plain_colours(), _opened(pdf, options.limits) as document:
+        pages = _pages(document, options.limits)
+        captions = located_captions(pages, package_figures)
+        located = figure_regions(pages, captions)
+        regions = sorted(located.regions, key=_reading_order)
+        masks = _masks(pages, captions.captions)
+        lists: dict[int, pymupdf.DisplayList] = {}
+        found = [_parts(document, pages, region, masks, lists, options) for region in regions if not options.render]
+        lists.clear()
     misses = [
         FigureMiss(figure.image_cluster_id, figure.label, "its caption is not in the text of the PDF")
         for figure in captions.missing
     ]
     misses += [
         FigureMiss(caption.image_cluster_id, caption.label or "", _no_graphics(caption))
-        for caption in regions.without_region
+        for caption in located.without_region
     ]
     printed = {figure.image_cluster_id: figure for figure in package_figures}
-    masks = _masks(pages, captions.captions)
-    lists: dict[int, pymupdf.DisplayList] = {}
-    found: list[tuple[FigureRegion, list[_Part], float]] = []
-    for region in regions.regions:
-        parts, dpi = _parts(document, pages, region, masks, lists, options)
-        if parts:
-            found.append((region, parts, dpi))
-        else:
-            caption = region.caption
-            misses.append(FigureMiss(caption.image_cluster_id, caption.label or "", _no_graphics(caption)))
-    found.sort(key=lambda item: (item[1][0].page.index, item[1][0].bbox[1], item[1][0].bbox[0]))
-    figures = []
+    figures: list[PdfFigure] = []
     pixels: dict[str, NDArray[np.uint8]] = {}
     counts: dict[int, int] = defaultdict(int)
-    for region, parts, dpi in found:
+
+    def add(region: FigureRegion, parts: Sequence[_Part], dpi: float) -> None:
+        caption = region.caption
+        if not parts:
+            misses.append(FigureMiss(caption.image_cluster_id, caption.label or "", _no_graphics(caption)))
+            return
         first = parts[0].page.index
         counts[first] += 1
-        name = f"p{first}-{counts[first]}"
-        package = printed.get(region.caption.image_cluster_id or "")
-        figures.append(_pdf_figure(name, region, parts, dpi, package))
+        package = printed.get(caption.image_cluster_id or "")
+        figure = _pdf_figure(f"p{first}-{counts[first]}", region, parts, dpi, package)
+        figures.append(figure)
         rendered = [part.pixels for part in parts if part.pixels is not None]
-        if rendered:
-            pixels[name] = joined_pixels(rendered)
+        if rendered and receive is not None:
+            receive(figure, joined_pixels(rendered))
+        elif rendered:
+            pixels[figure.pdf_figure_id] = joined_pixels(rendered)
+
+    if options.render and regions:
+        # Opened again, because MuPDF keeps the images of a document as they were first loaded: without their profiles.
+        with _opened(pdf, options.limits) as document:
+            for region in regions:
+                add(region, *_parts(document, pages, region, masks, lists, options))
+            lists.clear()
+    else:
+        for region, (parts, dpi) in zip(regions, found, strict=True):
+            add(region, parts, dpi)
     text = "\f".join("\n".join(line.text for line in page.lines) for page in pages)
     return Extraction(tuple(figures), tuple(misses), len(pages), text, pixels)
+
+
+@contextmanager
+def _opened(pdf: bytes, limits: PageLimits) -> Iterator[pymupdf.Document]:
+    """Open the document, and at the end give back what MuPDF keeps of it (up to 256 MB of decoded images)."""
+    document = open_pdf(pdf, limits)
+    try:
+        yield document
+    finally:
+        document.close()
+        pymupdf.TOOLS.store_shrink(100)
+
+
+def _reading_order(region: FigureRegion) -> tuple[int, int, float, float]:
+    """Order by page, then row by row (tops that differ by less than a line are one row), then from left to right."""
+    first = region.boxes[0]
+    return first.page, round(first.bbox[1] / 12), first.bbox[0], first.bbox[1]
 
 
 def _no_graphics(caption: CaptionLocation) -> str:
@@ -202,7 +228,10 @@ def _parts(
     lists: dict[int, pymupdf.DisplayList],
     options: FigureOptions,
 ) -> tuple[list[_Part], float]:
-    """Trim a region to its ink on each page and render it; returns its parts and the resolution (dpi)."""
+    """Trim a region to its ink on each page and render it; returns its parts and the resolution (dpi).
+
+    `lists` keeps the display lists of the pages that are still needed.
+    """
     rough = []
     for box in region.boxes:
         page = pages[box.page]
@@ -212,6 +241,8 @@ def _parts(
     native = native_dpi(rough, options.max_dpi)
     dpi = capped_dpi([bbox for _, bbox in rough], native, options.max_pixels)
     parts = []
+    for index in [index for index in lists if index < region.boxes[0].page]:
+        del lists[index]
     for page, bbox in rough:
         if page.index not in lists:
             lists[page.index] = document[page.index].get_displaylist(annots=0)
@@ -234,7 +265,10 @@ def _parts(
         cut = None
         if options.render:
             final = _inside(final, frame)
-            cut = pixels[final[1] - frame[1] : final[3] - frame[1], final[0] - frame[0] : final[2] - frame[0]].copy()
+            cut = pixels
+            if final != frame:
+                left, top = final[0] - frame[0], final[1] - frame[1]
+                cut = pixels[top : top + final[3] - final[1], left : left + final[2] - final[0]].copy()
         parts.append(_Part(page, exact, grid, final, cut))
     return parts, dpi
 

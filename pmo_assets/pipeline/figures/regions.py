@@ -70,6 +70,15 @@ SIDES = ("above", "below", "left", "right")
 _SIDE_PRIOR = {"above": 0.30, "below": 0.15, "left": 0.1, "right": 0.1}
 _MAX_COMBINATIONS = 4096
 
+_IDENTIFIER = re.compile(r"^\W?[A-Za-z]\W?$")
+"""A panel identifier at the top of a page comes back on other pages like a running head."""
+
+ALIGNED = 1.0
+"""Graphics whose edges agree within a point stand in one row or column of a grid."""
+
+_GRID_BONUS = 0.25
+"""What it is worth to leave the grids of a page whole: less than any figure, more than a few lines of distance."""
+
 
 @dataclass(frozen=True, slots=True)
 class FigureRegion:
@@ -115,10 +124,12 @@ class _Layout:
     original: PageContent
     captions: list[_Caption]
     atoms: list[Box]
+    grids: list[tuple[int, ...]]
     barriers: NDArray[np.float64]
     texts: list[tuple[LineKey, Box, float]]
     body_lines: int
     body_size: float
+    column: float
     used: set[int] = field(default_factory=set)
 
     def displayed(self, box: Box) -> Box:
@@ -231,6 +242,8 @@ def _furniture_lines(pages: Sequence[PageContent], repeated: set[LineKey], style
     furniture = set()
     for p, i in sorted(repeated):
         line = pages[p].lines[i]
+        if _IDENTIFIER.match(line.text):
+            continue
         if line.quarter_turns % 2 == 1 or line.bbox[3] <= style.top + 1 or line.bbox[1] >= style.bottom - 1:
             furniture.add((p, i))
     return furniture
@@ -285,27 +298,32 @@ def _layout(
         is_first = location.boxes[0].page == page.index
         captions.append(_Caption(location, anchors, location.kind == "figure" and is_first))
     body = _body_lines(page, style, caption_lines)
+    headings = _headings(page, style, body, caption_lines)
     tables = _table_areas(page, [c for c in captions if c.location.kind == "table"], body, caption_lines)
     graphics = _graphics(page, original, body, caption_lines, tables, places, style)
     texts = []
     barriers = []
     for i, line in enumerate(page.lines):
         key = (page.index, i)
-        if i in caption_lines or i in body or any(covered_fraction(line.bbox, table) > 0.5 for table in tables):
+        if i in caption_lines | body | headings or any(covered_fraction(line.bbox, table) > 0.5 for table in tables):
             barriers.append(_core(line))
         elif key not in furniture and line.text.strip():
             texts.append((key, line.bbox, line.size))
     barriers += tables
+    atoms = _atoms(graphics, page)
+    walls = np.array(barriers, dtype=np.float64).reshape(-1, 4)
     return _Layout(
         page=page,
         turns=turns,
         original=original,
         captions=captions,
-        atoms=_atoms(graphics, page),
-        barriers=np.array(barriers, dtype=np.float64).reshape(-1, 4),
+        atoms=atoms,
+        grids=_grids(atoms, walls),
+        barriers=walls,
         texts=texts,
         body_lines=len(body),
         body_size=style.size,
+        column=style.column,
     )
 
 
@@ -353,6 +371,28 @@ def _body_lines(page: PageContent, style: _Style, caption_lines: set[int]) -> se
             if (wide and (font in wide or (abs(line.size - style.size) < 0.4 and at_margin))) or short_end:
                 body.add(i)
     return body
+
+
+def _headings(page: PageContent, style: _Style, body: set[int], caption_lines: set[int]) -> set[int]:
+    """Return the lines that stand directly above running text, at its left edge and in another style."""
+    headings: set[int] = set()
+    first_lines = [page.lines[i].bbox for i in body]
+    # From the bottom up, so that a heading of several lines, or one above another, is followed to its top.
+    for i in sorted(range(len(page.lines)), key=lambda i: -page.lines[i].bbox[3]):
+        line = page.lines[i]
+        if i in body or i in caption_lines or line.quarter_turns:
+            continue
+        is_styled = line.bold or line.size > style.size + 0.4 or _font_key(line) not in style.fonts
+        if not is_styled or line.size < style.size - 0.4 or sum(c.isalpha() for c in line.text) < 4:
+            continue
+        for box in first_lines:
+            gap = box[1] - line.bbox[3]
+            is_aligned = abs(box[0] - line.bbox[0]) <= 1.5
+            if is_aligned and -0.5 * line.size <= gap <= line.size and box[1] > line.bbox[1] + 0.5 * line.size:
+                headings.add(i)
+                first_lines.append(line.bbox)
+                break
+    return headings
 
 
 def _table_areas(page: PageContent, captions: Sequence[_Caption], body: set[int], caption_lines: set[int]) -> list[Box]:
@@ -536,6 +576,25 @@ def _atoms(boxes: NDArray[np.float64], page: PageContent) -> list[Box]:
     return atoms
 
 
+def _grids(atoms: Sequence[Box], barriers: NDArray[np.float64]) -> list[tuple[int, ...]]:
+    """Return the groups of atoms that stand in common rows and columns with no text between them."""
+    group = list(range(len(atoms)))
+    large = [k for k, atom in enumerate(atoms) if min(width(atom), height(atom)) >= SMALL_ATOM]
+    for i, j in itertools.combinations(large, 2):
+        if group[i] == group[j]:
+            continue
+        a, b = atoms[i], atoms[j]
+        in_column = max(abs(a[0] - b[0]), abs(a[2] - b[2])) <= ALIGNED
+        in_row = min(abs(a[1] - b[1]), abs(a[3] - b[3])) <= ALIGNED
+        near = _distance(a, b) <= min(max(width(a), height(a)), NEIGHBOUR_GAP)
+        if (in_column or in_row) and near and not _blocked(barriers, union_box([a, b])):
+            group = [group[i] if g == group[j] else g for g in group]
+    members: dict[int, list[int]] = defaultdict(list)
+    for k, g in enumerate(group):
+        members[g].append(k)
+    return [tuple(found) for found in members.values() if len(found) > 1]
+
+
 def _touching(boxes: NDArray[np.float64], page: PageContent, touch: float) -> NDArray[np.intp]:
     """Label boxes that come closer than `touch` points, on a grid of one point; returns (n,) labels from 0."""
     columns, rows = int(page.width) + 3, int(page.height) + 3
@@ -607,6 +666,16 @@ def _faces(anchor: Box, atom: Box, side: str) -> bool:
     return overlap > 0.2 * min(anchor[high] - anchor[low], atom[high] - atom[low])
 
 
+def _is_over_or_under(layout: _Layout, anchor: Box, atom: Box, side: str) -> bool:
+    """Say whether an atom beside a caption's line may be its figure all the same.
+
+    A caption of a few words starts at the left edge of the column, its figure may stand in the middle.
+    """
+    is_short = height(anchor) < 2 * layout.body_size and width(anchor) < 0.5 * layout.column
+    gap = anchor[1] - atom[3] if side == "above" else atom[1] - anchor[3]
+    return is_short and side in ("above", "below") and gap < 4 * layout.body_size and atom[0] >= anchor[0] - 1
+
+
 def _caption_edge(anchor: Box, side: str) -> Box:
     """Return the edge of the caption that faces the figure, as a flat box."""
     x0, y0, x1, y1 = anchor
@@ -625,41 +694,41 @@ def _option(layout: _Layout, anchor: Box, side: str) -> _Option | None:
     """Collect the atoms on one side of a caption that text does not cut off."""
     slack = 0.5 * layout.body_size
     edge = _caption_edge(anchor, side)
-    reachable = []
+    gaps = {}
     for k, atom in enumerate(layout.atoms):
         gap = _on_side(anchor, atom, side, slack)
         if gap is not None:
-            reachable.append((gap, k))
-    reachable.sort()
+            gaps[k] = gap
     region: Box | None = None
     distances: dict[int, float] = {}
     nearest = 0.0
-    waiting = [k for _, k in reachable]
-    gaps = {k: gap for gap, k in reachable}
-    growing = True
-    while growing:
-        growing = False
-        left_over = []
-        for k in waiting:
-            atom = layout.atoms[k]
-            if region is None:
-                if not _faces(anchor, atom, side) or _blocked(layout.barriers, union_box([atom, _narrow(edge, atom)])):
-                    left_over.append(k)
-                    continue
-                nearest = gaps[k]
-                region = atom
-            else:
-                grown = union_box([region, atom])
-                gap = _distance(region, atom)
-                is_small = max(width(atom), height(atom)) < SMALL_ATOM
-                if gap > (SMALL_ATOM if is_small else NEIGHBOUR_GAP) or _blocked(layout.barriers, grown):
-                    left_over.append(k)
-                    continue
-                region = grown
-            distances[k] = gaps[k] + _aside(anchor, atom, side)
-            growing = True
-        waiting = left_over
+    for k in sorted(gaps, key=lambda k: (gaps[k], k)):
+        atom = layout.atoms[k]
+        faces = _faces(anchor, atom, side) or _is_over_or_under(layout, anchor, atom, side)
+        if faces and not _blocked(layout.barriers, union_box([atom, _narrow(edge, atom)])):
+            region, nearest = atom, gaps.pop(k)
+            distances[k] = nearest + _aside(anchor, atom, side)
+            break
+    while region is not None:
+        # The nearest to the region first: the next row of a figure is closer than the figure in the next column. What
+        # text cuts off from the region stays cut off when that grows.
+        near = [(_distance(region, layout.atoms[k]), gap, k) for k, gap in gaps.items()]
+        near = [entry for entry in near if entry[0] <= _reach(layout.atoms[entry[2]])]
+        if not near:
+            break
+        _, gap, k = min(near)
+        del gaps[k]
+        atom = layout.atoms[k]
+        grown = union_box([region, atom])
+        if not _blocked(layout.barriers, grown):
+            region = grown
+            distances[k] = gap + _aside(anchor, atom, side)
     return _Option(side, anchor, distances, nearest) if distances else None
+
+
+def _reach(atom: Box) -> float:
+    """Return how far from the rest of a figure an atom may lie."""
+    return SMALL_ATOM if max(width(atom), height(atom)) < SMALL_ATOM else NEIGHBOUR_GAP
 
 
 def _narrow(edge: Box, atom: Box) -> Box:
@@ -670,11 +739,11 @@ def _narrow(edge: Box, atom: Box) -> Box:
 
 
 def _aside(anchor: Box, atom: Box, side: str) -> float:
-    """Return how far an atom lies to the side of its caption: full distance outside, a little for being off centre."""
+    """Return how far an atom lies to the side of its caption: much outside its column, a little for off centre."""
     low, high = (0, 2) if side in ("above", "below") else (1, 3)
     outside = max(0.0, atom[low] - anchor[high], anchor[low] - atom[high])
     off = abs((atom[low] + atom[high]) - (anchor[low] + anchor[high])) / 2
-    return 2 * outside + 0.2 * off
+    return 8 * outside + 0.2 * off
 
 
 def _page_assignment(layout: _Layout, prior: dict[str, float]) -> dict[int, tuple[str, tuple[int, ...]]]:
@@ -727,8 +796,7 @@ def _choice_score(
 ) -> tuple[float, dict[int, tuple[str, tuple[int, ...]]]]:
     """Return how good a choice of sides is, and which atoms each caption gets.
 
-    Three points for each caption that gets graphics, two for using all graphics of the page, less than one for the
-    usual side; a point less per 200 points of distance; overlapping figures cost as much as a lost one.
+    An atom goes to the nearest caption; where that divides a grid, leaving it whole is tried as well.
     """
     owners: dict[int, tuple[float, int]] = {}
     for k, option in zip(claimants, choice, strict=True):
@@ -737,13 +805,45 @@ def _choice_score(
         for atom, distance in option.distances.items():
             if atom not in owners or distance < owners[atom][0]:
                 owners[atom] = (distance, k)
+    nearest = {atom: owner for atom, (_, owner) in owners.items()}
+    best = _ownership_score(layout, claimants, choice, nearest, prior, total)
+    divided = [grid for grid in layout.grids if len({nearest.get(atom) for atom in grid}) > 1]
+    if divided:
+        whole = dict(nearest)
+        for grid in divided:
+            reaching = [
+                (min(option.distances[atom] for atom in grid), k)
+                for k, option in zip(claimants, choice, strict=True)
+                if option is not None and all(atom in option.distances for atom in grid)
+            ]
+            if reaching:
+                whole.update(dict.fromkeys(grid, min(reaching)[1]))
+        if whole != nearest:
+            score, result = _ownership_score(layout, claimants, choice, whole, prior, total)
+            best = max(best, (score + _GRID_BONUS, result), key=lambda item: item[0])
+    return best
+
+
+def _ownership_score(
+    layout: _Layout,
+    claimants: Sequence[int],
+    choice: Sequence[_Option | None],
+    owners: dict[int, int],
+    prior: dict[str, float],
+    total: float,
+) -> tuple[float, dict[int, tuple[str, tuple[int, ...]]]]:
+    """Return how good it is that each atom belongs to its owner.
+
+    Three points for each caption that gets graphics, two for using all graphics of the page, less than one for the
+    usual side; a point less per 200 points of distance; overlapping figures cost as much as a lost one.
+    """
     score = 2.0 * sum(area(layout.atoms[atom]) for atom in owners) / total
     result: dict[int, tuple[str, tuple[int, ...]]] = {}
     boxes: list[Box] = []
     for k, option in zip(claimants, choice, strict=True):
         if option is None:
             continue
-        mine = tuple(sorted(atom for atom, (_, owner) in owners.items() if owner == k))
+        mine = tuple(sorted(atom for atom, owner in owners.items() if owner == k))
         if not mine:
             continue
         box = union_box(layout.atoms[atom] for atom in mine)
@@ -896,7 +996,7 @@ def _joined_regions(located: LocatedCaptions, parts: dict[int, list[_Part]]) -> 
     captions = list(located.captions)
     extra: dict[int, list[CaptionLocation]] = defaultdict(list)
     for k, caption in enumerate(located.captions):
-        target = home.get(caption.number, k) if caption.is_continuation or _says_continued(caption) else k
+        target = home.get(caption.number, k) if caption.is_continuation else k
         joined[target] += parts.get(k, [])
         if target != k:
             extra[target].append(caption)
@@ -915,10 +1015,6 @@ def _joined_regions(located: LocatedCaptions, parts: dict[int, list[_Part]]) -> 
             lines = tuple(sorted({key for part in found for key in part.lines}))
             regions.append(FigureRegion(caption, boxes, found[0].side, min(p.confidence for p in found), lines))
     return LocatedRegions(tuple(regions), tuple(without))
-
-
-def _says_continued(caption: CaptionLocation) -> bool:
-    return bool(re.match(r"^\W*\(?\s*cont(?:inued|['’]?d)?\b", caption.caption, re.IGNORECASE))
 
 
 def _one_box_per_page(boxes: Iterable[PageBox]) -> tuple[PageBox, ...]:

@@ -79,6 +79,9 @@ def test_broken_metadata_is_ignored(tmp_path: Path) -> None:
         ("anything", {"pmcid": "PMC12", "version": 4}, (12, 4)),
         ("PMC9", {"version": "2"}, (9, 2)),
         ("PMC9", {"version": None}, (9, 1)),
+        ("PMC9", {"version": "²"}, (9, 1)),
+        ("PMC9", {"version": 10**30}, (9, 1)),
+        ("PMC9", {"pmcid": "PMC" + "1" * 5000}, (9, 1)),
     ],
 )
 def test_number_and_version(name: str, metadata: dict[str, object], expected: tuple[int, int]) -> None:
@@ -103,6 +106,28 @@ def test_the_digest_follows_content_and_not_place(tmp_path: Path) -> None:
     assert moved is not None
     assert changed is not None
     assert first.digest == moved.digest != changed.digest
+
+
+def test_a_retraction_that_leaves_the_files_alone_changes_the_digest(tmp_path: Path) -> None:
+    digests = set()
+    for place, metadata in enumerate([{}, {"is_retracted": True}, {"license_code": "CC BY"}, {"unknown": 1}]):
+        root = tmp_path / str(place)
+        folder = package(root / "PMC1", article_dot_pdf=b"%PDF", metadata_dot_json=json.dumps(metadata).encode())
+        listing = list_package(folder, root)
+        assert listing is not None
+        digests.add(listing.digest)
+    assert len(digests) == 3, "what the pipeline does not use does not count"
+
+
+def test_a_number_beyond_the_range_of_pmc_is_no_pmc_number() -> None:
+    assert article_id_and_version("PMC" + "9" * 20, {})[0] == derived_article_id("PMC" + "9" * 20)
+
+
+def test_text_of_the_metadata_can_be_written(tmp_path: Path) -> None:
+    metadata = b'{"title": "half a \\ud800 pair"}'
+    listing = list_package(package(tmp_path / "PMC1", article_dot_pdf=b"%PDF", metadata_dot_json=metadata), tmp_path)
+    assert listing is not None
+    assert listing.title == "half a ? pair"
 
 
 def test_of_several_versions_the_newest_published_one_counts(tmp_path: Path) -> None:

@@ -123,6 +123,11 @@ def test_words_of_a_panel_are_its_subcaption_or_the_caption() -> None:
     assert words_of_panels(detections, split("a", "b", "c"), "whole") == {0: "text of a", 1: "whole"}
 
 
+def test_words_are_keyed_by_the_place_among_panels_whatever_stands_between() -> None:
+    detections = [printed("a", LEFT), panel(LEFT), printed("b", RIGHT), panel(RIGHT)]
+    assert words_of_panels(detections, split("a", "b"), "whole") == {0: "text of a", 1: "text of b"}
+
+
 boxes = st.tuples(st.floats(0, 0.8), st.floats(0, 0.8), st.floats(0.05, 0.2), st.floats(0.05, 0.2)).map(
     lambda v: (v[0], v[1], v[0] + v[2], v[1] + v[3])
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pmo_assets import schemas
 from pmo_assets.pipeline.dataset.rows import attribution, crop_box, dataset_rows, left_out_reason, panel_id
-from pmo_assets.resources.storage import checked
+from pmo_assets.schemas import checked
 
 ARTICLE = {
     "article_id": 7,

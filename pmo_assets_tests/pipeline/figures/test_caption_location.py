@@ -181,3 +181,23 @@ def test_caption_of_which_the_xml_holds_only_the_title_is_covered_whole() -> Non
     located = _located(manuscript, PackageFigure("f1", "", "Photograph number 1 of the examined eye."))
     assert agrees(located.captions[0].boxes[0].bbox, box, 0.85)
     assert located.captions[0].label == "Figure 1"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_continuation"),
+    [
+        ("Figure 1: Continued.", True),
+        ("Figure 1. Continued", True),
+        ("Figure 1 (continued). Panels D to F.", True),
+        ("Fig. 1 (cont.)", True),
+        ("Figure 1. Continued expression of the receptor in the retina.", False),
+    ],
+)
+def test_continuation_is_told_from_a_sentence(line: str, is_continuation: bool) -> None:
+    manuscript = Manuscript()
+    page = manuscript.page()
+    manuscript.body(page, (50, 60, 545, 300))
+    manuscript.caption(page, 50, 400, line, 490)
+    pages = [page_content(page) for page in pymupdf.open(stream=manuscript.pdf())]
+    found = located_captions(pages).captions
+    assert [caption.is_continuation for caption in found] == [is_continuation]

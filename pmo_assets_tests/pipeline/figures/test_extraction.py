@@ -383,3 +383,20 @@ def test_every_figure_of_a_random_layout_is_found_exactly(
     assert len(extraction.figures) == len(boxes)
     for number, box in boxes.items():
         assert agrees(_box(extraction, number), box, 0.98)
+
+
+def test_figures_can_be_received_one_by_one() -> None:
+    manuscript = Manuscript()
+    for number in (1, 2):
+        page = manuscript.page()
+        manuscript.picture(page, (100, 220, 400, 420), photograph(seed=number))
+        manuscript.caption(page, 50, 430, f"Figure {number}. {caption_text(number)}", 490)
+    kept = extract_figures(manuscript.pdf())
+    received: dict[str, np.ndarray] = {}
+    streamed = extract_figures(
+        manuscript.pdf(), receive=lambda figure, pixels: received.update({figure.pdf_figure_id: pixels})
+    )
+    assert streamed.pixels == {}
+    assert streamed.figures == kept.figures
+    assert list(received) == list(kept.pixels) == ["p0-1", "p1-1"]
+    assert all(np.array_equal(received[name], kept.pixels[name]) for name in received)
