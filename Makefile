@@ -18,10 +18,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(STAMP) ## Typeset sample articles and take them through the whole graph
-	PMO_SPECIALTY=ophthalmology $(BIN)/pmo demo demo
+	$(BIN)/pmo demo demo
 
 dev: $(STAMP) ## Open the Dagster UI at http://127.0.0.1:3000
-	DAGSTER_HOME="$$($(BIN)/pmo home)" $(BIN)/dagster dev -w workspace.yaml
+	$(BIN)/pmo dev
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest -n auto
@@ -45,5 +45,5 @@ constraints: $(STAMP) ## Renew the pinned versions
 	  --no-emit-index-url pyproject.toml ) > constraints.new
 	mv constraints.new constraints.txt
 
-clean: ## Remove the environment and everything that was made
-	rm -rf $(VENV) demo data .dagster .pytest_cache .ruff_cache .mypy_cache .hypothesis
+clean: ## Remove the environment, the demo and caches; your data stays
+	rm -rf $(VENV) demo .pytest_cache .ruff_cache .mypy_cache .hypothesis

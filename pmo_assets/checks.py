@@ -57,6 +57,15 @@ def row_count(passed: bool, **counts: int) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(check_name=ROW_COUNT, passed=passed, metadata=counts)
 
 
+def rejected_rows(table: pl.DataFrame, rejections: Iterable[Rejection]) -> int:
+    """Return how many rows of a table with figures belong to an article or figure that was rejected."""
+    items = list(rejections)
+    articles = {item.article_id for item in items if item.image_cluster_id is None}
+    figures = {(item.article_id, item.image_cluster_id) for item in items}
+    keys = table.select("article_id", "image_cluster_id").iter_rows()
+    return sum(article_id in articles or (article_id, figure) in figures for article_id, figure in keys)
+
+
 def unique_ids(ids: pl.Series) -> dg.AssetCheckResult:
     """Report whether ids are unique, with examples of those that are not."""
     repeated = ids.filter(ids.is_duplicated()).unique().sort()

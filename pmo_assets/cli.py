@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -114,6 +114,7 @@ def article(
         detection_options=detection_options(settings),
     )
     seconds = time.perf_counter() - start
+    result = replace(result, rejections=[*package.rejections, *result.rejections])
     text = json.dumps(annotation(folder.name, result), ensure_ascii=False, indent=1) + "\n"
     if str(out) == "-":
         sys.stdout.write(text)
@@ -127,7 +128,7 @@ def article(
         f"{sum(panel['subcaption'] is not None for panel in panels)} with a subcaption, "
         f"{len(result.rejections)} rejections, {seconds:.1f} s"
     )
-    for item in [*package.rejections, *result.rejections]:
+    for item in result.rejections:
         text = escape(f"{item.stage}: {item.error_class}: {item.message}")
         messages.print(f"[yellow]rejected[/] {text}", highlight=False, soft_wrap=True)
     if any(item.image_cluster_id is None for item in result.rejections) and not result.figures:
@@ -374,12 +375,15 @@ def demo(
     folder: Annotated[Path, typer.Argument(help="Where the sample articles go.")] = Path("demo"),
     batch_size: Annotated[int, typer.Option(min=1, help="Articles per batch.")] = 10,
 ) -> None:
-    """Typeset the sample articles, register them and take them through the whole graph."""
+    """Typeset the sample articles, register them and take them through the whole graph.
+
+    Everything goes below one folder, apart from your own data, unless PMO_DATA_ROOT says otherwise.
+    """
     from pmo_assets.pipeline.sample import write_sample_articles
     from pmo_assets.resources.registry import BatchRegistry
     from pmo_assets.resources.sources import LocalFolder
 
-    settings = _settings()
+    settings = _below_demo_folder(_settings(), folder)
     with _spinner("typesetting sample articles"):
         written = write_sample_articles(folder)
     messages.print(f"typeset {len(written)} sample articles in {folder / 'articles'}", highlight=False, markup=False)
@@ -389,17 +393,47 @@ def demo(
     failed = _run(settings, [], again=False, release=True, verbose=context.obj["debug"])
     if failed:
         raise CommandError("; ".join(failed))
-    console.print("the UI: `make dev`, then http://127.0.0.1:3000", highlight=False)
+    console.print("UI       run `make dev` (or `pmo dev`), then open http://127.0.0.1:3000", highlight=False)
+
+
+def _below_demo_folder(settings: Settings, folder: Path) -> Settings:
+    """Return the settings with data and instance below the demo's folder, where they are not set explicitly."""
+    places = {"data_root": str((folder / "data").absolute()), "dagster_home": (folder / "dagster").absolute()}
+    return settings.model_copy(update={k: v for k, v in places.items() if k not in settings.model_fields_set})
+
+
+@app.command()
+def dev(
+    port: Annotated[int, typer.Option(help="Port of the web UI.")] = 3000,
+    host: Annotated[str, typer.Option(help="Address the web UI listens on.")] = "127.0.0.1",
+    demo_folder: Annotated[Path, typer.Option(help="The demo's folder.")] = Path("demo"),
+) -> None:
+    """Open the Dagster web UI and its daemon; Ctrl-C ends both.
+
+    It shows your own data root; as long as nothing is registered there, that of the demo.
+    """
+    import subprocess
+
+    from pmo_assets.resources.registry import BatchRegistry
+    from pmo_assets.runner import dagster_home
+
+    settings = _settings()
+    shown = _below_demo_folder(settings, demo_folder)
+    if BatchRegistry(_data_root(settings)).batches() or not BatchRegistry(_data_root(shown)).batches():
+        shown = settings
+    home = dagster_home(shown)
+    root = _data_root(shown)
+    place = os.path.abspath(root.root) if root.is_local else root.root
+    messages.print(f"data root {place}, UI at http://{host}:{port}", highlight=False, markup=False, soft_wrap=True)
+    command = [sys.executable, "-m", "dagster", "dev", "-m", "pmo_assets.definitions", "-h", host, "-p", str(port)]
+    environment = {**os.environ, "DAGSTER_HOME": str(home), "PMO_DATA_ROOT": place}
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(subprocess.run(command, env=environment, check=False).returncode)
 
 
 @app.command("settings")
-def show_settings(markdown: Annotated[bool, typer.Option(help="As the table of the README.")] = False) -> None:
-    """List every setting with its environment variable, its default and its present value."""
-    if markdown:
-        print("| variable | default | meaning |\n| --- | --- | --- |")
-        for variable, default, text in settings_table():
-            print(f"| `{variable}` | `{default}` | {text} |")
-        return
+def show_settings() -> None:
+    """List every setting with its environment variable and its present value."""
     values = _settings()
     table = Table("variable", "value", "meaning")
     for (variable, _, text), name in zip(settings_table(), Settings.model_fields, strict=True):

@@ -47,13 +47,14 @@ def current_articles(tables: Tables) -> dict[str, list[int]]:
 
     A batch is finished when it has dataset rows.
     """
-    newest: dict[int, tuple[int, str]] = {}
+    newest: dict[int, tuple[int, int]] = {}
     batches = tables.batches("dataset_rows")
-    for batch in batches:
+    for place, batch in enumerate(batches):
         for article_id, version in tables.read("article_packages", batch).select("article_id", "version").iter_rows():
-            newest[article_id] = max(newest.get(article_id, (0, "")), (version, batch))
+            newest[article_id] = max(newest.get(article_id, (0, 0)), (version, place))
     return {
-        batch: sorted(article_id for article_id, (_, owner) in newest.items() if owner == batch) for batch in batches
+        batch: sorted(article_id for article_id, (_, owner) in newest.items() if owner == place)
+        for place, batch in enumerate(batches)
     }
 
 

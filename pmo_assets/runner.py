@@ -8,10 +8,12 @@ the assets that are not.
 from __future__ import annotations
 
 import contextlib
+import errno
+import json
 import os
 import shutil
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -29,6 +31,7 @@ from pmo_assets.settings import Settings
 
 _OWNER_TAG = "pmo/process"
 _CODE_VERSION_TAG = "dagster/code_version"
+_CODE_SERVER_TAG = ".dagster/grpc_info"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
 
@@ -154,13 +157,30 @@ def close_dead_runs(instance: dg.DagsterInstance) -> int:
     )
     closed = 0
     for run in unfinished:
-        host, _, pid = run.tags.get(_OWNER_TAG, "").rpartition(":")
-        if host != socket.gethostname() or not pid.isdigit() or process_is_alive(int(pid)):
+        if not _is_dead(run.tags):
             continue
-        instance.report_run_failed(run, f"the process that ran it (pid {pid}) is gone")
+        instance.report_run_failed(run, "the process that ran it is gone")
         instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
         closed += 1
     return closed
+
+
+def _is_dead(tags: Mapping[str, str]) -> bool:
+    """Say whether the process behind a run is certainly gone: ours by its number, the UI's by its code server."""
+    host, _, pid = tags.get(_OWNER_TAG, "").rpartition(":")
+    if host:
+        return host == socket.gethostname() and pid.isdigit() and not process_is_alive(int(pid))
+    try:
+        server = json.loads(tags.get(_CODE_SERVER_TAG, ""))
+    except ValueError:
+        return False
+    if server.get("socket"):
+        return not Path(server["socket"]).exists()
+    if server.get("host") not in ("localhost", "127.0.0.1") or not server.get("port"):
+        return False
+    with socket.socket() as probe:
+        probe.settimeout(2)
+        return probe.connect_ex((server["host"], int(server["port"]))) == errno.ECONNREFUSED
 
 
 def run_job(

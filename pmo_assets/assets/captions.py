@@ -22,7 +22,7 @@ def subcaptions(figures: pl.DataFrame, workers: dg.ResourceParam[WorkerPool]) ->
     tasks = [(key, (rows,)) for key, rows in rows_by_article(figures).items()]
     stage = stage_result(workers.map_articles("subcaptions", split_article_captions, tasks))
     split = {(row["article_id"], row["image_cluster_id"]) for row in stage.rows}
-    failed = len(stage.rejections)
+    failed = checks.rejected_rows(figures, stage.rejections)
     named = [row for row in stage.rows if row["identifier"] is not None]
     confidences = [row["confidence"] for row in stage.rows if row["ordinal"] == 0]
     return materialized(

@@ -71,15 +71,17 @@ def panels(
         for key, rows in rows_by_article(figures).items()
     ]
     stage = stage_result(workers.map_articles("panels", crop_article_panels, tasks))
+    rejected = checks.rejected_rows(panel_assembly, stage.rejections)
     return materialized(
         stage,
         watch,
         checks=[
             checks.unique_ids(pl.Series([row["panel_id"] for row in stage.rows], dtype=pl.String)),
             checks.row_count(
-                len(stage.rows) == panel_assembly.height or bool(stage.rejections),
+                len(stage.rows) + rejected == panel_assembly.height,
                 assembled=panel_assembly.height,
                 cut=len(stage.rows),
+                rejected=rejected,
             ),
         ],
         panels=len(stage.rows),

@@ -22,7 +22,7 @@ from pmo_assets.pipeline.article_steps import (
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.matched import matched_figures
-from pmo_assets.pipeline.rejections import Rejection
+from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore
 
 
@@ -95,8 +95,7 @@ def process_article(
         figure_options: limits and resolution.
         detection_options: thresholds.
 
-    Raises:
-        ArticleError: if the article as a whole cannot be processed (no PDF, unreadable, encrypted, …).
+    An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
     """
     pixels = pixels if pixels is not None else MemoryPixels({})
     rejections: list[Rejection] = []
@@ -110,7 +109,11 @@ def process_article(
     if article["pdf"] is None:
         return ArticleResult(article, [], {}, rejections)
     packaged = rows_of(read_package_figures(article, package["figure_files"], objects)) if article["xml"] else []
-    located = rows_of(locate_pdf_figures(article, packaged, objects, pixels, figure_options))
+    try:
+        located = rows_of(locate_pdf_figures(article, packaged, objects, pixels, figure_options))
+    except ArticleError as error:
+        rejections.append(rejection_from(error, stage="pdf_figures", article_id=article_id))
+        return ArticleResult(article, [], {}, rejections)
     matches = rows_of(match_article_figures(article_id, located, packaged, objects, pixels))
     figures = matched_figures(located, matches, packaged)
     panels = rows_by_figure(rows_of(detect_article_panels(article_id, figures, pixels, detection_options)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from pmo_assets import schemas
-from pmo_assets.pipeline.articles.batches import manifest_rows, new_batches
+from pmo_assets.pipeline.articles.batches import in_sequence, manifest_rows, new_batches
 from pmo_assets.pipeline.articles.packages import ArticleSource, PackageListing
 from pmo_assets.resources.storage import DataRoot, parquet_bytes, read_parquet
 
@@ -21,7 +21,7 @@ class BatchRegistry:
 
     def batches(self) -> list[str]:
         """Return the keys of all batches in order."""
-        return [name.removesuffix(".parquet") for name in self.data_root.keys("manifests", ".parquet")]
+        return in_sequence(name.removesuffix(".parquet") for name in self.data_root.keys("manifests", ".parquet"))
 
     def manifest(self, batch: str) -> pl.DataFrame:
         """Return the manifest of a batch (table `article_batch`).
@@ -43,9 +43,7 @@ class BatchRegistry:
         """
         keys = self.batches()
         registered = [
-            (article_id, digest)
-            for key in keys
-            for article_id, digest in self.manifest(key).select("article_id", "digest").iter_rows()
+            row for key in keys for row in self.manifest(key).select("article_id", "version", "digest").iter_rows()
         ]
         listings = []
         for listing in source.listings():

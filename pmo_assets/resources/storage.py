@@ -18,6 +18,8 @@ import functools
 import hashlib
 import io
 import os
+import re
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -31,6 +33,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from pmo_assets import schemas
+from pmo_assets.pipeline.articles.batches import in_sequence
 from pmo_assets.pipeline.rejections import Rejection
 from pmo_assets.pipeline.stores import Picture, StorageError
 from pmo_assets.processes import process_is_alive
@@ -52,6 +55,11 @@ def _filesystem(root: str, endpoint: str | None) -> tuple[pafs.FileSystem, str]:
         retries = pafs.AwsStandardS3RetryStrategy(max_attempts=5)
         return pafs.S3FileSystem(retry_strategy=retries, **options), root.removeprefix("s3://").rstrip("/")
     return pafs.LocalFileSystem(), str(Path(root).expanduser().absolute())
+
+
+def _host() -> str:
+    """Return this machine's name as part of a file name: on a shared disk, others' processes cannot be looked at."""
+    return re.sub(r"[^A-Za-z0-9]", "", socket.gethostname()) or "host"
 
 
 @dataclass(frozen=True)
@@ -147,10 +155,10 @@ class DataRoot:
     def _writing_locally(self, target: Path) -> Iterator[IO[bytes]]:
         target.parent.mkdir(parents=True, exist_ok=True)
         for abandoned in target.parent.glob(f".{target.name}.*.part"):
-            owner = abandoned.name.rsplit(".", 2)[-2].split("-")[0]
-            if not owner.isdigit() or not process_is_alive(int(owner)):
+            pid, _, host = abandoned.name.removesuffix(".part").rpartition(".")[2].partition("-")
+            if host.startswith(_host()) and pid.isdigit() and not process_is_alive(int(pid)):
                 abandoned.unlink(missing_ok=True)
-        partial = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+        partial = target.with_name(f".{target.name}.{os.getpid()}-{_host()}-{threading.get_ident()}.part")
         try:
             with partial.open("wb") as stream:
                 yield stream
@@ -292,8 +300,8 @@ class Tables:
         return table
 
     def batches(self, asset: str) -> list[str]:
-        """Return the batches for which the asset has a table, sorted."""
-        return [name.removesuffix(".parquet") for name in self.data_root.keys(f"tables/{asset}", ".parquet")]
+        """Return the batches for which the asset has a table, in the order in which they were registered."""
+        return in_sequence(name.removesuffix(".parquet") for name in self.data_root.keys(f"tables/{asset}", ".parquet"))
 
     def write_rejections(self, stage: str, batch: str, rejections: Sequence[Rejection]) -> None:
         """Replace what a stage rejected in a batch."""

@@ -13,7 +13,6 @@ from pmo_assets.pipeline.article_steps import PictureUnreadable, decoded
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.figures.matched import UNMATCHED_PREFIX, matched_figures
 from pmo_assets.pipeline.figures.rendering import png_bytes
-from pmo_assets.pipeline.rejections import ArticleError
 from pmo_assets.pipeline.sample import TypesetArticle, sample_articles
 from pmo_assets.pipeline.stores import Picture
 
@@ -78,8 +77,9 @@ def test_a_broken_xml_is_recorded_and_the_figures_are_still_found() -> None:
 
 def test_an_encrypted_pdf_is_a_decision_about_the_article() -> None:
     article = next(item for item in sample_articles() if item.pdf is not None and not item.expected.pdf_readable)
-    with pytest.raises(ArticleError):
-        processed(article)
+    result = processed(article)
+    assert result.figures == []
+    assert [item.stage for item in result.rejections] == ["pdf_figures"]
 
 
 def test_an_article_without_pdf_ends_with_a_rejection() -> None:

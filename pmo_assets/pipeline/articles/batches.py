@@ -32,16 +32,26 @@ def batch_key(sequence: int, listings: Sequence[PackageListing]) -> str:
     return f"{sequence:04d}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
+def sequence_of(key: str) -> int:
+    """Return the sequence number of a batch, by which batches are ordered; 0 for a foreign key."""
+    number = key.split("-")[0]
+    return int(number) if number.isdigit() else 0
+
+
+def in_sequence(keys: Iterable[str]) -> list[str]:
+    """Return the keys of batches in the order in which they were registered."""
+    return sorted(keys, key=lambda key: (sequence_of(key), key))
+
+
 def next_sequence(existing: Iterable[str]) -> int:
     """Return the sequence number of the next batch, from 1."""
-    numbers = [int(key.split("-")[0]) for key in existing if key.split("-")[0].isdigit()]
-    return max(numbers, default=0) + 1
+    return max(map(sequence_of, existing), default=0) + 1
 
 
 def new_batches(
     listings: Iterable[PackageListing],
     *,
-    registered: Iterable[tuple[int, str]],
+    registered: Iterable[tuple[int, int, str]],
     existing_keys: Iterable[str],
     size: int,
 ) -> Iterator[tuple[str, list[PackageListing]]]:
@@ -49,12 +59,14 @@ def new_batches(
 
     Args:
         listings: what the source holds; of several versions of an article the best is taken.
-        registered: (article number, digest) of every package in an existing manifest.
+        registered: (article number, version, digest) of every package in an existing manifest, oldest batch first; the
+            last digest of a version counts, so that a change that is taken back is registered as well.
         existing_keys: keys of the existing batches.
         size: packages per batch.
     """
-    known = set(registered)
-    fresh = iter([item for item in newest_versions(list(listings)) if (item.article_id, item.digest) not in known])
+    known = {(article_id, version): digest for article_id, version, digest in registered}
+    newest = newest_versions(list(listings))
+    fresh = iter([item for item in newest if known.get((item.article_id, item.version)) != item.digest])
     sequence = next_sequence(existing_keys)
     while group := list(islice(fresh, size)):
         yield batch_key(sequence, group), group

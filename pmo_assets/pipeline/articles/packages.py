@@ -142,8 +142,9 @@ def _metadata(folder: Path) -> dict[str, Any]:
 
 def _document(folder: Path, suffix: str) -> Path | None:
     """Return the article's PDF or XML: `article.*`, else named like the folder, else the first by name."""
-    named = [folder / f"article{suffix}", folder / f"{folder.name}{suffix}"]
-    return next((path for path in [*named, *sorted(folder.glob(f"*{suffix}"))] if path.is_file()), None)
+    found = sorted(path for path in folder.iterdir() if path.suffix.lower() == suffix and path.is_file())
+    wanted = ("article", folder.name.lower())
+    return min(found, key=lambda path: (*(path.stem.lower() != name for name in wanted), path.name), default=None)
 
 
 def package_paths(folder: Path) -> list[tuple[str, Path]]:

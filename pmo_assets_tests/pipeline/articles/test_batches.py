@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pmo_assets.pipeline.articles.batches import batch_key, manifest_rows, new_batches
+from pmo_assets.pipeline.articles.batches import batch_key, in_sequence, manifest_rows, new_batches
 from pmo_assets.pipeline.articles.packages import PackageFile, PackageListing
 
 
@@ -21,14 +21,30 @@ def test_packages_are_grouped_in_order_of_their_number() -> None:
 
 
 def test_what_is_registered_is_not_registered_again() -> None:
-    known = [(1, "a" * 64), (2, "a" * 64)]
+    known = [(1, 1, "a" * 64), (2, 1, "a" * 64)]
     assert list(new_batches([listing(1), listing(2)], registered=known, existing_keys=["0001-aa"], size=10)) == []
 
 
 def test_a_changed_package_goes_into_a_new_batch() -> None:
-    known = [(1, "a" * 64), (2, "a" * 64)]
+    known = [(1, 1, "a" * 64), (2, 1, "a" * 64)]
     found = new_batches([listing(1, "b"), listing(2)], registered=known, existing_keys=["0007-aa"], size=10)
     assert keys(*found) == [("0008", [1])]
+
+
+def test_a_change_that_is_taken_back_is_registered_again() -> None:
+    history = [(1, 1, "a" * 64), (1, 1, "b" * 64)]
+    assert keys(*new_batches([listing(1, "a")], registered=history, existing_keys=["0002-aa"], size=10)) == [
+        ("0003", [1])
+    ]
+
+
+def test_an_older_version_in_another_folder_is_not_registered_twice() -> None:
+    history = [(1, 1, "a" * 64), (1, 2, "b" * 64)]
+    assert list(new_batches([listing(1, "a")], registered=history, existing_keys=["0002-aa"], size=10)) == []
+
+
+def test_batches_are_ordered_by_number_and_not_by_text() -> None:
+    assert in_sequence(["10000-a", "9999-b", "0002-c"]) == ["0002-c", "9999-b", "10000-a"]
 
 
 def test_the_key_says_what_the_batch_holds() -> None:
