@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from pmo_assets import __version__, schemas
-from pmo_assets.pipeline.articles.packages import DERIVED_ID_BASE
+from pmo_assets.pipeline.articles.packages import is_pmc_number
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.releases import current_rows
@@ -29,13 +29,9 @@ THUMBNAIL_SIDE = 640
 
 def article_url(article_id: int) -> str | None:
     """Return the article's page at PubMed Central; None for numbers that PMC does not give (samples, local folders)."""
-    if article_id >= min(DERIVED_ID_BASE, SAMPLE_ID_BASE):
+    if not is_pmc_number(article_id):
         return None
     return f"https://pmc.ncbi.nlm.nih.gov/articles/PMC{article_id}/"
-
-
-SAMPLE_ID_BASE = 9_000_000_000
-"""Sample articles are numbered from here, outside PMC's range."""
 
 
 def _gallery_panel(row: Mapping[str, Any], forbidden: bool) -> GalleryPanel:
@@ -76,7 +72,8 @@ def _gallery_figures(
         figures = {
             (r["article_id"], r["image_cluster_id"]): r for r in tables.read("figures", batch).iter_rows(named=True)
         }
-        titles = dict(tables.read("articles", batch).select("article_id", "title").iter_rows())
+        named = tables.read("articles", batch).select("article_id", pl.coalesce("title", "name"))
+        titles = dict(named.iter_rows())
         pixels = ParquetPixels(data_root, "figures", batch)
         for key, part in rows.group_by("article_id", "image_cluster_id", maintain_order=True):
             count += 1
@@ -90,7 +87,7 @@ def _gallery_figures(
             picture = stored.get(figure["pdf_figure_id"])
             yield GalleryFigure(
                 article_id=article_id,
-                article_title=titles.get(article_id) or f"Article {article_id}",
+                article_title=titles[article_id],
                 article_url=article_url(article_id),
                 image_cluster_id=cluster,
                 label=figure["label"] or "",

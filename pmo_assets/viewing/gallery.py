@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from pmo_assets.pipeline.articles.packages import is_pmc_number
 from pmo_assets.pipeline.geometry import Box
 from pmo_assets.viewing.captions import CAPTION_CSS, Segments, caption_html, panel_names
 from pmo_assets.viewing.markup import asset_text, content_hash, page_templates, palette_css, plain_text, slug, web_url
@@ -78,7 +79,7 @@ class GalleryFigure:
     """A figure of an article.
 
     Attributes:
-        article_id: PMC number without "PMC".
+        article_id: PMC number without "PMC", or a number above PMC's range.
         article_title: plain text.
         article_url: link to the article; shown only if it is http(s).
         image_cluster_id: identifies the figure in its article.
@@ -108,6 +109,11 @@ class GalleryFigure:
     width: int
     height: int
     panels: tuple[GalleryPanel, ...]
+
+
+def article_name(article_id: int) -> str:
+    """Return "PMC4736323", or "article 1300354751209" for a number that PMC does not give."""
+    return f"PMC{article_id}" if is_pmc_number(article_id) else f"article {article_id}"
 
 
 def _percent(value: float) -> str:
@@ -210,7 +216,7 @@ def _figure_view(
         "anchor": anchor,
         "label": figure.label.strip() or figure.image_cluster_id,
         "cluster": figure.image_cluster_id,
-        "pmcid": f"PMC{figure.article_id}",
+        "pmcid": article_name(figure.article_id),
         "caption": Markup(caption_html(figure.caption, split, stylesheet=False)),
         "caption_text": figure.caption.strip(),
         "license": figure.license or UNKNOWN_LICENSE,
@@ -263,9 +269,9 @@ def render_gallery(figures: Iterable[GalleryFigure], *, title: str, facts: Mappi
         articles.setdefault(
             figure.article_id,
             {
-                "pmcid": f"PMC{figure.article_id}",
+                "pmcid": article_name(figure.article_id),
                 "number": figure.article_id,
-                "title": figure.article_title.strip() or f"PMC{figure.article_id}",
+                "title": figure.article_title.strip() or article_name(figure.article_id),
                 "url": web_url(figure.article_url),
             },
         )

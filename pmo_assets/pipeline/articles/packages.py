@@ -104,6 +104,11 @@ class ArticleSource(Protocol):
         ...
 
 
+def is_pmc_number(article_id: int) -> bool:
+    """Say whether PMC can have given this number: derived numbers and the samples' have ten digits or more."""
+    return article_id < 10**9
+
+
 def derived_article_id(name: str) -> int:
     """Return the number of a package that has no PMC number: stable, and outside PMC's range.
 

@@ -13,6 +13,7 @@ from pmo_assets.pipeline.articles.packages import (
     DERIVED_ID_BASE,
     article_id_and_version,
     derived_article_id,
+    is_pmc_number,
     list_package,
     newest_versions,
 )
@@ -142,3 +143,9 @@ def test_of_several_versions_the_newest_published_one_counts(tmp_path: Path) -> 
         assert listing is not None
         listings.append(listing)
     assert [(item.article_id, item.version) for item in newest_versions(listings)] == [(2, 1), (4, 2)]
+
+
+def test_derived_and_sample_numbers_are_no_pmc_numbers() -> None:
+    assert is_pmc_number(12_345_678)
+    assert not is_pmc_number(derived_article_id("x"))
+    assert not is_pmc_number(9_000_000_001)
