@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pmo_assets.pipeline.assembly.positions import panels_by_position
 from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
@@ -28,6 +29,10 @@ ASSIGN_IOU = 0.3
 
 ASSIGN_OVERLAP = 0.7
 """… or when this fraction of it lies in the panel (paper, Methods)."""
+
+
+JOINED_OVERLAP = 0.1
+"""Nested panels are not joined when more than this fraction of another panel would lie in the joined box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,7 @@ def assemble(
         split: its caption's split.
 
     Returns:
-        One entry per panel detection, in reading order.
+        One entry per panel detection (nested ones joined), in reading order.
     """
     panel_indices = [i for i, d in enumerate(detections) if d.kind == "panel"]
     identifier_indices = [i for i, d in enumerate(detections) if d.kind == "identifier"]
@@ -150,8 +155,40 @@ def assemble(
                 images=own_images,
             )
         )
-    named = _with_subcaptions(assembled, split)
-    return tuple(named[i] for i in reading_order(boxes))
+    named = _with_subcaptions(_without_nesting(assembled, split), split)
+    return tuple(named[i] for i in reading_order([panel.box for panel in named]))
+
+
+def _without_nesting(panels: list[AssembledPanel], split: CaptionSplit) -> list[AssembledPanel]:
+    """Join panels printed "a1", "a2" into "a" when that is what the caption names (annotation guide: top level only).
+
+    They stay apart where the joined box would reach into another panel.
+    """
+    named = {normalised_identifier(name): name for name in split.identifiers}
+    groups: dict[str, list[int]] = {}
+    for index, panel in enumerate(panels):
+        key = normalised_identifier(panel.name)
+        nested = re.fullmatch(r"([a-z])\d+", key)
+        if nested and key not in named and nested[1] in named:
+            groups.setdefault(nested[1], []).append(index)
+    joined: dict[int, AssembledPanel] = {}
+    absorbed: set[int] = set()
+    for key, members in groups.items():
+        box = union_box(panels[i].box for i in members)
+        others = [panel for i, panel in enumerate(panels) if i not in members]
+        if any(covered_fraction(other.box, box) > JOINED_OVERLAP for other in others):
+            continue
+        joined[members[0]] = replace(
+            panels[members[0]],
+            box=box,
+            content_box=union_box(panels[i].content_box for i in members),
+            score=min(panels[i].score for i in members),
+            name=named[key],
+            identifiers=tuple(sorted(i for member in members for i in panels[member].identifiers)),
+            images=tuple(sorted(i for member in members for i in panels[member].images)),
+        )
+        absorbed.update(members[1:])
+    return [joined.get(i, panel) for i, panel in enumerate(panels) if i not in absorbed]
 
 
 def _with_subcaptions(panels: list[AssembledPanel], split: CaptionSplit) -> list[AssembledPanel]:
@@ -254,13 +291,19 @@ def _order_of(
     return None
 
 
+def _closeness(box: Box, panel: AssembledPanel) -> float:
+    return iou(box, panel.box) + covered_fraction(box, panel.box)
+
+
 def words_of_panels(detections: Sequence[PanelDetection], split: CaptionSplit, caption: str) -> dict[int, str]:
     """Return the words that describe each panel: its subcaption, else the whole caption.
 
     The key is the panel's place among the detections of kind "panel", as image detectors count them.
     """
-    places = {index: place for place, index in enumerate(i for i, d in enumerate(detections) if d.kind == "panel")}
-    return {
-        places[panel.panel]: panel.subcaption.text if panel.subcaption is not None else caption
-        for panel in assemble(detections, (), split)
-    }
+    assembled = assemble(detections, (), split)
+    words = {}
+    for place, detection in enumerate(d for d in detections if d.kind == "panel"):
+        # A nested panel has no entry of its own: the one that it was joined to covers it.
+        own = max(assembled, key=partial(_closeness, detection.box))
+        words[place] = own.subcaption.text if own.subcaption is not None else caption
+    return words

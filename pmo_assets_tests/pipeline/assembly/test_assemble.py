@@ -93,6 +93,39 @@ def test_panels_of_a_caption_that_names_none_get_the_whole_caption() -> None:
     assert [(item.method, item.name) for item in result] == [("whole caption", "a"), ("whole caption", None)]
 
 
+def test_nested_panels_are_joined_to_what_the_caption_names() -> None:
+    detections = [
+        *map(panel, GRID),
+        *(printed(name, box) for name, box in zip(("a1", "a2", "b1", "b2"), GRID, strict=True)),
+    ]
+    images = [image(box) for box in GRID]
+    first, second = assemble(detections, images, split("a", "b"))
+    assert (first.name, first.box, first.images) == ("a", (0.0, 0.0, 1.0, 0.48), (0, 1))
+    assert (second.name, second.method, second.identifiers) == ("b", "identifier", (6, 7))
+
+
+def test_nested_panels_share_the_words_of_the_panel_they_are_joined_to() -> None:
+    detections = [
+        *map(panel, GRID),
+        *(printed(name, box) for name, box in zip(("a1", "a2", "b1", "b2"), GRID, strict=True)),
+    ]
+    words = words_of_panels(detections, split("a", "b"), "whole")
+    assert words == {0: "text of a", 1: "text of a", 2: "text of b", 3: "text of b"}
+
+
+def test_nested_panels_that_the_caption_names_stay_apart() -> None:
+    detections = [panel(LEFT), panel(RIGHT), printed("a1", LEFT), printed("a2", RIGHT)]
+    assert answers(detections, split("a1", "a2")) == [("a1", "identifier"), ("a2", "identifier")]
+
+
+def test_nested_panels_are_not_joined_across_another_panel() -> None:
+    detections = [
+        *map(panel, GRID),
+        *(printed(name, box) for name, box in zip(("a1", "b1", "b2", "a2"), GRID, strict=True)),
+    ]
+    assert len(assemble(detections, (), split("a", "b"))) == 4
+
+
 def test_no_caption_is_a_reason() -> None:
     (only,) = assemble([panel(LEFT)], (), CaptionSplit((), 0.0))
     assert (only.subcaption, only.reason) == (None, "the figure has no caption")
