@@ -29,8 +29,8 @@ from pmo_assets.pipeline.assembly.assemble import assemble, words_of_panels
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.pipeline.dataset.rows import crop_box, panel_id
-from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
-from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.detection.detect import NMS_IOU, detect_images, detect_panels
+from pmo_assets.pipeline.detection.detections import SCORE_THRESHOLD, FigureView, ImageDetection, PanelDetection
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
 from pmo_assets.pipeline.figures.matching import match_figures
@@ -70,8 +70,8 @@ class PictureUnreadable(ArticleError):
 class DetectionOptions:
     """Thresholds of the detectors (paper, Methods)."""
 
-    score_threshold: float = 0.25
-    nms_iou: float = 0.3
+    score_threshold: float = SCORE_THRESHOLD
+    nms_iou: float = NMS_IOU
 
 
 def _decided(reason: ArticleError, stage: str, article_id: int, figure: str | None = None) -> Rejection:
