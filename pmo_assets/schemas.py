@@ -128,7 +128,13 @@ class PdfFigures(dy.Schema):
     locations = _page_boxes("Where the figure lies: page (from 0) and [l, t, r, b] in PDF points")
     caption_locations = _page_boxes("Where its caption lies, label included")
     image_cluster_id = dy.String(nullable=True, description="Package figure whose caption located it")
-    located_by = dy.Enum(["xml_caption", "layout"], description="What led to the figure")
+    located_by = dy.Enum(
+        ["xml_caption", "layout", "package_image"],
+        description="What led to the figure: the caption in the XML, page layout alone, or its package picture",
+    )
+    picture_correlation = dy.Float64(
+        nullable=True, min=-1, max=1, description="Between rendering and package picture; null when not compared"
+    )
     confidence = dy.Float64(min=0, max=1, description="How certain the location is")
     width = dy.Int64(min=1, description="Pixels of the rendering")
     height = dy.Int64(min=1, description="Pixels of the rendering")
@@ -153,6 +159,9 @@ class FigureMatches(dy.Schema):
     number_matches = dy.Bool(nullable=True, description="Same figure number; null when a number is missing")
     aspect_ratio_error = dy.Float64(nullable=True, description="Relative difference of the aspect ratios")
     caption_distance = dy.Float64(nullable=True, description="Normalised edit distance of the captions")
+    picture_correlation = dy.Float64(
+        nullable=True, min=-1, max=1, description="Between rendering and package picture; evidence beside the criteria"
+    )
     criteria_passed = dy.Int64(min=0, max=4, description="How many of the four criteria pass")
     accepted = dy.Bool(description="This pair is the match")
 

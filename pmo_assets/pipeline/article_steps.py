@@ -217,7 +217,7 @@ def locate_pdf_figures(
     Args:
         article: row of `articles` with `pdf`.
         package_figures: its rows of `package_figures`; empty without XML.
-        objects: where the PDF is.
+        objects: where the PDF and the package's pictures are.
         pixels: where the renderings go, under pdf_figure_id.
         options: limits and resolution.
     """
@@ -229,7 +229,12 @@ def locate_pdf_figures(
 
     # Each figure is encoded as soon as it is rendered: all of an article's pixels together can take gigabytes.
     known = [package_figure(row) for row in package_figures]
-    extraction = extract_figures(objects.get(article["pdf"]), known, options, receive)
+    files = {row["image_cluster_id"]: row["file"] for row in package_figures if row["file"] is not None}
+
+    def package_image(image_cluster_id: str) -> bytes | None:
+        return objects.get(files[image_cluster_id]) if image_cluster_id in files else None
+
+    extraction = extract_figures(objects.get(article["pdf"]), known, options, receive, package_image)
     output = StepOutput()
     for ordinal, figure in enumerate(extraction.figures):
         output.rows.append({"article_id": article_id, "ordinal": ordinal, **asdict(figure)})
@@ -258,6 +263,7 @@ def pdf_figure(row: Mapping[str, Any]) -> PdfFigure:
         texts=embedded_texts(row),
     )
 
+        picture_correlation=row["picture_correlation"],
 
 def embedded_bitmaps(row: Mapping[str, Any]) -> tuple[EmbeddedBitmap, ...]:
     """Return the bitmap hints of a row of `pdf_figures` or `figures`."""

@@ -6,16 +6,31 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.articles.article import PackageFigure
-from pmo_assets.pipeline.figures.caption_location import CaptionLocation, located_captions
+from pmo_assets.pipeline.figures.caption_location import (
+    CaptionLocation,
+    LocatedCaptions,
+    figure_number,
+    located_captions,
+)
 from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
 from pmo_assets.pipeline.figures.page import PageContent, PageLimits, open_pdf, page_content
-from pmo_assets.pipeline.figures.regions import FigureRegion, figure_regions
+from pmo_assets.pipeline.figures.regions import FigureRegion, LocatedRegions, figure_regions
+from pmo_assets.pipeline.figures.registration import (
+    SAME_PICTURE,
+    PageRaster,
+    correlation,
+    gray_rendering,
+    package_gray,
+    page_raster,
+    registered,
+)
 from pmo_assets.pipeline.figures.rendering import (
     MAX_DPI,
     MAX_PIXELS,
@@ -29,13 +44,39 @@ from pmo_assets.pipeline.figures.rendering import (
     plain_colours,
     rendered_frame,
 )
-from pmo_assets.pipeline.geometry import Box, clip, covered_fraction, expand, height, intersection, width
+from pmo_assets.pipeline.figures.scans import SCAN_DPI, with_scan
+from pmo_assets.pipeline.geometry import (
+    Box,
+    clip,
+    covered_fraction,
+    expand,
+    height,
+    intersection,
+    iou,
+    union_box,
+    width,
+)
 
 PROBE_DPI = 144.0
 """Resolution at which ink is looked for when figures are not rendered: two pixels a point."""
 
 MIN_HINT = 2.0
 """Bitmaps smaller than this (points) are no hint for panels."""
+
+MIN_GAIN = 0.02
+"""A registered region replaces a located one when it agrees with the package picture by so much better."""
+
+UNLIKE = 0.5
+"""Two pictures that correlate less have nothing to do with each other."""
+
+MAX_SEARCHED_PAGES = 40
+"""Pages on which one figure is looked for by its picture: a third of a second each."""
+
+MIN_DRAWINGS = 20
+"""Pages with no bitmaps and fewer paths than this have rules and frames, but hardly a figure."""
+
+REGISTRATION_SLACK = 1.5
+"""Points by which a registered box may be off: two pixels of the raster."""
 
 MAX_HINTS = 2000
 """Embedded bitmaps and text spans kept per figure; more are a picture cut into tiles or letters."""
@@ -93,6 +134,10 @@ class Extraction:
     pixels: Mapping[str, NDArray[np.uint8]] = field(repr=False, default_factory=dict)
 
 
+PackageImages = Callable[[str], bytes | None]
+"""Gives the encoded package picture of an image_cluster_id; None when there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A figure on one page, tight on ink: its grid, its whole pixels and, if rendered, their values."""
@@ -109,8 +154,12 @@ def extract_figures(
     package_figures: Sequence[PackageFigure] = (),
     options: FigureOptions | None = None,
     receive: Callable[[PdfFigure, NDArray[np.uint8]], None] | None = None,
+    package_image: PackageImages | None = None,
 ) -> Extraction:
     """Find all figures of an article's PDF.
+
+    Package pictures confirm what was rendered, correct a region that they contradict, and find figures whose caption
+    is not in the text (scans) or has no graphics near it.
 
     Args:
         pdf: the file's bytes; untrusted.
@@ -118,6 +167,7 @@ def extract_figures(
         options: see `FigureOptions`.
         receive: is given each figure with its pixels, uint8 (h, w, 3) RGB, as soon as it is rendered; then
             `Extraction.pixels` stays empty, and only one figure at a time is held in memory.
+        package_image: gives the encoded picture of a package figure, untrusted.
 
     Raises:
         UnreadablePdf: not a PDF, or damaged beyond repair.
@@ -125,29 +175,23 @@ def extract_figures(
         PageLimit: more pages, or more on a page, than `options.limits` allows.
     """
     options = options or FigureOptions()
+    printed = {figure.image_cluster_id: figure for figure in package_figures}
+    rasters: dict[int, PageRaster] = {}
     with plain_colours(), _opened(pdf, options.limits) as document:
         pages = _pages(document, options.limits)
         captions = located_captions(pages, package_figures)
         located = figure_regions(pages, captions)
-        regions = sorted(located.regions, key=_reading_order)
+        regions, misses = _with_registered_regions(document, pages, captions, located, printed, package_image, rasters)
+        regions.sort(key=_reading_order)
         masks = _masks(pages, captions.captions)
         lists: dict[int, pymupdf.DisplayList] = {}
         found = [_parts(document, pages, region, masks, lists, options) for region in regions if not options.render]
         lists.clear()
-    misses = [
-        FigureMiss(figure.image_cluster_id, figure.label, "its caption is not in the text of the PDF")
-        for figure in captions.missing
-    ]
-    misses += [
-        FigureMiss(caption.image_cluster_id, caption.label or "", _no_graphics(caption))
-        for caption in located.without_region
-    ]
-    printed = {figure.image_cluster_id: figure for figure in package_figures}
     figures: list[PdfFigure] = []
     pixels: dict[str, NDArray[np.uint8]] = {}
     counts: dict[int, int] = defaultdict(int)
 
-    def add(region: FigureRegion, parts: Sequence[_Part], dpi: float) -> None:
+    def add(region: FigureRegion, parts: Sequence[_Part], dpi: float, agreement: float | None = None) -> None:
         caption = region.caption
         if not parts:
             misses.append(FigureMiss(caption.image_cluster_id, caption.label or "", _no_graphics(caption)))
@@ -155,7 +199,7 @@ def extract_figures(
         first = parts[0].page.index
         counts[first] += 1
         package = printed.get(caption.image_cluster_id or "")
-        figure = _pdf_figure(f"p{first}-{counts[first]}", region, parts, dpi, package)
+        figure = _pdf_figure(f"p{first}-{counts[first]}", region, parts, dpi, package, agreement)
         figures.append(figure)
         rendered = [part.pixels for part in parts if part.pixels is not None]
         if rendered and receive is not None:
@@ -167,13 +211,144 @@ def extract_figures(
         # Opened again, because MuPDF keeps the images of a document as they were first loaded: without their profiles.
         with _opened(pdf, options.limits) as document:
             for region in regions:
-                add(region, *_parts(document, pages, region, masks, lists, options))
+                parts, dpi = _parts(document, pages, region, masks, lists, options)
+                package = printed.get(region.caption.image_cluster_id or "")
+                picture = _package_gray(package, package_image)
+                agreement = _agreement(parts, picture)
+                if picture is not None and agreement is not None and agreement < SAME_PICTURE:
+                    better = _registered_region(document, pages, region.caption, picture, rasters, agreement)
+                    if better is not None:
+                        region = better
+                        parts, dpi = _parts(document, pages, region, masks, {}, options)
+                        agreement = _agreement(parts, picture)
+                    elif region.side == "text" and agreement < UNLIKE:
+                        parts = []  # text near a caption is a guess, and the picture says that it is wrong
+                add(region, parts, dpi, agreement)
             lists.clear()
     else:
         for region, (parts, dpi) in zip(regions, found, strict=True):
             add(region, parts, dpi)
     text = "\f".join("\n".join(line.text for line in page.lines) for page in pages)
     return Extraction(tuple(figures), tuple(misses), len(pages), text, pixels)
+
+
+def _package_gray(package: PackageFigure | None, package_image: PackageImages | None) -> NDArray[np.uint8] | None:
+    """Return the package picture that shows the whole figure; None without one, or where it is one of several."""
+    if package is None or package_image is None or len(package.graphics) > 1:
+        return None
+    return package_gray(package_image(package.image_cluster_id))
+
+
+def _agreement(parts: Sequence[_Part], picture: NDArray[np.uint8] | None) -> float | None:
+    """Return how well a rendering agrees with its package picture, -1..1; None when either is missing."""
+    rendered = [part.pixels for part in parts if part.pixels is not None]
+    if picture is None or not rendered:
+        return None
+    gray = gray_rendering(joined_pixels(rendered))
+    return round(correlation(gray, picture), 4) if gray is not None else 0.0
+
+
+def _with_registered_regions(
+    document: pymupdf.Document,
+    pages: Sequence[PageContent],
+    captions: LocatedCaptions,
+    located: LocatedRegions,
+    printed: Mapping[str, PackageFigure],
+    package_image: PackageImages | None,
+    rasters: dict[int, PageRaster],
+) -> tuple[list[FigureRegion], list[FigureMiss]]:
+    """Look for the figures that layout did not find by their package pictures; returns all regions, and the misses."""
+    regions = list(located.regions)
+    misses = []
+    lost = [(_unprinted(figure), "its caption is not in the text of the PDF") for figure in captions.missing]
+    lost += [(caption, _no_graphics(caption)) for caption in located.without_region]
+    for caption, reason in lost:
+        figure = printed.get(caption.image_cluster_id or "")
+        picture = _package_gray(figure, package_image)
+        region = _registered_region(document, pages, caption, picture, rasters) if picture is not None else None
+        if region is not None and not _is_taken(region, regions):
+            regions.append(region)
+            continue
+        if picture is not None:
+            reason += ", and its package picture is on no page"
+        elif figure is not None:
+            reason += ", and the package has no picture of all of it to look for"
+        misses.append(FigureMiss(caption.image_cluster_id, caption.label or "", reason))
+    return regions, misses
+
+
+def _unprinted(figure: PackageFigure) -> CaptionLocation:
+    """Return the record of a caption that is nowhere in the PDF's text."""
+    return CaptionLocation(
+        kind="figure",
+        label=figure.label or None,
+        number=figure_number(figure.label),
+        caption=figure.caption,
+        image_cluster_id=figure.image_cluster_id,
+        lines=(),
+        boxes=(),
+        quarter_turns=0,
+        similarity=0.0,
+    )
+
+
+def _is_taken(region: FigureRegion, regions: Sequence[FigureRegion]) -> bool:
+    """Say whether a region is already another figure's, and the picture does not say otherwise for certain."""
+    if region.confidence >= SAME_PICTURE:
+        return False
+    mine = region.boxes[0]
+    return any(box.page == mine.page and iou(box.bbox, mine.bbox) > 0.5 for other in regions for box in other.boxes)
+
+
+def _registered_region(
+    document: pymupdf.Document,
+    pages: Sequence[PageContent],
+    caption: CaptionLocation,
+    picture: NDArray[np.uint8],
+    rasters: dict[int, PageRaster],
+    at_least: float = 0.0,
+) -> FigureRegion | None:
+    """Find a package picture on the pages; None unless it correlates better than `at_least`.
+
+    `rasters` keeps the pages' renderings for the article's other figures.
+    """
+
+    def looked_at() -> Iterator[PageRaster]:
+        for index in _search_order(pages, caption):
+            if index not in rasters:
+                try:
+                    rasters[index] = page_raster(document[index])
+                except Exception:  # a page that cannot be loaded holds no figure
+                    continue
+            yield rasters[index]
+
+    found = registered(picture, looked_at())
+    if found is None or found.correlation <= at_least + MIN_GAIN:
+        return None
+    bbox = _structured(pages[found.page], found.bbox)
+    return FigureRegion(caption, (PageBox(found.page, bbox),), "picture", found.correlation, ())
+
+
+def _search_order(pages: Sequence[PageContent], caption: CaptionLocation) -> list[int]:
+    """Return the pages on which a figure may be, the likeliest first: near its caption, then any with graphics."""
+    homes = [box.page for box in caption.boxes]
+
+    def rank(page: PageContent) -> tuple[bool, int, int]:
+        has_graphics = page.scan is not None or bool(page.bitmaps) or int((~page.white).sum()) > MIN_DRAWINGS
+        distance = min((abs(page.index - home) for home in homes), default=len(pages))
+        return (not has_graphics, distance if distance <= 2 else len(pages), page.index)
+
+    return [page.index for page in sorted(pages, key=rank)][:MAX_SEARCHED_PAGES]
+
+
+def _structured(page: PageContent, bbox: Box) -> Box:
+    """Return the exact box of what the page draws inside a registered box, which is good to a pixel or two."""
+    around = expand(bbox, REGISTRATION_SLACK)
+    boxes = [bitmap.bbox for bitmap in page.bitmaps] + [line.bbox for line in page.lines]
+    boxes += [(a, b, c, d) for a, b, c, d in page.drawings[~page.white].tolist()]
+    inside = [box for box in boxes if covered_fraction(box, around) > 0.98]
+    exact = intersection(union_box(inside), around) if inside else bbox
+    return exact if iou(exact, bbox) > 0.9 else intersection(around, page.frame)
 
 
 @contextmanager
@@ -194,7 +369,8 @@ def _reading_order(region: FigureRegion) -> tuple[int, int, float, float]:
 
 
 def _no_graphics(caption: CaptionLocation) -> str:
-    return f"no graphics near its caption on page {caption.boxes[0].page + 1}"
+    where = f" on page {caption.boxes[0].page + 1}" if caption.boxes else ""
+    return f"no graphics near its caption{where}"
 
 
 def _pages(document: pymupdf.Document, limits: PageLimits) -> list[PageContent]:
@@ -207,8 +383,16 @@ def _pages(document: pymupdf.Document, limits: PageLimits) -> list[PageContent]:
             none = np.zeros(0, dtype=bool)
             pages.append(PageContent(index, 612.0, 792.0, (), (), empty, none, none))
             continue
-        pages.append(page_content(page, limits))
+        pages.append(with_scan(page_content(page, limits), partial(_gray_page, page)))
     return pages
+
+
+def _gray_page(page: pymupdf.Page) -> NDArray[np.uint8]:
+    """Render a page at `SCAN_DPI`, uint8 (h, w), rotated as displayed."""
+    scale = SCAN_DPI / 72.0
+    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False, annots=False)
+    rows = np.frombuffer(pixmap.samples_mv, dtype=np.uint8).reshape(pixmap.height, pixmap.stride)
+    return rows[:, : pixmap.width].copy()  # the pixmap's memory goes with it
 
 
 def _masks(pages: Sequence[PageContent], captions: Sequence[CaptionLocation]) -> dict[int, list[Box]]:
@@ -288,8 +472,26 @@ def _snapped(box: Box, page: PageContent, pixel: float) -> Box:
     return (edges[0], edges[1], edges[2], edges[3])
 
 
+def _located_by(region: FigureRegion, package: PackageFigure | None) -> str:
+    if region.side == "picture":
+        return "package_image"
+    return "xml_caption" if package is not None else "layout"
+
+
+def _confidence(region: FigureRegion, agreement: float | None) -> float:
+    """Return how certain a location is: a package picture that agrees settles it, one that does not casts doubt."""
+    if agreement is None:
+        return region.confidence
+    return max(region.confidence, agreement) if agreement >= SAME_PICTURE else 0.7 * region.confidence
+
+
 def _pdf_figure(
-    name: str, region: FigureRegion, parts: Sequence[_Part], dpi: float, package: PackageFigure | None
+    name: str,
+    region: FigureRegion,
+    parts: Sequence[_Part],
+    dpi: float,
+    package: PackageFigure | None,
+    agreement: float | None,
 ) -> PdfFigure:
     caption = region.caption
     tops, (across, down) = joined_offsets([(p.frame[2] - p.frame[0], p.frame[3] - p.frame[1]) for p in parts])
@@ -326,8 +528,9 @@ def _pdf_figure(
         locations=tuple(PageBox(part.page.index, part.bbox) for part in parts),
         caption_locations=caption.boxes,
         image_cluster_id=package.image_cluster_id if package is not None else None,
-        located_by="xml_caption" if package is not None else "layout",
-        confidence=round(region.confidence, 3),
+        located_by=_located_by(region, package),
+        confidence=round(_confidence(region, agreement), 3),
+        picture_correlation=agreement,
         width=across,
         height=down,
         dpi=dpi,

@@ -63,13 +63,14 @@ class PdfFigure:
         locations: where it lies, one entry per page in page order; tight on ink.
         caption_locations: where its caption lies (label included); empty when the caption was not found.
         image_cluster_id: the package figure whose caption located it; None when found by layout alone.
-        located_by: "xml_caption" or "layout".
+        located_by: "xml_caption", "layout", or "package_image" when it was found by registration of its JPEG.
         confidence: 0..1.
         width: pixels of the rendered figure.
         height: pixels of the rendered figure.
         dpi: resolution of the rendering.
         bitmaps: embedded bitmaps.
         texts: live text spans.
+        picture_correlation: -1..1 between rendering and package picture; None when they were not compared.
     """
 
     pdf_figure_id: str
@@ -85,3 +86,4 @@ class PdfFigure:
     dpi: float
     bitmaps: tuple[EmbeddedBitmap, ...]
     texts: tuple[EmbeddedText, ...]
+    picture_correlation: float | None = None

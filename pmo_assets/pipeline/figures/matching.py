@@ -6,8 +6,6 @@ caption edit distance.
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +20,7 @@ from scipy.optimize import linear_sum_assignment
 from pmo_assets.pipeline.articles.article import PackageFigure
 from pmo_assets.pipeline.figures.caption_location import compact_text, figure_number
 from pmo_assets.pipeline.figures.figure import PdfFigure
+from pmo_assets.pipeline.figures.registration import correlation, decoded_gray, gray_rendering, package_gray
 
 MAX_HASH_DISTANCE = 10
 """Bits of 64 by which the hashes of a figure and its compressed JPEG may differ. Compression and scaling change 0-6,
@@ -36,10 +35,6 @@ MAX_CAPTION_DISTANCE = 0.2
 MIN_CRITERIA = 2
 """At least two of the four criteria must pass (paper)."""
 
-MAX_IMAGE_PIXELS = 100_000_000
-"""Package images with more pixels are decompression bombs: PMC scales its JPEGs down to some 10^6."""
-
-_FORMATS = ("JPEG", "PNG", "GIF", "TIFF")
 _HASH_SIDE = 256
 
 
@@ -56,6 +51,7 @@ class FigureMatch:
         caption_distance: normalised edit distance 0..1; None if both captions are empty.
         criteria_passed: how many of the four pass.
         accepted: at least two pass, and no better assignment exists.
+        picture_correlation: -1..1 between both pictures (`registration.correlation`); None when one is missing.
     """
 
     pdf_figure_id: str
@@ -66,6 +62,7 @@ class FigureMatch:
     caption_distance: float | None
     criteria_passed: int
     accepted: bool
+    picture_correlation: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,35 +109,27 @@ def match_figures(
     matches = []
     for i, row in enumerate(rows):
         j = next((j for j in range(len(row)) if (i, j) in accepted), None)
-        if j is not None:
-            matches.append(replace(row[j], accepted=True))
-        else:
-            matches.append(max(row, key=lambda m: m.criteria_passed + _evidence(m)))
+        best = row[j] if j is not None else max(row, key=lambda m: m.criteria_passed + _evidence(m))
+        picture = package_gray(package_images.get(best.image_cluster_id))
+        agreement = _agreement(pixels.get(best.pdf_figure_id), picture)
+        matches.append(replace(best, accepted=j is not None, picture_correlation=agreement))
     return tuple(matches)
+
+
+def _agreement(rendering: NDArray[np.uint8] | None, picture: NDArray[np.uint8] | None) -> float | None:
+    if rendering is None or rendering.size == 0 or picture is None:
+        return None
+    gray = gray_rendering(rendering)
+    return round(correlation(gray, picture), 4) if gray is not None else None
 
 
 def package_picture(data: bytes | None) -> _Picture | None:
     """Read hash and aspect ratio of an encoded image; None if it is absent, too large or not decodable."""
-    if not data:
+    decoded = decoded_gray(data, _HASH_SIDE)
+    if decoded is None:
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
-                across, down = image.size
-                if across < 1 or down < 1 or across * down > MAX_IMAGE_PIXELS:
-                    return None
-                image.draft("RGB", (_HASH_SIDE, _HASH_SIDE))  # JPEG decodes at reduced size for a fraction of the cost
-                return _Picture(imagehash.phash(_on_white(image)), across / down)
-    except Exception:  # Pillow raises many classes on damaged files
-        return None
-
-
-def _on_white(image: Image.Image) -> Image.Image:
-    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        rgba = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba).convert("L")
-    return image.convert("L")
+    image, (across, down) = decoded
+    return _Picture(imagehash.phash(image), across / down)
 
 
 def _pdf_picture(figure: PdfFigure, pixels: NDArray[np.uint8] | None) -> _Picture:

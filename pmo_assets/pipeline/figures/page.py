@@ -29,6 +29,9 @@ MAX_DRAWINGS_PER_PAGE = 500_000
 MAX_CONTENT_BYTES = 128_000_000
 """Uncompressed content stream of one page; parsing more takes minutes and gigabytes."""
 
+MIN_CLIPPED = 1.0
+"""Points; most clip paths around pictures are the picture's own frame, rounded."""
+
 TEXT_FLAGS = int(pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE)
 """Ligatures are expanded (no TEXT_PRESERVE_LIGATURES) and images are left out (no TEXT_PRESERVE_IMAGES)."""
 
@@ -105,16 +108,18 @@ class BitmapPlacement:
     """An embedded bitmap as the page shows it.
 
     Attributes:
-        bbox: points, page as displayed, cut at the page edge.
-        native_width: pixels of the embedded image.
-        native_height: pixels of the embedded image.
+        bbox: points, page as displayed; what the page shows of it: cut at the page edge and by clip paths.
+        native_width: pixels of the whole embedded image.
+        native_height: pixels of the whole embedded image.
         dpi: native resolution at the placed size (the larger of both axes).
+        placed: where the whole image would lie, when `bbox` is only a part of it; else None.
     """
 
     bbox: Box
     native_width: int
     native_height: int
     dpi: float
+    placed: Box | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,8 @@ class PageContent:
         drawings: float64 array (n, 4) of [l, t, r, b] per visible vector path, line width included.
         filled: bool array (n,): the path is filled (else only stroked).
         white: bool array (n,): the path paints only white, or nothing.
+        scan: the picture of the whole page where that is a scan; `bitmaps` is empty then, and `drawings` holds the
+            graphics found in its pixels (see `scans`).
     """
 
     index: int
@@ -140,6 +147,7 @@ class PageContent:
     drawings: NDArray[np.float64]
     filled: NDArray[np.bool_]
     white: NDArray[np.bool_]
+    scan: BitmapPlacement | None = None
 
     @property
     def frame(self) -> Box:
@@ -282,29 +290,99 @@ def _bitmaps(page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box) -> t
         infos = page.get_image_info(hashes=False, xrefs=False)
     except Exception:
         return ()
+    clips = _image_clips(page) if infos else []
     placements = []
     for info in infos:
-        box = intersection(_displayed(info["bbox"], matrix), frame)
+        whole = _displayed(info["bbox"], matrix)
+        box = intersection(whole, frame)
+        for place, clip in clips:
+            if max(abs(a - b) for a, b in zip(place, whole, strict=True)) < 0.01:
+                cut = intersection(box, clip)
+                if max(abs(a - b) for a, b in zip(cut, box, strict=True)) > MIN_CLIPPED:
+                    box = cut
+                break
         if box[2] - box[0] <= 0 or box[3] - box[1] <= 0 or not all(map(math.isfinite, box)):
             continue
         a, b, c, d = info["transform"][:4]
         across, down = math.hypot(a, b), math.hypot(c, d)
         dpi = max(info["width"] / across if across else 0.0, info["height"] / down if down else 0.0) * 72.0
-        placements.append(BitmapPlacement(box, int(info["width"]), int(info["height"]), dpi))
+        is_cut = max(abs(a - b) for a, b in zip(box, whole, strict=True)) > 0.01
+        placed = whole if is_cut else None
+        placements.append(BitmapPlacement(box, int(info["width"]), int(info["height"]), dpi, placed))
     return tuple(placements)
+
+
+class _ImageClips(pymupdf.mupdf.FzDevice2):  # type: ignore[misc]
+    """A drawing device that draws nothing and notes each image's place together with the clip path's box."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[Box, Box]] = []
+        self.use_virtual_fill_image()
+        self.use_virtual_fill_image_mask()
+
+    def _note(self, ctm: Any) -> None:
+        x0, y0, x1, y1 = pymupdf.Rect(0, 0, 1, 1) * pymupdf.Matrix(ctm.a, ctm.b, ctm.c, ctm.d, ctm.e, ctm.f)
+        scissor = pymupdf.mupdf.ll_fz_device_current_scissor(self.m_internal)
+        self.found.append(((x0, y0, x1, y1), (scissor.x0, scissor.y0, scissor.x1, scissor.y1)))
+
+    def fill_image(self, context: Any, image: Any, ctm: Any, alpha: float, colours: Any) -> None:
+        self._note(ctm)
+
+    def fill_image_mask(
+        self, context: Any, image: Any, ctm: Any, space: Any, colour: Any, alpha: float, colours: Any
+    ) -> None:
+        self._note(ctm)
+
+
+def _image_clips(page: pymupdf.Page) -> list[tuple[Box, Box]]:
+    """Return (place, box of the clip path) of each image, points as displayed; no image is decoded for it.
+
+    Pictures are often cropped by a clip path only: their placement reaches far over what the page shows.
+    """
+    device = _ImageClips()
+    try:
+        pymupdf.mupdf.fz_run_page(page.this, device, pymupdf.mupdf.FzMatrix(), pymupdf.mupdf.FzCookie())
+        pymupdf.mupdf.fz_close_device(device)
+    except Exception:  # without clips the placements count as they are
+        return []
+    return device.found
 
 
 def _is_white(colour: Sequence[float] | None) -> bool:
     return colour is None or min(colour) > 0.99
 
 
+def _clipped_paths(entries: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], list[Box | None]]:
+    """Return the paths of an extended drawing list, and for each the box of the clip paths around it (None: none).
+
+    Curves of a plot often run on outside its axes, hidden by a clip path.
+    """
+    paths: list[Mapping[str, Any]] = []
+    clips: list[Box | None] = []
+    around: list[tuple[int, Box]] = []
+    for entry in entries:
+        level = entry["level"]
+        while around and around[-1][0] >= level:
+            around.pop()
+        if entry["type"] == "clip":
+            x0, y0, x1, y1 = entry["scissor"]
+            outer = around[-1][1] if around else (-math.inf, -math.inf, math.inf, math.inf)
+            around.append((level, (max(x0, outer[0]), max(y0, outer[1]), min(x1, outer[2]), min(y1, outer[3]))))
+        elif entry["type"] != "group":
+            paths.append(entry)
+            clips.append(around[-1][1] if around else None)
+    return paths, clips
+
+
 def _drawings(
     page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box, limits: PageLimits
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
     try:
-        paths = page.get_cdrawings()
+        entries = page.get_cdrawings(extended=True)  # with clip paths
     except Exception:
-        paths = []
+        entries = []
+    paths, clips = _clipped_paths(entries)
     if len(paths) > limits.drawings:
         raise PageLimit(f"page {page.number + 1} has {len(paths)} vector paths, more than {limits.drawings}")
     boxes = np.empty((len(paths), 4), dtype=np.float64)
@@ -322,6 +400,11 @@ def _drawings(
             x0, y0, x1, y1 = x0 - half, y0 - half, x1 + half, y1 + half
             stroke_white = _is_white(path.get("color")) or path.get("stroke_opacity") == 0
         white[k] = fill_white and stroke_white
+        clip = clips[k]
+        if clip is not None:
+            if x0 > clip[2] or x1 < clip[0] or y0 > clip[3] or y1 < clip[1]:
+                x0 = y0 = x1 = y1 = math.nan  # nothing of it is seen
+            x0, y0, x1, y1 = max(x0, clip[0]), max(y0, clip[1]), min(x1, clip[2]), min(y1, clip[3])
         boxes[k] = (x0, y0, x1, y1)
     if matrix is not None and len(boxes):
         boxes = np.array([_displayed(box, matrix) for box in boxes.tolist()], dtype=np.float64)
@@ -364,9 +447,12 @@ def turned_page(page: PageContent, turns: int) -> PageContent:
         )
         for line in page.lines
     )
-    bitmaps = tuple(replace(bitmap, bbox=turn(bitmap.bbox)) for bitmap in page.bitmaps)
+    bitmaps = tuple(
+        replace(bitmap, bbox=turn(bitmap.bbox), placed=turn(bitmap.placed) if bitmap.placed else None)
+        for bitmap in page.bitmaps
+    )
     boxes = page.drawings
     if len(boxes):
         boxes = np.array([turn((a, b, c, d)) for a, b, c, d in boxes.tolist()], dtype=np.float64)
     width, height = (h, w) if turns % 2 else (w, h)
-    return PageContent(page.index, width, height, lines, bitmaps, boxes, page.filled, page.white)
+    return replace(page, width=width, height=height, lines=lines, bitmaps=bitmaps, drawings=boxes)

@@ -64,6 +64,12 @@ FRAME_BAND = 6.0
 LEFTOVER_SHARE = 0.03
 """Graphics that cover less of a page are not looked at when a caption's figure is on the facing page."""
 
+MIN_TEXT_FIGURE_LINES = 3
+"""Lines of a block of text that may be a figure by itself."""
+
+TEXT_FIGURE_GAP = 4.0
+"""Such a block is at most so many font sizes away from its caption."""
+
 SIDES = ("above", "below", "left", "right")
 """Where the figure lies seen from its caption."""
 
@@ -88,7 +94,8 @@ class FigureRegion:
         caption: its (first) caption.
         boxes: one per page, in page order, points as displayed; around placements, paths and text boxes, so ink may
             begin a little further inside.
-        side: where the figure lies seen from its caption: one of `SIDES`, or "page" for a neighbouring page.
+        side: where the figure lies seen from its caption: one of `SIDES`, "page" for a neighbouring page, "text" for
+            a figure that is nothing but text, or "picture" when its package picture says where it is.
         confidence: 0..1.
         lines: the text lines that belong to it.
     """
@@ -174,6 +181,7 @@ def figure_regions(pages: Sequence[PageContent], located: LocatedCaptions) -> Lo
             if id(location) in order:
                 parts[order[id(location)]].append(part)
     _assign_other_pages(layouts, located, parts)
+    _assign_text_figures(layouts, located, parts, prior)
     return _joined_regions(located, parts)
 
 
@@ -987,6 +995,76 @@ def _assign_other_pages(layouts: Sequence[_Layout], located: LocatedCaptions, pa
             if len(touching) == 1:
                 take(touching[0][0], n)
                 break
+
+
+def _assign_text_figures(
+    layouts: Sequence[_Layout], located: LocatedCaptions, parts: dict[int, list[_Part]], prior: dict[str, float]
+) -> None:
+    """Give captions of the XML that found no graphics a figure that is all text: boxed text, formulas, a listing.
+
+    Without the XML a caption-like line may be anything, and text near it proves nothing.
+    """
+    missing = {
+        id(caption): k
+        for k, caption in enumerate(located.captions)
+        if not parts.get(k) and caption.image_cluster_id is not None and not caption.is_continuation
+    }
+    for layout in layouts:
+        wanted = [
+            replace(caption, is_figure=caption.is_figure and id(caption.location) in missing)
+            for caption in layout.captions
+        ]
+        if not any(caption.is_figure for caption in wanted):
+            continue
+        taken = [part.box for found in parts.values() for part in found if part.page == layout.page.index]
+        atoms, framed = _text_atoms(layout, taken)
+        if not atoms:
+            continue
+        outside = [
+            wall for wall in layout.barriers.tolist() if not any(covered_fraction(tuple(wall), f) > 0.9 for f in framed)
+        ]
+        walls = np.array(outside, dtype=np.float64).reshape(-1, 4)
+        text_layout = replace(layout, captions=wanted, atoms=atoms, grids=[], barriers=walls, used=set())
+        chosen = _page_assignment(text_layout, prior)
+        near = {
+            k: option
+            for k, option in chosen.items()
+            if min(_distance(anchor, text_layout.atoms[atom]) for anchor in wanted[k].anchors for atom in option[1])
+            <= TEXT_FIGURE_GAP * layout.body_size
+        }
+        for k, part in _grown_parts(text_layout, near).items():
+            parts[missing[id(wanted[k].location)]].append(replace(part, side="text", confidence=0.5 * part.confidence))
+
+
+def _text_atoms(layout: _Layout, taken: Sequence[Box]) -> tuple[list[Box], list[Box]]:
+    """Return blocks of text that may be figures, and those of them that are frames drawn around running text.
+
+    Args:
+        layout: a page.
+        taken: boxes of its figures, page as displayed.
+    """
+    page = layout.page
+    captions = np.array([anchor for caption in layout.captions for anchor in caption.anchors]).reshape(-1, 4)
+    frames = []
+    for box in page.drawings[~page.white].tolist():
+        frame = (box[0], box[1], box[2], box[3])
+        inside = sum(covered_fraction(line.bbox, frame) > 0.9 for line in page.lines)
+        if inside >= 2 and not _count_inside(captions, frame) and area(frame) < 0.8 * page.width * page.height:
+            frames.append(frame)
+    lines = [
+        box
+        for _, box, _ in layout.texts
+        if not any(covered_fraction(layout.displayed(box), other) > 0.5 for other in taken)
+    ]
+    blocks = []
+    if lines:
+        labels = _touching(np.array(lines, dtype=np.float64), page, 1.2 * layout.body_size)
+        for label in range(int(labels.max()) + 1):
+            members = [box for box, mine in zip(lines, labels.tolist(), strict=True) if mine == label]
+            if len(members) >= MIN_TEXT_FIGURE_LINES:
+                blocks.append(union_box(members))
+    blocks = [box for box in blocks if not any(covered_fraction(box, frame) > 0.5 for frame in frames)]
+    return frames + blocks, frames
 
 
 def _joined_regions(located: LocatedCaptions, parts: dict[int, list[_Part]]) -> LocatedRegions:

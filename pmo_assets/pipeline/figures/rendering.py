@@ -84,8 +84,11 @@ class PixelGrid:
 
 
 def native_dpi(boxes: Sequence[tuple[PageContent, Box]], max_dpi: float = MAX_DPI) -> float:
-    """Return the largest resolution among the figure's bitmaps, `VECTOR_DPI` without one, at most `max_dpi`."""
-    best = 0.0
+    """Return the largest resolution among the figure's bitmaps or scanned pages, at most `max_dpi`.
+
+    Without any it is `VECTOR_DPI`.
+    """
+    best = max((page.scan.dpi for page, _ in boxes if page.scan is not None), default=0.0)
     total = sum(area(box) for _, box in boxes)
     for page, box in boxes:
         for bitmap in _bitmaps_inside(page, box):
@@ -101,17 +104,19 @@ def _bitmaps_inside(page: PageContent, box: Box) -> list[BitmapPlacement]:
 def pixel_grid(page: PageContent, box: Box, dpi: float) -> PixelGrid:
     """Return the grid for a figure's box at about `dpi`, laid on its largest bitmap of that resolution."""
     scale = dpi / 72.0
-    aligned = [b for b in _bitmaps_inside(page, box) if abs(b.dpi - dpi) <= 0.01 * dpi]
+    around = [page.scan] if page.scan is not None else _bitmaps_inside(page, box)
+    aligned = [b for b in around if abs(b.dpi - dpi) <= 0.01 * dpi]
     if not aligned:
         return PixelGrid(scale, scale, box[0], box[1])
     bitmap = max(aligned, key=lambda b: (area(b.bbox), -b.bbox[1], -b.bbox[0]))
     across, down = bitmap.native_width, bitmap.native_height
-    if (width(bitmap.bbox) > height(bitmap.bbox)) != (across > down) and abs(across - down) > 0.02 * across:
+    whole = bitmap.placed or bitmap.bbox
+    if (width(whole) > height(whole)) != (across > down) and abs(across - down) > 0.02 * across:
         across, down = down, across  # placed with a quarter turn
-    sx, sy = across / width(bitmap.bbox), down / height(bitmap.bbox)
+    sx, sy = across / width(whole), down / height(whole)
     if abs(sx - sy) > 0.02 * max(sx, sy) or abs(max(sx, sy) - scale) > 0.02 * scale:
-        return PixelGrid(scale, scale, bitmap.bbox[0], bitmap.bbox[1])
-    return PixelGrid(sx, sy, bitmap.bbox[0], bitmap.bbox[1])
+        return PixelGrid(scale, scale, whole[0], whole[1])
+    return PixelGrid(sx, sy, whole[0], whole[1])
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import numpy as np
 import pymupdf
@@ -17,6 +18,7 @@ from pmo_assets_tests.pipeline.figures.typesetting import (
     Manuscript,
     agrees,
     caption_text,
+    jpeg,
     package_figure,
     photograph,
 )
@@ -291,6 +293,104 @@ def test_caption_without_graphics_is_a_miss_with_a_reason() -> None:
         ("fig-002", "Figure 2"),
     }
     assert all(miss.reason for miss in extraction.misses)
+
+
+def test_figure_that_is_nothing_but_text_is_found_when_the_xml_lists_it() -> None:
+    manuscript = Manuscript()
+    page = manuscript.page()
+    manuscript.body(page, (50, 60, 545, 200))
+    steps = ("1. Dilate the pupil.", "2. Take three photographs.", "3. Grade them twice.", "4. Adjudicate.")
+    for k, step in enumerate(steps):
+        page.insert_text((200, 240 + 16 * k), step, fontsize=9, fontname="cour")
+    manuscript.caption(page, 50, 310, f"Figure 1. {caption_text(1)}", 490)
+    manuscript.body(page, (50, 360, 545, 800))
+    found = extract_figures(manuscript.pdf(), [package_figure(1)], BOXES_ONLY)
+    assert [figure.label for figure in found.figures] == ["Figure 1"]
+    box = found.figures[0].locations[0].bbox
+    assert 198 < box[0] < 204
+    assert 228 < box[1] < 240
+    assert 285 < box[3] < 296
+    assert extract_figures(manuscript.pdf(), [], BOXES_ONLY).figures == (), "without the XML it may be anything"
+
+
+def test_framed_running_text_is_a_figure_when_the_xml_lists_it() -> None:
+    manuscript = Manuscript()
+    page = manuscript.page()
+    manuscript.body(page, (50, 60, 545, 200))
+    frame = (80.0, 230.0, 515.0, 330.0)
+    page.draw_rect(pymupdf.Rect(frame), color=(0, 0, 0), width=1)
+    manuscript.body(page, (95, 240, 500, 322))
+    manuscript.caption(page, 50, 345, f"Figure 1. {caption_text(1)}", 490)
+    manuscript.body(page, (50, 400, 545, 800))
+    found = extract_figures(manuscript.pdf(), [package_figure(1)], BOXES_ONLY)
+    assert agrees(_box(found, 1), (79.5, 229.5, 515.5, 330.5), 0.98)
+
+
+def test_package_picture_corrects_a_region_that_holds_too_much() -> None:
+    manuscript = Manuscript()
+    page = manuscript.page()
+    manuscript.body(page, (50, 60, 545, 200))
+    wanted = photograph(600, 300, 4)
+    manuscript.picture(page, (100, 220, 400, 370), wanted)
+    manuscript.picture(page, (405, 220, 545, 370), photograph(200, 200, 8))  # a portrait beside it
+    manuscript.caption(page, 50, 380, f"Figure 1. {caption_text(1)}", 490)
+    manuscript.body(page, (50, 430, 545, 800))
+    figures = [package_figure(1)]
+    alone = extract_figures(manuscript.pdf(), figures)
+    assert agrees(_box(alone, 1), (100, 220, 545, 370)), "layout alone takes both"
+    images = {"fig-001": jpeg(wanted)}
+    told = extract_figures(manuscript.pdf(), figures, package_image=images.get)
+    assert agrees(_box(told, 1), (100, 220, 400, 370), 0.98)
+    assert told.figures[0].located_by == "package_image"
+    assert told.figures[0].caption_locations, "its caption is still known"
+
+
+def test_package_picture_that_agrees_makes_certain() -> None:
+    manuscript = Manuscript()
+    page = manuscript.page()
+    manuscript.picture(page, (100, 220, 400, 420), photograph(600, 400, 4))
+    manuscript.caption(page, 50, 430, f"Figure 1. {caption_text(1)}", 490)
+    manuscript.body(page, (50, 480, 545, 800))
+    figures = [package_figure(1)]
+    images = {"fig-001": jpeg(photograph(600, 400, 4))}
+    alone, told = (extract_figures(manuscript.pdf(), figures, package_image=source) for source in (None, images.get))
+    assert alone.figures[0].picture_correlation is None
+    assert (told.figures[0].picture_correlation or 0) > 0.96
+    assert told.figures[0].confidence > alone.figures[0].confidence
+    assert told.figures[0].locations == alone.figures[0].locations
+
+
+def test_package_picture_of_one_part_does_not_cut_the_figure() -> None:
+    manuscript = Manuscript()
+    page = manuscript.page()
+    manuscript.picture(page, (100, 220, 300, 370), photograph(400, 300, 4))
+    manuscript.picture(page, (305, 220, 505, 370), photograph(400, 300, 8))
+    manuscript.caption(page, 50, 380, f"Figure 1. {caption_text(1)}", 490)
+    manuscript.body(page, (50, 430, 545, 800))
+    listed = replace(package_figure(1), graphics=("fig-001a", "fig-001b"))
+    images = {"fig-001": jpeg(photograph(400, 300, 4))}
+    found = extract_figures(manuscript.pdf(), [listed], package_image=images.get)
+    assert agrees(_box(found, 1), (100, 220, 505, 370))
+
+
+@MODES
+def test_what_a_clip_path_hides_is_not_part_of_the_figure(with_xml: bool) -> None:
+    manuscript = Manuscript()
+    page = manuscript.page()
+    manuscript.body(page, (50, 60, 545, 200))
+    manuscript.caption(page, 50, 430, f"Figure 1. {caption_text(1)}", 490)
+    manuscript.body(page, (50, 480, 545, 800))
+    # The bitmap reaches over caption and text; only (100, 220, 400, 420) of it is shown.
+    manuscript.picture(page, (60, 100, 460, 700), photograph(400, 600, 4))
+    content = bytes(page.read_contents())
+    start = content.rindex(b"q\n", 0, content.rindex(b" Do"))
+    height = manuscript.height
+    clip = b"q 100 %d 300 200 re W n\n" % (height - 420)
+    page.clean_contents()
+    xref = page.get_contents()[0]
+    manuscript.document.update_stream(xref, content[:start] + clip + content[start:] + b"\nQ\n")
+    found = _extraction(manuscript, with_xml, 1)
+    assert agrees(_box(found, 1), (100, 220, 400, 420), 0.98)
 
 
 def test_figure_that_the_xml_lacks_is_found_by_layout() -> None:

@@ -132,3 +132,21 @@ def test_truncated_file_that_lost_most_pages_is_unreadable() -> None:
         except UnreadablePdf:
             outcomes.add(0)
     assert 0 in outcomes
+
+
+def test_paths_end_where_their_clip_path_ends() -> None:
+    document = pymupdf.open()
+    page = document.new_page(width=595, height=842)
+    xref = document.get_new_xref()
+    document.update_object(xref, "<<>>")
+    document.update_stream(
+        xref,
+        b"q 100 600 200 100 re W n q 1 0 0 rg 50 550 400 400 re f Q 0 0 1 RG 120 0 m 120 800 l S 20 0 m 20 800 l S Q "
+        b"0 1 0 rg 10 10 50 50 re f",
+    )
+    page.set_contents(xref)
+    assert page_content(page).drawings.tolist() == [
+        [100, 142, 300, 242],  # the filled square, cut on all sides
+        [119.5, 142, 120.5, 242],  # the line inside; the one outside is gone
+        [10, 782, 60, 832],  # what follows is not clipped any more
+    ]
