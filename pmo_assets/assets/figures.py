@@ -9,6 +9,7 @@ from pmo_assets.assets.declaration import Stopwatch, batch_table, materialized
 from pmo_assets.assets.previews import figure_sheet
 from pmo_assets.pipeline.article_steps import locate_pdf_figures, match_article_figures
 from pmo_assets.pipeline.figures.matched import matched_figures
+from pmo_assets.pipeline.figures.registration import SAME_PICTURE
 from pmo_assets.resources.storage import ContentStore, DataRoot, ParquetPixels, StageResult
 from pmo_assets.resources.workers import WorkerPool
 from pmo_assets.settings import Settings
@@ -55,6 +56,7 @@ def pdf_figures(
     share = checks.rejected_share(
         stage.rejections, len(selected), warn=settings.rejected_warn, fail=settings.rejected_fail
     )
+    compared = [row["picture_correlation"] for row in stage.rows if row["picture_correlation"] is not None]
     return materialized(
         stage,
         watch,
@@ -62,6 +64,9 @@ def pdf_figures(
         articles=len(selected),
         figures=len(stage.rows),
         listed_in_xml=package_figures.height,
+        compared_with_package_picture=len(compared),
+        agree_with_package_picture=sum(value >= SAME_PICTURE for value in compared),
+        found_by_package_picture=sum(row["located_by"] == "package_image" for row in stage.rows),
         not_located=sum(item.error_class == "FigureNotLocated" for item in stage.rejections),
     )
 

@@ -72,6 +72,10 @@ UNLIKE = 0.5
 MAX_SEARCHED_PAGES = 40
 """Pages on which one figure is looked for by its picture: a third of a second each."""
 
+MAX_PAGE_LOOKS = 300
+"""Pages that are searched for pictures of one article, all its figures together: an XML that lists dozens of figures
+which the PDF does not have must not take the article's whole time."""
+
 MIN_DRAWINGS = 20
 """Pages with no bitmaps and fewer paths than this have rules and frames, but hardly a figure."""
 
@@ -138,6 +142,14 @@ PackageImages = Callable[[str], bytes | None]
 """Gives the encoded package picture of an image_cluster_id; None when there is none."""
 
 
+@dataclass(slots=True)
+class _PictureSearch:
+    """What the search for package pictures keeps for an article's next figure: pages as seen, and looks left."""
+
+    rasters: dict[int, PageRaster] = field(default_factory=dict)
+    left: int = MAX_PAGE_LOOKS
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A figure on one page, tight on ink: its grid, its whole pixels and, if rendered, their values."""
@@ -176,12 +188,12 @@ def extract_figures(
     """
     options = options or FigureOptions()
     printed = {figure.image_cluster_id: figure for figure in package_figures}
-    rasters: dict[int, PageRaster] = {}
+    search = _PictureSearch()
     with plain_colours(), _opened(pdf, options.limits) as document:
         pages = _pages(document, options.limits)
         captions = located_captions(pages, package_figures)
         located = figure_regions(pages, captions)
-        regions, misses = _with_registered_regions(document, pages, captions, located, printed, package_image, rasters)
+        regions, misses = _with_registered_regions(document, pages, captions, located, printed, package_image, search)
         regions.sort(key=_reading_order)
         masks = _masks(pages, captions.captions)
         lists: dict[int, pymupdf.DisplayList] = {}
@@ -216,7 +228,7 @@ def extract_figures(
                 picture = _package_gray(package, package_image)
                 agreement = _agreement(parts, picture)
                 if picture is not None and agreement is not None and agreement < SAME_PICTURE:
-                    better = _registered_region(document, pages, region.caption, picture, rasters, agreement)
+                    better = _registered_region(document, pages, region.caption, picture, search, agreement)
                     if better is not None:
                         region = better
                         parts, dpi = _parts(document, pages, region, masks, {}, options)
@@ -255,7 +267,7 @@ def _with_registered_regions(
     located: LocatedRegions,
     printed: Mapping[str, PackageFigure],
     package_image: PackageImages | None,
-    rasters: dict[int, PageRaster],
+    search: _PictureSearch,
 ) -> tuple[list[FigureRegion], list[FigureMiss]]:
     """Look for the figures that layout did not find by their package pictures; returns all regions, and the misses."""
     regions = list(located.regions)
@@ -265,7 +277,7 @@ def _with_registered_regions(
     for caption, reason in lost:
         figure = printed.get(caption.image_cluster_id or "")
         picture = _package_gray(figure, package_image)
-        region = _registered_region(document, pages, caption, picture, rasters) if picture is not None else None
+        region = _registered_region(document, pages, caption, picture, search) if picture is not None else None
         if region is not None and not _is_taken(region, regions):
             regions.append(region)
             continue
@@ -305,22 +317,20 @@ def _registered_region(
     pages: Sequence[PageContent],
     caption: CaptionLocation,
     picture: NDArray[np.uint8],
-    rasters: dict[int, PageRaster],
+    search: _PictureSearch,
     at_least: float = 0.0,
 ) -> FigureRegion | None:
-    """Find a package picture on the pages; None unless it correlates better than `at_least`.
-
-    `rasters` keeps the pages' renderings for the article's other figures.
-    """
+    """Find a package picture on the pages; None unless it correlates better than `at_least`."""
 
     def looked_at() -> Iterator[PageRaster]:
-        for index in _search_order(pages, caption):
-            if index not in rasters:
+        for index in _search_order(pages, caption)[: search.left]:
+            if index not in search.rasters:
                 try:
-                    rasters[index] = page_raster(document[index])
+                    search.rasters[index] = page_raster(document[index])
                 except Exception:  # a page that cannot be loaded holds no figure
                     continue
-            yield rasters[index]
+            search.left -= 1
+            yield search.rasters[index]
 
     found = registered(picture, looked_at())
     if found is None or found.correlation <= at_least + MIN_GAIN:

@@ -33,7 +33,7 @@ fine line drawings lose a few hundredths by that."""
 
 SAME_PICTURE = 0.96
 """A rendering of the right region correlates more than this with its JPEG (measured: .977 and more), one of another
-figure of the article with the same layout less (.951 and less; `benchmarks/score_figures.py` prints both)."""
+figure of the article with the same layout less (.951 and less; `benchmarks/figure_registration.py` prints both)."""
 
 COMPARED_SIDE = 192
 """Pictures are compared at this length of the larger side: detail that compression changes is gone."""
