@@ -88,6 +88,7 @@ class Region:
         gap: width in pixels of the narrowest gutter between the children; 0 for a leaf.
         axis: 0 when the children stand side by side, 1 when they are stacked.
         text_only: nothing in it is larger than a glyph.
+        certain: known to be a picture, however small.
     """
 
     rect: Rect
@@ -95,6 +96,7 @@ class Region:
     gap: float = 0.0
     axis: int = 0
     text_only: bool = False
+    certain: bool = False
 
 
 def ink_mask(rgb: NDArray[np.uint8], background: tuple[int, int, int] = (255, 255, 255)) -> NDArray[np.uint8]:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.detection.frames import framed_grid
 from pmo_assets.pipeline.detection.gutters import (
     Canvas,
     Rect,
@@ -30,6 +32,14 @@ LEAST_SIDE = 2.5
 """An image is at least this many glyphs high and wide; smaller pictures are icons and legend keys."""
 
 
+SMALL_PHOTOGRAPH = 1.2
+"""The same for photographs with grain that come in several of one size, as in flow diagrams."""
+
+EVEN = 0.2
+"""Share of neighbouring pixels of a thumbnail that are equal: photographs have grain everywhere (under a tenth), icons
+and groups of bars are painted evenly (over a third along one direction)."""
+
+
 def without_identifiers(canvas: Canvas, marks: Sequence[PanelDetection]) -> Canvas:
     """Return the canvas with identifiers outside pictures erased, so that they do not stretch image boxes."""
     ink = canvas.ink.copy()
@@ -44,17 +54,16 @@ def without_identifiers(canvas: Canvas, marks: Sequence[PanelDetection]) -> Canv
     return Canvas(canvas.rgb, ink, canvas.components, canvas.glyph)
 
 
-def large_enough(canvas: Canvas, rect: Rect) -> bool:
-    """Say whether a region is more than an icon."""
-    return min(rect[2] - rect[0], rect[3] - rect[1]) >= LEAST_SIDE * canvas.glyph
+def large_enough(canvas: Canvas, rect: Rect, least: float = LEAST_SIDE) -> bool:
+    """Say whether a region is more than an icon: at least so many glyphs high and wide."""
+    return min(rect[2] - rect[0], rect[3] - rect[1]) >= least * canvas.glyph
 
 
 def is_photograph(canvas: Canvas, rect: Rect) -> bool:
     """Say whether a region is a continuous-tone picture: filled, and with many colours or grey levels."""
     if ink_share(canvas, rect) < DENSE:
         return False
-    part = np.ascontiguousarray(canvas.rgb[rect[1] : rect[3], rect[0] : rect[2]])
-    small = np.asarray(cv2.resize(part, (48, 48), interpolation=cv2.INTER_AREA), dtype=np.uint16) >> 4
+    small = _thumbnail(canvas, rect) >> 4
     codes = (small[:, :, 0] << 8) | (small[:, :, 1] << 4) | small[:, :, 2]
     # Of 4,096 coarse colours a drawing uses under a dozen (plus its antialiasing); a grey scan uses its 16 grey levels.
     levels, counts = np.unique(codes, return_counts=True)
@@ -68,14 +77,32 @@ def is_photograph(canvas: Canvas, rect: Rect) -> bool:
     return float(rest.std()) >= 5.0
 
 
+def _thumbnail(canvas: Canvas, rect: Rect) -> NDArray[np.uint16]:
+    """Return a region as (48, 48, 3)."""
+    part = np.ascontiguousarray(canvas.rgb[rect[1] : rect[3], rect[0] : rect[2]])
+    return np.asarray(cv2.resize(part, (48, 48), interpolation=cv2.INTER_AREA), dtype=np.uint16)
+
+
+def has_grain(canvas: Canvas, rect: Rect) -> bool:
+    """Say whether neighbouring pixels differ nearly everywhere, but for black: the dark around a fundus is even."""
+    small = _thumbnail(canvas, rect).astype(np.int32)
+    lit = small.max(axis=2) > 16
+    for axis in (0, 1):
+        equal = (np.diff(small, axis=axis) == 0).all(axis=2)
+        counted = lit[1:] if axis == 0 else lit[:, 1:]
+        if not counted.any() or float(equal[counted].mean()) > EVEN:
+            return False
+    return True
+
+
 def solid_blobs(canvas: Canvas, rect: Rect) -> list[Rect]:
-    """Return photographs that lines, arrows or leader texts tie to other things.
+    """Return photographs that lines, arrows or leader texts tie to other things; small ones only with grain.
 
     Opening the ink with a square of half a glyph wipes out lines and print; what remains in one piece and looks like a
     photograph is one.
     """
     part = canvas.ink[rect[1] : rect[3], rect[0] : rect[2]]
-    side = max(5, round(canvas.glyph / 2))
+    side = max(5, round(canvas.glyph / 2)) | 1  # an even square would shift what it opens by half a pixel
     # Padding keeps pictures that touch the region's rim whole.
     padded = np.pad(part, side)
     opened = np.asarray(cv2.morphologyEx(padded, cv2.MORPH_OPEN, np.ones((side, side), np.uint8)), dtype=np.uint8)
@@ -84,7 +111,9 @@ def solid_blobs(canvas: Canvas, rect: Rect) -> list[Rect]:
     for left, top, width, height, size in stats[1:].tolist():
         x, y = rect[0] + left - side, rect[1] + top - side
         blob = (max(rect[0], x), max(rect[1], y), min(rect[2], x + width), min(rect[3], y + height))
-        if large_enough(canvas, blob) and size >= 0.7 * width * height and is_photograph(canvas, blob):
+        if size < 0.7 * width * height or not large_enough(canvas, blob, SMALL_PHOTOGRAPH):
+            continue
+        if is_photograph(canvas, blob) and (large_enough(canvas, blob) or has_grain(canvas, blob)):
             found.append(blob)
     return found
 
@@ -95,6 +124,7 @@ def pictures_within(canvas: Canvas, rect: Rect, least: float) -> list[Region]:
     if tree is None:
         return []
     result: list[Region] = []
+    tied: list[tuple[Region, list[Rect]]] = []
     for leaf in leaves(tree):
         fine = cut_tree(canvas, leaf.rect, 2, attach=False) if not leaf.text_only else None
         parts = [p for p in leaves(fine) if large_enough(canvas, p.rect)] if fine is not None and fine.children else []
@@ -106,14 +136,28 @@ def pictures_within(canvas: Canvas, rect: Rect, least: float) -> list[Region]:
         elif leaf.text_only or ink_share(canvas, leaf.rect) >= 0.85:
             result.append(leaf)
         else:
-            blobs = solid_blobs(canvas, leaf.rect)
-            result += [Region(blob) for blob in blobs] or [leaf]
+            tied.append((leaf, solid_blobs(canvas, leaf.rect)))
+    blobs = [blob for _, found in tied for blob in found]
+    for leaf, found in tied:
+        # One small blob may be anything; several of one size are a row of thumbnails.
+        kept = [
+            blob
+            for blob in found
+            if large_enough(canvas, blob) or any(same_size(blob, other) for other in blobs if other is not blob)
+        ]
+        result += [Region(blob, certain=True) for blob in kept] or [leaf]
     return result
 
 
 def size_of(rect: Rect) -> int:
     """Return the number of pixels of a rectangle."""
     return (rect[2] - rect[0]) * (rect[3] - rect[1])
+
+
+def same_size(a: Rect, b: Rect) -> bool:
+    """Say whether two rectangles have the same height and width within a tenth."""
+    pairs = ((a[2] - a[0], b[2] - b[0]), (a[3] - a[1], b[3] - b[1]))
+    return all(min(p) >= 0.9 * max(p) for p in pairs)
 
 
 def alike(a: Rect, b: Rect) -> bool:
@@ -152,16 +196,21 @@ def overlap(a: Rect, b: Rect) -> bool:
 def pixel_images(canvas: Canvas, rect: Rect) -> list[Rect]:
     """Return the images of a panel from its pixels.
 
-    Photographs are images each, and with them filled regions of the same size (masks beside scans) and plots at least
-    as large. Without photographs, plots are images each when the large ones make up the panel (a row or grid of plots);
-    anything else, such as a flow diagram, is one image.
+    Frames in a row or grid are images each, with the photographs beside them. Else photographs are images each, and
+    with them filled regions of the same size (masks beside scans) and plots at least as large. Without photographs,
+    plots are images each when the large ones make up the panel (a row or grid of plots); anything else, such as a flow
+    diagram, is one image.
     """
     whole = trimmed(canvas.ink, rect)
     if whole is None:
         return []
     parts = pictures_within(canvas, whole, max(3.0, canvas.glyph / 5))
-    large = [p.rect for p in parts if not p.text_only and large_enough(canvas, p.rect)]
+    large = [p.rect for p in parts if not p.text_only and (p.certain or large_enough(canvas, p.rect))]
     rest = [p.rect for p in parts if p.rect not in large]
+    framed = framed_grid(canvas, whole, LEAST_SIDE * canvas.glyph)
+    if framed:
+        free = [r for r in large if not any(overlap(r, frame) for frame in framed)]
+        return sorted([*framed, *(r for r in free if is_photograph(canvas, r))], key=lambda r: (r[1], r[0]))
     if len(large) <= 1 and not (large and is_photograph(canvas, large[0])):
         return [whole]
     photographs = [r for r in large if is_photograph(canvas, r)]
