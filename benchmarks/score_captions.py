@@ -2,9 +2,10 @@
 
     python benchmarks/score_captions.py [--shared ../shared] [--worst 10]
 
-Four parts: the PubMed Central compound-figure captions with the scorer that lies beside them; the annotated figures
+Five parts: the PubMed Central compound-figure captions with the scorer that lies beside them; the annotated figures
 with several panels, by the same measure (mean average sentence BLEU over captions whose identifiers are all found);
-false splits among captions of figures with one panel; captions per second on one core.
+both sides of the confidence threshold; false splits among captions of figures with one panel; captions per second on
+one core.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from pathlib import Path
 from lxml import etree
 from sacrebleu.metrics import BLEU
 
+from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets.pipeline.evaluation.captions import caption_score as evaluated
+from pmo_assets.pipeline.evaluation.captions import split_rows
 
 _BLEU = BLEU(effective_order=True)
 # A caption with one of these may have panels: without annotation, nobody can say whether a split of it is false.
@@ -63,6 +67,30 @@ def _score_compound(shared: Path, worst: int) -> list[str]:
         print(f"compound captions of PubMed Central ({len(rows)})", flush=True)
         subprocess.run([*command, *(["--worst", str(worst)] if worst else [])], check=True)
     return [row["caption"] for row in rows]
+
+
+def _score_threshold(shared: Path) -> None:
+    """Print how many captions lie below the confidence threshold, and the mean BLEU on both sides of it."""
+    lines = (shared / "captions" / "pmc_compound.jsonl").read_text(encoding="utf-8").splitlines()
+    sets = {"compound captions": [(row.caption or "", dict(row.subcaptions)) for row in split_rows(lines).values()]}
+    sets["annotated figures with several panels"] = [
+        (str(figure["caption"]), {panel["identifier"]: panel["subcaption"] for panel in figure["panels"]})  # type: ignore[attr-defined]
+        for _, figure in _annotated_figures(shared)
+        if len(figure["panels"]) > 1 and any(panel["subcaption"] for panel in figure["panels"])  # type: ignore[arg-type, attr-defined]
+    ]
+    for name, captions in sets.items():
+        sides: dict[bool, list[float]] = {True: [], False: []}
+        for caption, truth in captions:
+            split = split_caption(caption)
+            predicted = {sub.identifier: sub.text for sub in split.subcaptions}
+            score = evaluated("", truth, predicted, split.confidence)
+            sides[split.confidence < CONFIDENCE_THRESHOLD].append(score.mean_bleu)
+        below, above = sides[True], sides[False]
+        print(
+            f"{name}: {len(below) / len(captions):.0%} below the threshold {CONFIDENCE_THRESHOLD:g}, mean BLEU "
+            f"{sum(below) / max(1, len(below)):.3f} below and {sum(above) / max(1, len(above)):.3f} above, "
+            "unprocessed counted as 0"
+        )
 
 
 def _annotated_figures(shared: Path) -> Iterator[tuple[str, dict[str, object]]]:
@@ -147,6 +175,7 @@ def main() -> None:
     arguments = parser.parse_args()
     captions = _score_compound(arguments.shared, arguments.worst)
     captions += _score_annotations(arguments.shared, arguments.worst)
+    _score_threshold(arguments.shared)
     _score_corpus(arguments.shared)
     _time(captions)
 

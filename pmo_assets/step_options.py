@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pmo_assets.pipeline.article_steps import DetectionOptions
 from pmo_assets.pipeline.articles.fetching import FetchLimits
+from pmo_assets.pipeline.captions.cascade import Cascade
+from pmo_assets.pipeline.captions.chat import ChatModel
+from pmo_assets.pipeline.captions.model_split import CaptionReader
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.page import PageLimits
 from pmo_assets.settings import Settings
@@ -18,6 +21,14 @@ def figure_options(settings: Settings) -> FigureOptions:
 def detection_options(settings: Settings) -> DetectionOptions:
     """Return the thresholds of the detectors."""
     return DetectionOptions(score_threshold=settings.score_threshold, nms_iou=settings.nms_iou)
+
+
+def caption_cascade(settings: Settings, model: ChatModel | None) -> Cascade:
+    """Return how captions are split: by the grammar alone if there is no model."""
+    reader = None
+    if model is not None:
+        reader = CaptionReader(model, thinking=settings.llm_thinking, reasks=settings.llm_reasks)
+    return Cascade(settings.caption_threshold, reader, settings.llm_concurrency)
 
 
 def fetch_limits(settings: Settings) -> FetchLimits:

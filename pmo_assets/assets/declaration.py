@@ -11,6 +11,7 @@ import dagster as dg
 from pmo_assets import schemas
 from pmo_assets.checks import check_specs
 from pmo_assets.partitions import ARTICLE_BATCHES
+from pmo_assets.pipeline.captions.prompts import prompts_digest
 from pmo_assets.resources.storage import StageResult
 from pmo_assets.versions import source_version
 
@@ -31,6 +32,7 @@ def batch_table(
     *,
     group: str,
     sources: Sequence[str] = (),
+    prompts: Sequence[str] = (),
     kinds: Sequence[str] = (),
     checks: Sequence[str] = (),
     pool: str | None = None,
@@ -44,6 +46,7 @@ def batch_table(
         name: asset and table (`schemas.SCHEMAS`); the schema's docstring is the asset's description.
         group: asset group.
         sources: files and folders below the package that make it, for its code version.
+        prompts: tasks of a language model (`prompts/`) that it may ask; their content counts for its code version.
         kinds: what it is made with, shown as icons, besides Polars and Parquet.
         checks: names of checks (`pmo_assets.checks`) that the asset evaluates.
         pool: concurrency pool (`dagster.yaml`).
@@ -64,7 +67,7 @@ def batch_table(
             owners=OWNERS,
             kinds={"polars", "parquet", *kinds},
             tags={"pmo/work": work},
-            code_version=source_version(*sources),
+            code_version="-".join([source_version(*sources), *([prompts_digest(prompts)] if prompts else [])]),
             check_specs=check_specs(name, checks),
             metadata={"dagster/column_schema": column_schema(name)},
             pool=pool,

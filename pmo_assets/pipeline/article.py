@@ -17,9 +17,11 @@ from pmo_assets.pipeline.article_steps import (
     match_article_figures,
     read_article,
     read_package_figures,
+    reread_captions,
     split_article_captions,
 )
 from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.matched import matched_figures
 from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
@@ -84,6 +86,7 @@ def process_article(
     pixels: PixelStore | None = None,
     figure_options: FigureOptions = FigureOptions(),  # noqa: B008 - frozen
     detection_options: DetectionOptions = DetectionOptions(),  # noqa: B008 - frozen
+    cascade: Cascade = Cascade(),  # noqa: B008 - frozen
 ) -> ArticleResult:
     """Run every step up to panel assembly for one package; relevance is recorded but does not stop it.
 
@@ -94,6 +97,7 @@ def process_article(
         pixels: where renderings are kept; in memory if None.
         figure_options: limits and resolution.
         detection_options: thresholds.
+        cascade: how captions are split; by the grammar alone if not given.
 
     An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
     """
@@ -117,7 +121,8 @@ def process_article(
     matches = rows_of(match_article_figures(article_id, located, packaged, objects, pixels))
     figures = matched_figures(located, matches, packaged)
     panels = rows_by_figure(rows_of(detect_article_panels(article_id, figures, pixels, detection_options)))
-    captions = rows_by_figure(rows_of(split_article_captions(figures)))
+    split, _ = reread_captions(figures, rows_of(split_article_captions(figures)), cascade)
+    captions = rows_by_figure(rows_of(split))
     images = rows_by_figure(
         rows_of(detect_article_images(article_id, figures, panels, captions, pixels, detection_options))
     )

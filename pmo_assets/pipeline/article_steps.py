@@ -26,6 +26,8 @@ from pmo_assets.pipeline.articles.relevance import (
     assess_relevance_of_text,
 )
 from pmo_assets.pipeline.assembly.assemble import assemble, words_of_panels
+from pmo_assets.pipeline.captions.cascade import Cascade, DoubtfulCaption, Progress, second_readings
+from pmo_assets.pipeline.captions.chat import ChatUsage
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.pipeline.dataset.rows import crop_box, panel_id
@@ -261,9 +263,9 @@ def pdf_figure(row: Mapping[str, Any]) -> PdfFigure:
         dpi=row["dpi"],
         bitmaps=embedded_bitmaps(row),
         texts=embedded_texts(row),
+        picture_correlation=row["picture_correlation"],
     )
 
-        picture_correlation=row["picture_correlation"],
 
 def embedded_bitmaps(row: Mapping[str, Any]) -> tuple[EmbeddedBitmap, ...]:
     """Return the bitmap hints of a row of `pdf_figures` or `figures`."""
@@ -439,23 +441,10 @@ def detect_article_images(
 
 
 def split_article_captions(figures: Sequence[Mapping[str, Any]]) -> StepOutput:
-    """Split the captions of an article's figures: rows of `subcaptions`."""
+    """Split the captions of an article's figures by the grammar: rows of `subcaptions`."""
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        seen = [item.text for item in embedded_texts(figure) if len(item.text) <= MAX_IDENTIFIER_LENGTH]
-        split = split_caption(figure["caption"], known_identifiers=seen)
-        shared = {"confidence": split.confidence, "reasons": list(split.reasons), "method": split.method}
-        return [
-            {
-                **_key(figure),
-                "ordinal": ordinal,
-                "identifier": sub.identifier,
-                "text": sub.text,
-                "segments": [list(segment) for segment in sub.segments],
-                **shared,
-            }
-            for ordinal, sub in enumerate(split.subcaptions)
-        ]
+        return _subcaption_rows(figure, split_caption(figure["caption"], known_identifiers=seen_identifiers(figure)))
 
     return _for_each_figure(figures, "subcaptions", rows)
 
@@ -464,18 +453,99 @@ MAX_IDENTIFIER_LENGTH = 6
 """Longest live text taken for a panel identifier: "(viii)" has six characters."""
 
 
+def seen_identifiers(figure: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the live texts of a row of `figures` that may be panel identifiers."""
+    return tuple(item.text for item in embedded_texts(figure) if len(item.text) <= MAX_IDENTIFIER_LENGTH)
+
+
+def _subcaption_rows(figure: Mapping[str, Any], split: CaptionSplit) -> list[Row]:
+    shared = {
+        "confidence": split.confidence,
+        "reasons": list(split.reasons),
+        "method": split.method,
+        "model": split.model,
+        "prompt_version": split.prompt_version,
+    }
+    return [
+        {
+            **_key(figure),
+            "ordinal": ordinal,
+            "identifier": sub.identifier,
+            "text": sub.text,
+            "segments": [list(segment) for segment in sub.segments],
+            **shared,
+        }
+        for ordinal, sub in enumerate(split.subcaptions)
+    ]
+
+
 def caption_split(rows: Sequence[Mapping[str, Any]]) -> CaptionSplit:
     """Return the record of a figure's rows of `subcaptions`."""
     ordered = sorted(rows, key=lambda row: row["ordinal"])
+    if not ordered:
+        return CaptionSplit(subcaptions=(), confidence=0.0, method="")
+    first = ordered[0]
     return CaptionSplit(
         subcaptions=tuple(
             Subcaption(row["identifier"], row["text"], tuple((start, end) for start, end in row["segments"]))
             for row in ordered
         ),
-        confidence=ordered[0]["confidence"] if ordered else 0.0,
-        reasons=tuple(ordered[0]["reasons"]) if ordered else (),
-        method=ordered[0]["method"] if ordered else "",
+        confidence=first["confidence"],
+        reasons=tuple(first["reasons"]),
+        method=first["method"],
+        model=first["model"],
+        prompt_version=first["prompt_version"],
     )
+
+
+@dataclass(frozen=True)
+class CascadeCounts:
+    """Who answered how many captions, and what the language model cost."""
+
+    grammar: int
+    language_model: int
+    low_confidence: int
+    usage: ChatUsage
+
+
+def reread_captions(
+    figures: Sequence[Mapping[str, Any]], rows: Sequence[Row], cascade: Cascade, progress: Progress | None = None
+) -> tuple[StepOutput, CascadeCounts]:
+    """Put the captions that the grammar is not sure about to the language model: rows of `subcaptions`.
+
+    A caption for which the model gives no answer keeps the grammar's, with the reason, and is listed as a rejection
+    too: that is where a person looks for what failed. In the main process, because waiting for a server takes threads
+    and not processes.
+
+    Args:
+        figures: rows of `figures` of any number of articles.
+        rows: their rows of `subcaptions` as the grammar gave them.
+        cascade: threshold and model.
+        progress: told how many captions have been read again.
+
+    Raises:
+        SystemicError: if no request can succeed.
+    """
+    split_rows: dict[tuple[int, str], list[Row]] = {}
+    for row in rows:
+        split_rows.setdefault((row["article_id"], row["image_cluster_id"]), []).append(row)
+    keyed = {(figure["article_id"], figure["image_cluster_id"]): figure for figure in figures}
+    splits = {key: caption_split(group) for key, group in split_rows.items()}
+    doubtful = {
+        key: DoubtfulCaption(keyed[key]["caption"], split, seen_identifiers(keyed[key]))
+        for key, split in splits.items()
+        if split.confidence < cascade.threshold
+    }
+    answers = dict(zip(doubtful, second_readings(list(doubtful.values()), cascade, progress), strict=True))
+    output = StepOutput()
+    for key, group in split_rows.items():
+        answer = answers.get(key)
+        output.rows.extend(group if answer is None else _subcaption_rows(keyed[key], answer.split))
+        if answer is not None and answer.error is not None:
+            output.rejections.append(_decided(answer.error, "subcaptions", *key))
+    by_model = sum(answer.split.model is not None for answer in answers.values())
+    usage = sum((answer.usage for answer in answers.values()), ChatUsage())
+    return output, CascadeCounts(len(splits) - len(answers), by_model, len(answers) - by_model, usage)
 
 
 # panels

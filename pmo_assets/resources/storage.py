@@ -8,7 +8,9 @@ renamed, on S3 because an object becomes visible when its upload is complete. La
     tables/<asset>/<batch>.parquet         one table per asset and batch
     rejections/<asset>/<batch>.parquet     what the asset could not process
     pixels/<store>/<batch>/<article>.parquet   pictures, apart from the facts
+    answers/<aa>/<sha256>.json             what language models answered
     release/…                              the dataset, its card, gallery and report
+    quality/…                              annotated figures, how good what was found is, pages with the worst cases
 """
 
 from __future__ import annotations

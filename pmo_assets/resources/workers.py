@@ -209,4 +209,4 @@ class TimedProgress:
         now = time.monotonic()
         if now - self._last >= self.interval:
             self._last = now
-            self.say(f"{stage}: {done} of {total} articles")
+            self.say(f"{stage}: {done} of {total}")

@@ -70,6 +70,18 @@ def test_what_is_written_is_read(data_root: DataRoot) -> None:
     assert not data_root.exists("a/b.bin")
 
 
+def test_a_models_answers_are_kept(data_root: DataRoot) -> None:
+    from pmo_assets.pipeline.captions.chat import ChatRequest, Message
+    from pmo_assets.resources.chat import KeptAnswers
+    from pmo_assets_tests.pipeline.captions.scripted_model import ScriptedModel
+
+    model = ScriptedModel([{"identifiers": ["Ω"]}])
+    kept = KeptAnswers(model, data_root)
+    request = ChatRequest((Message("user", "caption"),), "PanelIdentifiers", {"type": "object"}, "v1")
+    assert kept.answer(request).text == kept.answer(request).text == '{"identifiers": ["Ω"]}'
+    assert len(model.requests) == 1
+
+
 def test_a_missing_file_says_where_and_what_to_check(data_root: DataRoot) -> None:
     with pytest.raises(StorageError, match=r"nothing\.bin.*PMO_DATA_ROOT"):
         data_root.read("nothing.bin")

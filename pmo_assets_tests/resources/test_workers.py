@@ -125,4 +125,4 @@ def test_progress_for_logs_is_not_told_too_often() -> None:
         progress("s", done, 5)
     assert lines == []
     TimedProgress(lines.append, interval=0)("s", 3, 5)
-    assert lines == ["s: 3 of 5 articles"]
+    assert lines == ["s: 3 of 5"]

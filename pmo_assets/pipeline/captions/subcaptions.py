@@ -30,13 +30,17 @@ class CaptionSplit:
         subcaptions: one per panel in the caption's order; exactly one with identifier None for a single panel.
         confidence: 0..1, calibrated to mean "share of such answers that are right".
         reasons: what lowered the confidence, short phrases.
-        method: who answered, e.g. "grammar".
+        method: who answered: "grammar" or "language model".
+        model: name of the language model that answered; None for the grammar.
+        prompt_version: versions and hashes of its prompts; None for the grammar.
     """
 
     subcaptions: tuple[Subcaption, ...]
     confidence: float
     reasons: tuple[str, ...] = ()
     method: str = "grammar"
+    model: str | None = None
+    prompt_version: str | None = None
 
     @property
     def identifiers(self) -> tuple[str, ...]:

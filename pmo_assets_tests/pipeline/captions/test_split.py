@@ -298,3 +298,19 @@ def test_real_compound_captions_name_the_panels() -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     wrong = [row["id"] for row in rows if {*split_caption(row["caption"]).identifiers} != {*row["subcaptions"]}]
     assert len(wrong) <= 0.08 * len(rows), wrong
+
+
+@pytest.mark.parametrize(
+    "note", ["(A, B counterstained; bar = 8 µm)", "(A and B courtesy of a colleague)", "(A–B ×20)"]
+)
+def test_a_note_in_brackets_about_several_panels_lowers_the_confidence(note: str) -> None:
+    plain = split_caption("Biopsy. (A) Normal cornea. (B) Dystrophic cornea (counterstained; bar = 8 µm).")
+    noted = split_caption(f"Biopsy. (A) Normal cornea. (B) Dystrophic cornea {note}.")
+    assert noted.identifiers == plain.identifiers == ("A", "B")
+    assert noted.confidence < plain.confidence
+
+
+@pytest.mark.parametrize("stain", ["(H & E)", "(H&E; original magnification ×20)", "(A, scale bar 8 µm)"])
+def test_a_stain_or_a_note_about_one_panel_is_no_such_note(stain: str) -> None:
+    split = split_caption(f"Biopsy. (A) Normal cornea {stain}. (B) Dystrophic cornea.")
+    assert "note in brackets about several panels" not in split.reasons

@@ -1,0 +1,127 @@
+"""The cheap answer first: the grammar splits every caption, a language model only those the grammar is not sure about.
+
+Without a language model, or when its answer does not fit the caption, the grammar's answer stays and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pmo_assets.pipeline.captions.chat import NO_USAGE, ChatUsage
+from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
+from pmo_assets.pipeline.captions.model_split import CaptionReader, split_by_model
+from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
+from pmo_assets.pipeline.rejections import ArticleError
+
+CONCURRENCY: Final = 16
+"""Captions asked side by side: a server with continuous batching answers so many about as fast as one."""
+
+LOW_CONFIDENCE: Final = "low confidence"
+"""First reason of a grammar's answer below the threshold."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """How captions are split.
+
+    Attributes:
+        threshold: confidence 0..1 below which the model is asked.
+        reader: the model; None for the grammar alone.
+        concurrency: how many captions are put to the model at once.
+    """
+
+    threshold: float = CONFIDENCE_THRESHOLD
+    reader: CaptionReader | None = None
+    concurrency: int = CONCURRENCY
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulCaption:
+    """A caption whose split by the grammar is below the threshold.
+
+    Attributes:
+        caption: the text.
+        split: the grammar's answer.
+        known_identifiers: identifiers seen in the figure.
+    """
+
+    caption: str
+    split: CaptionSplit
+    known_identifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CascadeAnswer:
+    """The final answer for a caption.
+
+    Attributes:
+        split: the model's answer, or the grammar's.
+        error: why the model's answer is not taken; None if it is, or if none was asked.
+        usage: what the model cost.
+    """
+
+    split: CaptionSplit
+    error: ArticleError | None = None
+    usage: ChatUsage = NO_USAGE
+
+
+def flagged(split: CaptionSplit, why: str) -> CaptionSplit:
+    """Return a grammar's answer with the reason why it stands although it is below the threshold."""
+    return replace(split, reasons=(f"{LOW_CONFIDENCE}: {why}", *split.reasons))
+
+
+def second_reading(doubtful: DoubtfulCaption, cascade: Cascade) -> CascadeAnswer:
+    """Return the model's answer for a caption that the grammar is not sure about, or the grammar's with the reason.
+
+    Raises:
+        SystemicError: if no request can succeed.
+    """
+    if cascade.reader is None:
+        return CascadeAnswer(flagged(doubtful.split, "no language model is configured"))
+    confirmed = (doubtful.split.identifiers, doubtful.known_identifiers)
+    reading = split_by_model(doubtful.caption, cascade.reader, confirmed)
+    if reading.split is None:
+        assert reading.error is not None
+        why = f"the language model gave no answer ({type(reading.error).__name__})"
+        return CascadeAnswer(flagged(doubtful.split, why), reading.error, reading.usage)
+    return CascadeAnswer(reading.split, None, reading.usage)
+
+
+def second_readings(
+    doubtful: Sequence[DoubtfulCaption], cascade: Cascade, progress: Progress | None = None
+) -> list[CascadeAnswer]:
+    """Return `second_reading` of each caption in order, `cascade.concurrency` at a time.
+
+    Raises:
+        SystemicError: if no request can succeed; captions not yet asked are dropped.
+    """
+    if cascade.reader is None or not doubtful:
+        return [second_reading(item, cascade) for item in doubtful]
+    answers = []
+    pool = ThreadPoolExecutor(min(cascade.concurrency, len(doubtful)), thread_name_prefix="captions")
+    try:
+        for answer in pool.map(lambda item: second_reading(item, cascade), doubtful):
+            answers.append(answer)
+            if progress is not None:
+                progress(len(answers), len(doubtful))
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return answers
+
+
+def split_by_cascade(caption: str, cascade: Cascade, known_identifiers: Sequence[str] = ()) -> CascadeAnswer:
+    """Return a caption's subcaptions: the grammar's answer if it is sure enough, else `second_reading`.
+
+    Raises:
+        SystemicError: if the model is asked and no request can succeed.
+    """
+    split = split_caption(caption, known_identifiers)
+    if split.confidence >= cascade.threshold:
+        return CascadeAnswer(split)
+    return second_reading(DoubtfulCaption(caption, split, tuple(known_identifiers)), cascade)

@@ -1,0 +1,161 @@
+"""What the steps need of a language model: a protocol, its request and answer, and how it can fail.
+
+`pmo_assets.resources.chat` implements the protocol for an OpenAI-compatible endpoint and for vLLM in process.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.pipeline.stores import SystemicError
+
+Role = Literal["system", "user", "assistant"]
+Thinking = Literal["off", "on", "default"]
+
+
+class ChatUnavailable(SystemicError):
+    """No request can succeed: connection refused, key refused, unknown model; the message says what to do."""
+
+
+class TransientChatError(ArticleError):
+    """A request that may succeed later: time-out, HTTP 429 or 5xx, a cut-off response; raised when retries are used up.
+
+    Attributes:
+        retry_after: seconds that the endpoint asks to wait; None if it does not say.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class RefusedRequest(ArticleError):
+    """A request that the model will never answer, for example one longer than its context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingOptions:
+    """How the answer is sampled.
+
+    Attributes:
+        temperature: 0 always takes the most likely token.
+        max_tokens: the answer is cut off after so many.
+        thinking: "on" and "off" tell a hybrid model (Qwen3) whether to reason first; "default" tells it nothing, for
+            endpoints that refuse the option.
+        seed: of the sampling.
+    """
+
+    temperature: float = 0.0
+    max_tokens: int = 2048
+    thinking: Thinking = "off"
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A conversation that the model continues with one JSON value.
+
+    Attributes:
+        messages: system prompt, few-shot examples, input.
+        schema_name: name of the response schema.
+        schema: JSON schema that the answer follows (structured output).
+        prompt_version: version and hash of the prompt, part of the key under which the answer is kept.
+        options: how it is sampled.
+    """
+
+    messages: tuple[Message, ...]
+    schema_name: str
+    schema: Mapping[str, Any]
+    prompt_version: str
+    options: SamplingOptions = SamplingOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAnswer:
+    """What came back.
+
+    Attributes:
+        text: the answer, without reasoning; JSON unless it was cut off.
+        prompt_tokens: tokens of the conversation; 0 where unknown.
+        completion_tokens: tokens of the answer with reasoning; 0 where unknown.
+        seconds: from request to answer, retries included.
+        attempts: requests sent; more than one after transient errors.
+        cached: answered from the store of answers: nothing was sent.
+    """
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    attempts: int = 1
+    cached: bool = False
+
+
+class ChatModel(Protocol):
+    """A language model; called from several threads at once."""
+
+    @property
+    def name(self) -> str:
+        """Which model answers; kept in the rows."""
+        ...
+
+    def answer(self, request: ChatRequest) -> ChatAnswer:
+        """Return the model's answer.
+
+        Raises:
+            ChatUnavailable: if no request can succeed.
+            TransientChatError: if this request failed although it was repeated.
+            RefusedRequest: if this request cannot succeed.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChatUsage:
+    """What a number of answers cost; answers from the store cost nothing and count only as `cache_hits`."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    cache_hits: int = 0
+
+    def __add__(self, other: ChatUsage) -> ChatUsage:
+        """Return the sum."""
+        return ChatUsage(
+            self.requests + other.requests,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.seconds + other.seconds,
+            self.cache_hits + other.cache_hits,
+        )
+
+
+NO_USAGE: Final = ChatUsage()
+
+
+def usage_of(answer: ChatAnswer) -> ChatUsage:
+    """Return what an answer cost."""
+    if answer.cached:
+        return ChatUsage(cache_hits=1)
+    return ChatUsage(answer.attempts, answer.prompt_tokens, answer.completion_tokens, answer.seconds)
+
+
+_REASONING = re.compile(r"\A\s*(?:<think>)?.*?</think>\s*", re.DOTALL)
+
+
+def without_reasoning(text: str) -> str:
+    """Drop a leading `<think>…</think>`, which a server without a reasoning parser leaves in the answer."""
+    return _REASONING.sub("", text, count=1) if "</think>" in text and not text.lstrip().startswith("{") else text

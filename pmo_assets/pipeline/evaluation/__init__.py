@@ -1,0 +1,1 @@
+"""Evaluation: what the pipeline finds, compared with annotations."""
