@@ -2,17 +2,15 @@
 
     python benchmarks/score_articles.py [--shared ../shared] [--out FOLDER] [--ignore-xml]
 
-Runs `pmo article` in this process for each article of `annotations/`, writes its JSON to FOLDER and prints the table of
-`tools/score.py`.
+Runs `pmo article` in this process for each article of `annotations/`, writes its JSON to FOLDER and prints how it
+compares (`pipeline/evaluation`, the same numbers as `tools/score.py` there).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +19,13 @@ from pmo_assets.pipeline.article import MemoryObjects, annotation, process_artic
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.packages import list_package
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.evaluation.annotations import (
+    AnnotatedArticle,
+    annotation_files,
+    article_number,
+    read_annotations,
+)
+from pmo_assets.pipeline.evaluation.scores import article_scores, score_lines
 from pmo_assets.resources.sources import LocalFolder
 
 
@@ -40,20 +45,26 @@ def main() -> None:
     """Write predictions and print the scores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
-    parser.add_argument("--out", type=Path, help="where the JSON files go; a temporary folder if not given")
+    parser.add_argument("--out", type=Path, help="where the JSON files go; nowhere if not given")
     parser.add_argument("--ignore-xml", action="store_true", help="work as if no package had an XML")
     arguments = parser.parse_args()
-    out = arguments.out or Path(tempfile.mkdtemp())
-    out.mkdir(parents=True, exist_ok=True)
+    if arguments.out is not None:
+        arguments.out.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    truths = sorted((arguments.shared / "annotations").glob("*.json"))
-    for number, truth in enumerate(truths, start=1):
-        print(f"\r{number}/{len(truths)} {truth.stem:40s}", end="", file=sys.stderr, flush=True)
-        found = article_json(arguments.shared / "corpus" / truth.stem, ignore_xml=arguments.ignore_xml)
-        (out / truth.name).write_text(json.dumps(found, ensure_ascii=False, indent=1))
-    print(f"\r{len(truths)} articles in {time.perf_counter() - start:.0f} s, JSON in {out}", file=sys.stderr)
-    scorer = arguments.shared / "tools" / "score.py"
-    subprocess.run([sys.executable, scorer, arguments.shared / "annotations", out], check=True)
+    read = read_annotations(annotation_files(str(arguments.shared / "annotations")))
+    for problem in read.problems:
+        print(f"{problem.file} is not scored: {problem.reason}", file=sys.stderr)
+    truths = {article_number(item.article_id): item for item in read.articles}
+    predictions = {}
+    for number, (key, truth) in enumerate(truths.items(), start=1):
+        print(f"\r{number}/{len(truths)} {truth.article_id:40s}", end="", file=sys.stderr, flush=True)
+        found = article_json(arguments.shared / "corpus" / truth.article_id, ignore_xml=arguments.ignore_xml)
+        predictions[key] = AnnotatedArticle.model_validate(found)
+        if arguments.out is not None:
+            text = json.dumps(found, ensure_ascii=False, indent=1)
+            (arguments.out / f"{truth.article_id}.json").write_text(text, encoding="utf-8")
+    print(f"\r{len(truths)} articles in {time.perf_counter() - start:.0f} s{'':40s}", file=sys.stderr)
+    print("\n".join(score_lines(article_scores(truths, predictions))))
 
 
 if __name__ == "__main__":

@@ -3,25 +3,19 @@
     python benchmarks/score_detection.py [--shared ../shared] [--no-pdf-hints] [--no-words] [--overlays FOLDER]
 
 Every annotated figure is rendered from its article's PDF at its true box; the hints (embedded bitmaps, live text) come
-from the page, the caption's identifiers from the truth. Predictions are written as annotations and scored by the
-yardstick's own `tools/score.py`; class-agnostic image AP and the time per figure are added. Errors of figure location
-and of caption splitting are thus excluded: this measures detection alone.
+from the page, the caption's identifiers from the truth. Predictions are scored as annotations (`pipeline/evaluation`);
+class-agnostic image AP and the time per figure are added. Errors of figure location and of caption splitting are thus
+excluded: this measures detection alone.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
-import os
 import re
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import cv2
@@ -30,8 +24,22 @@ import pymupdf
 
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.evaluation.annotations import AnnotatedArticle, article_number
+from pmo_assets.pipeline.evaluation.detection import average_precision, figure_boxes, ranked
+from pmo_assets.pipeline.evaluation.matching import matched_articles
+from pmo_assets.pipeline.evaluation.scores import article_scores, score_lines
 from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText
-from pmo_assets.pipeline.geometry import Box, area, centre, clip, covered_fraction, intersection, normalise
+from pmo_assets.pipeline.geometry import (
+    Box,
+    area,
+    as_box,
+    centre,
+    clip,
+    covered_fraction,
+    intersection,
+    iou,
+    normalise,
+)
 
 BOLD_FLAG = 16
 """Bit 4 of a PyMuPDF span's flags: bold."""
@@ -141,14 +149,10 @@ def overlay(view: FigureView, truth: dict[str, Any], found: dict[str, Any]) -> n
     return np.concatenate(sides, axis=1)
 
 
-def load_module(path: Path) -> ModuleType:
-    """Import a script by its path."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def annotated(figures: dict[str, list[Any]]) -> dict[int, AnnotatedArticle]:
+    """Return articles by number from annotated figures by article id."""
+    articles = {name: {"article_id": name, "figures": items} for name, items in figures.items()}
+    return {article_number(name): AnnotatedArticle.model_validate(item) for name, item in articles.items()}
 
 
 def main() -> None:
@@ -163,13 +167,10 @@ def main() -> None:
     parser.add_argument("--overlays", type=Path, help="write truth | detections pictures here")
     parser.add_argument("--per-figure", action="store_true", help="print one line per figure")
     args = parser.parse_args()
-    scorer = load_module(args.shared / "tools" / "score.py")
 
     truths: dict[str, list[Any]] = {}
     predictions: dict[str, list[Any]] = {}
     seconds: list[float] = []
-    agnostic: list[tuple[float, list[float], tuple[str, int]]] = []
-    n_images = 0
     for article, index, truth, page in annotated_figures(args.shared, args.only):
         frame: Box = tuple(truth["figure_locations"][0]["bbox"])  # type: ignore[assignment]
         identifiers = tuple(str(p["identifier"]) for p in truth["panels"] if p["identifier"] is not None)
@@ -188,15 +189,14 @@ def main() -> None:
         truths.setdefault(article, []).append(truth)
         predictions.setdefault(article, []).append(found)
         true_images = [i["box"] for p in truth["panels"] for i in p["images"]]
-        n_images += len(true_images)
-        agnostic += [(i.score, [scorer.iou(i.box, b) for b in true_images], (article, index)) for i in images]
         hits = sum(
-            max((scorer.iou(p["box"], q["box"]) for q in found["panels"]), default=0) >= 0.5 for p in truth["panels"]
+            max((iou(as_box(p["box"]), as_box(q["box"])) for q in found["panels"]), default=0) >= 0.5
+            for p in truth["panels"]
         )
-        image_hits = sum(max((scorer.iou(b, i.box) for i in images), default=0) >= 0.5 for b in true_images)
+        image_hits = sum(max((iou(as_box(b), i.box) for i in images), default=0) >= 0.5 for b in true_images)
         ids = [p["identifier_box"] for p in truth["panels"] if p["identifier_box"]]
         found_ids = [q["identifier_box"] for q in found["panels"] if q["identifier_box"]]
-        id_hits = sum(max((scorer.iou(b, c) for c in found_ids), default=0) >= 0.5 for b in ids)
+        id_hits = sum(max((iou(as_box(b), as_box(c)) for c in found_ids), default=0) >= 0.5 for b in ids)
         if args.per_figure:
             ok = len(truth["panels"]) == hits == len(found["panels"]) and len(true_images) == image_hits == len(images)
             ok = ok and len(ids) == id_hits == len(found_ids)
@@ -212,20 +212,12 @@ def main() -> None:
             name = f"{article[:20]}_{index + 1}.png"
             cv2.imwrite(str(args.overlays / name), overlay(view, truth, found)[:, :, ::-1])
 
-    with tempfile.TemporaryDirectory() as folder:
-        for kind, data in (("truth", truths), ("found", predictions)):
-            (Path(folder) / kind).mkdir()
-            for article, figures in data.items():
-                text = json.dumps({"article_id": article, "figures": figures})
-                (Path(folder) / kind / f"{article}.json").write_text(text)
-        command = [sys.executable, str(args.shared / "tools" / "score.py"), f"{folder}/truth", f"{folder}/found"]
-        lines = subprocess.run(
-            command, check=True, capture_output=True, text=True, env=dict(os.environ)
-        ).stdout.splitlines()
+    truth_articles, found_articles = annotated(truths), annotated(predictions)
     wanted = re.compile(r"^(panel |identifier |image |mark )")
-    print("\n".join(line for line in lines if wanted.match(line)))
+    print("\n".join(line for line in score_lines(article_scores(truth_articles, found_articles)) if wanted.match(line)))
+    agnostic = ranked(figure_boxes(matched_articles(truth_articles, found_articles).pairs), None)
     for threshold in (0.5, 0.75, 0.9):
-        value = scorer.average_precision(agnostic, n_images, threshold)
+        value = average_precision(agnostic, threshold) or 0.0
         print(f"{f'image class-agnostic AP@{threshold}':32s} {value:.4f}")
     print(f"{'median ms per figure':32s} {1000 * float(np.median(seconds)):.0f}")
     print(f"{'slowest ms':32s} {1000 * max(seconds):.0f}")

@@ -2,8 +2,8 @@
 
     python benchmarks/score_figures.py [--shared ../shared] [--no-render] [--overlays FOLDER] [ARTICLE ...]
 
-Every article is extracted twice, with its JATS XML and without. The annotated ones are scored by the yardstick's own
-`tools/score.py` (its figure lines); over all articles the share of `<fig>` entries that were located, the misses with
+Every article is extracted twice, with its JATS XML and without. The annotated ones are scored (`pipeline/evaluation`,
+its figure lines); over all articles the share of `<fig>` entries that were located, the misses with
 their reasons, and pages per second are printed. `--overlays` writes a page picture for each figure that overlaps its
 truth by less than 0.9: truth green, found red, caption blue.
 """
@@ -12,9 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +21,8 @@ import pymupdf
 
 from pmo_assets.pipeline.articles.article import PackageFigure
 from pmo_assets.pipeline.articles.jats import parse_jats
+from pmo_assets.pipeline.evaluation.annotations import AnnotatedArticle, article_number
+from pmo_assets.pipeline.evaluation.scores import article_scores, score_lines
 from pmo_assets.pipeline.figures.caption_location import figure_number
 from pmo_assets.pipeline.figures.extraction import Extraction, FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.figure import PdfFigure
@@ -120,47 +119,42 @@ def main() -> None:
     for mode in ("with XML", "without XML"):
         expected = located = labelled = pages = 0
         seconds = 0.0
-        with tempfile.TemporaryDirectory() as scratch:
-            truths, predictions = Path(scratch, "truth"), Path(scratch, "predictions")
-            truths.mkdir()
-            predictions.mkdir()
-            for folder in folders:
-                known = package_figures(folder)
-                pdf = (folder / "article.pdf").read_bytes()
-                start = time.perf_counter()
-                result = extract_figures(pdf, known if mode == "with XML" else (), options)
-                seconds += time.perf_counter() - start
-                pages += result.page_count
-                numbers = {figure_number(figure.label) for figure in result.figures}
-                clusters = {figure.image_cluster_id for figure in result.figures}
-                expected += len(known)
-                located += sum(figure.image_cluster_id in clusters for figure in known)
-                labelled += sum(figure_number(figure.label) in numbers for figure in known if figure.label)
-                for miss in result.misses:
-                    print(f"  {folder.name}: {miss.label or miss.image_cluster_id}: {miss.reason}")
-                annotation = arguments.shared / "annotations" / f"{folder.name}.json"
-                if annotation.exists():
-                    (truths / annotation.name).write_text(annotation.read_text())
-                    (predictions / annotation.name).write_text(json.dumps(prediction(folder.name, result.figures)))
-                    truth = json.loads(annotation.read_text())["figures"]
-                    for best, figure in differences(truth, result.figures):
-                        print(f"  {folder.name}: {figure['label']}: IoU {best:.2f}")
-                    if arguments.overlays:
-                        arguments.overlays.mkdir(parents=True, exist_ok=True)
-                        name = f"{folder.name}-{mode.split()[0]}"
-                        write_overlays(arguments.overlays, folder / "article.pdf", name, truth, result)
-            print(f"== {mode}: {len(folders)} articles, {pages} pages, {pages / max(seconds, 1e-9):.1f} pages/s")
-            if mode == "with XML":
-                print(f"located <fig> entries             {located} of {expected}")
-            print(f"<fig> labels among found figures  {labelled} of {expected}")
-            if any(truths.iterdir()):
-                scored = subprocess.run(
-                    [sys.executable, str(arguments.shared / "tools" / "score.py"), str(truths), str(predictions)],
-                    check=True,
-                    capture_output=True,
-                    text=True,
-                ).stdout
-                print("\n".join(line for line in scored.splitlines() if line.startswith(FIGURE_LINES)))
+        truths: dict[int, AnnotatedArticle] = {}
+        predictions: dict[int, AnnotatedArticle] = {}
+        for folder in folders:
+            known = package_figures(folder)
+            pdf = (folder / "article.pdf").read_bytes()
+            start = time.perf_counter()
+            result = extract_figures(pdf, known if mode == "with XML" else (), options)
+            seconds += time.perf_counter() - start
+            pages += result.page_count
+            numbers = {figure_number(figure.label) for figure in result.figures}
+            clusters = {figure.image_cluster_id for figure in result.figures}
+            expected += len(known)
+            located += sum(figure.image_cluster_id in clusters for figure in known)
+            labelled += sum(figure_number(figure.label) in numbers for figure in known if figure.label)
+            for miss in result.misses:
+                print(f"  {folder.name}: {miss.label or miss.image_cluster_id}: {miss.reason}")
+            annotation = arguments.shared / "annotations" / f"{folder.name}.json"
+            if annotation.exists():
+                content = json.loads(annotation.read_text())
+                number = article_number(content["article_id"])
+                truths[number] = AnnotatedArticle.model_validate(content)
+                predictions[number] = AnnotatedArticle.model_validate(prediction(folder.name, result.figures))
+                truth = content["figures"]
+                for best, figure in differences(truth, result.figures):
+                    print(f"  {folder.name}: {figure['label']}: IoU {best:.2f}")
+                if arguments.overlays:
+                    arguments.overlays.mkdir(parents=True, exist_ok=True)
+                    name = f"{folder.name}-{mode.split()[0]}"
+                    write_overlays(arguments.overlays, folder / "article.pdf", name, truth, result)
+        print(f"== {mode}: {len(folders)} articles, {pages} pages, {pages / max(seconds, 1e-9):.1f} pages/s")
+        if mode == "with XML":
+            print(f"located <fig> entries             {located} of {expected}")
+        print(f"<fig> labels among found figures  {labelled} of {expected}")
+        if truths:
+            lines = score_lines(article_scores(truths, predictions))
+            print("\n".join(line for line in lines if line.startswith(FIGURE_LINES)))
 
 
 if __name__ == "__main__":

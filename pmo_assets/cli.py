@@ -24,6 +24,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 
 from pmo_assets import __version__
+from pmo_assets.captions_cli import captions_app
+from pmo_assets.models_cli import train_app
 from pmo_assets.pipeline.rejections import ArticleError
 from pmo_assets.pipeline.stores import SystemicError
 from pmo_assets.settings import Settings, settings_table
@@ -37,6 +39,8 @@ app = typer.Typer(
 )
 batches_app = typer.Typer(help="Register article packages as batches, and list the batches.", no_args_is_help=True)
 app.add_typer(batches_app, name="batches")
+app.add_typer(captions_app, name="captions")
+app.add_typer(train_app, name="train")
 
 console = Console()
 """Results go to standard output …"""
@@ -88,8 +92,9 @@ def article(
     from pmo_assets.pipeline.articles.fetching import fetch_package
     from pmo_assets.pipeline.articles.packages import list_package
     from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.resources.chat import chat_model
     from pmo_assets.resources.sources import LocalFolder
-    from pmo_assets.step_options import detection_options, fetch_limits, figure_options
+    from pmo_assets.step_options import caption_cascade, detection_options, fetch_limits, figure_options
 
     settings = _settings()
     folder = Path(os.path.abspath(folder))  # not resolve(): a link's own name is the package's name
@@ -105,14 +110,16 @@ def article(
     }
     package = fetch_package(row, LocalFolder(folder.parent), objects, fetch_limits(settings))
     start = time.perf_counter()
-    result = process_article(
-        package.rows[0],
-        objects,
-        specialty=load_specialty(settings.specialty),
-        pixels=pixels,
-        figure_options=figure_options(settings),
-        detection_options=detection_options(settings),
-    )
+    with chat_model(settings, _data_root(settings)) as model:
+        result = process_article(
+            package.rows[0],
+            objects,
+            specialty=load_specialty(settings.specialty),
+            pixels=pixels,
+            figure_options=figure_options(settings),
+            detection_options=detection_options(settings),
+            cascade=caption_cascade(settings, model),
+        )
     seconds = time.perf_counter() - start
     result = replace(result, rejections=[*package.rejections, *result.rejections])
     text = json.dumps(annotation(folder.name, result), ensure_ascii=False, indent=1) + "\n"
@@ -352,6 +359,59 @@ def report() -> None:
 
 
 @app.command()
+def quality(
+    context: typer.Context,
+    annotations: Annotated[
+        str | None,
+        typer.Option("--annotations", help="Folder or pattern of annotation files; PMO_ANNOTATIONS if not given."),
+    ] = None,
+) -> None:
+    """Compare what the pipeline found with annotated articles: numbers here, the worst cases as pages."""
+    settings = _settings()
+    if annotations is not None:
+        settings = settings.model_copy(update={"annotations": os.path.abspath(annotations)})
+    if not settings.annotations:
+        raise CommandError("no ground truth: give --annotations FOLDER or set PMO_ANNOTATIONS (JSON, one per article)")
+    _measure_quality(settings, verbose=context.obj["debug"])
+
+
+def _measure_quality(settings: Settings, *, verbose: bool) -> None:
+    """Materialise the group quality and print its numbers."""
+    from pmo_assets.assets.quality import QUALITY_ASSETS
+    from pmo_assets.definitions import build_defs, workers_resource
+    from pmo_assets.pipeline.evaluation.annotations import annotation_files, read_annotations
+    from pmo_assets.pipeline.evaluation.metrics import metrics_by_threshold
+    from pmo_assets.quality import page_key, read_metrics
+    from pmo_assets.resources.storage import Tables
+    from pmo_assets.runner import close_dead_runs, open_instance, run_job
+
+    root = _data_root(settings)
+    if not Tables(root).batches("panel_assembly"):
+        raise CommandError("no batch has been processed yet: run `pmo run`")
+    for problem in read_annotations(annotation_files(settings.annotations or "")).problems:
+        text = escape(f"{problem.file}: {problem.reason}")
+        messages.print(f"[yellow]not usable[/] {text}", highlight=False, soft_wrap=True)
+    with open_instance(settings) as instance, _progress() as (_, tell):
+        close_dead_runs(instance)
+        defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
+        made = run_job(defs, instance, "measure_quality", verbose=verbose)
+    if not made.issuperset(QUALITY_ASSETS):
+        raise CommandError(
+            "no annotated article was processed: none is in a batch, or none is relevant; nothing to score"
+        )
+    for name in QUALITY_ASSETS[1:]:
+        headings, lines = metrics_by_threshold(read_metrics(root, name))
+        table = Table(title=name.replace("_", " "), title_justify="left")
+        for number, heading in enumerate(headings):
+            table.add_column(heading, justify="left" if number < 2 else "right")
+        for line in lines:
+            table.add_row(*map(escape, line))
+        console.print(table)
+    for name in QUALITY_ASSETS[1:]:
+        console.print(f"{name:18s} {root.uri(page_key(name))}", soft_wrap=True, highlight=False, markup=False)
+
+
+@app.command()
 def samples(
     folder: Annotated[Path, typer.Argument(help="Where to write articles/ and truth/.")],
     seed: Annotated[int, typer.Option(help="Other seeds give other articles; the same seed the same bytes.")] = 0,
@@ -374,6 +434,7 @@ def demo(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="Where the sample articles go.")] = Path("demo"),
     batch_size: Annotated[int, typer.Option(min=1, help="Articles per batch.")] = 10,
+    quality: Annotated[bool, typer.Option("--quality", help="Compare the result with the samples' truth.")] = False,
 ) -> None:
     """Typeset the sample articles, register them and take them through the whole graph.
 
@@ -393,12 +454,18 @@ def demo(
     failed = _run(settings, [], again=False, release=True, verbose=context.obj["debug"])
     if failed:
         raise CommandError("; ".join(failed))
+    if quality:
+        _measure_quality(settings, verbose=context.obj["debug"])
     console.print("UI       run `make dev` (or `pmo dev`), then open http://127.0.0.1:3000", highlight=False)
 
 
 def _below_demo_folder(settings: Settings, folder: Path) -> Settings:
-    """Return the settings with data and instance below the demo's folder, where they are not set explicitly."""
-    places = {"data_root": str((folder / "data").absolute()), "dagster_home": (folder / "dagster").absolute()}
+    """Return the settings with data, instance and truth below the demo's folder, where they are not set explicitly."""
+    places = {
+        "data_root": str((folder / "data").absolute()),
+        "dagster_home": (folder / "dagster").absolute(),
+        "annotations": str((folder / "truth").absolute()),
+    }
     return settings.model_copy(update={k: v for k, v in places.items() if k not in settings.model_fields_set})
 
 
@@ -427,6 +494,8 @@ def dev(
     messages.print(f"data root {place}, UI at http://{host}:{port}", highlight=False, markup=False, soft_wrap=True)
     command = [sys.executable, "-m", "dagster", "dev", "-m", "pmo_assets.definitions", "-h", host, "-p", str(port)]
     environment = {**os.environ, "DAGSTER_HOME": str(home), "PMO_DATA_ROOT": place}
+    if shown.annotations:
+        environment["PMO_ANNOTATIONS"] = shown.annotations
     with contextlib.suppress(KeyboardInterrupt):
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)
 
@@ -493,7 +562,7 @@ def _progress() -> Iterator[tuple[Progress, Callable[[str, int, int], None]]]:
             now = time.monotonic()
             if not messages.is_terminal and done and (done == total or now - last["told"] > 15):
                 last["told"] = now
-                messages.print(f"  {stage}: {done} of {total} articles", highlight=False)
+                messages.print(f"  {stage}: {done} of {total}", highlight=False)
 
         yield progress, tell
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import dagster as dg
 
-from pmo_assets.assets import articles, captions, dataset, detections, figures, panels
-from pmo_assets.jobs import MAKE_RELEASE, PROCESS_BATCH
+from pmo_assets.assets import articles, captions, dataset, detections, figures, panels, quality
+from pmo_assets.jobs import MAKE_RELEASE, MEASURE_QUALITY, PROCESS_BATCH
+from pmo_assets.pipeline.captions.chat import ChatModel
+from pmo_assets.resources.chat import chat_model
 from pmo_assets.resources.registry import BatchRegistry
 from pmo_assets.resources.storage import ContentStore, DataRoot, ParquetTables, Tables
 from pmo_assets.resources.workers import Progress, TimedProgress, WorkerPool, worker_pool
@@ -37,6 +39,17 @@ def workers_resource(settings: Settings, progress: Progress | None = None) -> dg
     return workers
 
 
+def chat_resource(settings: Settings, data_root: DataRoot) -> dg.ResourceDefinition:
+    """Return the language model as a resource, None if the settings name none: opened for a run, closed with it."""
+
+    @dg.resource(description="Language model for captions that the grammar is not sure about, or None.")
+    def chat() -> Iterator[ChatModel | None]:
+        with chat_model(settings, data_root) as model:
+            yield model
+
+    return chat
+
+
 def build_defs(
     settings: Settings | None = None, *, resource_overrides: Mapping[str, Any] | None = None
 ) -> dg.Definitions:
@@ -45,7 +58,7 @@ def build_defs(
     Args:
         settings: options; from environment and `.env` if None.
         resource_overrides: resources that replace the built-in ones (`settings`, `data_root`, `tables`, `objects`,
-            `registry`, `io_manager`, `workers`).
+            `registry`, `io_manager`, `workers`, `chat`).
     """
     settings = settings or Settings()
     data_root = DataRoot(settings.data_root, settings.s3_endpoint)
@@ -58,6 +71,7 @@ def build_defs(
         "registry": BatchRegistry(data_root),
         "io_manager": ParquetTables(tables),
         "workers": workers_resource(settings),
+        "chat": chat_resource(settings, data_root),
     }
     unknown = set(resource_overrides or {}) - set(resources)
     if unknown:
@@ -67,11 +81,11 @@ def build_defs(
         digest = settings_digest(settings, spec.key.path[-1])
         return spec.replace_attributes(code_version=f"{spec.code_version}-{digest}") if digest else spec
 
-    modules = [articles, figures, detections, captions, panels, dataset]
+    modules = [articles, figures, detections, captions, panels, dataset, quality]
     assets = [item for item in dg.load_assets_from_modules(modules) if isinstance(item, dg.AssetsDefinition)]
     return dg.Definitions(
         assets=dg.map_asset_specs(with_settings_version, assets),
-        jobs=[PROCESS_BATCH, MAKE_RELEASE],
+        jobs=[PROCESS_BATCH, MAKE_RELEASE, MEASURE_QUALITY],
         sensors=[registered_batches],
         schedules=[WEEKLY_RELEASE],
         resources={**resources, **(resource_overrides or {})},

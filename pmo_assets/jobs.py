@@ -5,6 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from pmo_assets.assets.dataset import BATCH_ASSETS
+from pmo_assets.assets.quality import QUALITY_ASSETS
 
 # In-process: starting a process for each step would cost more than most steps take; the work is in the workers.
 PROCESS_BATCH = dg.define_asset_job(
@@ -12,6 +13,13 @@ PROCESS_BATCH = dg.define_asset_job(
     selection=dg.AssetSelection.assets(*BATCH_ASSETS),
     executor_def=dg.in_process_executor,
     description="Take one article batch from its manifest to dataset rows.",
+)
+
+MEASURE_QUALITY = dg.define_asset_job(
+    "measure_quality",
+    selection=dg.AssetSelection.assets(*QUALITY_ASSETS),
+    executor_def=dg.in_process_executor,
+    description="Compare what the pipeline found with annotated articles (PMO_ANNOTATIONS).",
 )
 
 MAKE_RELEASE = dg.define_asset_job(

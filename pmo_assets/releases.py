@@ -42,13 +42,13 @@ class Release:
     panel_ids: pl.Series = field(repr=False)
 
 
-def current_articles(tables: Tables) -> dict[str, list[int]]:
+def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str, list[int]]:
     """Return for every finished batch the articles whose newest version it holds, in order.
 
-    A batch is finished when it has dataset rows.
+    A batch is finished when it has a table of the asset `finished`.
     """
     newest: dict[int, tuple[int, int]] = {}
-    batches = tables.batches("dataset_rows")
+    batches = tables.batches(finished)
     for place, batch in enumerate(batches):
         for article_id, version in tables.read("article_packages", batch).select("article_id", "version").iter_rows():
             newest[article_id] = max(newest.get(article_id, (0, 0)), (version, place))

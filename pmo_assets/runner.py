@@ -191,13 +191,13 @@ def run_job(
     batch: str | None = None,
     assets: Sequence[str] | None = None,
     verbose: bool = False,
-) -> None:
-    """Run a job in this process.
+) -> set[str]:
+    """Run a job in this process and return the names of the assets that were materialised.
 
     Args:
         defs: the code location.
         instance: where events go.
-        job: `process_batch` or `make_release`.
+        job: `process_batch`, `make_release` or `measure_quality`.
         batch: partition key, for a partitioned job.
         assets: only these; all of the job's if None.
         verbose: let Dagster's log through to the terminal.
@@ -215,7 +215,9 @@ def run_job(
         raise_on_error=False,
     )
     if result.success:
-        return
+        return {
+            event.asset_key.path[-1] for event in result.all_events if event.is_step_materialization and event.asset_key
+        }
     for event in result.all_events:
         if event.is_step_failure:
             error = event.step_failure_data.error

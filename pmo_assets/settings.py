@@ -11,12 +11,15 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
+
 _DETECTIONS = ("panel_detections", "image_detections")
+_SUBCAPTIONS = ("subcaptions",)
 
 
 def _option(default: Any, description: str, affects: tuple[str, ...] = (), **limits: Any) -> Any:
@@ -66,9 +69,57 @@ class Settings(BaseSettings):
         0.0, "Captions split with less confidence stay out of the dataset.", ("dataset_rows",), ge=0, le=1
     )
 
+    llm_base_url: str | None = _option(
+        None, "OpenAI-compatible endpoint of the language model, up to `/v1`; `http://127.0.0.1:8000/v1` if not given."
+    )
+    llm_offline: bool = _option(False, "Run the language model in this process by vLLM instead of asking an endpoint.")
+    llm_model: str | None = _option(
+        None,
+        "Language model for captions the grammar is not sure about: its name at the endpoint. Without it, no model.",
+        _SUBCAPTIONS,
+        validate_default=True,
+    )
+    llm_api_key: SecretStr | None = _option(None, "Key of the endpoint, if it asks for one; never shown or stored.")
+    llm_engine_options: dict[str, Any] = _option(
+        {}, 'With PMO_LLM_OFFLINE: options of `vllm.LLM` as JSON, e.g. `{"max_model_len": 8192}`.'
+    )
+    llm_thinking: Literal["off", "on", "default"] = _option(
+        "off",
+        "Whether a hybrid model (Qwen3) reasons first: `on`, `off`, or `default` for endpoints without the option.",
+        _SUBCAPTIONS,
+    )
+    llm_reasks: int = _option(
+        5, "How often an answer that does not fit its caption is sent back (paper: 5).", _SUBCAPTIONS, ge=0, le=20
+    )
+    llm_concurrency: int = _option(16, "Captions that are put to the language model at once.", ge=1)
+    llm_timeout: float = _option(300.0, "Seconds that one answer of the language model may take.", gt=0)
+    llm_retries: int = _option(
+        5, "How often a request is repeated after a time-out, HTTP 429 or 5xx, with back-off.", ge=0
+    )
+    caption_threshold: float = _option(
+        CONFIDENCE_THRESHOLD,
+        "Captions that the grammar splits with less confidence are put to the language model, or flagged without one.",
+        _SUBCAPTIONS,
+        ge=0,
+        le=1,
+    )
+
     rejected_warn: float = _option(0.1, "Share of rejected articles in a batch at which the check warns.", ge=0, le=1)
     rejected_fail: float = _option(0.5, "Share of rejected articles in a batch at which the check fails.", ge=0, le=1)
+    annotations: str | None = _option(
+        None,
+        "Ground truth for the quality assets: folder of annotation files (JSON) or a pattern such as `truth/*.json`.",
+        ("annotations",),
+    )
     gallery_panels: int = _option(2000, "The gallery shows at most about so many panels of a release.", ge=1)
+
+    @field_validator("llm_model")
+    @classmethod
+    def _model_is_named(cls, value: str | None, info: ValidationInfo) -> str | None:
+        value = (value or "").strip() or None
+        if value is None and (info.data.get("llm_base_url") or info.data.get("llm_offline")):
+            raise ValueError("name the model: PMO_LLM_BASE_URL or PMO_LLM_OFFLINE is set, but that alone asks nobody")
+        return value
 
     @field_validator("data_root")
     @classmethod

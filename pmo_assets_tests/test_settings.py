@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from pmo_assets.assets.dataset import BATCH_ASSETS
+from pmo_assets.assets.quality import QUALITY_ASSETS
 from pmo_assets.settings import Settings, settings_digest, settings_table
 from pmo_assets.versions import source_version
 
@@ -32,7 +33,7 @@ def test_options_name_assets_that_exist() -> None:
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
         assert isinstance(extra, dict)
-        assert set(extra["affects"]) <= {*BATCH_ASSETS, "pubmed_ophtha"}, name  # type: ignore[arg-type]
+        assert set(extra["affects"]) <= {*BATCH_ASSETS, *QUALITY_ASSETS, "pubmed_ophtha"}, name  # type: ignore[arg-type]
 
 
 def test_only_options_that_affect_an_asset_change_its_digest() -> None:

@@ -73,11 +73,23 @@ def _scaled(pixels: Pixels, max_side: int) -> Image.Image:
     return picture if size == picture.size else picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
-def _draw_frame(canvas: ImageDraw.ImageDraw, box: Box, colour: str, line: int, dash: int = 0) -> None:
-    """Draw a rectangle (pixels) inside its edges with a white casing, so it shows on dark and on light ground."""
+def draw_frame(
+    canvas: ImageDraw.ImageDraw, box: Box, colour: str, line: int, dash: int = 0, *, casing: bool = True
+) -> None:
+    """Draw a rectangle (pixels) inside its edges with a white casing, so it shows on dark and on light ground.
+
+    Args:
+        canvas: what to draw on.
+        box: pixels.
+        colour: `#rrggbb`.
+        line: width in pixels.
+        dash: length of dashes and gaps in pixels; 0 draws it solid.
+        casing: without, what lies below shows between the dashes.
+    """
     left, top, right, bottom = (round(value) for value in box)
     right, bottom = max(left + 2 * line, right - 1), max(top + 2 * line, bottom - 1)
-    canvas.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline="white", width=line + 2)
+    if casing:
+        canvas.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline="white", width=line + 2)
     if not dash:
         canvas.rectangle((left, top, right, bottom), outline=colour, width=line)
         return
@@ -160,17 +172,17 @@ def draw_detections(
         # Inset, or the frame would coincide with the one of its panel.
         if (place := in_pixels(box, inset=line + 2)) is not None:
             colour = image_type_colour(image_type)
-            _draw_frame(canvas, place, colour, line, dash=3 * line)
+            draw_frame(canvas, place, colour, line, dash=3 * line)
             labels.append((place, (image_type or UNDECIDED) + _MARK_SIGNS[marked], colour, False))
     for box, name in panels[:MAX_BOXES]:
         if (place := in_pixels(box)) is not None:
-            _draw_frame(canvas, place, KIND_COLOURS["panel"], line)
+            draw_frame(canvas, place, KIND_COLOURS["panel"], line)
             if name:
                 labels.append((place, name, KIND_COLOURS["panel"], False))
     taken: list[Box] = []
     for box, text in identifiers[:MAX_BOXES]:
         if (place := in_pixels(box)) is not None:
-            _draw_frame(canvas, place, KIND_COLOURS["identifier"], max(1, line - 1))
+            draw_frame(canvas, place, KIND_COLOURS["identifier"], max(1, line - 1))
             taken.append(place)
             if text:
                 labels.append((place, text, KIND_COLOURS["identifier"], True))
@@ -210,7 +222,7 @@ def draw_legend(width: int = 960) -> Pixels:
     for (text, colour, dash), (x, row) in zip(entries, places, strict=True):
         top = 6 + row * row_height
         if colour:
-            _draw_frame(canvas, (x, top, x + swatch, top + 16), colour, 2, dash)
+            draw_frame(canvas, (x, top, x + swatch, top + 16), colour, 2, dash)
             x += swatch + 6
         lettering.draw(canvas, x, top + 13, text, _INK)
     return np.asarray(picture, dtype=np.uint8).copy()

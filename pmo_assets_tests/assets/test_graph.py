@@ -14,6 +14,7 @@ from PIL import Image
 
 from pmo_assets import checks, schemas
 from pmo_assets.assets.dataset import BATCH_ASSETS, STAGES
+from pmo_assets.assets.quality import QUALITY_ASSETS
 from pmo_assets.definitions import build_defs
 from pmo_assets.pipeline.geometry import as_box, iou
 from pmo_assets.pipeline.stores import StorageError
@@ -39,7 +40,7 @@ def latest(graph: Graph, asset: str, batch: str | None) -> dg.AssetMaterializati
 
 def test_the_graph_holds_the_assets_of_the_design() -> None:
     keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
-    assert keys == {*BATCH_ASSETS, "pubmed_ophtha", "dataset_report"}
+    assert keys == {*BATCH_ASSETS, "pubmed_ophtha", "dataset_report", *QUALITY_ASSETS}
 
 
 def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
@@ -56,7 +57,7 @@ def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
 
 def test_table_assets_show_their_columns_with_meaning() -> None:
     graph = build_defs().resolve_asset_graph()
-    for name in BATCH_ASSETS:
+    for name in [*BATCH_ASSETS, *QUALITY_ASSETS]:
         columns = graph.get(dg.AssetKey(name)).metadata["dagster/column_schema"].columns
         assert [column.name for column in columns] == list(schemas.SCHEMAS[name].columns())
         assert all(column.description for column in columns), name

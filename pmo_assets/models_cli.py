@@ -1,0 +1,175 @@
+"""`pmo train …`: make synthetic figures, train the networks on them, measure and export them."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from pmo_assets.pipeline.training.pools import PoolPicture
+
+train_app = typer.Typer(help="Make synthetic figures and train the detectors on them.", no_args_is_help=True)
+
+Images = Annotated[Path | None, typer.Option("--images", help="Folder of licensed retinal images, one per data set.")]
+Articles = Annotated[
+    Path | None, typer.Option("--articles", help="Articles (ID/article.pdf) whose pictures fill figures as type Other.")
+]
+Annotations = Annotated[
+    Path | None,
+    typer.Option("--annotations", help="Annotated articles (ID.json): measured on, their pictures are not drawn from."),
+]
+Layouts = Annotated[Path | None, typer.Option("--layouts", help="CSV of real panel layouts (PanelSeg's columns).")]
+Run = Annotated[Path, typer.Argument(help="Folder of the run; an interrupted run in it goes on.")]
+Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+Threads = Annotated[int, typer.Option(help="CPU threads of the network; 0 lets PyTorch choose.")]
+
+
+class TrainingCommandError(ValueError):
+    """A command cannot do what it was asked; the message says why."""
+
+
+def pictures_of(images: Path | None, articles: Path | None, annotations: Path | None) -> list[PoolPicture]:
+    """Return the pictures of the pools: articles that are annotated are left out."""
+    from pmo_assets.pipeline.training.training_data import pool_pictures
+
+    annotated = {path.stem for path in annotations.glob("*.json")} if annotations is not None else set()
+    ids = sorted(path.parent.name for path in articles.glob("*/article.pdf")) if articles is not None else []
+    return pool_pictures(images, articles, [name for name in ids if name not in annotated])
+
+
+def need_torch() -> None:
+    """Stop with a helpful message where PyTorch is not installed."""
+    if find_spec("torch") is None:
+        raise TrainingCommandError("training needs PyTorch: pip install 'pmo-assets[models]'")
+
+
+@train_app.command("figures")
+def figures(
+    folder: Annotated[Path, typer.Argument(help="Folder for the data: train/, validation/ and test/ in COCO format.")],
+    train: Annotated[int, typer.Option(help="Figures for training.")] = 12000,
+    validation: Annotated[int, typer.Option(help="Figures for validation.")] = 500,
+    test: Annotated[int, typer.Option(help="Held-out figures.")] = 2000,
+    images: Images = None,
+    articles: Articles = None,
+    annotations: Annotations = None,
+    layouts: Layouts = None,
+) -> None:
+    """Compose synthetic figures with exact boxes; what is there already is kept."""
+    from pmo_assets.pipeline.training.layouts import Split
+    from pmo_assets.pipeline.training.training_data import write_synthetic_shards
+
+    console = Console()
+    pictures = pictures_of(images, articles, annotations)
+    counts: dict[Split, int] = {"validation": validation, "test": test, "train": train}
+    for split, count in counts.items():
+        for number, shard in enumerate(write_synthetic_shards(folder, split, count, pictures, layouts), start=1):
+            console.print(f"{shard} ({number})")
+
+
+@train_app.command("detector")
+def detector(
+    run: Run,
+    data: Annotated[Path, typer.Option(help="Folder that `pmo train figures` wrote.")],
+    steps: Annotated[int, typer.Option(help="Optimiser steps in all.")] = 12000,
+    batch_size: Annotated[int, typer.Option(help="Figures per step.")] = 8,
+    learning_rate: Annotated[float, typer.Option(help="Of the plateau.")] = 1.5e-3,
+    initial: Annotated[Path | None, typer.Option(help="Checkpoint whose weights a new run starts from.")] = None,
+    evaluate_every: Annotated[int, typer.Option(help="Steps between evaluations.")] = 500,
+    workers: Annotated[int, typer.Option(help="Processes that read figures.")] = 1,
+    threads: Threads = 0,
+    seed: Annotated[int, typer.Option(help="Of weights, order and augmentation.")] = 7,
+    device: Device = "cpu",
+) -> None:
+    """Train the detector of panels, identifiers and images."""
+    need_torch()
+    from pmo_assets.pipeline.training.train_detector import TrainingOptions, train_detector
+
+    options = TrainingOptions(
+        steps=steps, batch_size=batch_size, learning_rate=learning_rate, evaluate_every=evaluate_every, workers=workers,
+        threads=threads, seed=seed, device=device,
+    )  # fmt: skip
+    for record in train_detector(run, data / "train", data / "validation", options, initial=initial):
+        _show(record)
+
+
+@train_app.command("marks")
+def marks(
+    run: Run,
+    images: Images = None,
+    articles: Articles = None,
+    annotations: Annotations = None,
+    fine_tune: Annotated[
+        bool, typer.Option(help="Train on the annotated pictures too, instead of measuring on them.")
+    ] = False,
+    steps: Annotated[int, typer.Option(help="Optimiser steps in all.")] = 5000,
+    threads: Threads = 0,
+    workers: Annotated[int, typer.Option(help="Processes that draw examples.")] = 1,
+    seed: Annotated[int, typer.Option(help="Of weights and examples.")] = 11,
+    device: Device = "cpu",
+) -> None:
+    """Train the mark classifier."""
+    need_torch()
+    from pmo_assets.pipeline.training.annotated import annotated_figures, image_crops
+    from pmo_assets.pipeline.training.pools import PicturePool
+    from pmo_assets.pipeline.training.train_marks import MarkOptions, train_marks
+
+    pictures = pictures_of(images, articles, annotations)
+    crops = []
+    if annotations is not None and articles is not None:
+        for _, _, figure in annotated_figures(annotations, articles):
+            crops += [(crop.copy(), bool(image.marked)) for crop, image in image_crops(figure)]
+    options = MarkOptions(steps=steps, threads=threads, workers=workers, seed=seed, device=device)
+    known, held_out = (crops, []) if fine_tune else ([], crops)
+    pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
+    for record in train_marks(run, *pools, options, known, held_out):
+        _show(record)
+
+
+@train_app.command("evaluate")
+def evaluate(
+    checkpoint: Annotated[Path, typer.Argument(help="best.pt of a run.")],
+    data: Annotated[Path, typer.Option(help="COCO data: a folder or a folder of shards.")],
+    figures: Annotated[int, typer.Option(help="How many figures; 0 for all.")] = 0,
+    threads: Threads = 0,
+) -> None:
+    """Measure a detector on COCO data."""
+    need_torch()
+    import torch
+
+    from pmo_assets.pipeline.training.coco import shards
+    from pmo_assets.pipeline.training.export import load_detector
+    from pmo_assets.pipeline.training.train_detector import TrainingOptions, coco_rows, evaluated
+
+    if threads:
+        torch.set_num_threads(threads)
+    rows = coco_rows(shards(data))
+    rows = rows[:figures] if figures else rows
+    model, _ = load_detector(checkpoint)
+    _show({"figures": len(rows)} | evaluated(model, rows, TrainingOptions()))
+
+
+@train_app.command("export")
+def export(
+    to: Annotated[Path, typer.Argument(help="Folder for the ONNX files.")],
+    detector: Annotated[Path | None, typer.Option(help="best.pt of a detector's run.")] = None,
+    marks: Annotated[Path | None, typer.Option(help="best.pt of a mark classifier's run.")] = None,
+) -> None:
+    """Write trained networks as ONNX, checked against PyTorch."""
+    need_torch()
+    from pmo_assets.pipeline.detection.onnx_detectors import DETECTOR_FILE, MARKS_FILE
+    from pmo_assets.pipeline.training.export import export_detector, export_marks
+
+    for checkpoint, name, write in ((detector, DETECTOR_FILE, export_detector), (marks, MARKS_FILE, export_marks)):
+        if checkpoint is not None:
+            difference = write(checkpoint, to / name)
+            _show({"file": str(to / name), "bytes": (to / name).stat().st_size, "difference": round(difference, 7)})
+
+
+def _show(record: dict[str, Any]) -> None:
+    """Print one line of JSON, at once, so that a log can be followed."""
+    print(json.dumps(record), flush=True)
