@@ -21,6 +21,7 @@ from pmo_assets.pipeline.figures.caption_location import (
 )
 from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
 from pmo_assets.pipeline.figures.page import PageContent, PageLimits, open_pdf, page_content
+from pmo_assets.pipeline.figures.reading_frame import displayed_caption, displayed_region, framed_page, reading_frame
 from pmo_assets.pipeline.figures.regions import FigureRegion, LocatedRegions, figure_regions
 from pmo_assets.pipeline.figures.registration import (
     SAME_PICTURE,
@@ -44,7 +45,7 @@ from pmo_assets.pipeline.figures.rendering import (
     plain_colours,
     rendered_frame,
 )
-from pmo_assets.pipeline.figures.scans import SCAN_DPI, with_scan
+from pmo_assets.pipeline.figures.scans import SCAN_DPI, with_scan, without_backgrounds
 from pmo_assets.pipeline.geometry import (
     Box,
     clip,
@@ -191,8 +192,7 @@ def extract_figures(
     search = _PictureSearch()
     with plain_colours(), _opened(pdf, options.limits) as document:
         pages = _pages(document, options.limits)
-        captions = located_captions(pages, package_figures)
-        located = figure_regions(pages, captions)
+        captions, located = _layout(pages, package_figures)
         regions, misses = _with_registered_regions(document, pages, captions, located, printed, package_image, search)
         regions.sort(key=_reading_order)
         masks = _masks(pages, captions.captions)
@@ -242,6 +242,20 @@ def extract_figures(
             add(region, parts, dpi)
     text = "\f".join("\n".join(line.text for line in page.lines) for page in pages)
     return Extraction(tuple(figures), tuple(misses), len(pages), text, pixels)
+
+
+def _layout(
+    pages: Sequence[PageContent], package_figures: Sequence[PackageFigure]
+) -> tuple[LocatedCaptions, LocatedRegions]:
+    """Analyse the layout in the document's reading frame; the boxes of regions and their captions are as displayed."""
+    frame = reading_frame(pages)
+    framed = [framed_page(page, frame) for page in pages]
+    captions = located_captions(framed, package_figures)
+    located = figure_regions(framed, captions)
+    return captions, LocatedRegions(
+        tuple(displayed_region(region, pages, frame) for region in located.regions),
+        tuple(displayed_caption(caption, pages, frame) for caption in located.without_region),
+    )
 
 
 def _package_gray(package: PackageFigure | None, package_image: PackageImages | None) -> NDArray[np.uint8] | None:
@@ -394,7 +408,7 @@ def _pages(document: pymupdf.Document, limits: PageLimits) -> list[PageContent]:
             pages.append(PageContent(index, 612.0, 792.0, (), (), empty, none, none))
             continue
         pages.append(with_scan(page_content(page, limits), partial(_gray_page, page)))
-    return pages
+    return without_backgrounds(pages)
 
 
 def _gray_page(page: pymupdf.Page) -> NDArray[np.uint8]:

@@ -7,7 +7,8 @@ by `registration` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import cv2
@@ -28,6 +29,9 @@ MIN_TEXT_LINES = 3
 
 MAX_DRAWINGS = 20
 """Scans have no vector drawings; a stamp or rules of the archive are no reason to take a page for a typeset one."""
+
+MIN_BACKGROUNDS = 2
+"""Pages that show the same picture in the page's size before it counts as background."""
 
 _PAPER_STEP = 40
 """Gray levels below the paper at which something is ink: yellowed paper and show-through stay above."""
@@ -75,6 +79,28 @@ def with_scan(page: PageContent, gray: Callable[[], NDArray[np.uint8]]) -> PageC
         filled=np.concatenate([page.filled, np.ones(len(boxes), dtype=bool)]),
         white=np.concatenate([page.white, np.zeros(len(boxes), dtype=bool)]),
     )
+
+
+def without_backgrounds(pages: Sequence[PageContent]) -> list[PageContent]:
+    """Leave out the picture of the page's size that lies behind text on several pages: paper colour, watermark.
+
+    It is the same picture everywhere; full-page figures have sizes of their own and little else on their page.
+    """
+
+    def behind(page: PageContent) -> list[BitmapPlacement]:
+        if page.scan is not None or len(page.lines) < MIN_TEXT_LINES:
+            return []
+        return [b for b in page.bitmaps if area(b.bbox) >= SCAN_SHARE * page.width * page.height]
+
+    sizes = Counter((b.native_width, b.native_height) for page in pages for b in behind(page)[:1])
+    common = {size for size, count in sizes.items() if count >= MIN_BACKGROUNDS}
+    if not common:
+        return list(pages)
+    kept = []
+    for page in pages:
+        found = [b for b in behind(page) if (b.native_width, b.native_height) in common]
+        kept.append(replace(page, bitmaps=tuple(b for b in page.bitmaps if b not in found)) if found else page)
+    return kept
 
 
 def scanned_graphics(gray: NDArray[np.uint8], lines: list[Box]) -> list[Box]:

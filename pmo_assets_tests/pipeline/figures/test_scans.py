@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pymupdf
 import pytest
 
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.page import page_content
-from pmo_assets.pipeline.figures.scans import scan_of
+from pmo_assets.pipeline.figures.scans import scan_of, without_backgrounds
 from pmo_assets_tests.pipeline.figures.typesetting import (
     Manuscript,
     agrees,
@@ -68,6 +69,32 @@ def test_a_background_behind_pictures_is_no_scan() -> None:
     paper.picture(page, (0, 0, 595, 842), photograph())
     paper.picture(page, BOX, photograph(300, 200, 2))
     assert scan_of(page_content(page)) is None
+
+
+def test_a_paper_colour_behind_every_page_is_left_out() -> None:
+    paper = Manuscript()
+    tint = np.full((140, 100, 3), (250, 248, 240), dtype=np.uint8)
+    for number in (1, 2):
+        page = paper.document.new_page(width=595, height=842)
+        paper.picture(page, (0, 0, 595, 842), tint)
+        paper.body(page, (60, 60, 530, 100))
+        paper.picture(page, BOX, photograph(600, 400, number))
+        paper.caption(page, 60, 330, f"Figure {number}. {caption_text(number)}", 470)
+    found = extract_figures(paper.pdf(), [package_figure(1), package_figure(2)], FigureOptions(render=False))
+    assert [figure.label for figure in found.figures] == ["Figure 1", "Figure 2"]
+    assert all(agrees(figure.locations[0].bbox, BOX, 0.95) for figure in found.figures)
+
+
+def test_full_page_figures_are_no_background() -> None:
+    paper = Manuscript()
+    sheets = []
+    for number in (1, 2):
+        page = paper.document.new_page(width=595, height=842)
+        paper.picture(page, (5, 5, 590, 837), photograph(200 + 50 * number, 300, number))
+        for k in range(4):
+            page.insert_text((20, 30 + 20 * k), f"label {k}", fontsize=10)
+        sheets.append(page_content(page))
+    assert without_backgrounds(sheets) == sheets
 
 
 def test_with_a_text_layer_the_figure_is_found_by_its_caption() -> None:
