@@ -12,29 +12,31 @@ A section runs on over the sentences without a head until the next head.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import pairwise
 from typing import Final
 
+from pmo_assets.pipeline.captions.bracket_lists import add_bracket_lists, bracket_lists
+from pmo_assets.pipeline.captions.closing import LastSection, shared_from
 from pmo_assets.pipeline.captions.identifiers import Form, IdentifierSeries, LabelledMention, Mention, Series
-from pmo_assets.pipeline.captions.tokens import Tokens, words
-
-
-class Role(Enum):
-    """Where a mention's text stands."""
-
-    HEAD = "before its text"
-    TAIL = "after its text"
-    INLINE = "within its text"
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Characters [start, end) of the caption and the labels of the panels they concern; no labels means all panels."""
-
-    start: int
-    end: int
-    labels: tuple[str, ...]
+from pmo_assets.pipeline.captions.phrases import (
+    BINDING,
+    CONJUNCTIONS,
+    PREPOSITIONS,
+    STOPS,
+    SUSPENDED,
+    is_adjectival,
+    shared_end,
+)
+from pmo_assets.pipeline.captions.pieces import Piece, PieceList
+from pmo_assets.pipeline.captions.tails import (
+    AFTER_TAIL,
+    Role,
+    add_tailed,
+    add_tailed_sentence,
+    after_separator,
+    distribute,
+)
+from pmo_assets.pipeline.captions.tokens import Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,47 +47,8 @@ class ParsedCaption:
     doubts: tuple[str, ...]
 
 
-_CONJUNCTIONS: Final = frozenset({"and", "or", "but", "while", "whereas", "&", "as", "however"})
-# Words that bind to what follows, so that an identifier after them stands before its text.
-_BINDING: Final = words(
-    "and or but while whereas & a an the of in on at by for from to with without both either neither showing "
-    "shows show shown revealed demonstrating demonstrates demonstrated using is are was were between versus vs "
-    "under via per than during after before following including include includes represents indicates into "
-    "through also then"
-)
-_STOPS: Final = frozenset({".", ";", ":", "!", "?"})
 # What stands before the second and later heads of a list.
 _LIST_LINKS: Final = frozenset({",", ";", ":", "and", "or", "&", "but", "while", "whereas"})
-_BACK_REFERENCES: Final = words("note this these it they the he she here in there some")
-# Tokens of a panel's text that is a title rather than a description.
-_BRIEF_ITEM: Final = 12
-_ARTICLES: Final = frozenset({"a", "an", "the"})
-_ITEM_LINKS: Final = _CONJUNCTIONS | {"also", "well"}
-_VERBS: Final = words("is are was were showed shows show revealed reveals demonstrated demonstrates had has")
-_AFTER_TAIL: Final = frozenset({".", ";", ",", ":", ")", "!", "?", "]"})
-# A phrase of the last item that begins with one of these may concern all items: "(a) X and (b) Y of Z".
-_PREPOSITIONS: Final = words("of in from for at with versus vs under during after before on by among")
-# Openings of closing sentences that concern the whole figure.
-_CLOSING_CUES: Final = (
-    ("scale",), ("bar",), ("bars",), ("magnification",), ("magnifications",), ("original", "magnification"),
-    ("original", "magnifications"), ("abbreviations",), ("abbreviation",), ("error", "bars"), ("error", "bar"),
-    ("all", "images"), ("all", "panels"), ("all", "figures"), ("all", "photos"), ("all", "scale"), ("all", "bars"),
-    ("all", "photographs"), ("all", "data"), ("all", "sections"), ("all", "experiments"), ("these", "images"),
-    ("these", "figures"), ("these", "data"), ("the", "images"), ("images",), ("photographs",), ("adapted",),
-    ("reprinted",), ("reproduced",), ("modified",), ("data", "are"), ("data", "represent"), ("data", "were"),
-    ("data", "shown"), ("values", "are"), ("values", "represent"), ("results", "are"), ("asterisk",), ("asterisks",),
-    ("arrow",), ("arrows",), ("arrowhead",), ("arrowheads",), ("white", "arrow"), ("white", "arrows"),
-    ("black", "arrow"), ("black", "arrows"), ("red", "arrows"), ("yellow", "arrows"),
-    ("statistics",), ("significance",), ("statistical",), ("nuclei", "were"), ("sections", "were"), ("source",),
-    ("immunohistochemistry", "with"), ("shown", "are"), ("for", "details"), ("see",), ("bm",), ("n", "="), ("p", "<"),
-    ("in", "all"), ("for", "each"), ("for", "all"), ("each",), ("dashed",), ("dotted",), ("solid",), ("(", "1"),
-    ("in", "conclusion"), ("together",), ("taken", "together"), ("these", "two"), ("both",),
-)  # fmt: skip
-# Openings after which nothing returns to a single panel.
-_FINAL_CUES: Final = frozenset({"data", "abbreviations", "abbreviation", "statistics", "values"})
-_OWN_CUES: Final = words("glossary scale bar bars magnification original arrow arrows note error * ∗")
-_FOOTNOTES: Final = frozenset({"*", "∗", "(", "†", "‡", "#", "§"})
-_CUES: Final = frozenset(_CLOSING_CUES)
 
 
 @dataclass(slots=True)
@@ -107,8 +70,8 @@ def role_of(tokens: Tokens, mention: Mention, first: int, stop: int) -> Role:
     texts = tokens.texts
     before = texts[mention.first - 1].lower() if mention.first > first else ""
     after = texts[mention.last + 1].lower() if mention.last + 1 < stop else ""
-    content_before = bool(before) and before not in _STOPS and before != "," and before not in _BINDING
-    ends_after = not after or after in _AFTER_TAIL or after in _CONJUNCTIONS
+    content_before = bool(before) and before not in STOPS and before != "," and before not in BINDING
+    ends_after = not after or after in AFTER_TAIL or after in CONJUNCTIONS
     if mention.form is Form.NOUN:
         return Role.INLINE
     if mention.form in {Form.DELIMITED, Form.BARE}:
@@ -119,7 +82,7 @@ def role_of(tokens: Tokens, mention: Mention, first: int, stop: int) -> Role:
         return Role.TAIL if before or not after else Role.INLINE
     if not content_before and after == ":":
         return Role.HEAD
-    if not before or before in _STOPS:
+    if not before or before in STOPS:
         return Role.TAIL if not after or after in {".", ";"} else Role.HEAD
     if not content_before:
         return Role.TAIL if ends_after else Role.HEAD
@@ -131,20 +94,14 @@ class _Parser:
         self.tokens = tokens
         self.series = series
         self.order = {label: index for index, label in enumerate(series.labels)}
-        self.pieces: list[Piece] = []
-        self.doubts: list[str] = []
+        self.found = PieceList(tokens, self.order)
         self.defined: set[str] = set()
         self.owner: tuple[str, ...] = ()  # labels that a sentence without identifiers belongs to; empty: all
         self.mode = "lead"
         self.pending: list[int] = []  # pieces after a labelled sentence that may belong to the next one
-        self.trailing: list[tuple[int, int, int]] = []  # (piece, first token, stop) since the last head
-        self.extra_sentences = False  # a section before the last has more than one sentence
-        self.cuts: list[tuple[int, int]] = []
-        self.last_labels: tuple[str, ...] = ()
+        self.section = LastSection()
         self.last_group: tuple[str, ...] = ()
         self.headed: set[str] = set()
-        self.earlier_words: set[str] | None = None
-        self.longest_item = 0  # tokens of the longest section's first sentence
 
     # -- sentences -----------------------------------------------------------------------------------------------
 
@@ -158,13 +115,16 @@ class _Parser:
             else:
                 self._unlabelled(sentence)
         self._close()
-        return ParsedCaption(tuple(self._finished()), tuple(dict.fromkeys(self.doubts)))
+        return ParsedCaption(self.found.finished(), tuple(dict.fromkeys(self.found.doubts)))
 
     def _sentences(self) -> list[_Sentence]:
         """Sentences with their mentions; also split before a head that follows an unfinished sentence."""
         tokens = self.tokens
         starts = set(tokens.sentence_starts)
         count = len(tokens.texts)
+        follows_tail = (
+            False  # the identifier before stands after its text: "preoperative (A) and postoperative (B) OCT"
+        )
         for labelled in self.series.mentions:
             mention = labelled.mention
             follower = mention.last + 1
@@ -174,9 +134,13 @@ class _Parser:
                 continue
             before = tokens.texts[mention.first - 1].lower()
             next_word = tokens.texts[follower]
-            unfinished = before not in _BINDING and before not in {",", ";", ":"}
-            if unfinished and (next_word[0].isupper() and _is_sentence_word(next_word)):
+            unfinished = before not in BINDING and before not in {",", ";", ":"}
+            listed = is_adjectival(before) and mention.form is Form.BRACKETS
+            if tokens.partners[mention.first] > mention.last:
+                continue  # "Fundus photograph (A: OD, B: OS)"
+            if unfinished and next_word[0].isupper() and not (listed and follows_tail):
                 starts.add(mention.first)
+            follows_tail = next_word.lower() in CONJUNCTIONS or next_word == ","
         ordered = sorted(starts)
         sentences = [
             _Sentence(tokens.starts[first], tokens.ends[stop - 1], first, stop)
@@ -191,7 +155,7 @@ class _Parser:
             role = role_of(tokens, labelled.mention, sentence.first, sentence.stop)
             sentence.mentions.append((labelled, role))
         for sentence in sentences:
-            _settled(sentence)
+            _settled(tokens, sentence)
         return sentences
 
     def _headed(self, sentences: list[_Sentence]) -> set[str]:
@@ -249,10 +213,12 @@ class _Parser:
             if accepted:
                 kept.append((labelled, role))
                 listing = listing or role is Role.HEAD
+            elif self._before(mention) in {"in", "of", "from"}:
+                pass  # "arrows in (B)": the sentence needs the identifier
             elif labels == owner and mention.form is Form.BRACKETS and self.mode != "lead":
-                self.cuts.append((mention.start, mention.end))  # the panel's own identifier once more
+                self.found.cuts.append((mention.start, mention.end))  # the panel's own identifier once more
             elif len(labels) > 1 and mention.form is not Form.NOUN:
-                self.doubts.append("several panels named inside another's text")
+                self.found.doubts.append("several panels named inside another's text")
         return kept
 
     def _early(self, mention: Mention, sentence: _Sentence) -> bool:
@@ -261,52 +227,48 @@ class _Parser:
 
     # -- one sentence --------------------------------------------------------------------------------------------
 
-    def _add(self, start: int, end: int, labels: tuple[str, ...]) -> None:
-        start, end = self._trimmed(start, end)
-        if start < end:
-            self.pieces.append(Piece(start, end, labels))
-
-    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
-        caption = self.tokens.caption
-        while start < end and caption[start].isspace():
-            start += 1
-        while end > start and caption[end - 1].isspace():
-            end -= 1
-        return start, end
-
     def _unlabelled(self, sentence: _Sentence) -> None:
-        before = len(self.pieces)
-        self._add(sentence.start, sentence.end, self.owner)
-        if len(self.pieces) == before:
+        before = len(self.found.pieces)
+        self.found.add(sentence.start, sentence.end, self.owner)
+        if len(self.found.pieces) == before:
             return
         if self.mode == "tail":
             self.pending.append(before)
         elif self.mode in {"section", "group"}:
-            self.trailing.append((before, sentence.first, sentence.stop))
+            self.section.trailing.append((before, sentence.first, sentence.stop))
 
     def _labelled(self, sentence: _Sentence, structural: list[tuple[LabelledMention, Role]]) -> None:
         new = any(set(labelled.labels) - self.defined for labelled, _ in structural)
-        if self.trailing and new:
-            self.extra_sentences = True
+        if self.section.trailing and new:
+            self.section.extra_sentences = True
         if new or self.mode != "section":
             self._settle_pending(structural[0][0].labels, structural[0][1])
-            self.trailing.clear()
+            self.section.trailing.clear()
         second_pass = not new
         if second_pass:
-            self.doubts.append("identifiers named again")
+            self.found.doubts.append("identifiers named again")
         resumed = (self.owner, self.mode)
+        since = len(self.found.pieces)
         heads = [labelled for labelled, role in structural if role is Role.HEAD]
-        if heads:
+        tails = [labelled for labelled, role in structural if role is not Role.HEAD]
+        led = bool(heads) and heads[0].mention.first > sentence.first
+        lists = bracket_lists(self.tokens, heads, sentence.stop) if led else []
+        if lists and all(tail.mention.last < heads[0].mention.first for tail in tails):
+            self.found.doubts.append("list inside brackets")
+            add_bracket_lists(self.found, (sentence.start, sentence.end), tails, lists)
+            self.owner, self.mode = (), "tail"
+        elif heads:
             self._headed_sentence(sentence, structural, heads)
         else:
             self._doubt_tails(structural)
             if resumed[1] in {"section", "group"}:
-                self.doubts.append("identifiers before and after their text")
-            if "respectively" in self.tokens.texts[sentence.first : sentence.stop]:
-                self.doubts.append("panels distributed by 'respectively'")
-            for start, end, tails in self._clauses(sentence, structural):
-                self._tailed_span(start, end, tails, ())
+                self.found.doubts.append("identifiers before and after their text")
+            add_tailed_sentence(self.found, (sentence.start, sentence.end), structural)
             self.owner, self.mode = (), "tail"
+        groups = [labelled.labels for labelled, _ in structural]
+        distributed = distribute(self.found, since, (sentence.first, sentence.stop), groups)
+        if not heads and not distributed and "respectively" in self.tokens.texts[sentence.first : sentence.stop]:
+            self.found.doubts.append("panels distributed by 'respectively'")
         for labelled, _ in structural:
             self.defined.update(labelled.labels)
         if second_pass and resumed[1] == "section":
@@ -314,43 +276,22 @@ class _Parser:
 
     def _doubt_tails(self, structural: list[tuple[LabelledMention, Role]]) -> None:
         if any(labelled.mention.form is Form.NOUN for labelled, _ in structural):
-            self.doubts.append("identifier in running text")
+            self.found.doubts.append("identifier in running text")
         elif any(role is Role.INLINE for _, role in structural) and len(structural) > 1:
-            self.doubts.append("identifier within its text")
+            self.found.doubts.append("identifier within its text")
         elif len(structural) > 1:
-            self.doubts.append("several identifiers after their text in one sentence")
-
-    def _clauses(
-        self, sentence: _Sentence, structural: list[tuple[LabelledMention, Role]]
-    ) -> list[tuple[int, int, list[LabelledMention]]]:
-        """The sentence cut at semicolons when its identifiers stand inside clauses: "X (a) shows Y; Z (b) shows W"."""
-        tails = [labelled for labelled, _ in structural]
-        whole = [(sentence.start, sentence.end, tails)]
-        if len(tails) < 2 or all(role is not Role.INLINE for _, role in structural):
-            return whole
-        clauses: list[tuple[int, int, list[LabelledMention]]] = []
-        start, group = sentence.start, [tails[0]]
-        for left, right in pairwise(tails):
-            texts = self.tokens.texts[left.mention.last + 1 : right.mention.first]
-            if ";" in texts:
-                stop = left.mention.last + 1 + texts.index(";")
-                clauses.append((start, self.tokens.ends[stop], group))
-                start, group = self.tokens.ends[stop], []
-            group.append(right)
-        clauses.append((start, sentence.end, group))
-        return clauses
+            self.found.doubts.append("several identifiers after their text in one sentence")
 
     def _settle_pending(self, labels: tuple[str, ...], role: Role) -> None:
         """Sentences between two labelled ones: text precedes a tail, so they belong to the next one."""
         for index in self.pending:
             if role is Role.TAIL and not set(labels) <= self.defined:
-                self.pieces[index] = Piece(self.pieces[index].start, self.pieces[index].end, labels)
-                self.doubts.append("a sentence without identifier between labelled ones")
+                self.found.relabel(index, labels)
+                self.found.doubts.append("a sentence without identifier between labelled ones")
         self.pending.clear()
-        if self.mode == "group" and self.trailing:
-            owner = self.last_group
-            for index, _, _ in self.trailing:
-                self.pieces[index] = Piece(self.pieces[index].start, self.pieces[index].end, owner)
+        if self.mode == "group" and self.section.trailing:
+            for index, _, _ in self.section.trailing:
+                self.found.relabel(index, self.last_group)
 
     def _headed_sentence(
         self, sentence: _Sentence, structural: list[tuple[LabelledMention, Role]], heads: list[LabelledMention]
@@ -358,26 +299,24 @@ class _Parser:
         tokens = self.tokens
         first = heads[0].mention
         earlier = [labelled for labelled, _ in structural if labelled.mention.first < first.first]
-        union = self._union(heads)
-        lead = self._trimmed(sentence.start, first.start)
+        union = self.found.union(heads)
+        lead = self.found.trimmed(sentence.start, first.start)
         has_lead = False
         if earlier:
-            self._tailed_span(*lead, earlier, ())
+            add_tailed(self.found, *lead, earlier)
         elif lead[0] < lead[1] and first.first > sentence.first:
             before = self._before(first)
             continues = self.mode in {"section", "group"} and (
-                before in {",", ";", "and", "or", "&"} or before not in _BINDING | {":"}
+                before in {",", ";", "and", "or", "&"} or before not in BINDING | {":"}
             )
             if continues:
-                self.extra_sentences = True
-                self._add(*self._without_conjunction(sentence.first, first.first), self.last_labels)
+                self.section.extra_sentences = True
+                self.found.add(*self._without_conjunction(sentence.first, first.first), self.section.labels)
             else:
                 has_lead = True
-                self.doubts.append("list inside a sentence")
-                self._add(*lead, union)
-        cut: int | None = None
-        if len(heads) > 1 and (has_lead or len(heads) == len(self.order)):
-            cut = self._shared_end(heads, self._text_from(heads[-1].mention), sentence)
+                self.found.doubts.append("list inside a sentence")
+                self.found.add(*lead, union)
+        ends = self._shared_ends(heads, sentence.stop, has_lead or len(heads) == len(self.order))
         tails = [labelled for labelled, role in structural if role is not Role.HEAD]
         tail = 0
         for index, labelled in enumerate(heads):
@@ -387,11 +326,11 @@ class _Parser:
             if token_from >= token_to:
                 continue
             span = (
-                self._without_conjunction(token_from, token_to, comma=cut is not None)
+                self._without_conjunction(token_from, token_to, comma=index in ends)
                 if following
                 else (tokens.starts[token_from], sentence.end)
             )
-            self.longest_item = max(self.longest_item, token_to - token_from)
+            self.section.longest_item = max(self.section.longest_item, token_to - token_from)
             while tail < len(tails) and tails[tail].mention.first < mention.last:
                 tail += 1
             inner: list[LabelledMention] = []
@@ -399,24 +338,49 @@ class _Parser:
                 inner.append(tails[tail])
                 tail += 1
             if inner:
-                self.doubts.append("identifiers within a section")
-                self._tailed_span(*span, inner, labelled.labels)
-            elif following is None and cut is not None:
+                self.found.doubts.append("identifiers within a section")
+                own = self._own_end(token_from, inner, labelled.labels)
+                if own is not None:
+                    self.found.add(span[0], tokens.starts[own], labelled.labels)
+                    span = (after_separator(tokens, tokens.ends[own - 1], span[1]), span[1])
+                add_tailed(self.found, *span, inner)
+            elif (shared := ends.get(index)) is not None:
                 # the items before the last one need the rest, too: it is one piece that belongs to all of them
-                self._add(span[0], tokens.ends[cut - 1], labelled.labels)
-                self._add(tokens.starts[cut], span[1], union)
+                cut, holders = shared
+                self.found.doubts.append("end shared by several panels")
+                self.found.add(span[0], tokens.ends[cut - 1], labelled.labels)
+                self.found.add(tokens.starts[cut], span[1], self.found.union(holders))
             else:
-                self._add(*span, labelled.labels)
-        self.last_labels = heads[-1].labels
+                self.found.add(*span, labelled.labels)
+        self.section.labels, self.section.first = heads[-1].labels, heads[-1].mention.first
         self.last_group = union if has_lead else heads[-1].labels
         if len(heads) > 1 and not has_lead:
-            self.doubts.append("several panels in one sentence")
-        if has_lead or (len(heads) > 1 and not self.extra_sentences and first.first == sentence.first):
+            self.found.doubts.append("several panels in one sentence")
+        if has_lead or (len(heads) > 1 and not self.section.extra_sentences and first.first == sentence.first):
             self.owner, self.mode = (), "group"
             if not has_lead and len(union) < len(self.order):
                 self.owner, self.mode = heads[-1].labels, "section"
         else:
             self.owner, self.mode = heads[-1].labels, "section"
+
+    def _own_end(self, first: int, inner: list[LabelledMention], labels: tuple[str, ...]) -> int | None:
+        """Where an item's own text ends when a phrase that divides all panels anew is set behind it.
+
+        "(A, B) Photographs; (C, D) scans of the right (A, C) and left (B, D) eyes": only "scans" is the item's own.
+        """
+        named = set(self.found.union(inner))
+        until = inner[0].mention.first
+        if len(inner) == 1 and named.isdisjoint(labels):
+            # "(b) β-actin, with quantification in (c)"
+            for index in range(until - 1, max(first, until - 14), -1):
+                if self.tokens.texts[index].lower() in {",", ";", "and"}:
+                    return index
+        if len(inner) < 2 or named <= set(labels):
+            return None
+        for index in range(until - 1, max(first, until - 8), -1):
+            if self.tokens.texts[index].lower() in PREPOSITIONS:
+                return index
+        return None
 
     def _text_from(self, mention: Mention) -> int:
         """Index of the first token of a head's text."""
@@ -437,295 +401,60 @@ class _Parser:
             stop -= 1
         return self.tokens.starts[first], self.tokens.ends[stop - 1]
 
-    def _shared_end(self, heads: list[LabelledMention], token_from: int, sentence: _Sentence) -> int | None:
-        """Index of the token where the end that all items share begins."""
-        texts = self.tokens.texts
-        lengths: list[int] = []
-        suspended = quoted = True
-        plain = True
-        for left, right in pairwise(heads):
-            words = [text for text in texts[left.mention.last + 1 : right.mention.first] if text != ","]
-            while words and words[-1].lower() in {"and", "or", "&"}:
-                words.pop()
-            if not words or len(words) > 8 or ";" in words:
-                return None
-            suspended &= words[-1] == "-"
-            quoted &= words[-1] in "\"'’”" and words[0] in "\"'‘’“"
-            plain &= not any(word.lower() in _PREPOSITIONS for word in words)
-            lengths.append(len(words))
-        stop = sentence.stop - 1 if texts[sentence.stop - 1] in _STOPS else sentence.stop
-        longest, shortest = max(lengths), min(lengths)
-        if suspended:
-            for index in range(token_from, stop - 1):
-                if texts[index] == "-":
-                    return index + 1
-            return None
-        if quoted:
-            for index in range(token_from + 1, stop - 1):
-                if texts[index] in "\"'’”":
-                    return index + 1
-            return None
-        if not plain or longest > 5:
-            return None
-        if longest == shortest and longest <= 2 and token_from + longest < stop:
-            return token_from + longest
-        for index in range(token_from + 1, min(stop, token_from + longest + 4)):
-            if texts[index].lower() in _PREPOSITIONS:
-                return index
-        return None
+    def _shared_ends(
+        self, heads: list[LabelledMention], stop: int, expected: bool
+    ) -> dict[int, tuple[int, list[LabelledMention]] | None]:
+        """Where the end that several items share begins, by the last of them, and None for those before it.
 
-    def _tailed_span(self, start: int, end: int, tails: list[LabelledMention], context: tuple[str, ...]) -> None:
-        """Pieces of "X (a), Y (b) and Z (c) of W" in characters [start, end)."""
-        tokens = self.tokens
-        if len(tails) == 1:
-            mention, labels = tails[0].mention, tails[0].labels
-            rest_labels = labels
-            self._cut_piece(start, mention, end, labels, rest_labels)
-            return
-        position = start
-        seen: LabelledMention | None = None
-        known: set[str] = set()
-        texts = tokens.texts
-        for index, labelled in enumerate(tails):
-            mention, labels = labelled.mention, labelled.labels
-            here = self._after_separator(position, mention.start)
-            owners = labels
-            if seen is not None:
-                after = texts[seen.mention.last + 1].lower() if seen.mention.last + 1 < len(texts) else ""
-                joined = after in _AFTER_TAIL or after in _CONJUNCTIONS
-                short = mention.first - seen.mention.last <= 7 and mention.end >= end - 1
-                if not joined and not set(labels) & known and not short:
-                    # "(a) and Y (b) of W, with Z (c)": W belongs to the panels before, Z to the next one
-                    comma = tokens.caption.rfind(", ", here, mention.start)
-                    owners = self._ordered(known | set(labels)) if comma < 0 else labels
-                    if comma >= 0:
-                        self._add(here, comma + 1, self._ordered(known))
-                        here = self._after_separator(comma, mention.start)
-                    self.doubts.append("text between identifiers without a separator")
-            if index == 0:
-                lead = self._lead_end(here, tails)
-                if lead is not None:
-                    self._add(here, lead, self._union(tails))
-                    here = lead
-            self._add(here, mention.start, owners)
-            if mention.form in {Form.PARTIAL, Form.NOUN} or self._referring(mention):
-                self._partial_pieces(mention, labels)
-            position = mention.end
-            seen = labelled
-            known.update(labels)
-        rest = self._trimmed(position, end)
-        if rest[0] < rest[1]:
-            text = tokens.caption[rest[0] : rest[1]]
-            union = self._union(tails)
-            if not any(letter.isalnum() for letter in text[:40]):
-                self._add(*rest, union)
-            else:
-                self._add(*rest, union)
-                self.doubts.append("text after the last identifier of a sentence")
+        "(A) FAF and (B) OCT | of the right eye; (C) FAF and (D) OCT | of the left eye" has two such lists.
 
-    def _cut_piece(
-        self, start: int, mention: Mention, end: int, labels: tuple[str, ...], rest: tuple[str, ...]
-    ) -> None:
-        position = start
-        for cut_start, cut_end in () if self._referring(mention) else mention.cuts:
-            self._add(position, cut_start, labels)
-            position = cut_end
-        self._add(position, end, rest)
-
-    def _partial_pieces(self, mention: Mention, labels: tuple[str, ...]) -> None:
-        """What is left of "(C, 200x)" without the identifier."""
-        position = mention.start
-        for cut_start, cut_end in () if self._referring(mention) else mention.cuts:
-            self._add(position, cut_start, labels)
-            position = cut_end
-        self._add(position, mention.end, labels)
-
-    def _referring(self, mention: Mention) -> bool:
-        """Whether the sentence needs the identifier: "are shown in (d)", "In (A), the arrow ..."."""
-        texts = self.tokens.texts
-        after = texts[mention.last + 1].lower() if mention.last + 1 < len(texts) else ""
-        ends = not after or after in _AFTER_TAIL or after in _CONJUNCTIONS
-        return mention.form is Form.BRACKETS and self._before(mention) in {"in", "as", "of", "to", "than"} and ends
-
-    def _after_separator(self, position: int, limit: int) -> int:
-        """`position` moved over the separator and conjunction between two items."""
-        caption = self.tokens.caption
-        moved = position
-        while moved < limit and (caption[moved].isspace() or caption[moved] in ",;"):
-            moved += 1
-        if moved == position or moved == 0:
-            return moved
-        for word in ("and ", "or ", "as well as ", "& ", "but also ", "but "):
-            if caption.startswith(word, moved) and moved + len(word) < limit:
-                return moved + len(word)
-        return moved
-
-    def _lead_end(self, start: int, tails: list[LabelledMention]) -> int | None:
-        """Where the text that all items share ends in "Relationship of Q and X (a), Y (b) and Z (c)".
-
-        Only when the other items are short phrases: the first item is then as short, and what precedes it is shared.
+        Args:
+            stop: token after the last item.
+            expected: whether one list without "and" may share an end, too.
         """
-        tokens, texts = self.tokens, self.tokens.texts
-        first = tails[0].mention
-        sizes: list[int] = []
-        opening = ""
-        for left, right in pairwise(tails):
-            words = [text for text in texts[left.mention.last + 1 : right.mention.first] if text[0].isalnum()]
-            while words and words[0].lower() in _ITEM_LINKS:
-                words = words[1:]
-            if not words or len(words) > 9 or any(word.lower() in _VERBS for word in words):
-                return None  # clauses of their own
-            opening = opening or words[0].lower()
-            sizes.append(len(words))
-        if not sizes:
-            return None
-        mean = sum(sizes) / len(sizes)
-        best: tuple[float, int] | None = None
-        lowest = max(first.first - 14, 1)
-        for index in range(first.first - 1, lowest - 1, -1):
-            if tokens.starts[index] <= start:
-                break
-            word = texts[index - 1].lower()
-            alike = opening in _BINDING and texts[index].lower() in (
-                _ARTICLES if opening in _ARTICLES else _BINDING - _ARTICLES - {"of", "and"}
-            )
-            if word == "and" and len(tails) < 3:
+        texts = self.tokens.texts
+        starts = [0]
+        for index, labelled in enumerate(heads[1:], 1):
+            at = labelled.mention.first - 1
+            if texts[at].lower() in {"and", "or", "&"}:
+                at -= 1
+            if texts[at] == ";":
+                starts.append(index)
+        if len(starts) == len(heads):
+            starts = [0]  # nothing but single items: one list
+        found: dict[int, tuple[int, list[LabelledMention]] | None] = {}
+        for first, end in pairwise([*starts, len(heads)]):
+            group = heads[first:end]
+            linked = texts[group[-1].mention.first - 1].lower() in {"and", "or", "&"}
+            if len(group) < 2 or not (linked or (expected and len(starts) == 1)):
                 continue
-            if not alike and word not in _BINDING and word != ":" and not word.endswith("ing"):
-                continue
-            distance = abs((first.first - index) - mean) - (3 if alike else 0)
-            if best is None or distance < best[0]:
-                best = (distance, index)
-        if best is None or best[0] > 3 or tokens.starts[best[1]] <= start:
-            return None
-        cut = best[1]
-        if texts[cut].lower() in _ARTICLES and opening not in _ARTICLES and cut + 1 < first.first:
-            cut += 1  # "in the cornea (A) and lens (B)"
-        return tokens.starts[cut]
-
-    def _union(self, labelled: list[LabelledMention]) -> tuple[str, ...]:
-        return self._ordered({label for item in labelled for label in item.labels})
-
-    def _ordered(self, labels: set[str]) -> tuple[str, ...]:
-        return tuple(sorted(labels, key=self.order.__getitem__))
+            until = heads[end].mention.first if end < len(heads) else stop
+            while texts[until - 1].lower() in {";", "and", "or", "&"} and end < len(heads):
+                until -= 1
+            items = [(left.mention.last + 1, right.mention.first) for left, right in pairwise(group)]
+            cut = shared_end(self.tokens, items, self._text_from(group[-1].mention), until)
+            if cut is not None:
+                found.update(dict.fromkeys(range(first, end - 1)))
+                found[end - 1] = cut, group
+        return found
 
     # -- end of the caption --------------------------------------------------------------------------------------
 
     def _close(self) -> None:
         """Sentences after the last head: those about the whole figure go to all panels."""
-        if self.mode != "section" or not self.trailing:
+        if self.mode != "section" or not self.section.trailing:
             return
-        self.doubts.append("sentences after the last panel's first")
-        texts = self.tokens.texts
-        own_cues = self._own_cues()
-        shared_from = len(self.trailing)
-        for index in range(len(self.trailing) - 1, -1, -1):
-            if self._closing(self.trailing[index], own_cues):
-                shared_from = index
-            elif texts[self.trailing[index][1]] not in _FOOTNOTES:
-                break  # a footnote ("*p < 0.05") is shared when a closing sentence before it is
-        for index, (_, first, _) in enumerate(self.trailing[:shared_from]):
-            if texts[first].lower() in _FINAL_CUES and texts[first].lower() not in own_cues:
-                shared_from = index  # everything after it is about the figure, too
-                break
-        several = len(self.order) >= 3 and len(self.last_labels) < len(self.order) - 1
-        brief = self.longest_item <= _BRIEF_ITEM and len(self.trailing) > 1
-        if (several or brief) and not self.extra_sentences:
-            # every other panel has one sentence; more after the last one are about the figure unless they refer back
-            back = texts[self.trailing[0][1]].lower() in _BACK_REFERENCES
-            if not back:
-                if shared_from:
-                    self.doubts.append("closing sentences may concern one panel or all")
-                shared_from = 0
-        for index, _, _ in self.trailing[shared_from:]:
-            self.pieces[index] = Piece(self.pieces[index].start, self.pieces[index].end, ())
-
-    def _own_cues(self) -> set[str]:
-        """First words of closing formulas that occur inside earlier sections: there they are a panel's own."""
-        found: set[str] = set()
-        lowest = self.trailing[0][1]
-        texts = self.tokens.texts
-        heads = {labelled.mention.first for labelled in self.series.mentions}
-        first_head = min(heads)
-        started = False
-        for start in self.tokens.sentence_starts:
-            started = started or start in heads
-            if start >= lowest:
-                break
-            if started:
-                found.add(texts[start].lower())
-        if started and any(
-            self._is_glossary(start, min(start + 6, len(texts)))
-            for start in self.tokens.sentence_starts
-            if first_head < start < lowest
-        ):
-            found.add("glossary")
-        return found & _OWN_CUES
-
-    def _closing(self, trailing: tuple[int, int, int], own_cues: set[str]) -> bool:
-        _, first, stop = trailing
-        words = tuple(text.lower() for text in self.tokens.texts[first : min(first + 2, stop)])
-        if words[:1] and words[0] in own_cues:
-            return False
-        if words[:1] in _CUES or words in _CUES:
-            return True
-        return "glossary" not in own_cues and self._is_glossary(first, stop) and self._known_before(first, stop)
-
-    def _known_before(self, first: int, stop: int) -> bool:
-        """Whether one of a glossary's abbreviations occurs in the text before the last head."""
-        texts = self.tokens.texts
-        if self.earlier_words is None:
-            last = set(self.last_labels)
-            heads = [item.mention.first for item in self.series.mentions if last.intersection(item.labels)]
-            self.earlier_words = set(texts[: min([*heads, first])])
-        keys = [
-            texts[index]
-            for index in range(first, stop - 1)
-            if texts[index + 1] in {",", ":", "="} and (index == first or texts[index - 1] in {";", "."})
-        ]
-        return any(key in self.earlier_words for key in keys)
-
-    def _is_glossary(self, first: int, stop: int) -> bool:
-        """ "LV, left ventricle; RV, right ventricle" or "LV: left ventricle"."""
-        texts = self.tokens.texts
-        if stop - first < 3:
-            return False
-        word, separator = texts[first], texts[first + 1]
-        short = len(word) <= 8 and sum(letter.isupper() for letter in word) >= 1 and (word.isupper() or len(word) <= 6)
-        return (
-            short and separator in {",", ":", "="} and (word.isupper() or ";" in texts[first : min(stop, first + 40)])
-        )
-
-    def _finished(self) -> list[Piece]:
-        """Pieces in caption order without the cuts collected on the way."""
-        pieces = sorted(self.pieces, key=lambda piece: (piece.start, piece.end))
-        if not self.cuts:
-            return pieces
-        finished: list[Piece] = []
-        cuts = sorted(self.cuts)
-        position = 0
-        for piece in pieces:
-            while position < len(cuts) and cuts[position][1] <= piece.start:
-                position += 1
-            start = piece.start
-            index = position
-            while index < len(cuts) and cuts[index][0] < piece.end:
-                if cuts[index][0] > start:
-                    finished.append(Piece(start, cuts[index][0], piece.labels))
-                start = max(start, cuts[index][1])
-                index += 1
-            if start < piece.end:
-                finished.append(Piece(start, piece.end, piece.labels))
-        return finished
+        self.found.doubts.append("sentences after the last panel's first")
+        shared, unsure = shared_from(self.tokens, self.series, self.section)
+        if unsure:
+            self.found.doubts.append("closing sentences may concern one panel or all")
+        for index, _, _ in self.section.trailing[shared:]:
+            self.found.relabel(index, ())
 
 
-def _is_sentence_word(word: str) -> bool:
-    """A capitalised word such as opens a sentence: "High", "A", "H"; also acronyms."""
-    return word[0].isupper()
-
-
-def _settled(sentence: _Sentence) -> None:
+def _settled(tokens: Tokens, sentence: _Sentence) -> None:
     """Decides the mentions between two content words by the others of the sentence."""
+    sentence.mentions = _referred(tokens, sentence, _paired(tokens, sentence))
     roles = [role for _, role in sentence.mentions]
     if Role.INLINE not in roles:
         return
@@ -734,3 +463,35 @@ def _settled(sentence: _Sentence) -> None:
             (item, Role.HEAD if role is Role.INLINE and item.mention.form is Form.BRACKETS else role)
             for item, role in sentence.mentions
         ]
+
+
+def _referred(
+    tokens: Tokens, sentence: _Sentence, mentions: list[tuple[LabelledMention, Role]]
+) -> list[tuple[LabelledMention, Role]]:
+    """The mentions with those of "X (a) and Y (b); the arrow in (b) marks Z" within their text.
+
+    A head would be the first time that its panels are named.
+    """
+    settled: list[tuple[LabelledMention, Role]] = []
+    named: set[str] = set()
+    for item, role in mentions:
+        before = tokens.texts[item.mention.first - 1].lower() if item.mention.first > sentence.first else ""
+        refers = role is Role.HEAD and before in {"in", "of"} and named >= set(item.labels)
+        settled.append((item, Role.INLINE if refers and settled[0][1] is not Role.HEAD else role))
+        named.update(item.labels)
+    return settled
+
+
+def _paired(tokens: Tokens, sentence: _Sentence) -> list[tuple[LabelledMention, Role]]:
+    """The mentions with those of "before (A) and after (B) treatment" all within their text.
+
+    Alone, the second looks like a head; the first, behind a word of the same kind, says that it is none.
+    """
+    settled: list[tuple[LabelledMention, Role]] = []
+    suspended = False
+    for item, role in sentence.mentions:
+        before = tokens.texts[item.mention.first - 1].lower() if item.mention.first > sentence.first else ""
+        binds = item.mention.form is Form.BRACKETS and before in SUSPENDED
+        settled.append((item, Role.INLINE if role is Role.HEAD and binds and suspended else role))
+        suspended = binds and role is not Role.HEAD
+    return settled

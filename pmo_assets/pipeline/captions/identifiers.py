@@ -100,7 +100,9 @@ PANEL_NOUNS: Final = words(
     "panel panels image images subfigure subfigures subpanel subpanels plate plates picture pictures figure figures "
     "fig figs photo photos photograph photographs slide slides"
 )
-_STEP_NOUNS: Final = frozenset({"step", "stage", "panel", "image"})
+_NAMED_NOUNS: Final = words("panel panels subfigure subfigures subpanel subpanels plate plates")
+_REFERRING: Final = frozenset({"in", "from", "see", "of"})
+_STEP_NOUNS: Final = frozenset({"step", "stage", "panel", "image", "row", "column"})
 _PLACES: Final = words(
     "left right top bottom middle center centre central upper lower leftmost rightmost topmost bottommost"
 )
@@ -108,12 +110,15 @@ _PLACE_NOUNS: Final = words(
     "panel panels image images row rows column columns half side part picture plot graph figure photo photograph "
     "subfigure inset"
 )
+# Places only before "row" and "column".
+_ORDINALS: Final = words("first second third fourth fifth sixth 1st 2nd 3rd 4th last")
 # As printed at the start of and inside a sentence.
 _NAMING_WORDS: Final = frozenset(
-    form for word in PANEL_NOUNS | _PLACES | _STEP_NOUNS for form in (word, word.capitalize(), word.upper())
+    form for word in PANEL_NOUNS | _PLACES | _ORDINALS | _STEP_NOUNS for form in (word, word.capitalize(), word.upper())
 )
 _KEPT_PLACE_NOUNS: Final = frozenset({"row", "column", "rows", "columns"})
 _PLACE_AXES: Final = (
+    _ORDINALS,
     frozenset({"left", "right", "leftmost", "rightmost"}),
     frozenset({"top", "bottom", "upper", "lower", "topmost", "bottommost"}),
 )
@@ -136,6 +141,12 @@ MAX_PANELS: Final = 64
 # Longest list of identifiers in tokens ("A, B, C, ..."), and how far into a bracket one is looked for.
 _LONGEST_LIST: Final = 80
 
+_SIDE_NOUNS: Final = words("side half part")  # of what the picture shows as often as of the figure
+_CLAUSE_LINKS: Final = words("and while whereas but")
+_SHOWING_VERBS: Final = words(
+    "shows show is are displays display depicts depict demonstrates demonstrate illustrates illustrate presents "
+    "present represents represent reveals reveal contains contain"
+)
 _CLAUSE_BREAKS: Final = frozenset({".", ";", ":", "!", "?", ","})
 
 
@@ -223,6 +234,11 @@ def _parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[tuple[s
     noun = False
     while position < limit and position - index < _LONGEST_LIST:
         place: list[str] = []
+        if position + 1 < limit and texts[position].lower() in _ORDINALS:
+            if texts[position + 1].lower() not in _KEPT_PLACE_NOUNS:
+                break
+            place.append(texts[position].lower())
+            position += 1
         while position < limit and texts[position].lower() in _PLACES and len(place) < 2:
             place.append(texts[position].lower())
             position += 1
@@ -369,10 +385,21 @@ def _partial_mention(
 ) -> Mention | None:
     """Identifiers at the beginning or end of a bracket with other text: "(C, 200x)", "(anti-CD34, E-H)"."""
     texts = tokens.texts
-    if items and end < closing and texts[end] in {",", ";", ":"} and not items[0][0].isdigit():
+    if items and end < closing and texts[end] in {",", ";", ":", "="} and not items[0][0].isdigit():
         if texts[end] == ":":
             # "(A and C: 100x; B and D: 400x)": the bracket holds a list of its own
             return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        if any(
+            texts[at] in {";", ","}
+            and (texts[at] == ";" or texts[end] == "=")
+            and is_label(texts[at + 1])
+            and texts[at + 2] == texts[end]
+            for at in range(end + 1, min(closing, end + _LONGEST_LIST) - 2)
+        ):
+            # "(A, right eye; B, left eye)"
+            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        if texts[end] == "=":
+            return None
         cut = (tokens.starts[index + 1], tokens.ends[end])
         return _made(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut])
     # the list at the end: find the last separator that only a list follows
@@ -408,10 +435,13 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
         return _made(tokens, [(name, "")], Form.DELIMITED, (index, index + 2), sentence_starts)
     if lowered in PANEL_NOUNS:
         inner = index + 1
+        referred = index > 0 and texts[index - 1].lower() in _REFERRING
+        if inner < count and texts[inner] == "(" and lowered not in _NAMED_NOUNS and not referred:
+            return None  # "photograph (A) and OCT (B)": described, not named as in "shown in images (A) and (B)"
         items, end = _parsed_list(tokens, inner, min(count, inner + _LONGEST_LIST))
         if not items or any(first.isdigit() for first, _ in items):
             return None
-        if items == [("a", "")] and texts[index].islower():
+        if items == [("a", "")] and texts[index].islower() and texts[inner] == "a":
             return None  # "image a ...": the article
         if opens and end < count and texts[end] in {":", ")"}:
             return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
@@ -427,9 +457,19 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
     delimited = end + 1 < count and texts[end] in {",", "."} | DASHES and (noun or tokens.gap(end + 1))
     if opens and listed and delimited and len(items) == 1:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
-    if noun and (opens or (index - 1 in sentence_starts and texts[index - 1].lower() == "the")):
+    subject = end < count and texts[end].lower() in _SHOWING_VERBS and texts[end - 1].lower() not in _SIDE_NOUNS
+    subject = subject and _opens_clause(tokens, index, sentence_starts)
+    if noun and (opens or subject or (index - 1 in sentence_starts and texts[index - 1].lower() == "the")):
         return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [], True)
     return None
+
+
+def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool:
+    """Whether a clause begins at `index` or at the article before it: "... and the lower row shows"."""
+    texts = tokens.texts
+    if index and texts[index - 1].lower() == "the":
+        index -= 1
+    return _opens(tokens, index, sentence_starts) or texts[index - 1].lower() in _CLAUSE_LINKS
 
 
 def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
@@ -453,9 +493,9 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
         if tokens.gap(end) or (opening >= 0 and not at_sentence):
             return None
         return _made(tokens, items, Form.HALF, (index, end), sentence_starts)
-    if digits:
-        return None
-    if opens and delimiter == ":":
+    if digits or (end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"):
+        return None  # "a: p < 0.05", a footnote
+    if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     strict = at_sentence or (index > 0 and texts[index - 1] == ";")
     if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):
@@ -512,6 +552,14 @@ def _name(series: Series, rank: int) -> str:
     return chr(ord("A" if series is Series.UPPER else "a") + rank)
 
 
+def _part_name(first: str, last: str, rank: int) -> str:
+    """The label between `first` and `last`: A2 of A1–A3, Ab of Aa–Ac, Aii of Ai–Aiii."""
+    if first[1:].isdigit():
+        return f"{first[0]}{rank + 1}"
+    roman = len(last) > 2 or last[1:] in {"i", "v", "x"}
+    return first[0] + (_ROMAN[min(rank, len(_ROMAN) - 1)] if roman else chr(ord("a") + rank))
+
+
 def _expanded(series: Series, items: Iterable[tuple[str, str]]) -> dict[str, tuple[int, int]] | None:
     """Ranks by label with the ranges written out; None when an item is not of the series."""
     ranks: dict[str, tuple[int, int]] = {}
@@ -530,9 +578,9 @@ def _expanded(series: Series, items: Iterable[tuple[str, str]]) -> dict[str, tup
         if low[1] < 0 and high[1] < 0 and low[0] < high[0] < 26:
             for rank in range(low[0] + 1, high[0]):
                 ranks[_name(series, rank)] = (rank, -1)
-        elif low[0] == high[0] and 0 <= low[1] < high[1] < 26 and first[1:].isdigit() and last[1:].isdigit():
+        elif low[0] == high[0] and 0 <= low[1] < high[1] < 26 and first[1:].isdigit() == last[1:].isdigit():
             for sub in range(low[1] + 1, high[1]):
-                ranks[f"{first[0]}{sub + 1}"] = (low[0], sub)
+                ranks[_part_name(first, last, sub)] = (low[0], sub)
         elif low >= high:
             return None
         ranks[last] = previous = high

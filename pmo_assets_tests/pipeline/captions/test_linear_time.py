@@ -31,6 +31,13 @@ UNITS = [
     "(A1) (A2) ",
     "panel A ",
     "Left: a. Right: b. ",
+    "(A: OD, B: OS) and ",
+    "(A, x; B, y) ",
+    "OCT of the right (A) and left eye (B), ",
+    "X (A) (r = 1, p = 2) and Y (B) ",
+    "(A) Text. (B) Text. In both eyes. ",
+    "right and left (A and B, respectively), ",
+    "the upper row shows x and the lower row shows y, ",
     "\U0001f600",
 ]
 

@@ -117,10 +117,10 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
     "two crossed lists": (
         "Cells in the cornea (A, B) and lens (C, D) of young (A, C) and old mice (B, D).",
         {
-            "A": "Cells in the cornea of young.",
-            "B": "Cells in the cornea old mice.",
-            "C": "Cells in the lens of young.",
-            "D": "Cells in the lens old mice.",
+            "A": "Cells in the cornea of young mice.",
+            "B": "Cells in the cornea of old mice.",
+            "C": "Cells in the lens of young mice.",
+            "D": "Cells in the lens of old mice.",
         },
     ),
     "running text": (
