@@ -10,7 +10,7 @@ LLM_STAMP := $(LLM_VENV)/.installed
 .PHONY: help demo dev test test-llm lint format readme constraints clean
 
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
@@ -39,6 +39,10 @@ $(LLM_STAMP):
 
 test-llm: $(STAMP) $(LLM_STAMP) ## Run the tests that need a language model: vLLM on the CPU
 	PMO_TEST_LLM_PYTHON=$(LLM_VENV)/bin/python $(BIN)/python -m pytest -m llm pmo_assets_tests/llm
+
+test-models: $(STAMP) ## Run the tests of training and detection with PyTorch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,models]'
+	$(BIN)/python -m pytest pmo_assets_tests/pipeline/training pmo_assets_tests/pipeline/detection
 
 lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """Score detection on annotated figures with the true figure boxes.
 
-    python benchmarks/score_detection.py [--shared ../shared] [--no-pdf-hints] [--no-words] [--overlays FOLDER]
+    python benchmarks/score_detection.py [--shared ../shared] [--source both] [--no-pdf-hints] [--no-words]
 
 Every annotated figure is rendered from its article's PDF at its true box; the hints (embedded bitmaps, live text) come
 from the page, the caption's identifiers from the truth. Predictions are scored as annotations (`pipeline/evaluation`);
@@ -24,6 +24,7 @@ import pymupdf
 
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.detection.detector_set import detector_set
 from pmo_assets.pipeline.evaluation.annotations import AnnotatedArticle, article_number
 from pmo_assets.pipeline.evaluation.detection import average_precision, figure_boxes, ranked
 from pmo_assets.pipeline.evaluation.matching import matched_articles
@@ -163,11 +164,15 @@ def main() -> None:
     parser.add_argument("--no-pdf-hints", action="store_true", help="flat pictures: no bitmaps, no live text")
     parser.add_argument("--no-words", action="store_true", help="no caption words for types and marks")
     parser.add_argument("--no-identifiers", action="store_true", help="the caption's identifiers are unknown")
+    parser.add_argument("--source", choices=("structure", "network", "both"), default="both", help="which detectors")
+    parser.add_argument("--detector", type=Path, help="ONNX file of the figure network instead of the package's")
+    parser.add_argument("--marks", type=Path, help="ONNX file of the mark classifier instead of the package's")
     parser.add_argument("--only", default="", help="regular expression on article ids")
     parser.add_argument("--overlays", type=Path, help="write truth | detections pictures here")
     parser.add_argument("--per-figure", action="store_true", help="print one line per figure")
     args = parser.parse_args()
 
+    detectors = detector_set(args.source, detector_file=args.detector, marks_file=args.marks)
     truths: dict[str, list[Any]] = {}
     predictions: dict[str, list[Any]] = {}
     seconds: list[float] = []
@@ -176,14 +181,14 @@ def main() -> None:
         identifiers = tuple(str(p["identifier"]) for p in truth["panels"] if p["identifier"] is not None)
         view = figure_view(page, frame, () if args.no_identifiers else identifiers, args.dpi, not args.no_pdf_hints)
         start = time.perf_counter()
-        panels = detect_panels(view)
+        panels = detect_panels(view, detectors.panels)
         words: dict[int, str] | None = None
         if not args.no_words:
             # Before assembly only the order relates panels and subcaptions; use it when the counts agree.
             boxes = [p for p in panels if p.kind == "panel"]
             same = len(boxes) == len(truth["panels"])
             words = {k: truth["panels"][k]["subcaption"] if same else truth["caption"] for k in range(len(boxes))}
-        images = detect_images(view, panels, words_of_panel=words)
+        images = detect_images(view, panels, detectors.images, detectors.marks, words_of_panel=words)
         seconds.append(time.perf_counter() - start)
         found = as_annotation(truth, panels, images)
         truths.setdefault(article, []).append(truth)

@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 
-from pmo_assets.assets import articles, captions, dataset, detections, figures, panels, quality
+from pmo_assets.assets import articles, captions, dataset, detections, figures, models, panels, quality
 from pmo_assets.jobs import MAKE_RELEASE, MEASURE_QUALITY, PROCESS_BATCH
 from pmo_assets.pipeline.captions.chat import ChatModel
 from pmo_assets.resources.chat import chat_model
@@ -81,7 +81,7 @@ def build_defs(
         digest = settings_digest(settings, spec.key.path[-1])
         return spec.replace_attributes(code_version=f"{spec.code_version}-{digest}") if digest else spec
 
-    modules = [articles, figures, detections, captions, panels, dataset, quality]
+    modules = [articles, figures, detections, captions, panels, dataset, models, quality]
     assets = [item for item in dg.load_assets_from_modules(modules) if isinstance(item, dg.AssetsDefinition)]
     return dg.Definitions(
         assets=dg.map_asset_specs(with_settings_version, assets),

@@ -155,19 +155,39 @@ def evaluate(
 
 @train_app.command("export")
 def export(
-    to: Annotated[Path, typer.Argument(help="Folder for the ONNX files.")],
+    to: Annotated[Path, typer.Argument(help="Folder for the ONNX files and their model cards.")],
     detector: Annotated[Path | None, typer.Option(help="best.pt of a detector's run.")] = None,
     marks: Annotated[Path | None, typer.Option(help="best.pt of a mark classifier's run.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Measure the detector on this data's held-out figures.")] = None,
+    threads: Threads = 0,
 ) -> None:
-    """Write trained networks as ONNX, checked against PyTorch."""
+    """Write trained networks as ONNX, checked against PyTorch, each with a model card."""
     need_torch()
-    from pmo_assets.pipeline.detection.onnx_detectors import DETECTOR_FILE, MARKS_FILE
-    from pmo_assets.pipeline.training.export import export_detector, export_marks
+    import torch
 
-    for checkpoint, name, write in ((detector, DETECTOR_FILE, export_detector), (marks, MARKS_FILE, export_marks)):
-        if checkpoint is not None:
-            difference = write(checkpoint, to / name)
-            _show({"file": str(to / name), "bytes": (to / name).stat().st_size, "difference": round(difference, 7)})
+    from pmo_assets.pipeline.detection.onnx_detectors import DETECTOR_FILE, MARKS_FILE
+    from pmo_assets.pipeline.training.coco import shards
+    from pmo_assets.pipeline.training.export import export_detector, export_marks, load_detector, load_marks
+    from pmo_assets.pipeline.training.model_card import detector_card, marks_card
+    from pmo_assets.pipeline.training.train_detector import TrainingOptions, coco_rows, evaluated
+
+    if threads:
+        torch.set_num_threads(threads)
+    if detector is not None:
+        target = to / DETECTOR_FILE
+        difference = export_detector(detector, target)
+        model, info = load_detector(detector)
+        test = None
+        if data is not None:
+            rows = coco_rows(shards(data / "test"))
+            test = {"figures": len(rows)} | evaluated(model, rows, TrainingOptions())
+        target.with_suffix(".md").write_text(detector_card(info, test, target.stat().st_size), "utf-8")
+        _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)} | (test or {}))
+    if marks is not None:
+        target = to / MARKS_FILE
+        difference = export_marks(marks, target)
+        target.with_suffix(".md").write_text(marks_card(load_marks(marks)[1], target.stat().st_size), "utf-8")
+        _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
 
 
 def _show(record: dict[str, Any]) -> None:

@@ -61,6 +61,12 @@ class Settings(BaseSettings):
     )
     max_pixels: int = _option(40_000_000, "Upper bound of a rendered figure's pixels.", ("pdf_figures",), ge=10_000)
 
+    detectors: Literal["structure", "network", "both"] = _option(
+        "both", "What finds panels and images: PDF and pixel structure, the networks, or both.", _DETECTIONS
+    )
+    detector_device: Literal["cpu", "cuda"] = _option(
+        "cpu", "Where the networks run; `cuda` needs onnxruntime-gpu in place of onnxruntime."
+    )
     score_threshold: float = _option(
         0.25, "Detections below this score are dropped (paper: 0.25).", _DETECTIONS, ge=0, le=1
     )

@@ -19,8 +19,13 @@ def figure_options(settings: Settings) -> FigureOptions:
 
 
 def detection_options(settings: Settings) -> DetectionOptions:
-    """Return the thresholds of the detectors."""
-    return DetectionOptions(score_threshold=settings.score_threshold, nms_iou=settings.nms_iou)
+    """Return which detectors are used and their thresholds."""
+    return DetectionOptions(
+        score_threshold=settings.score_threshold,
+        nms_iou=settings.nms_iou,
+        source=settings.detectors,
+        provider=settings.detector_device,
+    )
 
 
 def caption_cascade(settings: Settings, model: ChatModel | None) -> Cascade:

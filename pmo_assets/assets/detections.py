@@ -19,7 +19,7 @@ GROUP = "detections"
 GPU_POOL = "gpu"
 """Detection may use an accelerator; the pool's limit (`dagster.yaml`) says how many steps may at once."""
 
-_SOURCES = ["pipeline/detection", "pipeline/captions"]
+_SOURCES = ["pipeline/detection", "pipeline/captions", "weights"]
 
 
 @batch_table(

@@ -33,6 +33,8 @@ from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.pipeline.dataset.rows import crop_box, panel_id
 from pmo_assets.pipeline.detection.detect import NMS_IOU, detect_images, detect_panels
 from pmo_assets.pipeline.detection.detections import SCORE_THRESHOLD, FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.detection.detector_set import DetectorSource, detector_set
+from pmo_assets.pipeline.detection.onnx_detectors import Provider
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
 from pmo_assets.pipeline.figures.matching import match_figures
@@ -70,10 +72,12 @@ class PictureUnreadable(ArticleError):
 
 @dataclass(frozen=True, slots=True)
 class DetectionOptions:
-    """Thresholds of the detectors (paper, Methods)."""
+    """Which detectors, where their networks run, and the thresholds (paper, Methods)."""
 
     score_threshold: float = SCORE_THRESHOLD
     nms_iou: float = NMS_IOU
+    source: DetectorSource = "both"
+    provider: Provider = "cpu"
 
 
 def _decided(reason: ArticleError, stage: str, article_id: int, figure: str | None = None) -> Rejection:
@@ -354,12 +358,13 @@ def detect_article_panels(
     article_id: int, figures: Sequence[Mapping[str, Any]], pixels: PixelStore, options: DetectionOptions
 ) -> StepOutput:
     """Find panels and panel identifiers in an article's figures: rows of `panel_detections`."""
+    detectors = detector_set(options.source, options.provider)
     pictures = pixels.read(article_id)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         key = figure["pdf_figure_id"]
         view = figure_view(figure, decoded(pictures.get(key), key))
-        found = detect_panels(view, score_threshold=options.score_threshold, nms_iou=options.nms_iou)
+        found = detect_panels(view, detectors.panels, score_threshold=options.score_threshold, nms_iou=options.nms_iou)
         counts = {"panel": 0, "identifier": 0}
         result = []
         for detection in found:
@@ -417,6 +422,7 @@ def detect_article_images(
         pixels: where the renderings are.
         options: thresholds.
     """
+    detectors = detector_set(options.source, options.provider)
     pictures = pixels.read(article_id)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
@@ -425,7 +431,13 @@ def detect_article_images(
         view = figure_view(figure, decoded(pictures.get(key), key))
         words = words_of_panels(panels, caption_split(subcaption_rows.get(cluster, ())), figure["caption"])
         found = detect_images(
-            view, panels, words_of_panel=words, score_threshold=options.score_threshold, nms_iou=options.nms_iou
+            view,
+            panels,
+            detectors.images,
+            detectors.marks,
+            words_of_panel=words,
+            score_threshold=options.score_threshold,
+            nms_iou=options.nms_iou,
         )
         result = []
         for number, detection in enumerate(found):

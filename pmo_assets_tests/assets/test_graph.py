@@ -14,6 +14,7 @@ from PIL import Image
 
 from pmo_assets import checks, schemas
 from pmo_assets.assets.dataset import BATCH_ASSETS, STAGES
+from pmo_assets.assets.models import MODEL_ASSETS
 from pmo_assets.assets.quality import QUALITY_ASSETS
 from pmo_assets.definitions import build_defs
 from pmo_assets.pipeline.geometry import as_box, iou
@@ -40,7 +41,7 @@ def latest(graph: Graph, asset: str, batch: str | None) -> dg.AssetMaterializati
 
 def test_the_graph_holds_the_assets_of_the_design() -> None:
     keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
-    assert keys == {*BATCH_ASSETS, "pubmed_ophtha", "dataset_report", *QUALITY_ASSETS}
+    assert keys == {*BATCH_ASSETS, "pubmed_ophtha", "dataset_report", *MODEL_ASSETS, *QUALITY_ASSETS}
 
 
 def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
@@ -52,7 +53,8 @@ def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
         assert node.kinds, key
         assert node.tags, key
         assert node.code_version, key
-        assert node.group_name in {"articles", "figures", "detections", "captions", "panels", "dataset", "quality"}, key
+        groups = {"articles", "figures", "detections", "captions", "panels", "dataset", "models", "quality"}
+        assert node.group_name in groups, key
 
 
 def test_table_assets_show_their_columns_with_meaning() -> None:
@@ -66,7 +68,7 @@ def test_table_assets_show_their_columns_with_meaning() -> None:
 def test_detections_share_the_gpu_pool() -> None:
     graph = build_defs().resolve_asset_graph()
     pooled = {key.path[-1] for key in graph.get_all_asset_keys() if "gpu" in (graph.get(key).pools or set())}
-    assert pooled == {"panel_detections", "image_detections"}
+    assert pooled == {"panel_detections", "image_detections", *MODEL_ASSETS[1:]}
 
 
 def test_an_unknown_resource_cannot_be_overridden() -> None:

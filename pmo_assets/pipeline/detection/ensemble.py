@@ -1,0 +1,279 @@
+"""Structure and network together: exact boxes where both agree, the network where the structure misses something.
+
+Images. Structural boxes are exact when they are right, and wrong in two ways: a grid taken for one image, and one image
+taken for several. The network sees both, a little off at the edges. Each structural box is therefore weighed by what
+the network sees in its place:
+
+* the same box: the structural box, with the scores of both combined;
+* several boxes inside it that fill it: those boxes, moved to the nearest edges of the picture;
+* it is one of several inside a box of the network: the network's box instead of them;
+* nothing: the structural box with a lower score.
+
+What only the network sees is added, moved to the nearest edges. Embedded bitmaps are believed as they are.
+
+Panels. Identifiers with a known place and the number of names in the caption decide; the network's panels are used
+where the structure could not separate what the caption names, its identifiers where none was found in a panel.
+`source` of every box says where it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.detection.gutters import (
+    Canvas,
+    Rect,
+    canvas_of,
+    normalised_box,
+    pixel_rect,
+    projection,
+    runs,
+)
+from pmo_assets.pipeline.detection.images import StructureImageDetector
+from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
+from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, as_box, network_panels
+from pmo_assets.pipeline.detection.panels import StructurePanelDetector, glyph_share
+from pmo_assets.pipeline.geometry import Box, area, centre, covered_fraction, intersection, iou, non_maximum_suppression
+
+
+@dataclass(frozen=True, slots=True)
+class EnsembleOptions:
+    """How structure and network are weighed.
+
+    Attributes:
+        seen: boxes of the network below this score are not considered at all.
+        least: score from which a box of the network overrides the structure or is added to it.
+        alike: IoU from which two boxes are the same.
+        inside: part of a box that lies in another from which it counts as inside.
+        filled: part of a structural box that the network's boxes in it must cover to take its place.
+        alone: factor of the score of a structural box where the network sees nothing.
+        better: boxes that fill another one replace it when their mean score is at least this part of its score.
+    """
+
+    seen: float = 0.1
+    least: float = 0.55
+    alike: float = 0.5
+    inside: float = 0.8
+    filled: float = 0.6
+    alone: float = 0.9
+    better: float = 0.8
+
+
+REACH = 0.03
+"""Edges of the network's boxes are moved by at most this fraction of the figure's sides: its error on such boxes."""
+
+
+def snapped(canvas: Canvas, rect: Rect) -> Rect:
+    """Move each edge of a rectangle to the nearest edge of what is in it.
+
+    Along each direction, the edge goes to the border of the widest empty strip within reach; without one, to the line
+    where the picture changes most against its neighbour. Without a clear change it stays.
+    """
+    tall, wide = canvas.ink.shape
+    edges = list(rect)
+    for axis in (0, 1):
+        size = edges[axis + 2] - edges[axis]
+        reach = max(3, round(min(REACH * (wide if axis == 0 else tall), 0.2 * size)))
+        limit = wide if axis == 0 else tall
+        # The middle of the box along the other direction: corners may belong to neighbours.
+        other = 1 - axis
+        margin = (edges[other + 2] - edges[other]) // 10
+        for side in (0, 2):
+            start, stop = max(0, edges[axis + side] - reach), min(limit, edges[axis + side] + reach)
+            if stop - start < 3:
+                continue
+            window = [0, 0, 0, 0]
+            window[axis], window[axis + 2] = start, stop
+            window[other], window[other + 2] = (
+                edges[other] + margin,
+                max(edges[other] + margin + 1, edges[other + 2] - margin),
+            )
+            moved = start + _edge(
+                canvas, (window[0], window[1], window[2], window[3]), axis, side == 0, edges[axis + side] - start
+            )
+            # Where nothing ends between the guess and the figure's rim, the picture goes on to the rim.
+            if moved == edges[axis + side] and (start == 0 if side == 0 else stop == limit):
+                moved = 0 if side == 0 else limit
+            edges[axis + side] = moved
+    if edges[2] - edges[0] < 2 or edges[3] - edges[1] < 2:
+        return rect
+    return (edges[0], edges[1], edges[2], edges[3])
+
+
+def _edge(canvas: Canvas, window: Rect, axis: int, first: bool, place: int) -> int:
+    """Return where, from the window's start, a picture begins (`first`) or ends; `place` is the guess."""
+    empty = projection(canvas.ink, window, axis) == 0
+    # A strip at the outer end of the window counts; one that reaches the inner end would be inside the picture.
+    strips = [(a, b) for a, b in runs(empty) if (b < len(empty) if first else a > 0)]
+    if strips:
+        a, b = max(strips, key=lambda s: (min(s[1] - s[0], 6), -abs((s[1] if first else s[0]) - place)))
+        return b if first else a
+    part = canvas.rgb[window[1] : window[3], window[0] : window[2]].astype(np.int16)
+    lines = part.mean(axis=axis)
+    change = np.abs(np.diff(lines, axis=0)).max(axis=1)
+    # Far changes need to be stronger: the guess is rarely off by the whole reach.
+    weight = 1 - 0.5 * np.abs(np.arange(1, len(lines)) - place) / len(lines)
+    best = int(np.argmax(change * weight))
+    # A border stands out from the texture around it.
+    if change[best] >= max(12.0, 4 * float(np.median(change))):
+        return best + 1
+    return place
+
+
+def fused_images(
+    view: FigureView, structural: Sequence[ImageDetection], boxes: NetworkBoxes, options: EnsembleOptions | None = None
+) -> list[ImageDetection]:
+    """Return the images of a figure from the structural ones and the network's; see the module's text."""
+    options = options or EnsembleOptions()
+    seen = [
+        (as_box(box), float(score))
+        for box, score in zip(boxes.boxes["image"], boxes.scores["image"], strict=True)
+        if score >= options.seen
+    ]
+    seen = _without_nesting(seen, options)
+    same: dict[int, int] = {}
+    taken: set[int] = set()
+    pairs = [(iou(s.box, n[0]), -i, -k) for i, s in enumerate(structural) for k, n in enumerate(seen)]
+    for value, i, k in sorted(pairs, reverse=True):
+        if value >= options.alike and -i not in same and -k not in taken:
+            same[-i] = -k
+            taken.add(-k)
+    result: list[ImageDetection] = []
+    for i, image in enumerate(structural):
+        sure = [k for k, n in enumerate(seen) if n[1] >= options.least and k not in taken]
+        inner = [k for k in sure if covered_fraction(seen[k][0], image.box) >= options.inside]
+        if image.source == "bitmap":
+            taken.update(inner)
+        if i in same:
+            result.append(replace(image, score=1 - (1 - image.score) * (1 - seen[same[i]][1])))
+            continue
+        if image.source == "bitmap":
+            result.append(image)
+            continue
+        filled = sum(area(intersection(seen[k][0], image.box)) for k in inner) / max(area(image.box), 1e-9)
+        whole = any(covered_fraction(image.box, seen[k][0]) >= options.inside for k in sure)
+        if not whole and filled < options.filled:
+            result.append(replace(image, score=image.score * options.alone))
+    added = [
+        (box, score)
+        for k, (box, score) in enumerate(seen)
+        if k not in taken and score >= options.least
+        and not any(covered_fraction(box, r.box) >= options.inside for r in result)
+    ]  # fmt: skip
+    if not added:
+        return result
+    canvas = canvas_of(view.pixels, (), glyph_share(view))
+    tall, wide = canvas.ink.shape
+    for box, score in added:
+        exact = normalised_box(snapped(canvas, pixel_rect(box, wide, tall)), wide, tall)
+        result.append(ImageDetection(exact, score, "network", None, 0.0))
+    return result
+
+
+Seen = tuple[Box, float]
+"""A box of the network and its score."""
+
+
+def _without_nesting(seen: Sequence[Seen], options: EnsembleOptions) -> list[Seen]:
+    """Return the network's boxes without those that contain, or are contained in, more convincing ones.
+
+    A box that others fill is a grid taken for one image, or they are parts of one: the better mean score stays.
+    """
+    order = sorted(range(len(seen)), key=lambda k: -area(seen[k][0]))
+    dropped: set[int] = set()
+    for k in order:
+        if k in dropped:
+            continue
+        inner = [
+            j for j in order
+            if j != k and j not in dropped and area(seen[j][0]) < area(seen[k][0])
+            and covered_fraction(seen[j][0], seen[k][0]) >= options.inside
+        ]  # fmt: skip
+        if not inner:
+            continue
+        size = sum(area(seen[j][0]) for j in inner) / max(area(seen[k][0]), 1e-9)
+        mean = sum(seen[j][1] * area(seen[j][0]) for j in inner) / max(1e-9, sum(area(seen[j][0]) for j in inner))
+        if size >= options.filled and mean >= seen[k][1] * options.better:
+            dropped.add(k)
+        elif mean < seen[k][1]:
+            dropped.update(inner)
+    return [n for k, n in enumerate(seen) if k not in dropped]
+
+
+def fused_panels(
+    view: FigureView, structural: Sequence[PanelDetection], boxes: NetworkBoxes, options: EnsembleOptions | None = None
+) -> list[PanelDetection]:
+    """Return panels and identifiers of a figure from the structural ones and the network's; see the module's text."""
+    options = options or EnsembleOptions()
+    result = list(structural)
+    if len(view.caption_identifiers) < 2:
+        return result
+    found = [p for p in network_panels(boxes) if p.score >= options.least]
+    panels = [p for p in found if p.kind == "panel"]
+    panels = [panels[k] for k in sorted(non_maximum_suppression([p.box for p in panels], [p.score for p in panels]))]
+    whole = [p for p in structural if p.kind == "panel"]
+    # Fewer than half of the names would leave more panels out than it separates.
+    if len(whole) == 1 and whole[0].source == "figure" and 2 * len(panels) > len(view.caption_identifiers):
+        result = [p for p in result if p.kind != "panel"] + panels
+    free = [
+        p.box for p in result
+        if p.kind == "panel" and not any(q.kind == "identifier" and _holds(p.box, q.box) for q in structural)
+    ]  # fmt: skip
+    labels = [p for p in found if p.kind == "identifier"]
+    for box in free:
+        inside = [p for p in labels if _holds(box, p.box)]
+        if inside:
+            result.append(max(inside, key=lambda p: p.score))
+    return result
+
+
+def _holds(panel: Box, box: Box) -> bool:
+    """Say whether the middle of a box lies in a panel."""
+    x, y = centre(box)
+    return panel[0] <= x <= panel[2] and panel[1] <= y <= panel[3]
+
+
+class EnsemblePanelDetector:
+    """Structure and network as one `protocols.PanelDetector`; the network is asked only where it may add something."""
+
+    def __init__(self, network: FigureNetwork | None = None, options: EnsembleOptions | None = None) -> None:
+        """Use a network (None: the shipped one)."""
+        self.network, self.options = network or FigureNetwork(), options
+        self.structure = StructurePanelDetector()
+
+    def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
+        """Return panels and identifiers per figure."""
+        structural = self.structure(views)
+        asked = [k for k, found in enumerate(structural) if _incomplete(views[k], found)]
+        seen = dict(zip(asked, self.network([views[k] for k in asked]), strict=True))
+        return [
+            fused_panels(views[k], found, seen[k], self.options) if k in seen else list(found)
+            for k, found in enumerate(structural)
+        ]
+
+
+def _incomplete(view: FigureView, found: Sequence[PanelDetection]) -> bool:
+    """Say whether the caption names more panels than have an identifier with a known place."""
+    names = sum(p.kind == "identifier" for p in found)
+    return len(view.caption_identifiers) >= 2 and names < max(2, sum(p.kind == "panel" for p in found))
+
+
+class EnsembleImageDetector:
+    """Structure and network as one `protocols.ImageDetector`."""
+
+    def __init__(self, network: FigureNetwork | None = None, options: EnsembleOptions | None = None) -> None:
+        """Use a network (None: the shipped one)."""
+        self.network, self.options = network or FigureNetwork(), options
+        self.structure = StructureImageDetector()
+
+    def __call__(
+        self, views: Sequence[FigureView], panels: Sequence[Sequence[PanelDetection]]
+    ) -> list[list[ImageDetection]]:
+        """Return the images per figure."""
+        structural = self.structure(views, panels)
+        seen = self.network(views)
+        return [fused_images(v, s, n, self.options) for v, s, n in zip(views, structural, seen, strict=True)]

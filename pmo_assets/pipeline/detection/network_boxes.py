@@ -1,0 +1,73 @@
+"""From the raw output of the compact detector to boxes: thresholds, non-maximum suppression, normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
+
+OUTPUTS = ("panel_scores", "panel_boxes", "label_scores", "label_boxes", "image_scores", "image_boxes")
+"""Names of the network's outputs: scores (n, places, classes) 0..1 and boxes (n, places, 4) in input pixels.
+
+The scores of the classes of one group add up to the score of the box."""
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NetworkBoxes:
+    """Detections of one figure per group, best first: normalised boxes (k, 4), scores (k,), class scores (k, n)."""
+
+    boxes: dict[str, Floats]
+    scores: dict[str, Floats]
+    class_scores: dict[str, Floats]
+
+
+def suppressed(boxes: Floats, scores: Floats, iou: float) -> NDArray[np.int64]:
+    """Return the indices kept by non-maximum suppression, best first; boxes (n, 4), scores (n,)."""
+    order = np.argsort(-scores, kind="stable")
+    sizes = np.clip(boxes[:, 2:] - boxes[:, :2], 0, None).prod(axis=1)
+    kept: list[int] = []
+    while order.size:
+        best, rest = int(order[0]), order[1:]
+        kept.append(best)
+        low, high = np.maximum(boxes[best, :2], boxes[rest, :2]), np.minimum(boxes[best, 2:], boxes[rest, 2:])
+        common = np.clip(high - low, 0, None).prod(axis=1)
+        order = rest[common <= iou * np.maximum(sizes[best] + sizes[rest] - common, 1e-9)]
+    return np.asarray(kept, dtype=np.int64)
+
+
+def network_boxes(
+    outputs: Sequence[Floats], size: tuple[int, int], least: float = 0.05, iou: float = 0.5, most: int = 300
+) -> list[NetworkBoxes]:
+    """Return the boxes of every figure of a batch.
+
+    Args:
+        outputs: arrays in the order of `OUTPUTS`.
+        size: (height, width) of the network's input.
+        least: weaker boxes are dropped.
+        iou: of two boxes of one group that overlap more, the weaker one is dropped; image types are one group.
+        most: boxes per group that take part in the suppression.
+    """
+    scale = np.asarray([size[1], size[0], size[1], size[0]], dtype=np.float32)
+    result = []
+    for k in range(outputs[0].shape[0]):
+        found: tuple[dict[str, Floats], dict[str, Floats], dict[str, Floats]] = ({}, {}, {})
+        for group, classes, boxes in zip(("panel", "label", "image"), outputs[::2], outputs[1::2], strict=True):
+            best = classes[k].sum(axis=1)
+            chosen = np.flatnonzero(best >= least)
+            chosen = chosen[np.argsort(-best[chosen], kind="stable")][:most]
+            normal = np.clip(boxes[k][chosen] / scale, 0, 1).astype(np.float32)
+            kept = suppressed(normal, best[chosen], iou)
+            found[0][group], found[1][group] = normal[kept], best[chosen][kept]
+            found[2][group] = classes[k][chosen][kept]
+        result.append(NetworkBoxes(*found))
+    return result
+
+
+CLASSES: dict[str, tuple[str, ...]] = {"panel": ("Panel",), "label": ("Label",), "image": IMAGE_TYPES}
+"""Classes of every group, in the order of their scores."""

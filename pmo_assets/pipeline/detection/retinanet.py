@@ -1,0 +1,314 @@
+"""RetinaNet with a ResNet-50 feature pyramid (arXiv 1708.02002), the paper's detector, in plain PyTorch.
+
+Layer for layer the network of Detectron2's `RetinaNet_R_50_FPN` with caffe-style weights: stride in the first 1x1
+convolution of a stage, frozen batch normalisation, BGR input without scaling, P6 from the last residual stage, nine
+anchors per place. Modules carry Detectron2's names, so a state dict of one is a state dict of the other
+(`d2_checkpoint.py`). Needs the extra `models`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.detection.network_boxes import suppressed
+
+PIXEL_MEAN = (103.53, 116.28, 123.675)
+"""Means of blue, green and red that are subtracted from the pixels (0..255)."""
+
+ANCHOR_SIZES = tuple(tuple(x * 2 ** (k / 3) for k in range(3)) for x in (32, 64, 128, 256, 512))
+ASPECT_RATIOS = (0.5, 1.0, 2.0)
+STRIDES = (8, 16, 32, 64, 128)
+
+SHORT_SIDE, LONG_SIDE = 800, 1333
+"""Figures are scaled to a short side of 800 pixels unless the long one then exceeds 1,333 (Detectron2's default)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetinaNetOptions:
+    """Detectron2's defaults: per level the best 1,000 above 0.05, class-wise suppression at 0.5, 100 kept."""
+
+    score_threshold: float = 0.05
+    candidates: int = 1000
+    nms_iou: float = 0.5
+    detections: int = 100
+
+
+class FrozenBatchNorm2d(nn.Module):
+    """Batch normalisation with fixed statistics and scale."""
+
+    weight: Tensor
+    bias: Tensor
+    running_mean: Tensor
+    running_var: Tensor
+
+    def __init__(self, width: int) -> None:
+        """Start as the identity."""
+        super().__init__()
+        for name, value in (("weight", 1.0), ("bias", 0.0), ("running_mean", 0.0), ("running_var", 1.0)):
+            self.register_buffer(name, torch.full((width,), value))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise (n, width, h, w)."""
+        scale = self.weight * (self.running_var + 1e-5).rsqrt()
+        shift = self.bias - self.running_mean * scale
+        return x * scale[None, :, None, None] + shift[None, :, None, None]
+
+
+class _NormedConv(nn.Conv2d):
+    """Convolution without bias, followed by `norm`."""
+
+    def __init__(self, before: int, after: int, size: int, stride: int = 1) -> None:
+        super().__init__(before, after, size, stride, size // 2, bias=False)
+        self.norm = FrozenBatchNorm2d(after)
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.norm(super().forward(x))
+        return result
+
+
+class _Bottleneck(nn.Module):
+    def __init__(self, before: int, inner: int, after: int, stride: int) -> None:
+        super().__init__()
+        self.shortcut = _NormedConv(before, after, 1, stride) if before != after else None
+        self.conv1 = _NormedConv(before, inner, 1, stride)
+        self.conv2 = _NormedConv(inner, inner, 3)
+        self.conv3 = _NormedConv(inner, after, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        inner = self.conv3(functional.relu(self.conv2(functional.relu(self.conv1(x)))))
+        return functional.relu(inner + (x if self.shortcut is None else self.shortcut(x)))
+
+
+class _Stem(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = _NormedConv(3, 64, 7, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.max_pool2d(functional.relu(self.conv1(x)), 3, 2, 1)
+
+
+class _ResNet50(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = _Stem()
+        before = 64
+        for stage, (blocks, inner, stride) in enumerate(((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2)), start=2):
+            layers = []
+            for k in range(blocks):
+                layers.append(_Bottleneck(before, inner, inner * 4, stride if k == 0 else 1))
+                before = inner * 4
+            self.add_module(f"res{stage}", nn.Sequential(*layers))
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        """Return the maps of res3, res4 and res5."""
+        x = self.get_submodule("res2")(self.stem(x))
+        maps = []
+        for name in ("res3", "res4", "res5"):
+            x = self.get_submodule(name)(x)
+            maps.append(x)
+        return maps
+
+
+class _TopBlock(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.p6, self.p7 = nn.Conv2d(2048, 256, 3, 2, 1), nn.Conv2d(256, 256, 3, 2, 1)
+
+
+class _Pyramid(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.bottom_up = _ResNet50()
+        for level, width in ((3, 512), (4, 1024), (5, 2048)):
+            self.add_module(f"fpn_lateral{level}", nn.Conv2d(width, 256, 1))
+            self.add_module(f"fpn_output{level}", nn.Conv2d(256, 256, 3, 1, 1))
+        self.top_block = _TopBlock()
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        """Return P3 to P7."""
+        maps = self.bottom_up(x)
+        top = self.get_submodule("fpn_lateral5")(maps[2])
+        result = [self.get_submodule("fpn_output5")(top)]
+        for level in (4, 3):
+            lateral = self.get_submodule(f"fpn_lateral{level}")(maps[level - 3])
+            top = lateral + functional.interpolate(top, scale_factor=2.0, mode="nearest")
+            result.insert(0, self.get_submodule(f"fpn_output{level}")(top))
+        p6 = self.top_block.p6(maps[2])
+        return [*result, p6, self.top_block.p7(functional.relu(p6))]
+
+
+class _Head(nn.Module):
+    def __init__(self, classes: int, anchors: int) -> None:
+        super().__init__()
+
+        def subnet() -> nn.Sequential:
+            return nn.Sequential(*[m for _ in range(4) for m in (nn.Conv2d(256, 256, 3, 1, 1), nn.ReLU())])
+
+        self.cls_subnet, self.bbox_subnet = subnet(), subnet()
+        self.cls_score = nn.Conv2d(256, anchors * classes, 3, 1, 1)
+        self.bbox_pred = nn.Conv2d(256, anchors * 4, 3, 1, 1)
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.normal_(module.weight, std=0.01)
+                nn.init.zeros_(module.bias)
+        nn.init.constant_(self.cls_score.bias, -math.log(99))
+
+    def forward(self, levels: list[Tensor]) -> list[tuple[Tensor, Tensor]]:
+        return [(self.cls_score(self.cls_subnet(x)), self.bbox_pred(self.bbox_subnet(x))) for x in levels]
+
+
+class RetinaNet(nn.Module):
+    """Input (n, 3, h, w) float32: BGR 0..255 less `PIXEL_MEAN`, sides multiples of 32, zero where padded."""
+
+    def __init__(self, classes: int) -> None:
+        """Build the network with random weights.
+
+        Args:
+            classes: 2 for panels and identifiers, 4 for image types.
+        """
+        super().__init__()
+        self.classes = classes
+        self.backbone = _Pyramid()
+        self.head = _Head(classes, len(ASPECT_RATIOS) * len(ANCHOR_SIZES[0]))
+
+    def forward(self, x: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Return per level class logits (n, places * 9, classes) and box offsets (n, places * 9, 4)."""
+        return [(_by_anchor(a, self.classes), _by_anchor(b, 4)) for a, b in self.head(self.backbone(x))]
+
+
+def _by_anchor(x: Tensor, width: int) -> Tensor:
+    """Turn (n, anchors * width, h, w) into (n, h * w * anchors, width)."""
+    n, _, h, w = x.shape
+    return x.view(n, -1, width, h, w).permute(0, 3, 4, 1, 2).reshape(n, -1, width)
+
+
+def level_anchors(level: int, height: int, width: int) -> Tensor:
+    """Return the anchors (height * width * 9, 4) of a pyramid level (0 is P3) in input pixels.
+
+    Anchors of place (x, y) are centred on (x, y) times the stride; sizes outside, ratios (height / width) inside.
+    """
+    shapes = []
+    for size in ANCHOR_SIZES[level]:
+        for ratio in ASPECT_RATIOS:
+            w = math.sqrt(size * size / ratio)
+            shapes.append((-w / 2, -w * ratio / 2, w / 2, w * ratio / 2))
+    x = torch.arange(width, dtype=torch.float32) * STRIDES[level]
+    y = torch.arange(height, dtype=torch.float32) * STRIDES[level]
+    rows, columns = torch.meshgrid(y, x, indexing="ij")
+    shifts = torch.stack([columns, rows, columns, rows], dim=-1).reshape(-1, 1, 4)
+    return (shifts + torch.tensor(shapes)[None]).reshape(-1, 4)
+
+
+def moved_anchors(anchors: Tensor, offsets: Tensor) -> Tensor:
+    """Apply offsets (dx, dy, dw, dh) to anchors, both (n, 4); sizes grow by a factor of at most 1000 / 16."""
+    size = anchors[:, 2:] - anchors[:, :2]
+    middle = anchors[:, :2] + size / 2
+    middle = middle + offsets[:, :2] * size
+    size = size * torch.exp(offsets[:, 2:].clamp(max=math.log(1000 / 16)))
+    return torch.cat([middle - size / 2, middle + size / 2], dim=1)
+
+
+def retinanet_input(pixels: NDArray[np.uint8]) -> tuple[Tensor, tuple[int, int]]:
+    """Return a figure as input (1, 3, h, w), padded to multiples of 32, and its (width, height) within the input."""
+    tall, wide = pixels.shape[:2]
+    scale = min(SHORT_SIDE / min(tall, wide), LONG_SIDE / max(tall, wide))
+    size = (max(1, int(wide * scale + 0.5)), max(1, int(tall * scale + 0.5)))
+    # Pillow's filter, as in Detectron2: it averages when it shrinks, OpenCV's does not.
+    scaled = Image.fromarray(np.ascontiguousarray(pixels[:, :, ::-1])).resize(size, Image.Resampling.BILINEAR)
+    normal = torch.from_numpy(np.array(scaled)).permute(2, 0, 1).float() - torch.tensor(PIXEL_MEAN)[:, None, None]
+    return functional.pad(normal, (0, -size[0] % 32, 0, -size[1] % 32))[None], size
+
+
+def retinanet_boxes(
+    model: RetinaNet, pixels: NDArray[np.uint8], options: RetinaNetOptions | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+    """Return boxes (k, 4) normalised to the figure, scores (k,) and classes (k,), best first."""
+    options = options or RetinaNetOptions()
+    device = next(model.parameters()).device
+    batch, size = retinanet_input(pixels)
+    with torch.no_grad():
+        levels = model(batch.to(device))
+    boxes, scores, classes = [], [], []
+    for level, (logits, offsets) in enumerate(levels):
+        stride = STRIDES[level]
+        height, width = -(-batch.shape[2] // stride), -(-batch.shape[3] // stride)
+        anchors = level_anchors(level, height, width)
+        flat = torch.sigmoid(logits[0].float()).flatten().cpu()
+        chosen = torch.nonzero(flat > options.score_threshold).squeeze(1)
+        chosen = chosen[torch.argsort(-flat[chosen], stable=True)][: options.candidates]
+        place = chosen // model.classes
+        boxes.append(moved_anchors(anchors[place], offsets[0].float().cpu()[place]).numpy())
+        scores.append(flat[chosen].numpy())
+        classes.append((chosen % model.classes).numpy())
+    all_boxes, all_scores, all_classes = np.concatenate(boxes), np.concatenate(scores), np.concatenate(classes)
+    frame = np.asarray([*size, *size], dtype=np.float32)
+    all_boxes = np.clip(all_boxes / frame, 0, 1).astype(np.float32)
+    kept = [
+        np.flatnonzero(all_classes == c)[
+            suppressed(all_boxes[all_classes == c], all_scores[all_classes == c], options.nms_iou)
+        ]
+        for c in range(model.classes)
+        if (all_classes == c).any()
+    ]
+    order = np.concatenate(kept) if kept else np.zeros(0, np.int64)
+    order = order[np.argsort(-all_scores[order], kind="stable")][: options.detections]
+    return all_boxes[order], all_scores[order], all_classes[order]
+
+
+class RetinaNetPanelDetector:
+    """Panels (class 0) and identifiers (class 1) by a RetinaNet, as a `protocols.PanelDetector`."""
+
+    def __init__(self, model: RetinaNet, options: RetinaNetOptions | None = None) -> None:
+        """Use a network with two classes."""
+        self.model, self.options = model.eval(), options
+
+    def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
+        """Return panels and unread identifiers per figure."""
+        result = []
+        for view in views:
+            found = retinanet_boxes(self.model, view.pixels, self.options)
+            result.append(
+                [
+                    PanelDetection("panel" if kind == 0 else "identifier", _box(box), float(score), "network")
+                    for box, score, kind in zip(*found, strict=True)
+                ]
+            )
+        return result
+
+
+class RetinaNetImageDetector:
+    """Images with the paper's four types by a RetinaNet, as a `protocols.ImageDetector`."""
+
+    def __init__(self, model: RetinaNet, options: RetinaNetOptions | None = None) -> None:
+        """Use a network with four classes in the order of `IMAGE_TYPES`."""
+        self.model, self.options = model.eval(), options
+
+    def __call__(
+        self, views: Sequence[FigureView], panels: Sequence[Sequence[PanelDetection]]
+    ) -> list[list[ImageDetection]]:
+        """Return the images per figure; type scores are the network's score and the rest shared by the other types."""
+        result = []
+        for view in views:
+            images = []
+            for box, score, kind in zip(*retinanet_boxes(self.model, view.pixels, self.options), strict=True):
+                best = IMAGE_TYPES[int(kind)]
+                rest = (1 - float(score)) / (len(IMAGE_TYPES) - 1)
+                scores: dict[str, float] = {name: float(score) if name == best else rest for name in IMAGE_TYPES}
+                images.append(ImageDetection(_box(box), float(score), "network", best, float(score), scores, "network"))
+            result.append(images)
+        return result
+
+
+def _box(row: NDArray[np.float32]) -> tuple[float, float, float, float]:
+    return (float(row[0]), float(row[1]), float(row[2]), float(row[3]))

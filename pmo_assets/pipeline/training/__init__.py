@@ -1,0 +1,1 @@
+"""Training of the detectors: synthetic figures with exact boxes, network architectures, training loops, ONNX export."""

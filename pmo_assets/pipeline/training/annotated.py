@@ -1,0 +1,110 @@
+"""Annotated figures as training data: the annotation guide's JSON with the articles' PDFs, and Label Studio exports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pymupdf
+
+from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
+from pmo_assets.pipeline.geometry import Box, as_box
+from pmo_assets.pipeline.training.letters import Pixels
+from pmo_assets.pipeline.training.synthetic_figures import PlacedImage, PlacedPanel, SyntheticFigure
+
+DPI = 150
+"""Resolution of rendered figures: a column of 85 mm is then 500 pixels wide, more than any network looks at."""
+
+
+def annotated_figures(annotations: Path, articles: Path) -> Iterator[tuple[str, int, SyntheticFigure]]:
+    """Yield (article id, index of the figure, figure) of every annotated figure whose article has a PDF.
+
+    Args:
+        annotations: folder of `<article>.json`, see the annotation guide.
+        articles: folder of `<article>/article.pdf`.
+    """
+    for path in sorted(annotations.glob("*.json")):
+        pdf = articles / path.stem / "article.pdf"
+        if not pdf.exists():
+            continue
+        with pymupdf.open(pdf) as document:
+            for index, figure in enumerate(json.loads(path.read_text("utf-8"))["figures"]):
+                # A figure over several pages is drawn page by page; its boxes refer to the first.
+                place = figure["figure_locations"][0]
+                clip = pymupdf.Rect(place["bbox"])
+                pixmap = document[place["page"]].get_pixmap(dpi=DPI, clip=clip, alpha=False, colorspace=pymupdf.csRGB)
+                pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3).copy()
+                yield path.stem, index, figure_of_annotation(pixels, figure["panels"])
+
+
+def figure_of_annotation(pixels: Pixels, panels: list[dict[str, Any]]) -> SyntheticFigure:
+    """Return a figure with the boxes of its annotated panels."""
+    return SyntheticFigure(
+        pixels,
+        tuple(
+            PlacedPanel(as_box(p["box"]), p["identifier"], as_box(p["identifier_box"]) if p["identifier_box"] else None)
+            for p in panels
+        ),
+        tuple(PlacedImage(as_box(i["box"]), i["type"], i["marked"]) for p in panels for i in p["images"]),
+    )
+
+
+def image_crops(figure: SyntheticFigure) -> Iterator[tuple[Pixels, PlacedImage]]:
+    """Yield (pixels, image) of every image of a figure that is at least 12 pixels wide and high."""
+    tall, wide = figure.pixels.shape[:2]
+    for image in figure.images:
+        left, top = max(0, int(image.box[0] * wide)), max(0, int(image.box[1] * tall))
+        crop = figure.pixels[top : round(image.box[3] * tall), left : round(image.box[2] * wide)]
+        if min(crop.shape[:2], default=0) >= 12:
+            yield crop, image
+
+
+def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, SyntheticFigure]]:
+    """Yield (file name, figure) of the tasks of a Label Studio export (JSON).
+
+    Rectangles are labelled Panel, Label or with an image type; a second label "marked" on an image's rectangle, or
+    `"marked": ["yes"]` in its `meta`, says that it is marked. Of a task with several annotations the last counts.
+
+    Args:
+        export: JSON list of tasks.
+        images: folder with the pictures; tasks name them by any path or URL that ends with the file's name.
+
+    Raises:
+        FileNotFoundError: for a task whose picture is not in the folder.
+    """
+    for task in json.loads(export.read_text("utf-8")):
+        name = Path(str(task["data"].get("image", "")).split("?")[0]).name
+        pixels = cv2.imread(str(images / name))
+        if pixels is None:
+            raise FileNotFoundError(images / name)
+        results = task["annotations"][-1]["result"] if task.get("annotations") else []
+        panels: list[Box] = []
+        labels: list[Box] = []
+        found: list[PlacedImage] = []
+        for row in results:
+            value = row.get("value", {})
+            names = value.get("rectanglelabels", [])
+            if row.get("type") != "rectanglelabels" or not names:
+                continue
+            left, top = value["x"] / 100, value["y"] / 100
+            box = (left, top, left + value["width"] / 100, top + value["height"] / 100)
+            if "Panel" in names:
+                panels.append(box)
+            elif "Label" in names:
+                labels.append(box)
+            kind = next((t for t in IMAGE_TYPES if t in names), None)
+            if kind is not None:
+                marked = "marked" in names or (row.get("meta") or {}).get("marked") == ["yes"]
+                found.append(PlacedImage(box, kind, marked))
+        placed = []
+        for panel in panels:
+            inside = [
+                b for b in labels
+                if panel[0] <= (b[0] + b[2]) / 2 <= panel[2] and panel[1] <= (b[1] + b[3]) / 2 <= panel[3]
+            ]  # fmt: skip
+            placed.append(PlacedPanel(panel, None, inside[0] if inside else None))
+        yield name, SyntheticFigure(np.asarray(pixels[:, :, ::-1], dtype=np.uint8), tuple(placed), tuple(found))

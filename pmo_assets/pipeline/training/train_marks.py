@@ -1,0 +1,253 @@
+"""Training of the mark classifier on pictures of the pool with marks drawn on half of them."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.data import DataLoader, Dataset
+
+from pmo_assets.pipeline.detection.detections import ImageType
+from pmo_assets.pipeline.detection.mark_input import mark_input
+from pmo_assets.pipeline.training.drawings import PAPER_KINDS, drawn, heat_map, segmentation, spots
+from pmo_assets.pipeline.training.drawn_marks import draw_device_print, draw_marks
+from pmo_assets.pipeline.training.letters import Pixels, printed
+from pmo_assets.pipeline.training.mark_network import MarkNetwork
+from pmo_assets.pipeline.training.pools import PicturePool
+from pmo_assets.pipeline.training.synthetic_figures import worn
+from pmo_assets.pipeline.training.train_detector import add_to_curves
+
+_TYPES: tuple[ImageType, ...] = ("CFP", "OCT", "Retinal Imaging", "Other")
+
+Crop = tuple[Pixels, bool]
+"""A picture and whether it is marked."""
+
+DrawnCrop = tuple[Pixels, bool, Pixels]
+"""A picture, whether it is marked, and where marks were drawn on it: (height, width) uint8, not 0 there."""
+
+MAP_SIDE = 14
+"""Places along each side of the network's map of votes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkOptions:
+    """How to train the mark classifier; see `train_detector.TrainingOptions` for what the names mean."""
+
+    steps: int = 6000
+    batch_size: int = 32
+    learning_rate: float = 1.5e-3
+    warm_up: int = 200
+    fall: float = 0.3
+    average: float = 0.998
+    evaluate_every: int = 250
+    validation_crops: int = 1000
+    patience: int = 12
+    save_seconds: float = 120.0
+    workers: int = 1
+    threads: int = 0
+    seed: int = 11
+    device: str = "cpu"
+    annotated_share: float = 0.25
+
+
+def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
+    """Return a picture, half of them marked, as they come out of figures: with labels, print and compression."""
+    rng = np.random.default_rng(seed)
+    side, aspect = float(np.exp(rng.uniform(np.log(110), np.log(420)))), float(np.exp(rng.normal(0.1, 0.35)))
+    width, height = max(40, round(side * aspect**0.5)), max(40, round(side / aspect**0.5))
+    kind = rng.random()
+    if kind < 0.12:
+        pixels = np.ascontiguousarray(drawn(rng, PAPER_KINDS, width, height))
+    elif kind < 0.22:
+        pixels = (heat_map, spots, segmentation, segmentation)[int(rng.integers(4))](rng, width, height)
+    else:
+        image_type = _TYPES[int(rng.choice(4, p=[0.22, 0.22, 0.16, 0.4]))]
+        pixels = np.ascontiguousarray(pool.picture(rng, image_type, width, height))
+    marked = bool(rng.random() < (0.15 if kind < 0.22 else 0.57))
+    if rng.random() < 0.45:
+        draw_device_print(rng, pixels)
+    if rng.random() < 0.35:  # an identifier in a corner, perhaps on a patch
+        size = max(8, round(side * rng.uniform(0.06, 0.15)))
+        name, air = str(rng.choice(list("ABCDEFGHabcdefgh12"))), max(2, size // 3)
+        x = air if rng.random() < 0.85 else pixels.shape[1] - air - size
+        y = air if rng.random() < 0.7 else pixels.shape[0] - air - size
+        light = bool(pixels[y : y + size, x : x + size].mean() > 128) if y >= 0 and x >= 0 else True
+        if rng.random() < 0.3:
+            cv2.rectangle(pixels, (x - 2, y - 2), (x + size, y + size), (255, 255, 255), -1)
+            light = True
+        printed(
+            pixels, x, y, name, str(rng.choice(["hebo", "helv", "tibo"])), size, (0, 0, 0) if light else (255, 255, 255)
+        )
+    places = drawn_places(rng, pixels) if marked else np.zeros(pixels.shape[:2], np.uint8)
+    return worn(rng, pixels), marked, places
+
+
+def drawn_places(rng: np.random.Generator, pixels: Pixels) -> Pixels:
+    """Draw marks onto a picture, in place, and return the pixels they changed as (height, width) uint8, 255 there."""
+    before = pixels.copy()
+    draw_marks(rng, pixels)
+    return np.asarray((pixels != before).any(axis=2) * 255, dtype=np.uint8)
+
+
+def varied_crop(rng: np.random.Generator, crop: Crop) -> Crop:
+    """Return an annotated picture turned, mirrored and re-coloured; whether it is marked does not change."""
+    pixels, marked = crop
+    pixels = np.rot90(pixels, int(rng.integers(4))) if rng.random() < 0.5 else pixels
+    pixels = pixels[:, ::-1] if rng.random() < 0.5 else pixels
+    levels = np.clip(255 * (np.arange(256) / 255) ** np.exp(rng.normal(0, 0.2)), 0, 255).astype(np.uint8)
+    pixels = np.asarray(cv2.LUT(np.ascontiguousarray(pixels), levels), dtype=np.uint8)
+    return worn(rng, pixels), marked
+
+
+class MarkExamples(Dataset[tuple[Tensor, float, Tensor, float]]):
+    """Training examples by number: drawn ones, and annotated pictures mixed in, marked and unmarked alike often.
+
+    An example is (pixels (3, 224, 224) uint8, marked 0 or 1, places of marks (14, 14) 0 or 1, whether they are known).
+    """
+
+    def __init__(self, first: int, count: int, pool: PicturePool, crops: Sequence[Crop], share: float) -> None:
+        """Number the examples from `first`."""
+        self.first, self.count, self.pool, self.share = first, count, pool, share if crops else 0.0
+        self.by_mark = [[c for c in crops if c[1] == marked] for marked in (False, True)]
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, number: int) -> tuple[Tensor, float, Tensor, float]:
+        cv2.setNumThreads(1)
+        seed = self.first + number
+        rng = np.random.default_rng((seed, 1))
+        group = self.by_mark[int(rng.random() < 0.5)]
+        if group and rng.random() < self.share:
+            pixels, marked = varied_crop(rng, group[int(rng.integers(len(group)))])
+            places, known = np.zeros((MAP_SIDE, MAP_SIDE), np.float32), not marked
+        else:
+            pixels, marked, drawn_at = mark_example(seed, self.pool)
+            frame = mark_input(np.repeat(drawn_at[:, :, None], 3, axis=2))[:, :, 0]
+            # The margin of `mark_input` is grey (128) and holds no mark; a place counts when 1 % of it is drawn on.
+            cell = frame.shape[0] // MAP_SIDE
+            inside = mark_input(np.full_like(pixels, 255))[:, :, 0] == 255
+            share = ((frame > 100) & inside).reshape(MAP_SIDE, cell, MAP_SIDE, cell).mean(axis=(1, 3))
+            places, known = (share > 0.01).astype(np.float32), True
+        return (
+            torch.from_numpy(mark_input(pixels)).permute(2, 0, 1),
+            float(marked),
+            torch.from_numpy(places),
+            float(known),
+        )
+
+
+def mark_probabilities(model: nn.Module, crops: Sequence[Pixels]) -> np.ndarray:
+    """Return the probability that each picture is marked, shape (n,)."""
+    model.eval()
+    result = []
+    with torch.no_grad():
+        for k in range(0, len(crops), 32):
+            batch = torch.stack([torch.from_numpy(mark_input(c)).permute(2, 0, 1) for c in crops[k : k + 32]])
+            device = next(model.parameters()).device
+            result.append(torch.sigmoid(model(batch.to(device).float() / 255)).cpu().numpy())
+    return np.concatenate(result) if result else np.zeros(0)
+
+
+def train_marks(
+    folder: Path,
+    pool: PicturePool,
+    validation_pool: PicturePool,
+    options: MarkOptions | None = None,
+    annotated: Sequence[Crop] = (),
+    held_out: Sequence[Crop] = (),
+) -> Iterator[dict[str, Any]]:
+    """Train, or go on with a run, yielding one record per evaluation.
+
+    Args:
+        folder: run folder, files as those of `train_detector`.
+        pool: pictures to draw marks on.
+        validation_pool: pictures of the validation part.
+        options: see there.
+        annotated: pictures with known mark status, mixed into the training.
+        held_out: pictures with known mark status, only measured (`real_accuracy` at a threshold of one half).
+    """
+    options = options or MarkOptions()
+    folder.mkdir(parents=True, exist_ok=True)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+    model = MarkNetwork().to(options.device).to(memory_format=torch.channels_last)
+    averaged = copy.deepcopy(model)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.02)
+    state: dict[str, Any] = {"step": 0, "best": -1.0, "waited": 0}
+    if (folder / "last.pt").exists():
+        saved = torch.load(folder / "last.pt", map_location=options.device, weights_only=True)
+        model.load_state_dict(saved["model"])
+        averaged.load_state_dict(saved["averaged"])
+        optimiser.load_state_dict(saved["optimiser"])
+        state = saved["state"]
+    checks = [mark_example(10**9 + k, validation_pool)[:2] for k in range(options.validation_crops)]
+    first = state["step"] * options.batch_size
+    examples = MarkExamples(first, options.steps * options.batch_size - first, pool, annotated, options.annotated_share)
+    batches: DataLoader[Any] = DataLoader(
+        examples, options.batch_size, shuffle=False, num_workers=options.workers,
+        prefetch_factor=4 if options.workers else None, multiprocessing_context="spawn" if options.workers else None,
+    )  # fmt: skip
+    saved_at, loss_mean = time.monotonic(), 0.7
+    for pictures, marked, places, known in batches:
+        model.train()
+        falling = options.steps * options.fall
+        factor = min(1.0, (state["step"] + 1) / options.warm_up, (options.steps - state["step"]) / max(1.0, falling))
+        for group in optimiser.param_groups:
+            group["lr"] = options.learning_rate * factor
+        batch = pictures.to(options.device).to(memory_format=torch.channels_last).float() / 255
+        with torch.autocast("cuda", enabled=options.device == "cuda"):
+            votes = model.votes(batch).float()
+        goal = marked.to(options.device).float() * 0.96 + 0.02  # a few labels are wrong
+        loss = functional.binary_cross_entropy_with_logits(model.pooled(votes), goal)
+        by_place = functional.binary_cross_entropy_with_logits(votes, places.to(options.device), reduction="none")
+        # One place in thirty holds part of a mark: they count ten times.
+        by_place = by_place * (1 + 9 * places.to(options.device)) * known.to(options.device).float()[:, None, None]
+        loss = loss + 4.0 * by_place.mean()
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+        optimiser.step()
+        state["step"] += 1
+        loss_mean = 0.98 * loss_mean + 0.02 * float(loss.detach())
+        decay = min(options.average, (1 + state["step"]) / (10 + state["step"]))
+        with torch.no_grad():
+            for mean, value in zip(averaged.state_dict().values(), model.state_dict().values(), strict=True):
+                if mean.dtype.is_floating_point:
+                    mean.lerp_(value, 1 - decay)
+                else:
+                    mean.copy_(value)
+        done = state["step"] >= options.steps
+        if state["step"] % options.evaluate_every == 0 or done:
+            guess = mark_probabilities(averaged, [c for c, _ in checks]) >= 0.5
+            accuracy = float((guess == np.asarray([m for _, m in checks])).mean())
+            record = {"step": state["step"], "loss": round(loss_mean, 4), "accuracy": round(accuracy, 4)}
+            if held_out:
+                real = mark_probabilities(averaged, [c for c, _ in held_out]) >= 0.5
+                record["real_accuracy"] = round(float((real == np.asarray([m for _, m in held_out])).mean()), 4)
+            state["waited"] = 0 if accuracy > state["best"] else state["waited"] + 1
+            if accuracy > state["best"]:
+                state["best"] = accuracy
+                torch.save(
+                    {"model": averaged.state_dict(), "step": state["step"], "validation": record}, folder / "best.pt"
+                )
+            add_to_curves(folder / "curves.csv", record)
+            yield record
+        if time.monotonic() - saved_at > options.save_seconds or done:
+            saved_at = time.monotonic()
+            everything = {"model": model.state_dict(), "averaged": averaged.state_dict(),
+                          "optimiser": optimiser.state_dict(), "state": state}  # fmt: skip
+            torch.save(everything, folder / "last.pt.part")
+            (folder / "last.pt.part").replace(folder / "last.pt")
+        if state["waited"] >= options.patience:
+            return

@@ -1,0 +1,56 @@
+"""The synthetic data set on disk: COCO shards per part of the data, written once and never changed.
+
+A figure's seed is its number plus the part's offset, so that a shard can be made again from its name alone, on any
+number of processes and after a kill; shards that are complete are not made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pmo_assets.pipeline.training.coco import write_coco
+from pmo_assets.pipeline.training.layouts import SPLITS, Layout, Split, layouts_of_table
+from pmo_assets.pipeline.training.pools import PicturePool, PoolPicture, article_pictures, licensed_pictures
+from pmo_assets.pipeline.training.synthetic_figures import SyntheticFigure, synthetic_figure
+
+SHARD_SIZE = 250
+"""Figures per shard: some ten seconds of work."""
+
+
+def pool_pictures(images: Path | None, articles: Path | None, article_ids: Sequence[str]) -> list[PoolPicture]:
+    """Return every picture that may enter the pool, of all parts of the data; sources that are None are left out."""
+    found = list(licensed_pictures(images)) if images is not None else []
+    if articles is not None:
+        found += list(article_pictures(articles, article_ids))
+    return found
+
+
+def write_synthetic_shards(
+    folder: Path, split: Split, count: int, pictures: Sequence[PoolPicture], layout_table: Path | None
+) -> Iterator[Path]:
+    """Write the missing shards of one part, yielding each complete shard's folder in order.
+
+    Args:
+        folder: data root; shards go to `folder/<split>/shard_<number>`.
+        split: which pictures and layouts are used, and the offset of the seeds.
+        count: number of figures; rounded up to whole shards.
+        pictures: see `pool_pictures`.
+        layout_table: CSV of real layouts; None for parametric ones alone.
+    """
+    pool = PicturePool(pictures, split)
+    layouts: list[Layout] = layouts_of_table(layout_table, split) if layout_table is not None else []
+    offset = SPLITS.index(split) * 100_000_000
+    for shard in range(-(-count // SHARD_SIZE)):
+        target = folder / split / f"shard_{shard:04d}"
+        if not (target / "annotations.json").exists():
+            first = shard * SHARD_SIZE
+            write_coco(target, _figures(offset, range(first, first + SHARD_SIZE), pool, layouts), {"split": split})
+        yield target
+
+
+def _figures(
+    offset: int, numbers: range, pool: PicturePool, layouts: Sequence[Layout]
+) -> Iterator[tuple[int, SyntheticFigure]]:
+    for number in numbers:
+        yield number, synthetic_figure(offset + number, pool, layouts)

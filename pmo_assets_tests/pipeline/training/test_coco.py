@@ -1,0 +1,73 @@
+"""Data sets written in COCO format are valid and read back as they were."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pmo_assets.pipeline.training.coco import CATEGORIES, boxes_of, figure_of_coco, read_coco, shards, write_coco
+from pmo_assets.pipeline.training.synthetic_figures import synthetic_figure
+from pmo_assets.pipeline.training.training_data import SHARD_SIZE, write_synthetic_shards
+from pmo_assets_tests.pipeline.training.pools import small_pool
+
+
+def test_a_data_set_is_valid_coco(tmp_path: Path) -> None:
+    figures = [(k, synthetic_figure(k, small_pool(), ())) for k in range(4)]
+    assert write_coco(tmp_path, figures, {"split": "train"}) == 4
+    data = json.loads((tmp_path / "annotations.json").read_text())
+    assert [c["name"] for c in data["categories"]] == list(CATEGORIES)
+    sizes = {image["id"]: image for image in data["images"]}
+    assert len({a["id"] for a in data["annotations"]}) == len(data["annotations"])
+    for row in data["annotations"]:
+        x, y, w, h = row["bbox"]
+        image = sizes[row["image_id"]]
+        assert w > 0
+        assert h > 0
+        assert x >= 0
+        assert y >= 0
+        assert x + w <= image["width"] + 0.02
+        assert y + h <= image["height"] + 0.02
+        assert row["area"] == pytest.approx(w * h, rel=0.01)
+        assert row["iscrowd"] == 0
+        assert 1 <= row["category_id"] <= len(CATEGORIES)
+    assert all((tmp_path / image["file_name"]).is_file() for image in data["images"])
+
+
+def test_figures_read_back_have_the_same_boxes(tmp_path: Path) -> None:
+    figure = synthetic_figure(3, small_pool(), ())
+    write_coco(tmp_path, [(3, figure)])
+    ((path, size, rows),) = read_coco(tmp_path)
+    again = figure_of_coco(path, size, rows)
+    assert again.pixels.shape == figure.pixels.shape
+    for (box, category, _), (other, kind, _) in zip(boxes_of(figure), boxes_of(again), strict=True):
+        assert category == kind
+        assert box == pytest.approx(other, abs=0.002)
+    assert [i.marked for i in again.images] == [i.marked for i in figure.images]
+    assert [p.identifier for p in again.panels] == [p.identifier for p in figure.panels]
+
+
+def test_an_unknown_category_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "annotations.json").write_text(
+        '{"images": [], "annotations": [], "categories": [{"id": 1, "name": "Cat"}]}'
+    )
+    with pytest.raises(ValueError, match="Cat"):
+        list(read_coco(tmp_path))
+
+
+def test_only_complete_shards_count_and_they_are_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pmo_assets.pipeline.training import training_data
+
+    monkeypatch.setattr(training_data, "SHARD_SIZE", 3)
+    assert SHARD_SIZE > 3
+    made = list(write_synthetic_shards(tmp_path, "train", 5, [], None))
+    assert [path.name for path in made] == ["shard_0000", "shard_0001"]
+    (tmp_path / "train" / "shard_0001" / "annotations.json").unlink()
+    before = (tmp_path / "train" / "shard_0000" / "annotations.json").stat().st_mtime_ns
+    assert shards(tmp_path / "train") == [made[0]]
+    list(write_synthetic_shards(tmp_path, "train", 5, [], None))
+    assert shards(tmp_path / "train") == made
+    assert (tmp_path / "train" / "shard_0000" / "annotations.json").stat().st_mtime_ns == before

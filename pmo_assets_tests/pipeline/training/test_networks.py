@@ -1,0 +1,216 @@
+"""Networks learn, go on after a kill as if nothing had happened, and come out of ONNX as they went in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
+pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript: make test-models")
+
+from pmo_assets.pipeline.detection.detections import FigureView  # noqa: E402
+from pmo_assets.pipeline.detection.input_size import BUCKETS  # noqa: E402
+from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, OnnxMarkClassifier  # noqa: E402
+from pmo_assets.pipeline.training.coco import CATEGORIES, shards  # noqa: E402
+from pmo_assets.pipeline.training.detector import (  # noqa: E402
+    CompactConfig,
+    CompactDetector,
+    assigned,
+    detection_loss,
+    overlap,
+    places,
+    scores_and_boxes,
+)
+from pmo_assets.pipeline.training.export import export_detector, export_marks, load_detector  # noqa: E402
+from pmo_assets.pipeline.training.mark_network import MarkNetwork  # noqa: E402
+from pmo_assets.pipeline.training.train_detector import (  # noqa: E402
+    FigureBatches,
+    TrainingOptions,
+    batches_of,
+    coco_rows,
+    evaluated,
+    rate_factor,
+    train_detector,
+)
+from pmo_assets.pipeline.training.train_marks import MarkExamples, MarkOptions, train_marks  # noqa: E402
+from pmo_assets.pipeline.training.training_data import write_synthetic_shards  # noqa: E402
+from pmo_assets_tests.pipeline.training.pools import small_pool  # noqa: E402
+
+TINY = CompactConfig(widths=(8, 8, 16, 16), blocks=(1, 1, 1, 1), pyramid=8, fine=8)
+SHORT = TrainingOptions(
+    steps=4, batch_size=2, evaluate_every=4, validation_figures=2, workers=0, threads=1, warm_up=2, save_seconds=0.0
+)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data set of a few figures."""
+    from pmo_assets.pipeline.training import training_data
+
+    folder = tmp_path_factory.mktemp("figures")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training_data, "SHARD_SIZE", 6)
+        for split in ("train", "validation"):
+            list(write_synthetic_shards(folder, split, 6, [], None))  # type: ignore[arg-type]
+    return folder
+
+
+@pytest.mark.parametrize("bucket", BUCKETS)
+def test_every_place_has_a_score_and_a_box(bucket: tuple[int, int]) -> None:
+    model = CompactDetector(TINY).eval()
+    with torch.no_grad():
+        arrays = scores_and_boxes(model(torch.rand(1, 3, *bucket)))
+    for group, classes, k in (("panel", 1, 0), ("label", 1, 2), ("image", 4, 4)):
+        points, strides = places(group, *bucket)
+        assert arrays[k].shape == (1, len(points), classes)
+        assert arrays[k + 1].shape == (1, len(points), 4)
+        inside = (arrays[k + 1][0, :, 0] < points[:, 0]) & (arrays[k + 1][0, :, 3] > points[:, 1])
+        assert bool(inside.all())
+        assert len(strides) == len(points)
+
+
+def test_every_box_is_stood_for_by_a_place_in_it() -> None:
+    rng = np.random.default_rng(0)
+    for group, low, high in (("panel", 20, 380), ("image", 12, 380), ("label", 6, 40)):
+        points, strides = places(group, 384, 384)
+        for _ in range(60):
+            w, h = rng.uniform(low, high, 2)
+            x, y = rng.uniform(0, 384 - w), rng.uniform(0, 384 - h)
+            box = torch.tensor([[x, y, x + w, y + h]], dtype=torch.float32)
+            index = assigned(group, points, strides, box)
+            chosen = points[index == 0]
+            assert len(chosen) > 0, (group, w, h)
+            if min(w, h) > 16:
+                assert bool(((chosen > box[:, :2]) & (chosen < box[:, 2:])).all())
+
+
+def test_overlap_of_equal_and_of_separate_boxes() -> None:
+    a = torch.tensor([[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 1.0, 1.0]])
+    b = torch.tensor([[0.0, 0.0, 2.0, 2.0], [3.0, 0.0, 4.0, 1.0]])
+    iou, giou = overlap(a, b)
+    assert iou.tolist() == pytest.approx([1.0, 0.0])
+    assert giou.tolist() == pytest.approx([1.0, -0.5])
+
+
+def test_a_perfect_answer_costs_next_to_nothing() -> None:
+    box = torch.tensor([[40.0, 40.0, 140.0, 140.0]])
+    output = {}
+    for group, classes in (("panel", 1), ("label", 1), ("image", 4)):
+        points, strides = places(group, 384, 384)
+        index = assigned(group, points, strides, box) if group == "image" else torch.full((len(points),), -1)
+        logits = torch.where(index[None, :, None] >= 0, 9.0, -9.0)
+        kinds = torch.zeros(1, len(points), classes)
+        kinds[..., -1] = 12.0
+        output[group] = (logits, box.expand(1, len(points), 4).clone(), kinds)
+    loss, parts = detection_loss(output, [(box, torch.tensor([CATEGORIES.index("Other")]))], (384, 384))
+    assert float(loss) < 0.01
+    wrong, _ = detection_loss(output, [(box, torch.tensor([CATEGORIES.index("CFP")]))], (384, 384))
+    assert float(wrong) > 5
+    assert set(parts) >= {"image_type", "image_box", "panel_score"}
+
+
+def test_a_small_network_learns_the_figures_it_sees(data: Path) -> None:
+    torch.manual_seed(0)
+    rows = coco_rows(shards(data / "train"))
+    batches = batches_of(rows, 3, None)
+    figures = FigureBatches(rows, batches, 0, augment=False)
+    model = CompactDetector(TINY)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=5e-3)
+    pictures, targets = figures[0]
+    losses = []
+    for _ in range(60):
+        loss, _ = detection_loss(model(pictures.float() / 255), targets, (pictures.shape[2], pictures.shape[3]))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.55 * losses[0]
+
+
+def test_the_best_weights_are_those_that_were_measured(data: Path, tmp_path: Path) -> None:
+    (record,) = train_detector(tmp_path, data / "train", data / "validation", SHORT, TINY)
+    model, info = load_detector(tmp_path / "best.pt")
+    assert info["step"] == SHORT.steps
+    again = evaluated(model, coco_rows(shards(data / "validation"))[: SHORT.validation_figures], SHORT)
+    assert again["mAP"] == pytest.approx(record["mAP"], abs=1e-4)
+
+
+def test_a_killed_run_ends_with_the_same_weights(data: Path, tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    list(train_detector(whole, data / "train", data / "validation", SHORT, TINY))
+    # The schedule is that of the whole run; the kill comes after two of four steps.
+    stopped = train_detector(parts, data / "train", data / "validation", replace(SHORT, evaluate_every=2), TINY)
+    next(stopped)
+    stopped.close()
+    list(train_detector(parts, data / "train", data / "validation", SHORT, TINY))
+    first, second = (torch.load(p / "last.pt", weights_only=True) for p in (whole, parts))
+    assert first["state"]["step"] == second["state"]["step"] == 4
+    for name, value in first["model"].items():
+        assert torch.allclose(value, second["model"][name], atol=1e-6), name
+
+
+def test_the_rate_rises_stays_and_falls_to_zero() -> None:
+    options = TrainingOptions(steps=1000, warm_up=100, fall=0.25)
+    rates = [rate_factor(step, options) for step in (0, 50, 100, 700, 875, 1000)]
+    assert rates[0] == pytest.approx(0.01)
+    assert rates[2] == rates[3] == 1.0
+    assert rates[4] == pytest.approx(0.5)
+    assert rates[5] == 0.0
+
+
+def test_onnx_gives_what_pytorch_gives(data: Path, tmp_path: Path) -> None:
+    list(train_detector(tmp_path / "run", data / "train", data / "validation", SHORT, TINY))
+    target = tmp_path / "detector.onnx"
+    assert export_detector(tmp_path / "run" / "best.pt", target) < 1e-3
+    rng = np.random.default_rng(0)
+    sizes = ((300, 300, 3), (90, 700, 3), (300, 310, 3), (800, 200, 3))
+    views = [FigureView(rng.integers(0, 256, size, dtype=np.uint8)) for size in sizes]
+    network = FigureNetwork(target, batch_size=2)
+    together, alone = network(views), [FigureNetwork(target)([view])[0] for view in views]
+    for a, b in zip(together, alone, strict=True):
+        assert a.boxes["image"].shape == b.boxes["image"].shape
+        assert np.allclose(a.scores["panel"], b.scores["panel"], atol=1e-5)
+    assert network([views[1]])[0] is together[1]
+
+
+def test_the_mark_classifier_trains_exports_and_reads_words(tmp_path: Path) -> None:
+    options = MarkOptions(steps=3, batch_size=4, evaluate_every=3, validation_crops=4, workers=0, threads=1, warm_up=1)
+    (record,) = train_marks(tmp_path / "run", small_pool(), small_pool(), options)
+    assert 0 <= record["accuracy"] <= 1
+    target = tmp_path / "marks.onnx"
+    assert export_marks(tmp_path / "run" / "best.pt", target) < 1e-3
+    classifier = OnnxMarkClassifier(target)
+    crop = np.full((100, 120, 3), 90, np.uint8)
+    (_, plain), (_, named), (unknown, _) = classifier([crop, crop, crop[:5]], ["Fundus.", "Fundus (arrow).", ""])
+    assert named > plain
+    assert unknown is None
+
+
+def test_places_of_marks_lie_where_marks_were_drawn() -> None:
+    examples = MarkExamples(0, 60, small_pool(), (), 0.0)
+    for k in range(60):
+        _, marked, where, known = examples[k]
+        assert known == 1.0
+        assert bool(where.any()) == bool(marked)
+
+
+def test_annotated_pictures_teach_no_places() -> None:
+    crop = np.full((80, 80, 3), 120, np.uint8)
+    examples = MarkExamples(0, 20, small_pool(), [(crop, True), (crop, False)], 1.0)
+    for k in range(20):
+        _, marked, where, known = examples[k]
+        assert not where.any()
+        assert bool(known) != bool(marked)
+
+
+def test_votes_pool_to_one_answer_per_picture() -> None:
+    network = MarkNetwork().eval()
+    with torch.no_grad():
+        assert network(torch.rand(2, 3, 224, 224)).shape == (2,)
+        assert network.votes(torch.rand(1, 3, 224, 224)).shape == (1, 14, 14)
+    low, high = torch.full((1, 14, 14), -8.0), torch.full((1, 14, 14), -8.0)
+    high[0, 3, 3] = 6.0
+    assert float(network.pooled(high)) > float(network.pooled(low)) + 5
