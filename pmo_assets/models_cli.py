@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from pmo_assets.pipeline.training.pools import PoolPicture
+    pass
 
 train_app = typer.Typer(help="Make synthetic figures and train the detectors on them.", no_args_is_help=True)
 
@@ -33,15 +33,6 @@ class TrainingCommandError(ValueError):
     """A command cannot do what it was asked; the message says why."""
 
 
-def pictures_of(images: Path | None, articles: Path | None, annotations: Path | None) -> list[PoolPicture]:
-    """Return the pictures of the pools: articles that are annotated are left out."""
-    from pmo_assets.pipeline.training.training_data import pool_pictures
-
-    annotated = {path.stem for path in annotations.glob("*.json")} if annotations is not None else set()
-    ids = sorted(path.parent.name for path in articles.glob("*/article.pdf")) if articles is not None else []
-    return pool_pictures(images, articles, [name for name in ids if name not in annotated])
-
-
 def need_torch() -> None:
     """Stop with a helpful message where PyTorch is not installed."""
     if find_spec("torch") is None:
@@ -61,10 +52,10 @@ def figures(
 ) -> None:
     """Compose synthetic figures with exact boxes; what is there already is kept."""
     from pmo_assets.pipeline.training.layouts import Split
-    from pmo_assets.pipeline.training.training_data import write_synthetic_shards
+    from pmo_assets.pipeline.training.training_data import pool_pictures, write_synthetic_shards
 
     console = Console()
-    pictures = pictures_of(images, articles, annotations)
+    pictures = pool_pictures(images, articles, annotations)
     counts: dict[Split, int] = {"validation": validation, "test": test, "train": train}
     for split, count in counts.items():
         for number, shard in enumerate(write_synthetic_shards(folder, split, count, pictures, layouts), start=1):
@@ -117,8 +108,9 @@ def marks(
     from pmo_assets.pipeline.training.annotated import annotated_figures, image_crops
     from pmo_assets.pipeline.training.pools import PicturePool
     from pmo_assets.pipeline.training.train_marks import MarkOptions, train_marks
+    from pmo_assets.pipeline.training.training_data import pool_pictures
 
-    pictures = pictures_of(images, articles, annotations)
+    pictures = pool_pictures(images, articles, annotations)
     crops = []
     if annotations is not None and articles is not None:
         for _, _, figure in annotated_figures(annotations, articles):

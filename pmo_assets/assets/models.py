@@ -14,12 +14,11 @@ import dagster as dg
 
 from pmo_assets.assets.declaration import OWNERS, Stopwatch
 from pmo_assets.assets.previews import picture_metadata
-from pmo_assets.models_cli import pictures_of
 from pmo_assets.pipeline.detection.onnx_detectors import DETECTOR_FILE, MARKS_FILE
 from pmo_assets.pipeline.training.coco import CATEGORIES, figure_of_coco, read_coco, shards
 from pmo_assets.pipeline.training.layouts import Split
 from pmo_assets.pipeline.training.previews import contact_sheet
-from pmo_assets.pipeline.training.training_data import write_synthetic_shards
+from pmo_assets.pipeline.training.training_data import pool_pictures, write_synthetic_shards
 from pmo_assets.versions import source_version
 
 GROUP = "models"
@@ -79,7 +78,7 @@ def synthetic_figures(context: dg.AssetExecutionContext, config: ModelConfig) ->
     """Compound figures composed on real and random layouts, with exact boxes, in COCO format."""
     watch = Stopwatch()
     folder = Path(config.folder) / "synthetic"
-    pictures = pictures_of(_path(config.images), _path(config.articles), _path(config.annotations))
+    pictures = pool_pictures(_path(config.images), _path(config.articles), _path(config.annotations))
     counts = {"train": config.train, "validation": config.validation, "test": config.test}
     for split in get_args(Split):
         for shard in write_synthetic_shards(folder, split, counts[split], pictures, _path(config.layouts)):
@@ -163,7 +162,7 @@ def mark_classifier(context: dg.AssetExecutionContext, config: ModelConfig) -> d
 
     watch = Stopwatch()
     run, target = Path(config.folder) / "runs" / "marks", Path(config.folder) / "weights" / MARKS_FILE
-    pictures = pictures_of(_path(config.images), _path(config.articles), _path(config.annotations))
+    pictures = pool_pictures(_path(config.images), _path(config.articles), _path(config.annotations))
     options = MarkOptions(steps=config.mark_steps, device=config.device, threads=config.threads, workers=config.workers)
     for record in train_marks(run, PicturePool(pictures, "train"), PicturePool(pictures, "validation"), options):
         context.log.info(str(record))

@@ -37,6 +37,7 @@ from pmo_assets.pipeline.figures.rendering import (
     MAX_PIXELS,
     PixelGrid,
     capped_dpi,
+    gray_page,
     ink_frame,
     joined_offsets,
     joined_pixels,
@@ -407,16 +408,8 @@ def _pages(document: pymupdf.Document, limits: PageLimits) -> list[PageContent]:
             none = np.zeros(0, dtype=bool)
             pages.append(PageContent(index, 612.0, 792.0, (), (), empty, none, none))
             continue
-        pages.append(with_scan(page_content(page, limits), partial(_gray_page, page)))
+        pages.append(with_scan(page_content(page, limits), partial(gray_page, page, SCAN_DPI / 72.0)))
     return without_backgrounds(pages)
-
-
-def _gray_page(page: pymupdf.Page) -> NDArray[np.uint8]:
-    """Render a page at `SCAN_DPI`, uint8 (h, w), rotated as displayed."""
-    scale = SCAN_DPI / 72.0
-    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False, annots=False)
-    rows = np.frombuffer(pixmap.samples_mv, dtype=np.uint8).reshape(pixmap.height, pixmap.stride)
-    return rows[:, : pixmap.width].copy()  # the pixmap's memory goes with it
 
 
 def _masks(pages: Sequence[PageContent], captions: Sequence[CaptionLocation]) -> dict[int, list[Box]]:

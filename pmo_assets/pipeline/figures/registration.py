@@ -19,10 +19,14 @@ import pymupdf
 from numpy.typing import NDArray
 from PIL import Image
 
+from pmo_assets.pipeline.figures.rendering import gray_page
 from pmo_assets.pipeline.geometry import Box
 
 REGISTRATION_DPI = 110.0
 """Resolution of the page: PMC's JPEGs are some 700 pixels wide, as a figure over both columns is at this resolution."""
+
+MAX_RASTER_SIDE = 3000.0
+"""Pixels of the longer side of a page, at most."""
 
 TEMPLATE_DPI = 36.0
 """Resolution of the template search: coarse enough to try every size on a page within a tenth of a second."""
@@ -174,17 +178,9 @@ def correlation(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> float:
 
 def page_raster(page: pymupdf.Page) -> PageRaster:
     """Render a page in gray and find its features; a page that cannot be rendered is white."""
-    scale = REGISTRATION_DPI / 72.0
-    try:
-        # A page of a few metres is reduced: registration needs the proportions only.
-        scale = min(scale, 3000.0 / max(page.rect.width, page.rect.height))
-        pixmap = page.get_pixmap(
-            matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False, annots=False
-        )
-        rows = np.frombuffer(pixmap.samples_mv, dtype=np.uint8).reshape(pixmap.height, pixmap.stride)
-        pixels = rows[:, : pixmap.width].copy()  # the pixmap's memory goes with it
-    except Exception:  # a broken page holds no figure
-        pixels = np.full((8, 8), 255, dtype=np.uint8)
+    # A page of a few metres is reduced: registration needs the proportions only.
+    scale = min(REGISTRATION_DPI / 72.0, MAX_RASTER_SIDE / max(page.rect.width, page.rect.height))
+    pixels = gray_page(page, scale)
     corners, features = _features(pixels)
     return PageRaster(page.number, pixels, scale, corners, features)
 

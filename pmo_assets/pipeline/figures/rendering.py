@@ -165,6 +165,19 @@ def rendered_frame(
     return full
 
 
+def gray_page(page: pymupdf.Page, scale: float) -> NDArray[np.uint8]:
+    """Render a whole page as displayed, uint8 (h, w), `scale` pixels a point; white where it cannot be rendered."""
+    try:
+        pixmap = page.get_pixmap(
+            matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False, annots=False
+        )
+    except Exception:  # one broken page does not lose the others; MuPDF's error classes are not documented
+        size = (max(1, round(page.rect.height * scale)), max(1, round(page.rect.width * scale)))
+        return np.full(size, 255, dtype=np.uint8)
+    rows = np.frombuffer(pixmap.samples_mv, dtype=np.uint8).reshape(pixmap.height, pixmap.stride)
+    return rows[:, : pixmap.width].copy()  # the pixmap's memory goes with it
+
+
 def ink_frame(
     pixels: NDArray[np.uint8], ignored: Sequence[tuple[int, int, int, int]] = ()
 ) -> tuple[int, int, int, int] | None:

@@ -21,6 +21,16 @@ MARK_KINDS = ("arrow", "arrowhead", "circle", "box", "asterisk", "caliper", "out
 _ODDS = (0.4, 0.15, 0.13, 0.12, 0.09, 0.04, 0.04, 0.03)
 
 
+SEEN_CONTRAST = 60
+"""Grey levels by which a pixel must change to be seen as part of a mark."""
+
+SEEN_PIXELS = 8
+"""Pixels that must be seen of a mark."""
+
+MAX_GROWTH = 4
+"""How often a mark that is not seen is drawn again, larger."""
+
+
 def _colour(rng: np.random.Generator) -> Colour:
     odds = np.asarray([weight for _, weight in MARK_COLOURS])
     return MARK_COLOURS[int(rng.choice(len(MARK_COLOURS), p=odds / odds.sum()))][0]
@@ -100,7 +110,12 @@ def draw_marks(rng: np.random.Generator, pixels: Pixels) -> None:
             )
             if float(np.abs(ground - np.asarray(colour)).max()) < 70:
                 colour = (255, 255, 255) if ground.mean() < 128 else (0, 0, 0)
-            _draw(rng, pixels, kind, (x, y), size, line, colour, dashed=dashed, thin=thin)
+            before = pixels.astype(np.int16)
+            for growth in range(MAX_GROWTH):
+                _draw(rng, pixels, kind, (x, y), size * 1.5**growth, line + growth, colour, dashed=dashed, thin=thin)
+                # Antialiasing swallows the smallest marks on grounds of middle grey.
+                if int((np.abs(pixels - before).max(axis=2) >= SEEN_CONTRAST).sum()) >= SEEN_PIXELS:
+                    break
 
 
 def _draw(

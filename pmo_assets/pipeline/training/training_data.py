@@ -18,11 +18,19 @@ SHARD_SIZE = 250
 """Figures per shard: some ten seconds of work."""
 
 
-def pool_pictures(images: Path | None, articles: Path | None, article_ids: Sequence[str]) -> list[PoolPicture]:
-    """Return every picture that may enter the pool, of all parts of the data; sources that are None are left out."""
+def pool_pictures(images: Path | None, articles: Path | None, annotations: Path | None) -> list[PoolPicture]:
+    """Return every picture that may enter the pool, of all parts of the data; sources that are None are left out.
+
+    Args:
+        images: folder of licensed retinal images, one sub-folder per data set.
+        articles: folder of articles, `ID/article.pdf`.
+        annotations: folder of annotation files, `ID.json`: these articles are measured on, not drawn from.
+    """
     found = list(licensed_pictures(images)) if images is not None else []
     if articles is not None:
-        found += list(article_pictures(articles, article_ids))
+        annotated = {path.stem for path in annotations.glob("*.json")} if annotations is not None else set()
+        ids = sorted(path.parent.name for path in articles.glob("*/article.pdf"))
+        found += list(article_pictures(articles, [name for name in ids if name not in annotated]))
     return found
 
 
