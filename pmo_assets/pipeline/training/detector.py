@@ -6,6 +6,10 @@ in it share their middle. Boxes are distances to the four sides (FCOS, arXiv 190
 the IoU of its box (varifocal loss, arXiv 2008.13367), so no extra centre score is needed. The type of an image is a
 question of its own, answered by a softmax over the four types at places that stand for an image: with one score per
 type, "is there an image" and "which one" are learnt by the same numbers, and the second starts late.
+
+Where a panel ends depends on the whole figure (are there identifiers at all, on which side are they, how many rows), so
+attention lets the places of the coarsest stage see each other (as in RT-DETR's encoder, arXiv 2304.08069) before the
+pyramid hands what they know down to the finer levels.
 """
 
 from __future__ import annotations
@@ -31,12 +35,14 @@ class CompactConfig:
     Attributes:
         widths: channels at strides 4, 8, 16 and 32.
         blocks: residual blocks there.
+        attention: layers of attention at stride 32.
         pyramid: channels of the pyramid at strides 8 to 64.
         fine: channels at stride 4, where small identifiers are found.
     """
 
     widths: tuple[int, int, int, int] = (24, 56, 96, 144)
     blocks: tuple[int, int, int, int] = (1, 2, 2, 2)
+    attention: int = 2
     pyramid: int = 48
     fine: int = 24
 
@@ -69,6 +75,41 @@ class _Surroundings(nn.Module):
         return x * torch.sigmoid(self.up(functional.relu(self.down(mean))))
 
 
+def _place_code(height: int, width: int, channels: int, like: Tensor) -> Tensor:
+    """Return sines and cosines (1, height * width, channels) that say where on a map a place is."""
+    speeds = 100.0 ** -(torch.arange(channels // 4, device=like.device, dtype=torch.float32) / (channels // 4))
+    y = torch.arange(height, device=like.device, dtype=torch.float32)[:, None] * speeds
+    x = torch.arange(width, device=like.device, dtype=torch.float32)[:, None] * speeds
+    rows = torch.cat([y.sin(), y.cos()], dim=1)[:, None].expand(height, width, channels // 2)
+    columns = torch.cat([x.sin(), x.cos()], dim=1)[None].expand(height, width, channels // 2)
+    return torch.cat([rows, columns], dim=2).reshape(1, -1, channels)
+
+
+class _Attention(nn.Module):
+    """A layer of self-attention over all places of a map, and a small perceptron; begins as the identity."""
+
+    def __init__(self, width: int, heads: int = 4) -> None:
+        super().__init__()
+        self.heads = heads
+        self.first_norm, self.second_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.queries_keys, self.values = nn.Linear(width, 2 * width), nn.Linear(width, width)
+        self.out = nn.Linear(width, width)
+        self.perceptron = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))
+        for last in (self.out, self.perceptron[2]):
+            nn.init.zeros_(last.weight)
+            nn.init.zeros_(last.bias)
+
+    def forward(self, x: Tensor, code: Tensor) -> Tensor:
+        """Return places (n, p, width) that have seen each other; `code` (1, p, width) says where they are."""
+        n, p, width = x.shape
+        seen = self.first_norm(x)
+        queries, keys = self.queries_keys(seen + code).reshape(n, p, 2, self.heads, -1).permute(2, 0, 3, 1, 4)
+        values = self.values(seen).reshape(n, p, self.heads, -1).transpose(1, 2)
+        weights = torch.softmax(queries @ keys.transpose(2, 3) * (width / self.heads) ** -0.5, dim=3)
+        x = x + self.out((weights @ values).transpose(1, 2).reshape(n, p, width))
+        return x + self.perceptron(self.second_norm(x))
+
+
 class CompactDetector(nn.Module):
     """See the module's text. Input (n, 3, h, w) float32 0..1 RGB, h and w multiples of 64."""
 
@@ -94,6 +135,7 @@ class CompactDetector(nn.Module):
             previous = width
         self.stages = nn.ModuleList(stages)
         self.surroundings = _Surroundings(d)
+        self.attention = nn.ModuleList([_Attention(d) for _ in range(config.attention)])
         p, f = config.pyramid, config.fine
         self.lateral = nn.ModuleList([nn.Conv2d(width, p, 1) for width in (b, c, d)])
         self.smooth = nn.ModuleList([_conv(p, p) for _ in range(3)])
@@ -119,7 +161,7 @@ class CompactDetector(nn.Module):
         for stage in self.stages:
             x = stage(x)
             maps.append(x)
-        maps[3] = self.surroundings(maps[3])
+        maps[3] = self._related(self.surroundings(maps[3]))
         top = self.lateral[2](maps[3])
         pyramid = [self.smooth[2](top)]
         for k in (1, 0):
@@ -130,6 +172,15 @@ class CompactDetector(nn.Module):
             self.fine_top(pyramid[0]), scale_factor=2.0, mode="nearest"
         )
         return self.fine_tower(functional.relu(fine)), pyramid
+
+    def _related(self, x: Tensor) -> Tensor:
+        """Let all places of a map (n, c, h, w) see each other."""
+        n, c, h, w = x.shape
+        places_first = x.flatten(2).transpose(1, 2)
+        code = _place_code(h, w, c, x)
+        for layer in self.attention:
+            places_first = layer(places_first, code)
+        return places_first.transpose(1, 2).reshape(n, c, h, w).contiguous(memory_format=torch.channels_last)
 
     def forward(self, x: Tensor) -> dict[str, tuple[Tensor, ...]]:
         """Return per group score logits (n, places, 1), boxes (n, places, 4) in pixels; for images type logits."""

@@ -588,8 +588,9 @@ def _composed(rng: Rng, pool: PicturePool, layouts: Sequence[Layout]) -> Synthet
     canvas = _blank(style, width, height)
     labelled = layout.labelled and len(layout.panels) > 1
     names = identifier_names(rng, style.case, len(layout.panels)) if labelled else [None] * len(layout.panels)
-    # Panels without any identifier are one panel by the guide, unless the caption names places ("left", "right").
-    joined = not labelled and len(layout.panels) > 1 and rng.random() < 0.75
+    # Panels without any identifier are one panel by the guide. Where a caption names places instead ("left", "right"),
+    # nothing in the picture says so: that is left to those who know the caption.
+    joined = not labelled and len(layout.panels) > 1
     panels: list[PlacedPanel] = []
     images: list[PlacedImage] = []
     for box, name in zip(layout.panels, names, strict=True):
