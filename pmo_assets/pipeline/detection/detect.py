@@ -1,9 +1,10 @@
-"""Detection of one figure: runs the detectors, applies the paper's thresholds, adds image type and mark status."""
+"""Detection in figures: runs the detectors, applies the paper's thresholds, adds image type and mark status."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from pmo_assets.pipeline.detection.detections import SCORE_THRESHOLD, FigureView
 from pmo_assets.pipeline.detection.image_type import classify_image_type
 from pmo_assets.pipeline.detection.images import StructureImageDetector
 from pmo_assets.pipeline.detection.marks import StructureMarkClassifier
-from pmo_assets.pipeline.detection.panels import StructurePanelDetector
+from pmo_assets.pipeline.detection.panels import UNSEPARATED, StructurePanelDetector
 from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector
 from pmo_assets.pipeline.geometry import UNIT_BOX, Box, clip, covered_fraction, height, non_maximum_suppression, width
 
@@ -27,22 +28,44 @@ def detect_panels(
     score_threshold: float = SCORE_THRESHOLD,
     nms_iou: float = NMS_IOU,
 ) -> tuple[PanelDetection, ...]:
-    """Return panels (reading order), then identifiers, of one figure.
+    """Return panels (reading order), then identifiers, of one figure; see `panels_of_figures`."""
+    return panels_of_figures([view], detector, score_threshold=score_threshold, nms_iou=nms_iou)[0]
+
+
+def panels_of_figures(
+    views: Sequence[FigureView],
+    detector: PanelDetector | None = None,
+    *,
+    score_threshold: float = SCORE_THRESHOLD,
+    nms_iou: float = NMS_IOU,
+) -> list[tuple[PanelDetection, ...]]:
+    """Return panels (reading order), then identifiers, per figure.
 
     Args:
-        view: the figure; empty pixels give no detections.
-        detector: None for the structural detector.
+        views: the figures; empty pixels give no detections.
+        detector: sees all figures at once; None for the structural detector.
         score_threshold: weaker detections are dropped.
         nms_iou: see `NMS_IOU`; applied to panels and identifiers apart.
     """
-    if view.pixels.ndim != 3 or view.pixels.size == 0:
-        return ()
-    found = (detector or StructurePanelDetector())([view])[0]
+    visible = [k for k, view in enumerate(views) if view.pixels.ndim == 3 and view.pixels.size]
+    found = (detector or StructurePanelDetector())([views[k] for k in visible]) if visible else []
+    result: list[tuple[PanelDetection, ...]] = [()] * len(views)
+    for k, panels in zip(visible, found, strict=True):
+        result[k] = _chosen_panels(panels, score_threshold, nms_iou)
+    return result
+
+
+def _chosen_panels(
+    found: Sequence[PanelDetection], score_threshold: float, nms_iou: float
+) -> tuple[PanelDetection, ...]:
     result: list[PanelDetection] = []
     for kind in ("panel", "identifier"):
         group = [replace(p, box=clip(p.box, UNIT_BOX)) for p in found if p.kind == kind and p.score >= score_threshold]
         group = [p for p in group if width(p.box) > 0 and height(p.box) > 0]
         kept = non_maximum_suppression([p.box for p in group], [p.score for p in group], nms_iou)
+        if kind == "panel" and not kept and score_threshold <= UNSEPARATED:
+            # A figure whose panels cannot be told apart is not lost: it counts as one.
+            result.append(PanelDetection("panel", UNIT_BOX, UNSEPARATED, "figure"))
         result += in_reading_order([group[i] for i in kept])
     return tuple(result)
 
@@ -71,40 +94,75 @@ def detect_images(
     score_threshold: float = SCORE_THRESHOLD,
     nms_iou: float = NMS_IOU,
 ) -> tuple[ImageDetection, ...]:
-    """Return the images of one figure with type and mark status.
+    """Return the images of one figure with type and mark status; see `images_of_figures`."""
+    return images_of_figures(
+        [view], [panels], detector, mark_classifier, words_of_panels=[words_of_panel or {}],
+        score_threshold=score_threshold, nms_iou=nms_iou,
+    )[0]  # fmt: skip
+
+
+def images_of_figures(
+    views: Sequence[FigureView],
+    panels: Sequence[tuple[PanelDetection, ...]],
+    detector: ImageDetector | None = None,
+    mark_classifier: MarkClassifier | None = None,
+    *,
+    words_of_panels: Sequence[Mapping[int, str]] | None = None,
+    score_threshold: float = SCORE_THRESHOLD,
+    nms_iou: float = NMS_IOU,
+) -> list[tuple[ImageDetection, ...]]:
+    """Return the images with type and mark status per figure.
 
     Args:
-        view: the figure.
-        panels: what `detect_panels` returned.
-        detector: None for the structural detector.
-        mark_classifier: None for the structural classifier.
-        words_of_panel: what the caption says about the i-th panel (identifiers not counted), where known.
+        views: the figures; empty pixels give no detections.
+        panels: per figure what `panels_of_figures` returned.
+        detector: sees all figures at once; None for the structural detector.
+        mark_classifier: sees the images of all figures at once; None for the structural classifier.
+        words_of_panels: per figure what the caption says about the i-th panel (identifiers not counted), where known.
         score_threshold: weaker detections are dropped.
         nms_iou: see `NMS_IOU`.
     """
-    if view.pixels.ndim != 3 or view.pixels.size == 0:
-        return ()
-    found = (detector or StructureImageDetector())([view], [list(panels)])[0]
-    found = [replace(i, box=clip(i.box, UNIT_BOX)) for i in found if i.score >= score_threshold]
-    found = [i for i in found if width(i.box) > 0 and height(i.box) > 0]
-    kept = sorted(non_maximum_suppression([i.box for i in found], [i.score for i in found], nms_iou))
-    images = [found[i] for i in kept]
-    words = [words_of_image(image.box, panels, words_of_panel or {}) for image in images]
-    crops = [crop(view.pixels, image.box) for image in images]
+    visible = [k for k, view in enumerate(views) if view.pixels.ndim == 3 and view.pixels.size]
+    seen = [views[k] for k in visible]
+    found = (detector or StructureImageDetector())(seen, [list(panels[k]) for k in visible]) if visible else []
+    images: list[ImageDetection] = []
+    crops: list[NDArray[np.uint8]] = []
+    words: list[str] = []
+    counts = [0] * len(views)
+    for k, detections in zip(visible, found, strict=True):
+        chosen = _chosen_images(detections, score_threshold, nms_iou)
+        counts[k] = len(chosen)
+        images += chosen
+        crops += [crop(views[k].pixels, image.box) for image in chosen]
+        said = words_of_panels[k] if words_of_panels else {}
+        words += [words_of_image(image.box, panels[k], said) for image in chosen]
     marks = (mark_classifier or StructureMarkClassifier())(crops, words) if images else []
-    result = []
-    for image, picture, text, (marked, mark_score) in zip(images, crops, words, marks, strict=True):
-        if not image.type_scores:
-            decision = classify_image_type(picture, text)
-            image = replace(
-                image,
-                image_type=decision.image_type,
-                type_score=decision.score,
-                type_scores=decision.scores,
-                type_reason=decision.reason,
-            )
-        result.append(replace(image, marked=marked, mark_score=mark_score))
-    return tuple(result)
+    finished = iter(
+        replace(_typed(image, picture, text), marked=marked, mark_score=score)
+        for image, picture, text, (marked, score) in zip(images, crops, words, marks, strict=True)
+    )
+    return [tuple(islice(finished, count)) for count in counts]
+
+
+def _chosen_images(found: Sequence[ImageDetection], score_threshold: float, nms_iou: float) -> list[ImageDetection]:
+    strong = [replace(i, box=clip(i.box, UNIT_BOX)) for i in found if i.score >= score_threshold]
+    strong = [i for i in strong if width(i.box) > 0 and height(i.box) > 0]
+    kept = sorted(non_maximum_suppression([i.box for i in strong], [i.score for i in strong], nms_iou))
+    return [strong[i] for i in kept]
+
+
+def _typed(image: ImageDetection, picture: NDArray[np.uint8], words: str) -> ImageDetection:
+    """Return an image with its type, which a detector may have decided already."""
+    if image.type_scores:
+        return image
+    decision = classify_image_type(picture, words)
+    return replace(
+        image,
+        image_type=decision.image_type,
+        type_score=decision.score,
+        type_scores=decision.scores,
+        type_reason=decision.reason,
+    )
 
 
 def words_of_image(box: Box, panels: tuple[PanelDetection, ...], words: Mapping[int, str]) -> str:

@@ -11,8 +11,9 @@ the network sees in its place:
 
 What only the network sees is added, moved to the nearest edges. Embedded bitmaps are believed as they are.
 
-Panels. Identifiers with a known place and the number of names in the caption decide; the network's panels are used
-where the structure could not separate what the caption names, its identifiers where none was found in a panel.
+Panels. Identifiers decide: where the structure does not find what the caption names, the network's identifiers take
+their places (`identifier_reading.py`) before the figure is cut. The network's panels are used where the structure still
+cannot separate what the caption names.
 `source` of every box says where it came from.
 """
 
@@ -22,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.pipeline.detection.gutters import (
@@ -33,11 +35,23 @@ from pmo_assets.pipeline.detection.gutters import (
     projection,
     runs,
 )
+from pmo_assets.pipeline.detection.identifier_reading import PrintedBox, named_boxes
+from pmo_assets.pipeline.detection.identifiers import Identifier, is_positional
 from pmo_assets.pipeline.detection.images import StructureImageDetector
 from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
 from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, as_box, network_panels
-from pmo_assets.pipeline.detection.panels import StructurePanelDetector, glyph_share
-from pmo_assets.pipeline.geometry import Box, area, centre, covered_fraction, intersection, iou, non_maximum_suppression
+from pmo_assets.pipeline.detection.panels import PrintedNames, glyph_share, printed_names, structure_panels
+from pmo_assets.pipeline.detection.protocols import BoxNetwork
+from pmo_assets.pipeline.geometry import (
+    Box,
+    area,
+    centre,
+    covered_fraction,
+    expand,
+    intersection,
+    iou,
+    non_maximum_suppression,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,12 @@ class EnsembleOptions:
     Attributes:
         seen: boxes of the network below this score are not considered at all.
         least: score from which a box of the network overrides the structure or is added to it.
+        printed: the same for an identifier that the caption names and that the structure has not found.
+        panel: score from which a panel of the network is considered.
+        touching: part of the smaller of two panels up to which they may overlap.
+        cost: what a chosen panel costs, in score: weaker ones are chosen only for the part of the figure they cover.
+        coverage: what it is worth when chosen panels cover the whole figure, as panels do.
+        unconfirmed: factor of the score of a structural panel where the network sees none like it.
         alike: IoU from which two boxes are the same.
         inside: part of a box that lies in another from which it counts as inside.
         filled: part of a structural box that the network's boxes in it must cover to take its place.
@@ -56,6 +76,12 @@ class EnsembleOptions:
 
     seen: float = 0.1
     least: float = 0.55
+    printed: float = 0.3
+    panel: float = 0.3
+    touching: float = 0.3
+    cost: float = 0.25
+    coverage: float = 0.6
+    unconfirmed: float = 0.8
     alike: float = 0.5
     inside: float = 0.8
     filled: float = 0.6
@@ -209,26 +235,109 @@ def fused_panels(
 ) -> list[PanelDetection]:
     """Return panels and identifiers of a figure from the structural ones and the network's; see the module's text."""
     options = options or EnsembleOptions()
-    result = list(structural)
     if len(view.caption_identifiers) < 2:
-        return result
-    found = [p for p in network_panels(boxes) if p.score >= options.least]
-    panels = [p for p in found if p.kind == "panel"]
-    panels = [panels[k] for k in sorted(non_maximum_suppression([p.box for p in panels], [p.score for p in panels]))]
-    whole = [p for p in structural if p.kind == "panel"]
-    # Fewer than half of the names would leave more panels out than it separates.
-    if len(whole) == 1 and whole[0].source == "figure" and 2 * len(panels) > len(view.caption_identifiers):
-        result = [p for p in result if p.kind != "panel"] + panels
-    free = [
-        p.box for p in result
-        if p.kind == "panel" and not any(q.kind == "identifier" and _holds(p.box, q.box) for q in structural)
+        return list(structural)
+    found = [p for p in network_panels(boxes) if p.score >= options.panel]
+    candidates = [p for p in found if p.kind == "panel"]
+    candidates = [
+        candidates[k]
+        for k in non_maximum_suppression([p.box for p in candidates], [p.score for p in candidates], options.alike)
+    ]
+    marks = [p for p in structural if p.kind == "identifier"]
+    panels = [p for p in structural if p.kind == "panel"]
+    if len(panels) == 1 and panels[0].source == "figure":
+        sure = [p for p in candidates if p.score >= options.least]
+        sure = [sure[k] for k in sorted(non_maximum_suppression([p.box for p in sure], [p.score for p in sure]))]
+        # Fewer than half of the names would leave more panels out than it separates.
+        return [*(sure if 2 * len(sure) > len(view.caption_identifiers) else panels), *marks]
+    every = [*_confirmed(panels, candidates, options), *candidates]
+    complete = len(marks) >= len(view.caption_identifiers)
+    belief = [
+        p.score * (_plausible(p.box, marks, complete) if p.source == "network" else _substance(p.box, marks))
+        for p in every
+    ]
+    values = [b - options.cost + options.coverage * area(p.box) for b, p in zip(belief, every, strict=True)]
+    kept = disjoint_choice([p.box for p in every], values, options.touching, len(view.caption_identifiers))
+    drawn = any(every[k].source == "network" for k in kept)
+    canvas = canvas_of(view.pixels, (), glyph_share(view)) if drawn else None
+    result = [replace(every[k], score=belief[k]) for k in kept]
+    return [*(_exact(canvas, p) if canvas is not None and p.source == "network" else p for p in result), *marks]
+
+
+def _confirmed(
+    panels: Sequence[PanelDetection], candidates: Sequence[PanelDetection], options: EnsembleOptions
+) -> list[PanelDetection]:
+    """Return the structural panels with a higher score where the network sees the same and a lower one elsewhere."""
+    scores: dict[int, float] = {}
+    used: set[int] = set()
+    pairs = [(iou(p.box, c.box), i, k) for i, p in enumerate(panels) for k, c in enumerate(candidates)]
+    for value, i, k in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
+        if value >= options.alike and i not in scores and k not in used:
+            used.add(k)
+            scores[i] = 1 - (1 - panels[i].score) * (1 - candidates[k].score)
+    return [replace(p, score=scores.get(i, p.score * options.unconfirmed)) for i, p in enumerate(panels)]
+
+
+def _substance(box: Box, marks: Sequence[PanelDetection]) -> float:
+    """Return how much of its score a structural panel keeps: it is more than the identifier it was cut around."""
+    own = sum(area(m.box) for m in marks if _holds(box, m.box))
+    return 0.3 if area(box) < 6 * own else 1.0
+
+
+def _plausible(box: Box, marks: Sequence[PanelDetection], complete: bool) -> float:
+    """Return how much of its score a panel of the network keeps: a panel has one identifier.
+
+    Args:
+        box: of the panel.
+        marks: the identifiers of the figure.
+        complete: all identifiers of the figure are known, so that a panel without any is none.
+    """
+    inside = sum(_holds(box, m.box) for m in marks)
+    if inside == 0 and sum(_holds(expand(box, REACH), m.box) for m in marks) == 1:
+        return 0.9
+    return (0.4 if complete else 0.85, 1.0, 0.3)[min(inside, 2)]
+
+
+def disjoint_choice(boxes: Sequence[Box], values: Sequence[float], touching: float, most: int) -> list[int]:
+    """Return the indices of the disjoint boxes of the highest total value, in order.
+
+    Args:
+        boxes: candidates.
+        values: what each is worth; those of no value are never chosen.
+        touching: part of the smaller of two boxes up to which both may be chosen.
+        most: how many may be chosen.
+    """
+    useful = [k for k, value in enumerate(values) if value > 0]
+    if not useful:
+        return []
+    rivals = [
+        (i, j) for i, a in enumerate(useful) for j, b in enumerate(useful)
+        if i < j and _shared(boxes[a], boxes[b]) > touching
     ]  # fmt: skip
-    labels = [p for p in found if p.kind == "identifier"]
-    for box in free:
-        inside = [p for p in labels if _holds(box, p.box)]
-        if inside:
-            result.append(max(inside, key=lambda p: p.score))
-    return result
+    rows = np.zeros((len(rivals) + 1, len(useful)))
+    rows[0] = 1
+    for row, pair in enumerate(rivals, start=1):
+        rows[row, list(pair)] = 1
+    limits = LinearConstraint(rows, ub=[most, *[1.0] * len(rivals)])
+    solved = milp(
+        [-values[k] for k in useful], integrality=np.ones(len(useful)), bounds=Bounds(0, 1), constraints=limits
+    )
+    # A solver that gives up leaves the best ones that fit, one after the other.
+    if solved.x is None:
+        order = sorted(useful, key=lambda k: -values[k])
+        return sorted(order[k] for k in non_maximum_suppression([boxes[k] for k in order], [values[k] for k in order]))
+    return [k for k, x in zip(useful, solved.x.tolist(), strict=True) if x > 0.5]
+
+
+def _shared(a: Box, b: Box) -> float:
+    """Return the part of the smaller of two boxes that lies in the other one."""
+    return max(covered_fraction(a, b), covered_fraction(b, a))
+
+
+def _exact(canvas: Canvas, panel: PanelDetection) -> PanelDetection:
+    """Return a panel of the network with its edges moved to those of the picture."""
+    tall, wide = canvas.ink.shape
+    return replace(panel, box=normalised_box(snapped(canvas, pixel_rect(panel.box, wide, tall)), wide, tall))
 
 
 def _holds(panel: Box, box: Box) -> bool:
@@ -237,35 +346,53 @@ def _holds(panel: Box, box: Box) -> bool:
     return panel[0] <= x <= panel[2] and panel[1] <= y <= panel[3]
 
 
+def completed(printed: PrintedNames, boxes: NetworkBoxes, options: EnsembleOptions | None = None) -> PrintedNames:
+    """Return the names of a figure's panels with places of identifiers that only the network sees."""
+    options = options or EnsembleOptions()
+    missing = [
+        i for i, places in enumerate(printed.places) if not places and not is_positional(printed.names[i])
+    ]  # fmt: skip
+    tall, wide = printed.canvas.ink.shape
+    known = [normalised_box(p.rect, wide, tall) for places in printed.places for p in places]
+    free = [
+        PrintedBox(pixel_rect(as_box(box), wide, tall), float(score))
+        for box, score in zip(boxes.boxes["label"], boxes.scores["label"], strict=True)
+        if score >= options.printed and not any(_holds(as_box(box), k) or _holds(k, as_box(box)) for k in known)
+    ]
+    found = named_boxes(printed.canvas.rgb, free, [printed.names[i] for i in missing])
+    places = list(printed.places)
+    for k, own in found.items():
+        name = printed.names[missing[k]]
+        places[missing[k]] = tuple(Identifier(name, box.rect, "plain", "network", box.score) for box in own)
+    return replace(printed, places=tuple(places))
+
+
 class EnsemblePanelDetector:
     """Structure and network as one `protocols.PanelDetector`; the network is asked only where it may add something."""
 
-    def __init__(self, network: FigureNetwork | None = None, options: EnsembleOptions | None = None) -> None:
+    def __init__(self, network: BoxNetwork | None = None, options: EnsembleOptions | None = None) -> None:
         """Use a network (None: the shipped one)."""
         self.network, self.options = network or FigureNetwork(), options
-        self.structure = StructurePanelDetector()
 
     def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
         """Return panels and identifiers per figure."""
-        structural = self.structure(views)
-        asked = [k for k, found in enumerate(structural) if _incomplete(views[k], found)]
+        printed = [printed_names(view) for view in views]
+        asked = [k for k, names in enumerate(printed) if not names.complete]
         seen = dict(zip(asked, self.network([views[k] for k in asked]), strict=True))
-        return [
-            fused_panels(views[k], found, seen[k], self.options) if k in seen else list(found)
-            for k, found in enumerate(structural)
-        ]
-
-
-def _incomplete(view: FigureView, found: Sequence[PanelDetection]) -> bool:
-    """Say whether the caption names more panels than have an identifier with a known place."""
-    names = sum(p.kind == "identifier" for p in found)
-    return len(view.caption_identifiers) >= 2 and names < max(2, sum(p.kind == "panel" for p in found))
+        result = []
+        for k, (view, names) in enumerate(zip(views, printed, strict=True)):
+            if k not in seen:
+                result.append(structure_panels(view, names))
+                continue
+            structural = structure_panels(view, completed(names, seen[k], self.options))
+            result.append(fused_panels(view, structural, seen[k], self.options))
+        return result
 
 
 class EnsembleImageDetector:
     """Structure and network as one `protocols.ImageDetector`."""
 
-    def __init__(self, network: FigureNetwork | None = None, options: EnsembleOptions | None = None) -> None:
+    def __init__(self, network: BoxNetwork | None = None, options: EnsembleOptions | None = None) -> None:
         """Use a network (None: the shipped one)."""
         self.network, self.options = network or FigureNetwork(), options
         self.structure = StructureImageDetector()

@@ -52,6 +52,9 @@ SPECK = 0.02
 FORCED = 0.35
 """Trust in a cut made only because two identifiers must be in different panels."""
 
+UNSEPARATED = 0.5
+"""Score of the whole figure as one panel when the caption names several."""
+
 Places = dict[int, list[Rect]]
 
 
@@ -383,10 +386,42 @@ def identifier_detection(place: Identifier, name: str, canvas: Canvas) -> PanelD
     return PanelDetection("identifier", normalised_box(rect or place.rect, wide, tall), place.score, place.source, text)
 
 
-def structure_panels(view: FigureView) -> list[PanelDetection]:
-    """Return panels and identifiers of one figure; at least one panel. See the module's text for the method."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PrintedNames:
+    """What a figure's panels are called and where that is printed.
+
+    Attributes:
+        canvas: the prepared figure.
+        names: of the panels; fewer than two when the figure is one panel.
+        places: per name where it is printed, on the canvas; empty lists where that is unknown.
+    """
+
+    canvas: Canvas
+    names: tuple[str, ...]
+    places: tuple[tuple[Identifier, ...], ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the figure is one panel or every name has a place."""
+        return len(self.names) < 2 or all(self.places)
+
+
+def printed_names(view: FigureView) -> PrintedNames:
+    """Return the names of a figure's panels with the places that live text and shapes of letters tell."""
     canvas = structure_canvas(view, solid=True)
     names, found = find_identifiers(view, canvas)
+    return PrintedNames(canvas, names, tuple(tuple(places) for places in found))
+
+
+def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> list[PanelDetection]:
+    """Return panels and identifiers of one figure; at least one panel. See the module's text for the method.
+
+    Args:
+        view: the figure.
+        printed: names and places when more is known than `printed_names` tells.
+    """
+    printed = printed or printed_names(view)
+    canvas, names, found = printed.canvas, printed.names, printed.places
     tall, wide = canvas.ink.shape
     if len(names) < 2:
         marks = [identifier_detection(p[0], n, canvas) for n, p in zip(names, found, strict=True) if p]
@@ -421,7 +456,7 @@ def structure_panels(view: FigureView) -> list[PanelDetection]:
         plain = structure_canvas(view, solid=False)
         numbered = panels_by_number(plain, names)
     if len(numbered) != len(names):
-        return [figure_panel(0.5), *marks]
+        return [figure_panel(UNSEPARATED), *marks]
     return [
         *(PanelDetection("panel", normalised_box(p.rect, wide, tall), 0.8 * p.trust, "gutter") for p in numbered),
         *marks,

@@ -10,10 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
-from pmo_assets.pipeline.detection.ensemble import EnsembleOptions, fused_images, fused_panels, snapped
+from pmo_assets.pipeline.detection.ensemble import (
+    EnsembleOptions,
+    completed,
+    disjoint_choice,
+    fused_images,
+    fused_panels,
+    snapped,
+)
 from pmo_assets.pipeline.detection.gutters import canvas_of
+from pmo_assets.pipeline.detection.identifiers import Identifier
 from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
-from pmo_assets.pipeline.geometry import Box, iou
+from pmo_assets.pipeline.detection.panels import PrintedNames
+from pmo_assets.pipeline.geometry import Box, covered_fraction, iou
+from pmo_assets.pipeline.training.letters import printed
 
 LEFT: Box = (0.0, 0.0, 0.45, 1.0)
 RIGHT: Box = (0.55, 0.0, 1.0, 1.0)
@@ -152,14 +162,85 @@ def test_too_few_panels_of_the_network_do_not_replace_the_figure() -> None:
     assert fused_panels(view, structural, seen(panels=((LEFT, 0.8), (RIGHT, 0.7)))) == structural
 
 
-def test_an_identifier_is_added_where_a_panel_has_none() -> None:
-    own = PanelDetection("identifier", (0.01, 0.01, 0.05, 0.06), 0.95, "text", "a")
-    structural = [panel(LEFT, "gutter"), panel(RIGHT, "gutter"), own]
-    label: Box = (0.56, 0.01, 0.6, 0.06)
+def identified(box: Box, mark: Box, name: str, score: float = 0.9) -> tuple[PanelDetection, PanelDetection]:
+    return PanelDetection("panel", box, score, "identifier"), PanelDetection("identifier", mark, score, "glyph", name)
+
+
+def test_a_panel_cut_wrongly_around_its_identifier_gives_way_to_the_networks() -> None:
+    a, mark_a = identified(LEFT, (0.0, 0.0, 0.04, 0.08), "a")
+    strip, mark_b = identified((0.5, 0.0, 1.0, 0.1), (0.56, 0.01, 0.6, 0.09), "b", 0.5)
     found = fused_panels(
-        named(two_pictures(), "a", "b"), structural, seen(labels=((label, 0.7), ((0.02, 0.01, 0.05, 0.06), 0.9)))
+        named(two_pictures(), "a", "b"), [a, strip, mark_a, mark_b], seen(panels=((LEFT, 0.8), (RIGHT, 0.8)))
     )
-    added = [p for p in found if p.source == "network"]
-    assert len(added) == 1
-    assert added[0].box == pytest.approx(label)
-    assert added[0].text is None
+    panels = [p for p in found if p.kind == "panel"]
+    assert [p.source for p in panels] == ["identifier", "network"]
+    assert panels[0].score > a.score
+    assert iou(panels[1].box, RIGHT) > 0.95
+    assert [p for p in found if p.kind == "identifier"] == [mark_a, mark_b]
+
+
+def test_a_part_that_the_network_takes_for_a_panel_does_not_replace_the_panel() -> None:
+    a, mark_a = identified(LEFT, (0.0, 0.0, 0.04, 0.08), "a")
+    b, mark_b = identified(RIGHT, (0.56, 0.01, 0.6, 0.09), "b")
+    inside = seen(panels=(((0.6, 0.2, 0.8, 0.6), 0.85),))
+    panels = fused_panels(named(two_pictures(), "a", "b"), [a, b, mark_a, mark_b], inside)
+    assert [p.box for p in panels if p.kind == "panel"] == [LEFT, RIGHT]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(boxes, st.floats(0.3, 0.95)), max_size=5),
+    st.lists(st.tuples(boxes, st.floats(0.06, 0.95)), max_size=6),
+)
+def test_chosen_panels_hardly_overlap(structural: list[tuple[Box, float]], network: list[tuple[Box, float]]) -> None:
+    values = [s for _, s in (*structural, *network)]
+    every = [b for b, _ in (*structural, *network)]
+    kept = disjoint_choice(every, values, touching=0.3, most=4)
+    assert len(kept) <= 4
+    for i in kept:
+        for j in kept:
+            assert i == j or covered_fraction(every[i], every[j]) <= 0.3 + 1e-6
+    assert not every or sum(values[k] for k in kept) >= max(values) - 1e-6
+
+
+def test_two_small_panels_are_worth_more_than_the_large_one_around_them() -> None:
+    assert disjoint_choice([WHOLE, LEFT, RIGHT], [0.9, 0.6, 0.6], touching=0.3, most=5) == [1, 2]
+    assert disjoint_choice([WHOLE, LEFT, RIGHT], [0.9, 0.6, 0.6], touching=0.3, most=1) == [0]
+
+
+# identifiers
+
+
+def printed_on(view: FigureView, text: str, x: int, y: int) -> tuple[FigureView, Box]:
+    """Print black text on a white patch of a picture; return its normalised box."""
+    pixels = view.pixels.copy()
+    pixels[y - 3 : y + 25, x - 3 : x + 27] = 255
+    box = printed(pixels, x, y, text, "hebo", 24, (0, 0, 0))
+    tall, wide = pixels.shape[:2]
+    return replace(view, pixels=pixels), (box[0] / wide, box[1] / tall, box[2] / wide, box[3] / tall)
+
+
+def test_identifiers_that_only_the_network_sees_get_the_names_of_the_caption() -> None:
+    view, place_b = printed_on(named(two_pictures(), "A", "B"), "B", 224, 4)
+    view, place_a = printed_on(view, "A", 4, 4)
+    known = PrintedNames(canvas_of(view.pixels), ("A", "B"), ((), ()))
+    found = completed(known, seen(labels=((place_b, 0.7), (place_a, 0.6))))
+    tall, wide = view.pixels.shape[:2]
+    for places, box in zip(found.places, (place_a, place_b), strict=True):
+        rect = places[0].rect
+        assert iou((rect[0] / wide, rect[1] / tall, rect[2] / wide, rect[3] / tall), box) > 0.6
+    assert [p[0].name for p in found.places] == ["A", "B"]
+    assert found.complete
+
+
+def test_a_name_with_a_known_place_keeps_it() -> None:
+    view, place = printed_on(named(two_pictures(), "A", "B"), "A", 4, 4)
+    own = Identifier("A", (4, 4, 20, 22), "plain", "text", 0.95)
+    found = completed(PrintedNames(canvas_of(view.pixels), ("A", "B"), ((own,), ())), seen(labels=((place, 0.9),)))
+    assert found.places == ((own,), ())
+
+
+def test_places_that_captions_name_are_not_looked_for() -> None:
+    view, place = printed_on(named(two_pictures(), "left", "right"), "A", 4, 4)
+    known = PrintedNames(canvas_of(view.pixels), ("left", "right"), ((), ()))
+    assert completed(known, seen(labels=((place, 0.9),))).places == ((), ())
