@@ -35,7 +35,7 @@ from pmo_assets.pipeline.detection.gutters import (
     projection,
     runs,
 )
-from pmo_assets.pipeline.detection.identifier_reading import PrintedBox, named_boxes
+from pmo_assets.pipeline.detection.identifier_reading import PrintedBox, named_boxes, printed_sequence
 from pmo_assets.pipeline.detection.identifiers import Identifier, is_positional
 from pmo_assets.pipeline.detection.images import StructureImageDetector
 from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
@@ -367,6 +367,30 @@ def completed(printed: PrintedNames, boxes: NetworkBoxes, options: EnsembleOptio
     return replace(printed, places=tuple(places))
 
 
+def named_by_print(printed: PrintedNames, boxes: NetworkBoxes, options: EnsembleOptions | None = None) -> PrintedNames:
+    """Return the names of a figure whose caption names no panels, although A, B, C … are printed in it.
+
+    Letters label things inside single pictures, too: all of them must be read, in sequence, and most must lie in a
+    panel of the network of their own. Otherwise `printed` comes back as it is.
+    """
+    options = options or EnsembleOptions()
+    tall, wide = printed.canvas.ink.shape
+    labels = [
+        PrintedBox(pixel_rect(as_box(box), wide, tall), float(score))
+        for box, score in zip(boxes.boxes["label"], boxes.scores["label"], strict=True)
+        if score >= options.printed
+    ]
+    names = printed_sequence(printed.canvas.rgb, labels)
+    surest = sorted(labels, key=lambda label: -label.score)[: len(names)]
+    marks = [normalised_box(label.rect, wide, tall) for label in surest]
+    panels = [as_box(b) for b, s in zip(boxes.boxes["panel"], boxes.scores["panel"], strict=True) if s >= options.panel]
+    inside = [[k for k, mark in enumerate(marks) if _holds(expand(panel, REACH), mark)] for panel in panels]
+    apart = {own[0] for own in inside if len(own) == 1}
+    if len(names) < 2 or 2 * len(apart) <= len(names):
+        return printed
+    return replace(printed, names=names, places=tuple(() for _ in names))
+
+
 class EnsemblePanelDetector:
     """Structure and network as one `protocols.PanelDetector`; the network is asked only where it may add something."""
 
@@ -377,16 +401,19 @@ class EnsemblePanelDetector:
     def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
         """Return panels and identifiers per figure."""
         printed = [printed_names(view) for view in views]
-        asked = [k for k, names in enumerate(printed) if not names.complete]
+        asked = [k for k, names in enumerate(printed) if not names.names or not names.complete]
         seen = dict(zip(asked, self.network([views[k] for k in asked]), strict=True))
-        result = []
-        for k, (view, names) in enumerate(zip(views, printed, strict=True)):
-            if k not in seen:
-                result.append(structure_panels(view, names))
-                continue
-            structural = structure_panels(view, completed(names, seen[k], self.options))
-            result.append(fused_panels(view, structural, seen[k], self.options))
-        return result
+        return [
+            self._fused(view, names, seen[k]) if k in seen else structure_panels(view, names)
+            for k, (view, names) in enumerate(zip(views, printed, strict=True))
+        ]
+
+    def _fused(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> list[PanelDetection]:
+        if not printed.names:
+            printed = named_by_print(printed, boxes, self.options)
+        printed = completed(printed, boxes, self.options)
+        structural = structure_panels(view, printed)
+        return fused_panels(replace(view, caption_identifiers=printed.names), structural, boxes, self.options)
 
 
 class EnsembleImageDetector:

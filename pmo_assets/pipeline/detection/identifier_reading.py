@@ -64,11 +64,15 @@ def reading(rgb: NDArray[np.uint8], rect: Rect) -> Reading | None:
     part = rgb[top : rect[3] + margin, left : rect[2] + margin]
     if min(part.shape[:2]) < 5:
         return None
+    # Sides on which the figure ends show print, not what lies around it.
+    open_sides = (left > 0, top > 0, rect[2] + margin <= rgb.shape[1], rect[3] + margin <= rgb.shape[0])
     scale = max(1.0, READING_HEIGHT / part.shape[0])
     grey = cv2.cvtColor(np.ascontiguousarray(part), cv2.COLOR_RGB2GRAY)
     grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
-    rim = np.concatenate([grey[:2].ravel(), grey[-2:].ravel(), grey[:, :2].ravel(), grey[:, -2:].ravel()])
-    away = np.asarray(cv2.absdiff(grey, np.full_like(grey, int(np.median(rim)))), dtype=np.uint8)
+    sides = (grey[:, :2], grey[:2], grey[:, -2:], grey[-2:])
+    rim = [side.ravel() for side, is_open in zip(sides, open_sides, strict=True) if is_open] or [grey.ravel()]
+    ground = int(np.median(np.concatenate(rim)))
+    away = np.asarray(cv2.absdiff(grey, np.full_like(grey, ground)), dtype=np.uint8)
     contrast = int(np.percentile(away, 97))
     if contrast < 40:
         return None
@@ -78,7 +82,8 @@ def reading(rgb: NDArray[np.uint8], rect: Rect) -> Reading | None:
     tall, wide = mask.shape
     pieces: list[Rect] = []
     for x, y, w, h, size in stats[1:].tolist():
-        crosses = (x <= 1 or x + w >= wide - 1) and (w > 0.5 * wide or h > 0.8 * tall)
+        cut = (x <= 1 and open_sides[0]) or (x + w >= wide - 1 and open_sides[2])
+        crosses = cut and (w > 0.5 * wide or h > 0.8 * tall)
         if size >= 0.004 * mask.size and not crosses and max(w, h) >= 0.08 * tall:
             pieces.append((x, y, x + w, y + h))
     if not 1 <= len(pieces) <= 8:
@@ -121,9 +126,10 @@ def likeness(letters: Sequence[NDArray[np.float32]] | None, name: str) -> float:
     return best
 
 
-def _alike(vector: NDArray[np.float32], letter: str) -> float:
+def _alike(vector: NDArray[np.float32], letter: str, *, either: bool = True) -> float:
+    """Return the likeness of a mark and a letter, in either case or in the one given."""
     known = templates()
-    rows = [k for k, name in enumerate(known.names) if name.lower() == letter.lower()]
+    rows = [k for k, name in enumerate(known.names) if name == letter or (either and name.lower() == letter.lower())]
     if not rows:
         return UNREAD
     return max(0.0, float((known.vectors[rows] @ vector).max()))
@@ -173,6 +179,32 @@ def named_boxes(
         rect = read.rect if read is not None and close else boxes[k].rect
         result[i] = (*result.get(i, ()), PrintedBox(rect, score))
     return dict(sorted(result.items()))
+
+
+def printed_sequence(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tuple[str, ...]:
+    """Return "A", "B", "C" … or "a", "b", "c" … when the surest boxes say exactly that; empty otherwise.
+
+    Args:
+        rgb: (height, width, 3) uint8, the canvas.
+        boxes: where identifiers may be printed; nobody says what they are.
+    """
+    order = sorted(boxes, key=lambda box: -box.score)[:26]
+    alike: list[NDArray[np.float64]] = []
+    for box in order:
+        read = reading(rgb, box.rect)
+        if read is None or len(read.letters) != 1:
+            break
+        alike.append(
+            np.asarray([[_alike(read.letters[0], chr(c + k), either=False) for k in range(26)] for c in b"Aa"])
+        )
+    for count in range(len(alike), 1, -1):
+        known = np.stack(alike[:count])
+        letters = known.max(axis=1)
+        # c and C, x and X … have one shape, so a letter is what it resembles most in either case.
+        if sorted(letters.argmax(axis=1).tolist()) == list(range(count)) and letters.max(axis=1).min() >= SURE:
+            case = int(known[:, :, :count].max(axis=2).sum(axis=0).argmax())
+            return tuple(chr(b"Aa"[case] + k) for k in range(count))
+    return ()
 
 
 def _paired(boxes: Sequence[PrintedBox], alike: NDArray[np.float64]) -> list[tuple[int, int, float]]:

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.pipeline.detection.ensemble import (
     EnsembleOptions,
+    EnsemblePanelDetector,
     completed,
     disjoint_choice,
     fused_images,
     fused_panels,
+    named_by_print,
     snapped,
 )
 from pmo_assets.pipeline.detection.gutters import canvas_of
@@ -244,3 +246,26 @@ def test_places_that_captions_name_are_not_looked_for() -> None:
     view, place = printed_on(named(two_pictures(), "left", "right"), "A", 4, 4)
     known = PrintedNames(canvas_of(view.pixels), ("left", "right"), ((), ()))
     assert completed(known, seen(labels=((place, 0.9),))).places == ((), ())
+
+
+def lettered() -> tuple[FigureView, PrintedNames, Box, Box]:
+    """Two pictures with A and B printed in their corners, unknown to the caption."""
+    view, place_a = printed_on(two_pictures(), "A", 4, 4)
+    view, place_b = printed_on(view, "B", 224, 4)
+    return view, PrintedNames(canvas_of(view.pixels), (), ()), place_a, place_b
+
+
+def test_printed_letters_make_panels_although_the_caption_names_none() -> None:
+    view, unknown, a, b = lettered()
+    network = seen(labels=((a, 0.8), (b, 0.8)), panels=((LEFT, 0.8), (RIGHT, 0.8)))
+    assert named_by_print(unknown, network).names == ("A", "B")
+    (found,) = EnsemblePanelDetector(lambda views: [network])([view])
+    assert [(p.kind, p.text) for p in found] == [
+        ("panel", None), ("panel", None), ("identifier", "A"), ("identifier", "B")
+    ]  # fmt: skip
+
+
+def test_letters_in_one_panel_name_no_panels() -> None:
+    _, unknown, a, b = lettered()
+    assert named_by_print(unknown, seen(labels=((a, 0.8), (b, 0.8)), panels=((WHOLE, 0.8),))) is unknown
+    assert named_by_print(unknown, seen(labels=((a, 0.8), (b, 0.8)), panels=((LEFT, 0.8),))) is unknown

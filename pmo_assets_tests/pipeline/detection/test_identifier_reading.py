@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.gutters import Rect
-from pmo_assets.pipeline.detection.identifier_reading import PrintedBox, in_rows, likeness, named_boxes, reading
+from pmo_assets.pipeline.detection.identifier_reading import (
+    PrintedBox,
+    in_rows,
+    likeness,
+    named_boxes,
+    printed_sequence,
+    reading,
+)
 from pmo_assets.pipeline.training.letters import Colour, printed
 
 CORNERS = ((10, 10), (210, 14), (410, 8), (12, 160), (214, 162), (408, 158))
@@ -104,3 +111,31 @@ def test_any_boxes_give_each_name_its_own(seed: int, names: list[str]) -> None:
 def test_rows_are_told_apart_although_letters_are_not_level() -> None:
     _, rects = figure_with(list("abcdef"))
     assert in_rows([rects[k] for k in (5, 1, 3, 0, 2, 4)]) == [3, 1, 4, 2, 5, 0]
+
+
+@pytest.mark.parametrize("names", [["A", "B", "C", "D"], ["a", "b", "c"], ["B", "A"]])
+def test_a_sequence_of_letters_is_read_without_knowing_what_to_expect(names: list[str]) -> None:
+    pixels, rects = figure_with(names)
+    assert printed_sequence(pixels, boxes(rects)) == tuple(sorted(names))
+
+
+def test_weaker_boxes_of_something_else_do_not_break_a_sequence() -> None:
+    pixels, rects = figure_with(["A", "B", "50 um", "Control"], size=16)
+    surest = [*boxes(rects[:2], score=0.9), *boxes(rects[2:], score=0.4)]
+    assert printed_sequence(pixels, surest) == ("A", "B")
+
+
+@pytest.mark.parametrize("names", [["A"], ["N", "T", "S"], ["B", "C"], ["A", "C"], ["A", "A"], ["OD", "OS"]])
+def test_other_letters_are_no_sequence(names: list[str]) -> None:
+    pixels, rects = figure_with(names)
+    assert printed_sequence(pixels, boxes(rects)) == ()
+
+
+def test_a_letter_in_the_corner_of_the_figure_is_read() -> None:
+    pixels, rects = figure_with(["A", "B"])
+    left, top, _, _ = rects[0]
+    found = named_boxes(
+        pixels[top:, left:], boxes([(r[0] - left, r[1] - top, r[2] - left, r[3] - top) for r in rects]), ["A"]
+    )
+    assert found[0][0].score > 0.9
+    assert found[0][0].rect[:2] == (0, 0)
