@@ -4,29 +4,41 @@
 
 Figures are those of the annotated articles, rendered from their PDFs at 300 dpi; without them synthetic figures are
 taken. All times are of one thread (CPU time of the process, median per figure), so that other work on the machine does
-not count. RetinaNet has random weights here: its time does not depend on them. It is left out without PyTorch.
+not count; peak memory is what a fresh process needs above Python and the figures: libraries, weights and work space
+(Linux).
+RetinaNet has random weights here: its time does not depend on them. It is left out without PyTorch.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
+import multiprocessing
+import pickle
+import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
+from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
+from typing import get_args
 
 import cv2
 from score_detection import annotated_figures, figure_view
 
-from pmo_assets.pipeline.detection.detect import crop, detect_images, detect_panels
+from pmo_assets.pipeline.detection.detect import images_of_figures, panels_of_figures
 from pmo_assets.pipeline.detection.detections import FigureView
-from pmo_assets.pipeline.detection.detector_set import detector_set
+from pmo_assets.pipeline.detection.detector_set import DetectorSource, detector_set
 from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, OnnxMarkClassifier
 from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.training.pools import PicturePool
 from pmo_assets.pipeline.training.synthetic_figures import synthetic_figure
+
+Work = Callable[[Sequence[FigureView]], object]
+Prepare = Callable[[], Work]
+"""Makes a detector and returns what runs it on figures."""
 
 
 def figure_views(shared: Path, count: int) -> list[FigureView]:
@@ -42,20 +54,91 @@ def figure_views(shared: Path, count: int) -> list[FigureView]:
     return views[:: max(1, len(views) // count)][:count]
 
 
-def milliseconds(work: Callable[[FigureView], object], views: Sequence[FigureView]) -> float:
-    """Return the median CPU time per figure in milliseconds, after one call to warm up."""
-    work(views[0])
+@dataclass(frozen=True)
+class Cost:
+    """CPU milliseconds per figure, and peak memory in MB above what the process had before."""
+
+    milliseconds: float
+    megabytes: float
+
+
+def figure_network(file: Path | None) -> Work:
+    """Return the figure network, at most eight figures per pass."""
+    network = FigureNetwork(file, batch_size=8)
+    return lambda some: network([FigureView(v.pixels.copy()) for v in some])
+
+
+def mark_classifier(file: Path | None) -> Work:
+    """Return the mark classifier, one picture per pass."""
+    classifier = OnnxMarkClassifier(file)
+    return lambda some: [classifier.probabilities([v.pixels]) for v in some]
+
+
+def retinanet() -> Work:
+    """Return a RetinaNet with random weights, at most eight figures per pass."""
+    import torch
+
+    from pmo_assets.pipeline.detection.retinanet import RetinaNet, TorchNetwork
+
+    torch.set_num_threads(1)
+    network = TorchNetwork(RetinaNet(4), batch_size=8)
+    return lambda some: network([v.pixels for v in some])
+
+
+def detection(source: DetectorSource, file: Path | None, marks_file: Path | None) -> Work:
+    """Return everything that is done with a figure."""
+    detectors = detector_set(source, detector_file=file, marks_file=marks_file)
+
+    def work(some: Sequence[FigureView]) -> object:
+        fresh = [FigureView(v.pixels.copy(), v.bitmaps, v.texts, v.caption_identifiers) for v in some]
+        panels = panels_of_figures(fresh, detectors.panels)
+        return images_of_figures(fresh, panels, detectors.images, detectors.marks)
+
+    return work
+
+
+def measured_here(prepare: Prepare, file: Path, batch: int, sender: Connection) -> None:
+    """Measure a detector on the figures in a file in this process and send its cost."""
+    cv2.setNumThreads(1)
+    views = pickle.loads(file.read_bytes())
+    before = memory_megabytes("VmRSS")
+    work = prepare()
+    work(views[:1])
     times = []
-    for view in views:
+    for k in range(0, len(views), batch):
+        some = views[k : k + batch]
         start = time.process_time()
-        work(view)
-        times.append(1000 * (time.process_time() - start))
-    return median(times)
+        work(some)
+        times.append(1000 * (time.process_time() - start) / len(some))
+    sender.send(Cost(median(times), memory_megabytes("VmHWM") - before))
 
 
-def peak_megabytes() -> float:
-    """Return the peak memory of this process in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def memory_megabytes(kind: str) -> float:
+    """Return the present (VmRSS) or the largest (VmHWM) memory of this process in MB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{kind}:")) / 1024
+
+
+def measured(prepare: Prepare, views: Sequence[FigureView], batch: int) -> Cost:
+    """Return the cost of a detector, in a fresh process so that no other one's memory counts.
+
+    Args:
+        prepare: makes the detector there.
+        views: figures, the first one also to warm up.
+        batch: figures per call.
+    """
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "figures"
+        file.write_bytes(pickle.dumps(list(views)))
+        process = multiprocessing.get_context("spawn").Process(
+            target=measured_here, args=(prepare, file, batch, sender)
+        )
+        process.start()
+        sender.close()
+        cost: Cost = receiver.recv()
+        process.join()
+    return cost
 
 
 def main() -> None:
@@ -66,56 +149,28 @@ def main() -> None:
     parser.add_argument("--detector", type=Path, help="ONNX file of the figure network instead of the package's")
     parser.add_argument("--marks", type=Path, help="ONNX file of the mark classifier instead of the package's")
     args = parser.parse_args()
-    cv2.setNumThreads(1)
     views = figure_views(args.shared, args.figures)
-    print(f"{len(views)} figures, median {median(v.pixels.shape[0] * v.pixels.shape[1] for v in views) / 1e6:.1f} Mpx")
-
-    def detect(source: str) -> Callable[[FigureView], object]:
-        detectors = detector_set(source, detector_file=args.detector, marks_file=args.marks)  # type: ignore[arg-type]
-
-        def work(view: FigureView) -> object:
-            fresh = FigureView(view.pixels.copy(), view.bitmaps, view.texts, view.caption_identifiers)
-            panels = detect_panels(fresh, detectors.panels)
-            return detect_images(fresh, panels, detectors.images, detectors.marks)
-
-        return work
-
-    network, marks = FigureNetwork(args.detector), OnnxMarkClassifier(args.marks)
-    structure = detector_set("structure")
-    crops = {
-        id(v): [crop(v.pixels, i.box) for i in detect_images(v, detect_panels(v, structure.panels), structure.images)]
-        for v in views
-    }
-    rows: list[tuple[str, float]] = [
-        ("figure network", milliseconds(lambda v: network([FigureView(v.pixels.copy())]), views)),
-        ("mark classifier, all images of a figure", milliseconds(lambda v: marks.probabilities(crops[id(v)]), views)),
-        ("structure: panels, images, types, marks", milliseconds(detect("structure"), views)),
-        ("network: panels, images, types, marks", milliseconds(detect("network"), views)),
-        ("both: panels, images, types, marks", milliseconds(detect("both"), views)),
+    sizes = sorted(views, key=lambda v: v.pixels.shape[0] * v.pixels.shape[1])
+    usual = sizes[len(sizes) // 2]
+    print(f"{len(views)} figures, median {usual.pixels.shape[0] * usual.pixels.shape[1] / 1e6:.1f} Mpx; 1 thread")
+    # Copies of one figure: only inputs of one size share a batch.
+    same = [FigureView(usual.pixels.copy()) for _ in range(16)]
+    figures, marks = partial(figure_network, args.detector), partial(mark_classifier, args.marks)
+    rows: list[tuple[str, Prepare, Sequence[FigureView], int]] = [
+        ("figure network, batch 1", figures, same, 1),
+        ("figure network, batch 8", figures, same, 8),
+        ("mark classifier, one image", marks, same, 1),
     ]
-    start = time.process_time()
-    for k in range(0, len(views), 8):
-        network([FigureView(v.pixels.copy()) for v in views[k : k + 8]])
-    batched = 1000 * (time.process_time() - start) / len(views)
-    rows.append(("figure network, batches of 8", batched))
-    memory = peak_megabytes()
     if find_spec("torch") is not None:
-        import torch
-
-        from pmo_assets.pipeline.detection.retinanet import RetinaNet, retinanet_boxes
-
-        torch.set_num_threads(1)
-        model = RetinaNet(4).eval()
-        few = views[: max(2, len(views) // 10)]
-        rows.append(
-            ("RetinaNet-R50, one of its two networks", milliseconds(lambda v: retinanet_boxes(model, v.pixels), few))
-        )
-    for name, value in rows:
-        print(f"{name:44s} {value:8.1f} ms")
-    print(f"{'peak memory before RetinaNet':44s} {memory:8.0f} MB")
-    if find_spec("torch") is not None:
-        print(f"{'peak memory with RetinaNet':44s} {peak_megabytes():8.0f} MB")
-    print(f"{'figures per second and core, batches of 8':44s} {1000 / batched:8.1f}")
+        rows.append(("RetinaNet-R50, one of two, batch 1", retinanet, same[:8], 1))
+        rows.append(("RetinaNet-R50, one of two, batch 8", retinanet, same[:8], 8))
+    for source in get_args(DetectorSource):
+        prepare = partial(detection, source, args.detector, args.marks)
+        rows.append((f"{source}: panels, images, types, marks", prepare, views, 1))
+    print(f"{'':40s} {'ms/figure':>10s} {'figures/s':>10s} {'peak MB':>8s}")
+    for name, prepare, chosen, batch in rows:
+        cost = measured(prepare, chosen, batch)
+        print(f"{name:40s} {cost.milliseconds:10.1f} {1000 / cost.milliseconds:10.2f} {cost.megabytes:8.0f}")
 
 
 if __name__ == "__main__":

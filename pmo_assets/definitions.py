@@ -13,7 +13,7 @@ from pmo_assets.pipeline.captions.chat import ChatModel
 from pmo_assets.resources.chat import chat_model
 from pmo_assets.resources.registry import BatchRegistry
 from pmo_assets.resources.storage import ContentStore, DataRoot, ParquetTables, Tables
-from pmo_assets.resources.workers import Progress, TimedProgress, WorkerPool, worker_pool
+from pmo_assets.resources.workers import Progress, TimedProgress, WorkerPool, device_pool, worker_pool
 from pmo_assets.schedules import WEEKLY_RELEASE
 from pmo_assets.sensors import registered_batches
 from pmo_assets.settings import Settings, settings_digest
@@ -39,6 +39,23 @@ def workers_resource(settings: Settings, progress: Progress | None = None) -> dg
     return workers
 
 
+def detector_workers_resource(settings: Settings) -> dg.ResourceDefinition:
+    """Return the workers of detection as a resource: those of the other steps, or a few of their own on a GPU."""
+
+    @dg.resource(
+        required_resource_keys={"workers"}, description="Worker processes of detection: `workers`, or fewer for a GPU."
+    )
+    def detector_workers(context: dg.InitResourceContext) -> Iterator[WorkerPool]:
+        workers: WorkerPool = context.resources.workers
+        if settings.detector_device == "cpu":
+            yield workers
+            return
+        with device_pool(workers, settings.detector_workers) as pool:
+            yield pool
+
+    return detector_workers
+
+
 def chat_resource(settings: Settings, data_root: DataRoot) -> dg.ResourceDefinition:
     """Return the language model as a resource, None if the settings name none: opened for a run, closed with it."""
 
@@ -58,7 +75,7 @@ def build_defs(
     Args:
         settings: options; from environment and `.env` if None.
         resource_overrides: resources that replace the built-in ones (`settings`, `data_root`, `tables`, `objects`,
-            `registry`, `io_manager`, `workers`, `chat`).
+            `registry`, `io_manager`, `workers`, `detector_workers`, `chat`).
     """
     settings = settings or Settings()
     data_root = DataRoot(settings.data_root, settings.s3_endpoint)
@@ -71,6 +88,7 @@ def build_defs(
         "registry": BatchRegistry(data_root),
         "io_manager": ParquetTables(tables),
         "workers": workers_resource(settings),
+        "detector_workers": detector_workers_resource(settings),
         "chat": chat_resource(settings, data_root),
     }
     unknown = set(resource_overrides or {}) - set(resources)

@@ -7,6 +7,7 @@ changed option shows as stale in the UI. Options without `affects` change only h
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -67,6 +68,30 @@ class Settings(BaseSettings):
     detector_device: Literal["cpu", "cuda"] = _option(
         "cpu", "Where the networks run; `cuda` needs onnxruntime-gpu in place of onnxruntime."
     )
+    detector_workers: int = _option(
+        4,
+        "With PMO_DETECTOR_DEVICE=cuda: worker processes (of PMO_WORKERS) that share the GPU, each with the networks.",
+        ge=0,
+    )
+    detector_weights: Path | None = _option(
+        None, "ONNX file of the figure network (`pmo train export`) in place of the package's.", _DETECTIONS
+    )
+    mark_weights: Path | None = _option(
+        None, "ONNX file of the mark classifier in place of the package's.", ("image_detections",)
+    )
+    panel_checkpoint: Path | None = _option(
+        None,
+        "Detectron2 RetinaNet (.pth, .pkl; classes Panel, Label) that finds panels in place of the figure network.",
+        _DETECTIONS,
+    )
+    image_checkpoint: Path | None = _option(
+        None,
+        "Detectron2 RetinaNet (CFP, OCT, Retinal Imaging, Other) that finds images in place of the figure network.",
+        ("image_detections",),
+    )
+    detector_runtime: Literal["torch", "detectron2"] = _option(
+        "torch", "What runs the RetinaNet checkpoints: PyTorch, or Detectron2 where it is installed.", _DETECTIONS
+    )
     score_threshold: float = _option(
         0.25, "Detections below this score are dropped (paper: 0.25).", _DETECTIONS, ge=0, le=1
     )
@@ -119,6 +144,11 @@ class Settings(BaseSettings):
     )
     gallery_panels: int = _option(2000, "The gallery shows at most about so many panels of a release.", ge=1)
 
+    @field_validator("detector_weights", "mark_weights", "panel_checkpoint", "image_checkpoint", mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: object) -> object:
+        return None if value == "" else value
+
     @field_validator("llm_model")
     @classmethod
     def _model_is_named(cls, value: str | None, info: ValidationInfo) -> str | None:
@@ -139,7 +169,7 @@ class Settings(BaseSettings):
 def settings_digest(settings: Settings, asset: str) -> str:
     """Return a short hash of the options that change `asset`'s result; "" when there is none.
 
-    A specialty's own TOML file counts with its content, so that an edited file shows as well.
+    Files (weights, a specialty's own TOML) count with their content, so that another file of the same name shows.
     """
     values = {
         name: getattr(settings, name)
@@ -149,9 +179,20 @@ def settings_digest(settings: Settings, asset: str) -> str:
     if not values:
         return ""
     specialty = Path(str(values.get("specialty", "")))
-    if specialty.suffix == ".toml" and specialty.is_file():
-        values["specialty"] = hashlib.sha256(specialty.read_bytes()).hexdigest()
+    if specialty.suffix == ".toml":
+        values["specialty"] = specialty
+    for name, value in values.items():
+        if isinstance(value, Path) and value.is_file():
+            state = value.stat()
+            values[name] = _content_digest(value.absolute(), state.st_size, state.st_mtime_ns)
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:8]
+
+
+@functools.cache
+def _content_digest(path: Path, size: int, changed: int) -> str:
+    """Return the SHA-256 of a file; it is read again when its size or time of change are other ones."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def settings_table() -> list[tuple[str, str, str]]:

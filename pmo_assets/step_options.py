@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pmo_assets.pipeline.article_steps import DetectionOptions
 from pmo_assets.pipeline.articles.fetching import FetchLimits
 from pmo_assets.pipeline.captions.cascade import Cascade
@@ -9,6 +11,7 @@ from pmo_assets.pipeline.captions.chat import ChatModel
 from pmo_assets.pipeline.captions.model_split import CaptionReader
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.page import PageLimits
+from pmo_assets.pipeline.stores import SystemicError
 from pmo_assets.settings import Settings
 
 
@@ -19,12 +22,31 @@ def figure_options(settings: Settings) -> FigureOptions:
 
 
 def detection_options(settings: Settings) -> DetectionOptions:
-    """Return which detectors are used and their thresholds."""
+    """Return which detectors are used and their thresholds.
+
+    Raises:
+        SystemicError: when a file of weights that is needed is missing.
+    """
+
+    def weights(option: str) -> Path | None:
+        path: Path | None = getattr(settings, option)
+        if path is None or settings.detectors == "structure":
+            return None
+        path = path.expanduser().absolute()
+        if not path.is_file():
+            raise SystemicError(f"PMO_{option.upper()}: there is no file {path}")
+        return path
+
     return DetectionOptions(
         score_threshold=settings.score_threshold,
         nms_iou=settings.nms_iou,
         source=settings.detectors,
         provider=settings.detector_device,
+        detector_file=weights("detector_weights"),
+        marks_file=weights("mark_weights"),
+        panel_checkpoint=weights("panel_checkpoint"),
+        image_checkpoint=weights("image_checkpoint"),
+        runtime=settings.detector_runtime,
     )
 
 

@@ -9,7 +9,9 @@ from pydantic import ValidationError
 
 from pmo_assets.assets.dataset import BATCH_ASSETS
 from pmo_assets.assets.quality import QUALITY_ASSETS
+from pmo_assets.pipeline.stores import SystemicError
 from pmo_assets.settings import Settings, settings_digest, settings_table
+from pmo_assets.step_options import detection_options
 from pmo_assets.versions import source_version
 
 
@@ -41,6 +43,57 @@ def test_only_options_that_affect_an_asset_change_its_digest() -> None:
     assert settings_digest(usual, "pdf_figures") != settings_digest(other, "pdf_figures")
     assert settings_digest(usual, "panel_detections") == settings_digest(other, "panel_detections")
     assert settings_digest(usual, "article_batch") == ""
+
+
+def test_weights_count_with_their_content(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.pth", tmp_path / "b.pth"
+    first.write_bytes(b"weights")
+    second.write_bytes(b"weights")
+    plain, by_first = settings_digest(Settings(), "panel_detections"), Settings(panel_checkpoint=first)
+    digest = settings_digest(by_first, "panel_detections")
+    assert digest != plain
+    assert settings_digest(Settings(panel_checkpoint=second), "panel_detections") == digest
+    first.write_bytes(b"other weights")
+    assert settings_digest(by_first, "panel_detections") != digest
+    first.unlink()
+    assert settings_digest(by_first, "panel_detections") != digest, "a missing file does not break the code location"
+
+
+def test_weights_count_only_for_what_they_find(tmp_path: Path) -> None:
+    file = tmp_path / "weights"
+    file.write_bytes(b"weights")
+    usual = Settings()
+    for option in ("image_checkpoint", "mark_weights"):
+        other = Settings(**{option: file})
+        assert settings_digest(usual, "panel_detections") == settings_digest(other, "panel_detections")
+        assert settings_digest(usual, "image_detections") != settings_digest(other, "image_detections")
+
+
+def test_missing_weights_fail_the_step_and_name_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PMO_IMAGE_CHECKPOINT", str(tmp_path / "absent.pth"))
+    monkeypatch.setenv("PMO_DETECTOR_WEIGHTS", "")
+    assert Settings().detector_weights is None
+    with pytest.raises(SystemicError, match=r"PMO_IMAGE_CHECKPOINT.*absent\.pth"):
+        detection_options(Settings())
+    assert detection_options(Settings(detectors="structure")).image_checkpoint is None
+
+
+def test_weights_reach_the_steps_as_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.onnx", "b.onnx", "c.pth", "d.pth"):
+        (tmp_path / name).touch()
+    options = detection_options(
+        Settings(
+            detector_weights=Path("a.onnx"),
+            mark_weights=Path("b.onnx"),
+            panel_checkpoint=Path("c.pth"),
+            image_checkpoint=Path("d.pth"),
+            detector_runtime="detectron2",
+        )
+    )
+    assert (options.detector_file, options.marks_file) == (tmp_path / "a.onnx", tmp_path / "b.onnx")
+    assert (options.panel_checkpoint, options.image_checkpoint) == (tmp_path / "c.pth", tmp_path / "d.pth")
+    assert options.runtime == "detectron2"
 
 
 def test_a_source_that_does_not_exist_is_refused() -> None:

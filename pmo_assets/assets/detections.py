@@ -30,13 +30,13 @@ def panel_detections(
     figures: pl.DataFrame,
     data_root: dg.ResourceParam[DataRoot],
     settings: dg.ResourceParam[Settings],
-    workers: dg.ResourceParam[WorkerPool],
+    detector_workers: dg.ResourceParam[WorkerPool],
 ) -> dg.MaterializeResult[StageResult]:
     """Find panels and panel identifiers."""
     watch = Stopwatch()
-    pixels = ParquetPixels(data_root, "figures", context.partition_key)
-    tasks = [(key, (key, rows, pixels, detection_options(settings))) for key, rows in rows_by_article(figures).items()]
-    stage = stage_result(workers.map_articles("panel_detections", detect_article_panels, tasks))
+    pixels, options = ParquetPixels(data_root, "figures", context.partition_key), detection_options(settings)
+    tasks = [(key, (key, rows, pixels, options)) for key, rows in rows_by_article(figures).items()]
+    stage = stage_result(detector_workers.map_articles("panel_detections", detect_article_panels, tasks))
     kinds = [row["kind"] for row in stage.rows]
     return materialized(
         stage,
@@ -63,11 +63,11 @@ def image_detections(
     subcaptions: pl.DataFrame,
     data_root: dg.ResourceParam[DataRoot],
     settings: dg.ResourceParam[Settings],
-    workers: dg.ResourceParam[WorkerPool],
+    detector_workers: dg.ResourceParam[WorkerPool],
 ) -> dg.MaterializeResult[StageResult]:
     """Find images, their imaging type and whether they are marked."""
     watch = Stopwatch()
-    pixels = ParquetPixels(data_root, "figures", context.partition_key)
+    pixels, options = ParquetPixels(data_root, "figures", context.partition_key), detection_options(settings)
     panels, captions = rows_by_article(panel_detections), rows_by_article(subcaptions)
     tasks = [
         (
@@ -78,12 +78,12 @@ def image_detections(
                 rows_by_figure(panels.get(key, [])),
                 rows_by_figure(captions.get(key, [])),
                 pixels,
-                detection_options(settings),
+                options,
             ),
         )
         for key, rows in rows_by_article(figures).items()
     ]
-    stage = stage_result(workers.map_articles("image_detections", detect_article_images, tasks))
+    stage = stage_result(detector_workers.map_articles("image_detections", detect_article_images, tasks))
     types = [row["image_type"] or "undecided" for row in stage.rows]
     return materialized(
         stage,

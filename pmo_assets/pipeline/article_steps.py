@@ -7,9 +7,10 @@ dict with the columns of the table's schema (`pmo_assets.schemas`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import cv2
@@ -31,10 +32,11 @@ from pmo_assets.pipeline.captions.chat import ChatUsage
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.pipeline.dataset.rows import crop_box, panel_id
-from pmo_assets.pipeline.detection.detect import NMS_IOU, detect_images, detect_panels
+from pmo_assets.pipeline.detection.detect import NMS_IOU, images_of_figures, panels_of_figures
 from pmo_assets.pipeline.detection.detections import SCORE_THRESHOLD, FigureView, ImageDetection, PanelDetection
-from pmo_assets.pipeline.detection.detector_set import DetectorSource, detector_set
-from pmo_assets.pipeline.detection.onnx_detectors import Provider
+from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSource, detector_set
+from pmo_assets.pipeline.detection.memory_batches import Provider
+from pmo_assets.pipeline.detection.retinanet_detectors import Runtime
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
 from pmo_assets.pipeline.figures.matching import match_figures
@@ -43,6 +45,8 @@ from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_fr
 from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore, SystemicError
 
 Row = dict[str, Any]
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass
@@ -72,12 +76,29 @@ class PictureUnreadable(ArticleError):
 
 @dataclass(frozen=True, slots=True)
 class DetectionOptions:
-    """Which detectors, where their networks run, and the thresholds (paper, Methods)."""
+    """Which detectors (see `detector_set`), where their networks run, and the thresholds (paper, Methods)."""
 
     score_threshold: float = SCORE_THRESHOLD
     nms_iou: float = NMS_IOU
     source: DetectorSource = "both"
     provider: Provider = "cpu"
+    detector_file: Path | None = None
+    marks_file: Path | None = None
+    panel_checkpoint: Path | None = None
+    image_checkpoint: Path | None = None
+    runtime: Runtime = "torch"
+
+    def detectors(self) -> DetectorSet:
+        """Return the detectors, made once per process."""
+        return detector_set(
+            self.source,
+            self.provider,
+            self.detector_file,
+            self.marks_file,
+            panel_checkpoint=self.panel_checkpoint,
+            image_checkpoint=self.image_checkpoint,
+            runtime=self.runtime,
+        )
 
 
 def _decided(reason: ArticleError, stage: str, article_id: int, figure: str | None = None) -> Rejection:
@@ -350,6 +371,46 @@ def _for_each_figure(figures: Sequence[Mapping[str, Any]], stage: str, make: Any
     return output
 
 
+GROUP_FIGURES, GROUP_PIXELS = 16, 40_000_000
+"""So many figures of an article, with so many pixels in all, are put to detectors on a GPU at once."""
+
+
+def _figure_groups(figures: Sequence[Mapping[str, Any]], provider: Provider) -> Iterator[list[Mapping[str, Any]]]:
+    """Give an article's figures in groups that fill a GPU, one by one on the CPU, where larger ones gain nothing."""
+    group: list[Mapping[str, Any]] = []
+    for figure in figures:
+        pixels = sum(f["width"] * f["height"] for f in [*group, figure])
+        if group and (provider == "cpu" or len(group) >= GROUP_FIGURES or pixels > GROUP_PIXELS):
+            yield group
+            group = []
+        group.append(figure)
+    if group:
+        yield group
+
+
+def _for_each_group(
+    figures: Sequence[Mapping[str, Any]],
+    stage: str,
+    provider: Provider,
+    make: Callable[[Sequence[Mapping[str, Any]]], list[Row]],
+) -> StepOutput:
+    """Apply `make(figures) -> rows` to groups of figures; after a failure in a group, to each of its figures alone."""
+    output = StepOutput()
+    for group in _figure_groups(figures, provider):
+        if len(group) > 1:
+            try:
+                output.rows.extend(make(group))
+                continue
+            except (SystemicError, MemoryError):
+                raise
+            except Exception as error:
+                _LOG.info("%s: %s figures together failed, each is tried alone: %s", stage, len(group), error)
+        alone = _for_each_figure(group, stage, lambda figure: make([figure]))
+        output.rows.extend(alone.rows)
+        output.rejections.extend(alone.rejections)
+    return output
+
+
 def _key(figure: Mapping[str, Any]) -> Row:
     return {"article_id": figure["article_id"], "image_cluster_id": figure["image_cluster_id"]}
 
@@ -358,23 +419,32 @@ def detect_article_panels(
     article_id: int, figures: Sequence[Mapping[str, Any]], pixels: PixelStore, options: DetectionOptions
 ) -> StepOutput:
     """Find panels and panel identifiers in an article's figures: rows of `panel_detections`."""
-    detectors = detector_set(options.source, options.provider)
+    detectors = options.detectors()
     pictures = pixels.read(article_id)
 
-    def rows(figure: Mapping[str, Any]) -> list[Row]:
-        key = figure["pdf_figure_id"]
-        view = figure_view(figure, decoded(pictures.get(key), key))
-        found = detect_panels(view, detectors.panels, score_threshold=options.score_threshold, nms_iou=options.nms_iou)
-        counts = {"panel": 0, "identifier": 0}
+    def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
+        found = panels_of_figures(
+            _views(group, pictures),
+            detectors.panels,
+            score_threshold=options.score_threshold,
+            nms_iou=options.nms_iou,
+        )
         result = []
-        for detection in found:
-            number = counts[detection.kind]
-            counts[detection.kind] += 1
-            name = f"{'p' if detection.kind == 'panel' else 'l'}{number}"
-            result.append({**_key(figure), "detection_id": name, **asdict(detection)})
+        for figure, detections in zip(group, found, strict=True):
+            counts = {"panel": 0, "identifier": 0}
+            for detection in detections:
+                number = counts[detection.kind]
+                counts[detection.kind] += 1
+                name = f"{'p' if detection.kind == 'panel' else 'l'}{number}"
+                result.append({**_key(figure), "detection_id": name, **asdict(detection)})
         return result
 
-    return _for_each_figure(figures, "panel_detections", rows)
+    return _for_each_group(figures, "panel_detections", options.provider, rows)
+
+
+def _views(figures: Sequence[Mapping[str, Any]], pictures: Mapping[str, Picture]) -> list[FigureView]:
+    keys = [figure["pdf_figure_id"] for figure in figures]
+    return [figure_view(f, decoded(pictures.get(key), key)) for f, key in zip(figures, keys, strict=True)]
 
 
 def in_detection_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -420,33 +490,36 @@ def detect_article_images(
         panel_rows: rows of `panel_detections` by image_cluster_id.
         subcaption_rows: rows of `subcaptions` by image_cluster_id; their words are evidence for the type.
         pixels: where the renderings are.
-        options: thresholds.
+        options: detectors and thresholds.
     """
-    detectors = detector_set(options.source, options.provider)
+    detectors = options.detectors()
     pictures = pixels.read(article_id)
 
-    def rows(figure: Mapping[str, Any]) -> list[Row]:
-        key, cluster = figure["pdf_figure_id"], figure["image_cluster_id"]
-        panels = tuple(panel_detection(row) for row in in_detection_order(panel_rows.get(cluster, ())))
-        view = figure_view(figure, decoded(pictures.get(key), key))
-        words = words_of_panels(panels, caption_split(subcaption_rows.get(cluster, ())), figure["caption"])
-        found = detect_images(
-            view,
+    def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
+        panels, words = [], []
+        for figure in group:
+            cluster = figure["image_cluster_id"]
+            panels.append(tuple(panel_detection(row) for row in in_detection_order(panel_rows.get(cluster, ()))))
+            split = caption_split(subcaption_rows.get(cluster, ()))
+            words.append(words_of_panels(panels[-1], split, figure["caption"]))
+        found = images_of_figures(
+            _views(group, pictures),
             panels,
             detectors.images,
             detectors.marks,
-            words_of_panel=words,
+            words_of_panels=words,
             score_threshold=options.score_threshold,
             nms_iou=options.nms_iou,
         )
         result = []
-        for number, detection in enumerate(found):
-            row = asdict(detection)
-            row.pop("type_scores")
-            result.append({**_key(figure), "detection_id": f"i{number}", **row})
+        for figure, detections in zip(group, found, strict=True):
+            for number, detection in enumerate(detections):
+                row = asdict(detection)
+                row.pop("type_scores")
+                result.append({**_key(figure), "detection_id": f"i{number}", **row})
         return result
 
-    return _for_each_figure(figures, "image_detections", rows)
+    return _for_each_group(figures, "image_detections", options.provider, rows)
 
 
 # captions

@@ -97,12 +97,14 @@ class WorkerPool:
         timeout: seconds per article and step.
         memory_mb: address space of a worker in MiB; 0 for no limit.
         progress: told after each article.
+        lasting: keep the processes for the next step; else they end after each one and give back what they hold.
     """
 
     workers: int
     timeout: float
     memory_mb: int
     progress: Progress = _no_progress
+    lasting: bool = True
     _pool: ProcessPool | None = field(default=None, repr=False)
 
     def map_articles(
@@ -125,6 +127,8 @@ class WorkerPool:
                 outcome = StepOutput(rejections=[rejection_from(outcome, stage=stage, article_id=article_id)])
             outputs.append(outcome)
             self.progress(stage, len(outputs), len(articles))
+        if not self.lasting:
+            self.close()
         return outputs
 
     def _outcomes(
@@ -149,13 +153,18 @@ class WorkerPool:
                 yield ArticleTimeout(f"took longer than {self.timeout:g} s (PMO_ARTICLE_TIMEOUT)")
             except ProcessExpired as error:
                 yield WorkerDied(
-                    f"the worker process died with exit code {error.exitcode}: a crash in a native library, or more "
-                    f"memory than {self.memory_mb} MiB (PMO_WORKER_MEMORY_MB)"
+                    f"the worker process died with exit code {error.exitcode}: a crash in a native library, or "
+                    f"{self._limit()}"
                 )
             except MemoryError:
-                yield WorkerDied(f"needed more memory than {self.memory_mb} MiB (PMO_WORKER_MEMORY_MB)")
+                yield WorkerDied(f"needed {self._limit()}")
             except Exception as error:
                 yield error
+
+    def _limit(self) -> str:
+        if self.memory_mb:
+            return f"more memory than {self.memory_mb} MiB (PMO_WORKER_MEMORY_MB)"
+        return "more memory than the machine has"
 
     def _started(self) -> ProcessPool:
         if self._pool is None or not self._pool.active:
@@ -194,6 +203,22 @@ def worker_pool(
         pool.close(stop=True)
         raise
     pool.close()
+
+
+@contextmanager
+def device_pool(pool: WorkerPool, workers: int) -> Iterator[WorkerPool]:
+    """Give a pool like `pool` for work on a GPU: at most so many processes, alive during a step only.
+
+    Their address space has no limit: CUDA reserves more of it than the machine has memory. What they hold on the GPU is
+    free again for other runs when the step ends.
+    """
+    own = WorkerPool(min(pool.workers, workers), pool.timeout, 0, pool.progress, lasting=False)
+    try:
+        yield own
+    except BaseException:
+        own.close(stop=True)
+        raise
+    own.close()
 
 
 @dataclass

@@ -16,12 +16,13 @@ from pmo_assets import checks, schemas
 from pmo_assets.assets.dataset import BATCH_ASSETS, STAGES
 from pmo_assets.assets.models import MODEL_ASSETS
 from pmo_assets.assets.quality import QUALITY_ASSETS
-from pmo_assets.definitions import build_defs
+from pmo_assets.definitions import build_defs, detector_workers_resource, workers_resource
 from pmo_assets.pipeline.geometry import as_box, iou
 from pmo_assets.pipeline.stores import StorageError
 from pmo_assets.resources.storage import DataRoot, Tables
 from pmo_assets.runner import RunFailed, release_is_stale, run_job, stale_assets
 from pmo_assets.sensors import registered_batches
+from pmo_assets.settings import Settings
 from pmo_assets_tests.assets.conftest import Graph, settings_below
 
 
@@ -55,6 +56,16 @@ def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
         assert node.code_version, key
         groups = {"articles", "figures", "detections", "captions", "panels", "dataset", "models", "quality"}
         assert node.group_name in groups, key
+
+
+@pytest.mark.parametrize(("device", "workers"), [("cpu", 3), ("cuda", 2)])
+def test_detection_has_workers_of_its_own_on_a_gpu_only(device: str, workers: int) -> None:
+    settings = Settings(workers=3, detector_workers=2, detector_device=device)  # type: ignore[arg-type]
+    needed = {"workers": workers_resource(settings), "detector_workers": detector_workers_resource(settings)}
+    with dg.build_resources(needed) as resources:
+        assert resources.workers.workers == 3
+        assert resources.detector_workers.workers == workers
+        assert (resources.detector_workers is resources.workers) == (device == "cpu")
 
 
 def test_table_assets_show_their_columns_with_meaning() -> None:

@@ -8,8 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.article import ArticleResult, MemoryObjects, annotation, process_article
-from pmo_assets.pipeline.article_steps import PictureUnreadable, decoded
+from pmo_assets.pipeline.article import (
+    ArticleResult,
+    MemoryObjects,
+    MemoryPixels,
+    annotation,
+    process_article,
+    rows_by_figure,
+)
+from pmo_assets.pipeline.article_steps import (
+    DetectionOptions,
+    PictureUnreadable,
+    decoded,
+    detect_article_images,
+    detect_article_panels,
+)
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.figures.matched import UNMATCHED_PREFIX, matched_figures
 from pmo_assets.pipeline.figures.rendering import png_bytes
@@ -111,6 +124,34 @@ def test_subcaptions_and_identifiers_agree_with_the_ground_truth() -> None:
 def test_the_same_article_gives_the_same_answer() -> None:
     article = next(item for item in sample_articles() if item.expected.relevant)
     assert annotation("x", processed(article)) == annotation("x", processed(article))
+
+
+def test_figures_in_groups_for_a_gpu_get_what_they_get_alone() -> None:
+    """Structure needs no GPU, but takes the same way there as the networks."""
+    article = max(sample_articles(), key=lambda item: len(item.truth["figures"]) if item.expected.pdf_readable else 0)
+    objects, pixels = MemoryObjects({}), MemoryPixels({})
+    found = process_article(
+        package_of(article, objects), objects, specialty=load_specialty("ophthalmology"), pixels=pixels
+    )
+    one, many = (DetectionOptions(source="structure", provider=provider) for provider in ("cpu", "cuda"))
+    number, figures = article.article_id, found.figures
+    assert len(figures) > 1
+    panels = detect_article_panels(number, figures, pixels, many)
+    assert panels == detect_article_panels(number, figures, pixels, one)
+    assert panels.rows
+    by_figure = rows_by_figure(panels.rows)
+    images = detect_article_images(number, figures, by_figure, {}, pixels, many)
+    assert images == detect_article_images(number, figures, by_figure, {}, pixels, one)
+    assert images.rows
+
+    key = figures[0]["pdf_figure_id"]
+    pixels.pictures[number][key] = Picture(key, 1, 1, b"no png")
+    damaged = detect_article_panels(number, figures, pixels, many)
+    cluster = figures[0]["image_cluster_id"]
+    assert [(item.image_cluster_id, item.error_class) for item in damaged.rejections] == [
+        (cluster, "PictureUnreadable")
+    ]
+    assert damaged.rows == [row for row in panels.rows if row["image_cluster_id"] != cluster]
 
 
 def test_pictures_are_decoded_as_rgb() -> None:

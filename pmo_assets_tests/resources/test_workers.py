@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 
@@ -12,7 +13,8 @@ import pytest
 from pmo_assets.pipeline.article_steps import StepOutput
 from pmo_assets.pipeline.rejections import ArticleError
 from pmo_assets.pipeline.stores import StorageError
-from pmo_assets.resources.workers import TimedProgress, WorkerPool, worker_pool
+from pmo_assets.processes import process_is_alive
+from pmo_assets.resources.workers import TimedProgress, WorkerPool, device_pool, worker_pool
 
 REJECTION_ROW = {"stage": "s", "article_id": 1, "error_class": "E", "message": "m", "traceback_tail": ""}
 
@@ -109,6 +111,31 @@ def test_limits_hold_and_the_other_articles_are_processed(trouble: str, error: s
     assert [len(output.rows) for output in outputs] == [1, 0, 1, 1]
     assert outputs[1].rejections[0].error_class == error
     assert words in outputs[1].rejections[0].message
+
+
+def process_step(number: int) -> StepOutput:
+    """Tell the process and the limit of its address space."""
+    time.sleep(0.2)
+    resource = pytest.importorskip("resource")
+    return StepOutput(rows=[{"pid": os.getpid(), "limit": resource.getrlimit(resource.RLIMIT_AS)[0]}])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited as on Linux")
+def test_a_pool_for_a_gpu_is_small_without_limit_and_lasts_for_a_step() -> None:
+    import resource
+
+    news: list[tuple[str, int, int]] = []
+    articles = [(number, (number,)) for number in range(1, 9)]
+    with worker_pool(8, timeout=20, memory_mb=4096, progress=lambda *item: news.append(item)) as pool:
+        with device_pool(pool, 2) as own:
+            rows = [output.rows[0] for output in own.map_articles("s", process_step, articles)]
+            assert news[-1] == ("s", 8, 8)
+            assert {row["limit"] for row in rows} == {resource.getrlimit(resource.RLIMIT_AS)[0]}
+            assert len({row["pid"] for row in rows}) <= 2
+            assert not any(process_is_alive(row["pid"]) for row in rows)
+            assert len(own.map_articles("s", process_step, articles[:1])) == 1, "it starts again for the next step"
+        with device_pool(pool, 20) as own:
+            assert own.workers == 8
 
 
 def test_progress_is_told_after_each_article() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pmo_assets.pipeline.detection.memory_batches import Provider, is_out_of_memory
 from pmo_assets.pipeline.detection.retinanet import PIXEL_MEAN, RetinaNet, RetinaNetOptions
+from pmo_assets.pipeline.detection.retinanet_detectors import ClassBoxes
+from pmo_assets.pipeline.stores import SystemicError
 
 DERIVED = ("anchor_generator.", "pixel_mean", "pixel_std")
 """Entries that older versions of Detectron2 saved although they follow from the configuration."""
 
 
-class CheckpointError(ValueError):
+class CheckpointError(SystemicError):
     """A file that is no RetinaNet-R50-FPN checkpoint of the expected form; the message says what differs."""
 
 
@@ -58,6 +62,8 @@ def checkpoint_tensors(path: Path) -> dict[str, Tensor]:
         else:
             data = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, EOFError, RuntimeError, UnicodeDecodeError) as error:
+        if is_out_of_memory(error):
+            raise
         raise CheckpointError(f"{path.name} cannot be read as weights: {error}") from error
     weights = data.get("model", data) if isinstance(data, Mapping) else None
     if not isinstance(weights, Mapping) or not weights:
@@ -104,14 +110,23 @@ def retinanet_from_checkpoint(path: Path, classes: int) -> RetinaNet:
 
 
 class Detectron2Network:
-    """Detectron2's own RetinaNet on the same checkpoint, where Detectron2 is installed."""
+    """Detectron2's own RetinaNet on the same checkpoint, as a `retinanet_detectors.ClassNetwork`."""
 
-    def __init__(self, path: Path, classes: int, options: RetinaNetOptions | None = None, device: str = "cpu") -> None:
+    def __init__(
+        self, path: Path, classes: int, options: RetinaNetOptions | None = None, provider: Provider = "cpu"
+    ) -> None:
         """Build the network by Detectron2's configuration of RetinaNet-R50-FPN.
 
         Raises:
-            ModuleNotFoundError: without Detectron2.
+            SystemicError: without Detectron2.
+            CheckpointError: when the file holds anything but weights.
         """
+        if find_spec("detectron2") is None:
+            raise SystemicError(
+                "PMO_DETECTOR_RUNTIME=detectron2, but Detectron2 is not installed: install it from its sources "
+                "(github.com/facebookresearch/detectron2), or use PMO_DETECTOR_RUNTIME=torch, which does not need it"
+            )
+        checkpoint_tensors(path)  # Detectron2 unpickles whatever a file names
         from detectron2.config import get_cfg  # type: ignore[import-not-found, unused-ignore]
         from detectron2.engine import DefaultPredictor  # type: ignore[import-not-found, unused-ignore]
         from detectron2.model_zoo import get_config_file  # type: ignore[import-not-found, unused-ignore]
@@ -119,20 +134,25 @@ class Detectron2Network:
         options = options or RetinaNetOptions()
         settings = get_cfg()
         settings.merge_from_file(get_config_file("COCO-Detection/retinanet_R_50_FPN_3x.yaml"))
-        settings.MODEL.WEIGHTS, settings.MODEL.DEVICE = str(path), device
+        settings.MODEL.WEIGHTS, settings.MODEL.DEVICE = str(path), provider
         settings.MODEL.RETINANET.NUM_CLASSES = classes
         settings.MODEL.RETINANET.SCORE_THRESH_TEST = options.score_threshold
         settings.MODEL.RETINANET.NMS_THRESH_TEST = options.nms_iou
         settings.TEST.DETECTIONS_PER_IMAGE = options.detections
         self.predictor = DefaultPredictor(settings)
 
-    def __call__(self, pixels: NDArray[np.uint8]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-        """Return what `retinanet.retinanet_boxes` returns."""
+    def __call__(self, pictures: Sequence[NDArray[np.uint8]]) -> list[ClassBoxes]:
+        """Return the boxes per picture, one after the other as Detectron2's predictor does."""
+        return [self._boxes(pixels) for pixels in pictures]
+
+    def _boxes(self, pixels: NDArray[np.uint8]) -> ClassBoxes:
         found = self.predictor(np.ascontiguousarray(pixels[:, :, ::-1]))["instances"].to("cpu")
         tall, wide = pixels.shape[:2]
         frame = np.asarray([wide, tall, wide, tall], dtype=np.float32)
         boxes = np.asarray(found.pred_boxes.tensor.numpy() / frame, dtype=np.float32)
-        return boxes, np.asarray(found.scores.numpy(), np.float32), np.asarray(found.pred_classes.numpy(), np.int64)
+        return ClassBoxes(
+            boxes, np.asarray(found.scores.numpy(), np.float32), np.asarray(found.pred_classes.numpy(), np.int64)
+        )
 
 
 def names_and_shapes(classes: int) -> Sequence[tuple[str, tuple[int, ...]]]:

@@ -10,15 +10,24 @@ from typing import Literal
 from pmo_assets.pipeline.detection.ensemble import EnsembleImageDetector, EnsemblePanelDetector
 from pmo_assets.pipeline.detection.images import StructureImageDetector
 from pmo_assets.pipeline.detection.marks import StructureMarkClassifier
+from pmo_assets.pipeline.detection.memory_batches import Provider
 from pmo_assets.pipeline.detection.onnx_detectors import (
     FigureNetwork,
     OnnxImageDetector,
     OnnxMarkClassifier,
     OnnxPanelDetector,
-    Provider,
 )
 from pmo_assets.pipeline.detection.panels import StructurePanelDetector
 from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector
+from pmo_assets.pipeline.detection.retinanet_detectors import (
+    IMAGE_CLASSES,
+    PANEL_CLASSES,
+    CheckpointNetwork,
+    RetinaNetBoxes,
+    RetinaNetImageDetector,
+    RetinaNetPanelDetector,
+    Runtime,
+)
 
 DetectorSource = Literal["structure", "network", "both"]
 
@@ -38,19 +47,35 @@ def detector_set(
     provider: Provider = "cpu",
     detector_file: Path | None = None,
     marks_file: Path | None = None,
+    *,
+    panel_checkpoint: Path | None = None,
+    image_checkpoint: Path | None = None,
+    runtime: Runtime = "torch",
 ) -> DetectorSet:
     """Return the detectors of a source, made once per process; networks are loaded at their first use.
 
     Args:
-        source: "structure" needs no weights.
+        source: "structure" needs no weights and does not look at the other arguments.
         provider: where the networks run.
         detector_file: weights of the figure network; None for those of the package.
         marks_file: weights of the mark classifier; None for those of the package.
+        panel_checkpoint: a RetinaNet that takes the figure network's place for panels and identifiers.
+        image_checkpoint: a RetinaNet that takes its place for images; alone it decides their types, too.
+        runtime: what runs the checkpoints.
     """
     if source == "structure":
         return DetectorSet(StructurePanelDetector(), StructureImageDetector(), StructureMarkClassifier())
-    network = FigureNetwork(detector_file, provider)
-    marks = OnnxMarkClassifier(marks_file, provider)
+    figures, marks = FigureNetwork(detector_file, provider), OnnxMarkClassifier(marks_file, provider)
+    panel_network = panel_checkpoint and CheckpointNetwork(panel_checkpoint, len(PANEL_CLASSES), provider, runtime)
+    image_network = image_checkpoint and CheckpointNetwork(image_checkpoint, len(IMAGE_CLASSES), provider, runtime)
     if source == "network":
-        return DetectorSet(OnnxPanelDetector(network), OnnxImageDetector(network), marks)
-    return DetectorSet(EnsemblePanelDetector(network), EnsembleImageDetector(network), marks)
+        return DetectorSet(
+            RetinaNetPanelDetector(panel_network) if panel_network else OnnxPanelDetector(figures),
+            RetinaNetImageDetector(image_network) if image_network else OnnxImageDetector(figures),
+            marks,
+        )
+    return DetectorSet(
+        EnsemblePanelDetector(RetinaNetBoxes(panel_network, panel_network.classes) if panel_network else figures),
+        EnsembleImageDetector(RetinaNetBoxes(image_network, image_network.classes) if image_network else figures),
+        marks,
+    )

@@ -139,6 +139,8 @@ def _edge(canvas: Canvas, window: Rect, axis: int, first: bool, place: int) -> i
         a, b = max(strips, key=lambda s: (min(s[1] - s[0], 6), -abs((s[1] if first else s[0]) - place)))
         return b if first else a
     part = canvas.rgb[window[1] : window[3], window[0] : window[2]].astype(np.int16)
+    if 0 in part.shape:
+        return place
     lines = part.mean(axis=axis)
     change = np.abs(np.diff(lines, axis=0)).max(axis=1)
     # Far changes need to be stronger: the guess is rarely off by the whole reach.

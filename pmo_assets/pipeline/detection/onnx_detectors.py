@@ -11,10 +11,10 @@ import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,33 +23,50 @@ from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView, Im
 from pmo_assets.pipeline.detection.input_size import bucket_of, network_input
 from pmo_assets.pipeline.detection.mark_input import mark_input
 from pmo_assets.pipeline.detection.marks import MARK_WORDS, is_plot
+from pmo_assets.pipeline.detection.memory_batches import MemoryBatches, Provider, batch_size_for, is_out_of_memory
 from pmo_assets.pipeline.detection.network_boxes import OUTPUTS, NetworkBoxes, network_boxes
+from pmo_assets.pipeline.detection.protocols import BoxNetwork
 from pmo_assets.pipeline.geometry import Box
-
-Provider = Literal["cpu", "cuda"]
+from pmo_assets.pipeline.stores import SystemicError
 
 DETECTOR_FILE, MARKS_FILE = "figure_detector.onnx", "mark_classifier.onnx"
 """Files of the shipped weights in `pmo_assets/weights`."""
+
+MARKS_OUTPUTS = ("probability",)
+"""Output of the mark classifier: probability (n,) that each picture is marked."""
+
+FIGURE_BYTES, CROP_BYTES = 32 * 2**20, 4 * 2**20
+"""Memory to reckon with for one more figure, one more crop in a batch: twice what it takes on the CPU
+(`benchmarks/detection_speed.py`), because cuDNN works with larger buffers."""
+
+REMEMBERED = 32
+"""Figures whose boxes are kept: more than go into any batch."""
 
 
 def shipped_weights(name: str) -> Path:
     """Return the path of a file in the package's folder of weights.
 
     Raises:
-        FileNotFoundError: when the package was built without it.
+        SystemicError: when the package was built without it.
     """
     path = Path(str(files("pmo_assets").joinpath("weights", name)))
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing: `pmo train` makes it, a release of the package has it")
+        raise SystemicError(f"{path} is missing: `pmo train` makes it, a release of the package has it")
     return path
 
 
 @lru_cache(maxsize=8)
-def onnx_session(path: Path, provider: Provider = "cpu", threads: int = 1) -> Any:
-    """Return the ONNX Runtime session of a file, made once per process.
+def onnx_session(path: Path, outputs: tuple[str, ...], provider: Provider = "cpu", threads: int = 1) -> Any:
+    """Return the ONNX Runtime session of a network, made once per process.
+
+    Args:
+        path: ONNX file with the uint8 input "pixels" (n, height, width, 3).
+        outputs: names of the outputs that it must have.
+        provider: where it runs.
+        threads: on the CPU.
 
     Raises:
-        RuntimeError: when CUDA is asked for and this ONNX Runtime has no CUDA provider.
+        SystemicError: when the file is no such network, or when CUDA is asked for and does not work here.
     """
     import onnxruntime  # a quarter of a second: only for processes that detect
 
@@ -57,23 +74,63 @@ def onnx_session(path: Path, provider: Provider = "cpu", threads: int = 1) -> An
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 3
-    providers = ["CPUExecutionProvider"]
+    # What goes wrong is raised; the warnings and errors that are logged besides would repeat it for every figure.
+    options.log_severity_level = 4
+    providers: list[Any] = ["CPUExecutionProvider"]
     if provider == "cuda":
         if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
-            raise RuntimeError("ONNX Runtime has no CUDA provider here: install onnxruntime-gpu in its place")
-        providers = ["CUDAExecutionProvider", *providers]
-    return onnxruntime.InferenceSession(str(path), options, providers=providers)
+            raise SystemicError(
+                "PMO_DETECTOR_DEVICE=cuda: this ONNX Runtime has no CUDA provider; "
+                "pip uninstall onnxruntime and pip install 'onnxruntime-gpu[cuda,cudnn]'"
+            )
+        if hasattr(onnxruntime, "preload_dlls"):  # from 1.21 on
+            onnxruntime.preload_dlls()  # CUDA's libraries where pip has put them
+        # Every new shape of a batch would start a search among all of cuDNN's algorithms, and the arena would double.
+        cuda = {"cudnn_conv_algo_search": "HEURISTIC", "arena_extend_strategy": "kSameAsRequested"}
+        providers.insert(0, ("CUDAExecutionProvider", cuda))
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=providers)
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        raise SystemicError(f"{path} cannot be loaded by ONNX Runtime: {error}") from error
+    if provider == "cuda" and "CUDAExecutionProvider" not in session.get_providers():
+        # ONNX Runtime would go on without a word, on the CPU.
+        raise SystemicError(
+            "PMO_DETECTOR_DEVICE=cuda: ONNX Runtime cannot use CUDA here; "
+            "see that nvidia-smi works and pip install 'onnxruntime-gpu[cuda,cudnn]'"
+        )
+    inputs = {item.name: item.type for item in session.get_inputs()}
+    missing = sorted(set(outputs) - {item.name for item in session.get_outputs()})
+    if inputs != {"pixels": "tensor(uint8)"} or missing:
+        raise SystemicError(
+            f"{path} is not the expected network (`pmo train export` writes it): inputs {inputs}, "
+            f"missing outputs {missing}"
+        )
+    return session
 
 
 class FigureNetwork:
     """The compact detector: boxes of panels, identifiers and images of figures, one pass per figure."""
 
     def __init__(
-        self, path: Path | None = None, provider: Provider = "cpu", *, batch_size: int = 8, threads: int = 1
+        self,
+        path: Path | None = None,
+        provider: Provider = "cpu",
+        *,
+        batch_size: int | None = None,
+        threads: int = 1,
     ) -> None:
-        """Use a file of weights (None: the shipped ones); the session is made at the first call."""
-        self.path, self.provider, self.batch_size, self.threads = path, provider, batch_size, threads
+        """Use a file of weights (None: the shipped ones); the session is made at the first call.
+
+        Args:
+            path: ONNX file.
+            provider: where the network runs.
+            batch_size: figures per pass at most; None for 8 on the CPU, on a GPU what fits into its free memory.
+            threads: on the CPU.
+        """
+        self.path, self.provider, self.threads = path, provider, threads
+        self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, FIGURE_BYTES, 8), provider)
         # A figure's panels and images are asked for one after the other: its boxes are kept for the second question.
         self._recent: OrderedDict[int, tuple[weakref.ref[Any], NetworkBoxes]] = OrderedDict()
 
@@ -85,17 +142,16 @@ class FigureNetwork:
             if result[k] is None:
                 groups.setdefault(bucket_of(view.pixels.shape[1], view.pixels.shape[0]), []).append(k)
         for bucket, members in groups.items():
-            for start in range(0, len(members), self.batch_size):
-                chosen = members[start : start + self.batch_size]
-                pixels = np.stack([network_input(views[k].pixels, bucket) for k in chosen])
-                for k, boxes in zip(chosen, network_boxes(self._run(pixels), bucket), strict=True):
-                    result[k] = boxes
-                    self._remember(views[k], boxes)
+            found = self.batches([views[k].pixels for k in members], partial(self._run, bucket))
+            for k, boxes in zip(members, found, strict=True):
+                result[k] = boxes
+                self._remember(views[k], boxes)
         return [boxes for boxes in result if boxes is not None]
 
-    def _run(self, pixels: NDArray[np.uint8]) -> list[NDArray[np.float32]]:
-        session = onnx_session(self.path or shipped_weights(DETECTOR_FILE), self.provider, self.threads)
-        return list(session.run(list(OUTPUTS), {"pixels": pixels}))
+    def _run(self, bucket: tuple[int, int], pictures: Sequence[NDArray[np.uint8]]) -> list[NetworkBoxes]:
+        session = onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
+        pixels = np.stack([network_input(picture, bucket) for picture in pictures])
+        return network_boxes(session.run(list(OUTPUTS), {"pixels": pixels}), bucket)
 
     def _remembered(self, view: FigureView) -> NetworkBoxes | None:
         entry = self._recent.get(id(view.pixels))
@@ -103,7 +159,7 @@ class FigureNetwork:
 
     def _remember(self, view: FigureView, boxes: NetworkBoxes) -> None:
         self._recent[id(view.pixels)] = (weakref.ref(view.pixels), boxes)
-        while len(self._recent) > 4 * self.batch_size:
+        while len(self._recent) > REMEMBERED:
             self._recent.popitem(last=False)
 
 
@@ -115,9 +171,9 @@ def as_box(row: NDArray[np.float32]) -> Box:
 class OnnxPanelDetector:
     """Panels and identifiers by the network alone, as a `protocols.PanelDetector`."""
 
-    def __init__(self, network: FigureNetwork | None = None) -> None:
+    def __init__(self, network: BoxNetwork | None = None) -> None:
         """Use a network (None: the shipped one)."""
-        self.network = network or FigureNetwork()
+        self.network: BoxNetwork = network or FigureNetwork()
 
     def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
         """Return panels and identifiers (unread: `text` None) per figure."""
@@ -136,9 +192,9 @@ def network_panels(boxes: NetworkBoxes) -> list[PanelDetection]:
 class OnnxImageDetector:
     """Images with their type by the network alone, as a `protocols.ImageDetector`."""
 
-    def __init__(self, network: FigureNetwork | None = None) -> None:
+    def __init__(self, network: BoxNetwork | None = None) -> None:
         """Use a network (None: the shipped one)."""
-        self.network = network or FigureNetwork()
+        self.network: BoxNetwork = network or FigureNetwork()
 
     def __call__(
         self, views: Sequence[FigureView], panels: Sequence[Sequence[PanelDetection]]
@@ -165,19 +221,25 @@ class OnnxMarkClassifier:
     """Mark status by the network and the caption's words, as a `protocols.MarkClassifier`."""
 
     def __init__(
-        self, path: Path | None = None, provider: Provider = "cpu", *, batch_size: int = 16, threads: int = 1
+        self,
+        path: Path | None = None,
+        provider: Provider = "cpu",
+        *,
+        batch_size: int | None = None,
+        threads: int = 1,
     ) -> None:
-        """Use a file of weights (None: the shipped ones); the session is made at the first call."""
-        self.path, self.provider, self.batch_size, self.threads = path, provider, batch_size, threads
+        """Use a file of weights (None: the shipped ones); see `FigureNetwork`."""
+        self.path, self.provider, self.threads = path, provider, threads
+        self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, CROP_BYTES, 16), provider)
 
     def probabilities(self, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
         """Return the network's probability that each picture is marked."""
-        found: list[float] = []
-        for start in range(0, len(crops), self.batch_size):
-            pixels = np.stack([mark_input(crop) for crop in crops[start : start + self.batch_size]])
-            session = onnx_session(self.path or shipped_weights(MARKS_FILE), self.provider, self.threads)
-            found += [float(v) for v in session.run(None, {"pixels": pixels})[0]]
-        return found
+        return self.batches(crops, self._run)
+
+    def _run(self, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
+        session = onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
+        pixels = np.stack([mark_input(crop) for crop in crops])
+        return [float(v) for v in session.run(list(MARKS_OUTPUTS), {"pixels": pixels})[0]]
 
     def __call__(self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str]) -> list[tuple[bool | None, float]]:
         """Return (marked, score) per crop; None when the crop is too small to see a mark and no word names one."""

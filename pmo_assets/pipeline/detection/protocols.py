@@ -14,6 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
+
+
+class BoxNetwork(Protocol):
+    """A trained network as it is fused with structure: boxes of panels, identifiers ("label") and images."""
+
+    def __call__(self, views: Sequence[FigureView]) -> list[NetworkBoxes]:
+        """Return the boxes per figure, same order; groups that the network does not know are empty."""
+        ...
 
 
 class PanelDetector(Protocol):

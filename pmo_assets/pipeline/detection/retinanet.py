@@ -19,8 +19,10 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView, ImageDetection, PanelDetection
+from pmo_assets.pipeline.detection.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.network_boxes import suppressed
+from pmo_assets.pipeline.detection.retinanet_detectors import ClassBoxes
+from pmo_assets.pipeline.stores import SystemicError
 
 PIXEL_MEAN = (103.53, 116.28, 123.675)
 """Means of blue, green and red that are subtracted from the pixels (0..255)."""
@@ -31,6 +33,10 @@ STRIDES = (8, 16, 32, 64, 128)
 
 SHORT_SIDE, LONG_SIDE = 800, 1333
 """Figures are scaled to a short side of 800 pixels unless the long one then exceeds 1,333 (Detectron2's default)."""
+
+FIGURE_BYTES = 768 * 2**20
+"""Memory to reckon with for one more figure in a batch: twice what one of the largest size takes on the CPU
+(`benchmarks/detection_speed.py`), because cuDNN works with larger buffers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,96 +225,131 @@ def moved_anchors(anchors: Tensor, offsets: Tensor) -> Tensor:
     return torch.cat([middle - size / 2, middle + size / 2], dim=1)
 
 
-def retinanet_input(pixels: NDArray[np.uint8]) -> tuple[Tensor, tuple[int, int]]:
-    """Return a figure as input (1, 3, h, w), padded to multiples of 32, and its (width, height) within the input."""
-    tall, wide = pixels.shape[:2]
+def input_size(wide: int, tall: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the (width, height) to which a figure is scaled, and that of its input, padded to multiples of 32."""
     scale = min(SHORT_SIDE / min(tall, wide), LONG_SIDE / max(tall, wide))
     size = (max(1, int(wide * scale + 0.5)), max(1, int(tall * scale + 0.5)))
+    return size, (size[0] + -size[0] % 32, size[1] + -size[1] % 32)
+
+
+def retinanet_input(pixels: NDArray[np.uint8]) -> tuple[Tensor, tuple[int, int]]:
+    """Return a figure as input (1, 3, h, w), and its (width, height) within the input."""
+    size, padded = input_size(pixels.shape[1], pixels.shape[0])
     # Pillow's filter, as in Detectron2: it averages when it shrinks, OpenCV's does not.
     scaled = Image.fromarray(np.ascontiguousarray(pixels[:, :, ::-1])).resize(size, Image.Resampling.BILINEAR)
     normal = torch.from_numpy(np.array(scaled)).permute(2, 0, 1).float() - torch.tensor(PIXEL_MEAN)[:, None, None]
-    return functional.pad(normal, (0, -size[0] % 32, 0, -size[1] % 32))[None], size
+    return functional.pad(normal, (0, padded[0] - size[0], 0, padded[1] - size[1]))[None], size
+
+
+def folded(model: RetinaNet) -> RetinaNet:
+    """Return a network for inference: normalisation is part of the convolutions, which saves a pass over every map.
+
+    The result equals `model`'s up to rounding; `model` itself is used up.
+    """
+    for module in list(model.modules()):
+        if isinstance(module, _NormedConv):
+            norm = module.norm
+            scale = norm.weight * (norm.running_var + 1e-5).rsqrt()
+            module.weight = nn.Parameter(module.weight.detach() * scale[:, None, None, None])
+            module.bias = nn.Parameter(norm.bias - norm.running_mean * scale)
+            module.norm = nn.Identity()
+    return model.eval().to(memory_format=torch.channels_last)
 
 
 def retinanet_boxes(
-    model: RetinaNet, pixels: NDArray[np.uint8], options: RetinaNetOptions | None = None
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """Return boxes (k, 4) normalised to the figure, scores (k,) and classes (k,), best first."""
+    model: RetinaNet, pictures: Sequence[NDArray[np.uint8]], options: RetinaNetOptions | None = None
+) -> list[ClassBoxes]:
+    """Return what a network finds in pictures (height, width, 3) uint8 RGB of one input size, in one pass.
+
+    Raises:
+        ValueError: when the pictures' inputs have different sizes.
+    """
     options = options or RetinaNetOptions()
-    device = next(model.parameters()).device
-    batch, size = retinanet_input(pixels)
-    with torch.no_grad():
-        levels = model(batch.to(device))
-    boxes, scores, classes = [], [], []
-    for level, (logits, offsets) in enumerate(levels):
-        stride = STRIDES[level]
-        height, width = -(-batch.shape[2] // stride), -(-batch.shape[3] // stride)
-        anchors = level_anchors(level, height, width)
-        flat = torch.sigmoid(logits[0].float()).flatten().cpu()
+    inputs = [retinanet_input(pixels) for pixels in pictures]
+    if len({tuple(batch.shape) for batch, _ in inputs}) != 1:
+        raise ValueError("pictures of one pass have inputs of one size")
+    batch = torch.cat([batch for batch, _ in inputs]).to(next(model.parameters()).device)
+    with torch.inference_mode():
+        levels = model(batch.contiguous(memory_format=torch.channels_last))
+        anchors = [
+            level_anchors(level, -(-batch.shape[2] // stride), -(-batch.shape[3] // stride)).to(batch.device)
+            for level, stride in enumerate(STRIDES)
+        ]
+        return [
+            _picture_boxes([(a[k], b[k]) for a, b in levels], anchors, model.classes, size, options)
+            for k, (_, size) in enumerate(inputs)
+        ]
+
+
+def _picture_boxes(
+    levels: Sequence[tuple[Tensor, Tensor]],
+    anchors: Sequence[Tensor],
+    classes: int,
+    size: tuple[int, int],
+    options: RetinaNetOptions,
+) -> ClassBoxes:
+    boxes, scores, kinds = [], [], []
+    for (logits, offsets), places in zip(levels, anchors, strict=True):
+        flat = torch.sigmoid(logits.float()).flatten()
         chosen = torch.nonzero(flat > options.score_threshold).squeeze(1)
         chosen = chosen[torch.argsort(-flat[chosen], stable=True)][: options.candidates]
-        place = chosen // model.classes
-        boxes.append(moved_anchors(anchors[place], offsets[0].float().cpu()[place]).numpy())
-        scores.append(flat[chosen].numpy())
-        classes.append((chosen % model.classes).numpy())
-    all_boxes, all_scores, all_classes = np.concatenate(boxes), np.concatenate(scores), np.concatenate(classes)
+        place = chosen // classes
+        boxes.append(moved_anchors(places[place], offsets.float()[place]).cpu().numpy())
+        scores.append(flat[chosen].cpu().numpy())
+        kinds.append((chosen % classes).cpu().numpy())
+    all_boxes, all_scores, all_kinds = np.concatenate(boxes), np.concatenate(scores), np.concatenate(kinds)
     frame = np.asarray([*size, *size], dtype=np.float32)
     all_boxes = np.clip(all_boxes / frame, 0, 1).astype(np.float32)
     kept = [
-        np.flatnonzero(all_classes == c)[
-            suppressed(all_boxes[all_classes == c], all_scores[all_classes == c], options.nms_iou)
-        ]
-        for c in range(model.classes)
-        if (all_classes == c).any()
+        members[suppressed(all_boxes[members], all_scores[members], options.nms_iou)]
+        for members in (np.flatnonzero(all_kinds == kind) for kind in range(classes))
     ]
-    order = np.concatenate(kept) if kept else np.zeros(0, np.int64)
+    order = np.concatenate(kept)
     order = order[np.argsort(-all_scores[order], kind="stable")][: options.detections]
-    return all_boxes[order], all_scores[order], all_classes[order]
+    return ClassBoxes(all_boxes[order], all_scores[order], all_kinds[order])
 
 
-class RetinaNetPanelDetector:
-    """Panels (class 0) and identifiers (class 1) by a RetinaNet, as a `protocols.PanelDetector`."""
+class TorchNetwork:
+    """A RetinaNet as a `retinanet_detectors.ClassNetwork`; pictures whose inputs have one size share batches."""
 
-    def __init__(self, model: RetinaNet, options: RetinaNetOptions | None = None) -> None:
-        """Use a network with two classes."""
-        self.model, self.options = model.eval(), options
+    def __init__(
+        self,
+        model: RetinaNet,
+        provider: Provider = "cpu",
+        *,
+        batch_size: int | None = None,
+        options: RetinaNetOptions | None = None,
+    ) -> None:
+        """Take over a network (see `folded`).
 
-    def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
-        """Return panels and unread identifiers per figure."""
-        result = []
-        for view in views:
-            found = retinanet_boxes(self.model, view.pixels, self.options)
-            result.append(
-                [
-                    PanelDetection("panel" if kind == 0 else "identifier", _box(box), float(score), "network")
-                    for box, score, kind in zip(*found, strict=True)
-                ]
+        Args:
+            model: with its weights.
+            provider: where it runs.
+            batch_size: pictures per pass at most; None for 1 on the CPU, where more gain nothing, and on a GPU for what
+                fits into its free memory.
+            options: None for Detectron2's defaults.
+
+        Raises:
+            SystemicError: when CUDA is asked for and PyTorch cannot use it.
+        """
+        if provider == "cuda" and not torch.cuda.is_available():
+            raise SystemicError(
+                "PMO_DETECTOR_DEVICE=cuda: PyTorch sees no CUDA device; see that nvidia-smi works and that torch is a "
+                "build with CUDA"
             )
-        return result
+        self.model, self.options = folded(model).to(provider), options
+        release = torch.cuda.empty_cache if provider == "cuda" else None
+        self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, FIGURE_BYTES, 1), provider, release)
 
+    def __call__(self, pictures: Sequence[NDArray[np.uint8]]) -> list[ClassBoxes]:
+        """Return the boxes per picture, same order."""
+        groups: dict[tuple[int, int], list[int]] = {}
+        for k, pixels in enumerate(pictures):
+            groups.setdefault(input_size(pixels.shape[1], pixels.shape[0])[1], []).append(k)
+        result: dict[int, ClassBoxes] = {}
+        for members in groups.values():
+            result.update(zip(members, self.batches([pictures[k] for k in members], self._run), strict=True))
+        return [result[k] for k in range(len(pictures))]
 
-class RetinaNetImageDetector:
-    """Images with the paper's four types by a RetinaNet, as a `protocols.ImageDetector`."""
-
-    def __init__(self, model: RetinaNet, options: RetinaNetOptions | None = None) -> None:
-        """Use a network with four classes in the order of `IMAGE_TYPES`."""
-        self.model, self.options = model.eval(), options
-
-    def __call__(
-        self, views: Sequence[FigureView], panels: Sequence[Sequence[PanelDetection]]
-    ) -> list[list[ImageDetection]]:
-        """Return the images per figure; type scores are the network's score and the rest shared by the other types."""
-        result = []
-        for view in views:
-            images = []
-            for box, score, kind in zip(*retinanet_boxes(self.model, view.pixels, self.options), strict=True):
-                best = IMAGE_TYPES[int(kind)]
-                rest = (1 - float(score)) / (len(IMAGE_TYPES) - 1)
-                scores: dict[str, float] = {name: float(score) if name == best else rest for name in IMAGE_TYPES}
-                images.append(ImageDetection(_box(box), float(score), "network", best, float(score), scores, "network"))
-            result.append(images)
-        return result
-
-
-def _box(row: NDArray[np.float32]) -> tuple[float, float, float, float]:
-    return (float(row[0]), float(row[1]), float(row[2]), float(row[3]))
+    def _run(self, pictures: Sequence[NDArray[np.uint8]]) -> list[ClassBoxes]:
+        return retinanet_boxes(self.model, pictures, self.options)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import pickle
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +19,19 @@ from pmo_assets.pipeline.detection.d2_checkpoint import (  # noqa: E402
     checkpoint_tensors,
     retinanet_from_checkpoint,
 )
+from pmo_assets.pipeline.detection.detect import detect_images, detect_panels  # noqa: E402
 from pmo_assets.pipeline.detection.detections import FigureView  # noqa: E402
+from pmo_assets.pipeline.detection.detector_set import detector_set  # noqa: E402
 from pmo_assets.pipeline.detection.retinanet import (  # noqa: E402
     RetinaNet,
-    RetinaNetImageDetector,
-    RetinaNetPanelDetector,
+    TorchNetwork,
+    folded,
     level_anchors,
     moved_anchors,
     retinanet_boxes,
     retinanet_input,
 )
+from pmo_assets.pipeline.stores import SystemicError  # noqa: E402
 
 
 def detectron2_shapes(classes: int) -> dict[str, tuple[int, ...]]:
@@ -102,22 +108,104 @@ def test_a_checkpoint_loads_and_detects(checkpoint: Path) -> None:
     value = model.state_dict()["backbone.bottom_up.res4.5.conv2.weight"].numpy()
     assert np.array_equal(value, generated(2)["backbone.bottom_up.res4.5.conv2.weight"])
     pixels = np.random.default_rng(0).integers(0, 256, (120, 160, 3), dtype=np.uint8)
-    boxes, scores, classes = retinanet_boxes(model, pixels)
-    assert len(boxes) == len(scores) == len(classes) <= 100
-    assert (boxes >= 0).all()
-    assert (boxes <= 1).all()
-    assert list(scores) == sorted(scores, reverse=True)
-    (found,) = RetinaNetPanelDetector(model)([FigureView(pixels)])
-    assert len(found) == len(boxes)
-    assert {p.kind for p in found} <= {"panel", "identifier"}
+    (found,) = retinanet_boxes(model, [pixels])
+    assert 0 < len(found.boxes) == len(found.scores) == len(found.classes) <= 100
+    assert (found.boxes >= 0).all()
+    assert (found.boxes <= 1).all()
+    assert list(found.scores) == sorted(found.scores, reverse=True)
 
 
-def test_image_types_share_what_the_score_leaves() -> None:
-    model = RetinaNet(4)
-    torch.nn.init.constant_(model.head.cls_score.bias, -1.0)
-    (images,) = RetinaNetImageDetector(model)([FigureView(np.zeros((64, 64, 3), np.uint8))], [[]])
-    assert images
-    assert sum(images[0].type_scores.values()) == pytest.approx(1.0)
+def test_folding_normalisation_into_convolutions_changes_nothing() -> None:
+    model = RetinaNet(2)
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in generated(2).items()})
+    generator = torch.Generator().manual_seed(1)
+    for name, buffer in model.named_buffers():  # normalisation that does something
+        step = torch.rand(buffer.shape, generator=generator)
+        buffer.mul_(0.8 + 0.4 * step) if name.endswith(("weight", "running_var")) else buffer.add_(0.1 * step)
+    picture = 255 * torch.rand(1, 3, 64, 96, generator=generator) - 128
+    with torch.no_grad():
+        expected = model.eval()(picture)
+        found = folded(model)(picture)
+    for (a, b), (c, d) in zip(expected, found, strict=True):
+        assert torch.allclose(a, c, atol=1e-3, rtol=1e-4)
+        assert torch.allclose(b, d, atol=1e-3, rtol=1e-4)
+
+
+def test_pictures_of_one_input_size_share_a_batch_and_keep_their_order(checkpoint: Path) -> None:
+    rng = np.random.default_rng(0)
+    pictures = [rng.integers(0, 256, (30, width, 3), dtype=np.uint8) for width in (300, 240, 301)]
+    network = TorchNetwork(retinanet_from_checkpoint(checkpoint, 2), batch_size=2)
+    together = network(pictures)
+    for picture, found in zip(pictures, together, strict=True):
+        (alone,) = network([picture])
+        assert found.scores == pytest.approx(alone.scores, abs=1e-4)
+        assert found.boxes == pytest.approx(alone.boxes, abs=1e-3)
+    with pytest.raises(ValueError, match="one size"):
+        retinanet_boxes(network.model, pictures[:2])
+
+
+def test_a_checkpoint_detects_alone_and_beside_structure(checkpoint: Path, tmp_path: Path) -> None:
+    view = FigureView(np.random.default_rng(0).integers(0, 256, (30, 300, 3), dtype=np.uint8), (), (), ("A", "B"))
+    alone = detector_set("network", panel_checkpoint=checkpoint)
+    found = detect_panels(view, alone.panels, score_threshold=0.05)
+    assert {p.source for p in found} == {"network"}
+    detect_panels(view, detector_set("both", panel_checkpoint=checkpoint).panels)
+    weights = {name: torch.from_numpy(value) for name, value in generated(4).items()}
+    images = tmp_path / "images.pkl"
+    images.write_bytes(pickle.dumps({"model": {name: value.numpy() for name, value in weights.items()}}))
+    alone = detector_set("network", image_checkpoint=images)
+    typed = detect_images(view, (), alone.images, score_threshold=0.05)
+    assert typed
+    assert all(sum(i.type_scores.values()) == pytest.approx(1) and i.type_reason == "network" for i in typed)
+    detect_images(view, (), detector_set("both", image_checkpoint=images).images)
+
+
+def test_a_checkpoint_of_the_other_kind_fails_the_batch(checkpoint: Path) -> None:
+    with pytest.raises(SystemicError, match=r"head\.cls_score"):
+        detect_images(
+            FigureView(np.zeros((30, 300, 3), np.uint8)),
+            (),
+            detector_set("network", image_checkpoint=checkpoint).images,
+        )
+
+
+@pytest.mark.skipif(find_spec("detectron2") is not None, reason="Detectron2 is installed here")
+def test_without_detectron2_the_message_names_the_other_runtime(checkpoint: Path) -> None:
+    detectors = detector_set("network", panel_checkpoint=checkpoint, runtime="detectron2")
+    with pytest.raises(SystemicError, match="PMO_DETECTOR_RUNTIME=torch"):
+        detect_panels(FigureView(np.zeros((30, 300, 3), np.uint8)), detectors.panels)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="PyTorch can use CUDA here")
+def test_without_a_cuda_device_the_message_says_so(checkpoint: Path) -> None:
+    detectors = detector_set("network", "cuda", panel_checkpoint=checkpoint)
+    with pytest.raises(SystemicError, match="no CUDA device"):
+        detect_panels(FigureView(np.zeros((30, 300, 3), np.uint8)), detectors.panels)
+
+
+LIMITED = """
+import resource
+import numpy as np, torch
+from pmo_assets.pipeline.detection.retinanet import RetinaNet, TorchNetwork
+
+torch.set_num_threads(1)
+torch.manual_seed(0)
+pictures = list(np.random.default_rng(0).integers(0, 256, (4, 40, 400, 3), dtype=np.uint8))
+network = TorchNetwork(RetinaNet(2), batch_size=4)
+network(pictures[:1])
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+limit = int(status["VmSize"].split()[0]) * 1024 + 100 * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+print(len(network(pictures)), network.batches.size)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited and measured as on Linux")
+def test_less_memory_means_smaller_batches() -> None:
+    run = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, check=True)
+    count, size = map(int, run.stdout.split())
+    assert count == 4
+    assert 1 <= size < 4
 
 
 def test_the_model_zoos_pickles_load_without_running_code(tmp_path: Path) -> None:
