@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 import cv2
 import numpy as np
@@ -25,6 +26,9 @@ READING_HEIGHT = 48
 
 UNREAD = 0.45
 """Likeness of a name that cannot be compared (several words, blurred): between a wrong letter and a right one."""
+
+ONE_SHAPE = str.maketrans("01", "ol")
+"""Digits that look like letters."""
 
 SURE = 0.7
 """Likeness from which marks are read as a name with a digit behind it."""
@@ -114,8 +118,13 @@ def likeness(letters: Sequence[NDArray[np.float32]] | None, name: str) -> float:
     A capital and its small letter count alike: captions and figures often differ in that.
     """
     wanted = [c for c in name if c.isalnum()]
-    if not letters or not wanted or len(wanted) > 3:
+    if not letters or not wanted:
         return UNREAD
+    if len(wanted) > 3:
+        read = "".join(_letter(vector) for vector in letters)
+        same = SequenceMatcher(None, read, "".join(wanted).lower().translate(ONE_SHAPE), autojunk=False).ratio()
+        # Letters of words touch: little in common says less than much.
+        return same if same > 0.5 else UNREAD / 2
     # Brackets that were not recognised leave more marks than letters: the best run of marks counts.
     if len(letters) < len(wanted) or len(letters) > len(wanted) + 2:
         return 0.0 if len(wanted) == 1 and len(letters) > 4 else UNREAD / 2
@@ -124,6 +133,12 @@ def likeness(letters: Sequence[NDArray[np.float32]] | None, name: str) -> float:
         run = letters[first : first + len(wanted)]
         best = max(best, sum(_alike(v, c) for v, c in zip(run, wanted, strict=True)) / len(wanted))
     return best
+
+
+def _letter(vector: NDArray[np.float32]) -> str:
+    """Return the letter that a mark resembles most, lower case."""
+    known = templates()
+    return known.names[int((known.vectors @ vector).argmax())].lower().translate(ONE_SHAPE)
 
 
 def _alike(vector: NDArray[np.float32], letter: str, *, either: bool = True) -> float:

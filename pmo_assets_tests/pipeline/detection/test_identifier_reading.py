@@ -64,6 +64,13 @@ def test_words_follow_the_order_of_the_panels() -> None:
     assert {k: box[0].rect[0] // 200 for k, box in found.items()} == {0: 0, 1: 1, 2: 2}
 
 
+def test_words_that_can_be_read_go_to_their_names() -> None:
+    names = ["Step 1", "Step 2", "Control"]
+    pixels, rects = figure_with(["Control", "Step 2", "Step 1"], size=20)
+    found = named_boxes(pixels, boxes(rects), names)
+    assert {k: box[0].rect[0] // 200 for k, box in found.items()} == {0: 2, 1: 1, 2: 0}
+
+
 def test_columns_before_rows_where_the_letters_say_so() -> None:
     pixels, rects = figure_with(["a", "c", "e", "b", "d", "f"])
     found = named_boxes(pixels, boxes(rects), list("abcdef"))
