@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pmo_assets.pipeline.detection.ensemble import EnsembleImageDetector, EnsemblePanelDetector
+from pmo_assets.pipeline.detection.image_fusion import EnsembleImageDetector
 from pmo_assets.pipeline.detection.images import StructureImageDetector
 from pmo_assets.pipeline.detection.marks import StructureMarkClassifier
 from pmo_assets.pipeline.detection.memory_batches import Provider
@@ -17,6 +17,7 @@ from pmo_assets.pipeline.detection.onnx_detectors import (
     OnnxMarkClassifier,
     OnnxPanelDetector,
 )
+from pmo_assets.pipeline.detection.panel_fusion import EnsemblePanelDetector
 from pmo_assets.pipeline.detection.panels import StructurePanelDetector
 from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector
 from pmo_assets.pipeline.detection.retinanet_detectors import (

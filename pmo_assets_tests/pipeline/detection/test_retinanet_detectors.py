@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detections import FigureView
 from pmo_assets.pipeline.detection.detector_set import detector_set
-from pmo_assets.pipeline.detection.ensemble import EnsembleImageDetector, EnsemblePanelDetector
+from pmo_assets.pipeline.detection.image_fusion import EnsembleImageDetector
 from pmo_assets.pipeline.detection.onnx_detectors import OnnxImageDetector, OnnxPanelDetector
+from pmo_assets.pipeline.detection.panel_fusion import EnsemblePanelDetector
 from pmo_assets.pipeline.detection.retinanet_detectors import (
     CheckpointNetwork,
     ClassBoxes,

@@ -1,143 +1,26 @@
-"""Structure and network together: who wins where."""
+"""Panels and identifiers of structure and network together: who wins where."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
-from pmo_assets.pipeline.detection.ensemble import (
-    EnsembleOptions,
+from pmo_assets.pipeline.detection.detections import FigureView, PanelDetection
+from pmo_assets.pipeline.detection.gutters import canvas_of
+from pmo_assets.pipeline.detection.identifiers import Identifier
+from pmo_assets.pipeline.detection.panel_fusion import (
     EnsemblePanelDetector,
     completed,
     disjoint_choice,
-    fused_images,
     fused_panels,
     named_by_print,
-    snapped,
 )
-from pmo_assets.pipeline.detection.gutters import canvas_of
-from pmo_assets.pipeline.detection.identifiers import Identifier
-from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
 from pmo_assets.pipeline.detection.panels import PrintedNames
 from pmo_assets.pipeline.geometry import Box, covered_fraction, iou
 from pmo_assets.pipeline.training.letters import printed
-
-LEFT: Box = (0.0, 0.0, 0.45, 1.0)
-RIGHT: Box = (0.55, 0.0, 1.0, 1.0)
-WHOLE: Box = (0.0, 0.0, 1.0, 1.0)
-
-
-def two_pictures() -> FigureView:
-    """Two noisy pictures of 45 % of the width each, on white."""
-    pixels = np.full((200, 400, 3), 255, np.uint8)
-    noise = np.random.default_rng(0).integers(0, 200, (200, 180, 3), dtype=np.uint8)
-    pixels[:, :180], pixels[:, 220:] = noise, noise[:, ::-1]
-    return FigureView(pixels)
-
-
-def image(box: Box, score: float = 0.8, source: str = "gutter") -> ImageDetection:
-    return ImageDetection(box, score, source, None, 0.0)
-
-
-def seen(
-    *images: tuple[Box, float], panels: tuple[tuple[Box, float], ...] = (), labels: tuple[tuple[Box, float], ...] = ()
-) -> NetworkBoxes:
-    groups = {"image": images, "panel": panels, "label": labels}
-    boxes = {g: np.asarray([b for b, _ in rows], np.float32).reshape(-1, 4) for g, rows in groups.items()}
-    scores = {g: np.asarray([s for _, s in rows], np.float32) for g, rows in groups.items()}
-    return NetworkBoxes(boxes, scores, {g: s[:, None] for g, s in scores.items()})
-
-
-def test_where_both_agree_the_exact_box_stays_and_scores_combine() -> None:
-    (found,) = fused_images(two_pictures(), [image(LEFT)], seen(((0.02, 0.03, 0.46, 0.97), 0.5)))
-    assert found.box == LEFT
-    assert found.source == "gutter"
-    assert found.score == pytest.approx(1 - 0.2 * 0.5)
-
-
-def test_a_grid_taken_for_one_image_is_replaced_by_its_parts_with_exact_edges() -> None:
-    found = fused_images(
-        two_pictures(), [image(WHOLE)], seen(((0.02, 0.02, 0.44, 1.0), 0.7), ((0.57, 0.0, 0.99, 0.98), 0.7))
-    )
-    assert [f.source for f in found] == ["network", "network"]
-    assert found[0].box == pytest.approx(LEFT, abs=0.011)
-    assert found[1].box == pytest.approx(RIGHT, abs=0.011)
-
-
-def test_one_image_taken_for_several_becomes_one() -> None:
-    found = fused_images(two_pictures(), [image(LEFT), image(RIGHT)], seen((WHOLE, 0.8)))
-    assert [f.source for f in found] == ["network"]
-    assert found[0].box == pytest.approx(WHOLE, abs=0.012)
-
-
-def test_embedded_bitmaps_are_not_overruled() -> None:
-    bitmaps = [image(LEFT, 0.95, "bitmap"), image(RIGHT, 0.95, "bitmap")]
-    assert fused_images(two_pictures(), bitmaps, seen())[0] == bitmaps[0]
-    parts = seen(((0.0, 0.0, 0.2, 1.0), 0.9), ((0.24, 0.0, 0.45, 1.0), 0.9))
-    assert fused_images(two_pictures(), bitmaps, parts) == bitmaps
-
-
-def test_what_the_structure_misses_is_added_and_weak_boxes_are_not() -> None:
-    found = fused_images(two_pictures(), [image(LEFT)], seen((LEFT, 0.9), (RIGHT, 0.6)))
-    assert [f.source for f in found] == ["gutter", "network"]
-    weak = fused_images(two_pictures(), [image(LEFT)], seen((LEFT, 0.9), (RIGHT, 0.3)))
-    assert [f.source for f in weak] == ["gutter"]
-
-
-def test_a_structural_box_that_the_network_does_not_see_counts_less() -> None:
-    (found,) = fused_images(two_pictures(), [image(LEFT)], seen())
-    assert found.box == LEFT
-    assert found.score == pytest.approx(0.8 * EnsembleOptions().alone)
-
-
-boxes = st.tuples(*[st.floats(0, 0.7)] * 2, *[st.floats(0.05, 0.3)] * 2).map(
-    lambda b: (b[0], b[1], b[0] + b[2], b[1] + b[3])
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.tuples(boxes, st.floats(0.3, 0.95)), max_size=6),
-    st.lists(st.tuples(boxes, st.floats(0.06, 0.95)), max_size=6),
-)
-def test_boxes_stay_in_the_figure_and_nothing_is_invented(
-    structural: list[tuple[Box, float]], network: list[tuple[Box, float]]
-) -> None:
-    view = two_pictures()
-    found = fused_images(view, [image(b, s) for b, s in structural], seen(*network))
-    assert len(found) <= len(structural) + len(network)
-    assert found == fused_images(view, [image(b, s) for b, s in structural], seen(*network))
-    for one in found:
-        assert 0 <= one.score <= 1
-        assert -1e-9 <= one.box[0] < one.box[2] <= 1 + 1e-9
-        if one.source == "gutter":
-            assert one.box in [b for b, _ in structural]
-        else:
-            assert max(iou(one.box, b) for b, _ in network) > 0.1
-
-
-@pytest.mark.parametrize("shift", [(-4, -3, 5, 4), (5, 4, -4, -3), (0, 0, 0, 0), (4, -4, 4, -4)])
-def test_edges_move_to_the_pictures_edges(shift: tuple[int, int, int, int]) -> None:
-    pixels = np.full((300, 400, 3), 255, np.uint8)
-    pixels[60:240, 80:320] = np.random.default_rng(1).integers(0, 220, (180, 240, 3), dtype=np.uint8)
-    rect = (80, 60, 320, 240)
-    guess = (rect[0] + shift[0], rect[1] + shift[1], rect[2] + shift[2], rect[3] + shift[3])
-    assert snapped(canvas_of(pixels), guess) == rect
-
-
-def test_edges_between_touching_pictures_move_to_the_seam() -> None:
-    pixels = np.full((200, 400, 3), 60, np.uint8)
-    pixels[:, 200:] = 180
-    left, _top, right, _bottom = snapped(canvas_of(pixels), (0, 0, 205, 200))
-    assert (left, right) == (0, 200)
-
-
-# panels
+from pmo_assets_tests.pipeline.detection.fusion import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
 
 def panel(box: Box, source: str = "figure") -> PanelDetection:
