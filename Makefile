@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LLM_VENV ?= .venv-llm
 LLM_STAMP := $(LLM_VENV)/.installed
+MODELS_VENV ?= .venv-models
+MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help demo dev test test-llm lint format readme constraints clean
@@ -40,9 +42,17 @@ $(LLM_STAMP):
 test-llm: $(STAMP) $(LLM_STAMP) ## Run the tests that need a language model: vLLM on the CPU
 	PMO_TEST_LLM_PYTHON=$(LLM_VENV)/bin/python $(BIN)/python -m pytest -m llm pmo_assets_tests/llm
 
-test-models: $(STAMP) ## Run the tests of training and detection with PyTorch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,models]'
-	$(BIN)/python -m pytest pmo_assets_tests/pipeline/training pmo_assets_tests/pipeline/detection
+# PyTorch stays out of the environment for development: the other tests show that the package works without it.
+$(MODELS_STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(MODELS_VENV)
+	@echo "installing PyTorch, torchvision and transformers into $(MODELS_VENV): several minutes, about 7 GB"
+	$(MODELS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	  --editable '.[dev,models]'
+	@touch $@
+
+test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyTorch
+	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/pipeline/training pmo_assets_tests/pipeline/detection \
+	  pmo_assets_tests/assets/test_models.py
 
 lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff check .
@@ -59,7 +69,7 @@ readme: $(STAMP) ## Renew the tables of settings and columns in the README
 constraints: $(STAMP) ## Renew the pinned versions
 	$(BIN)/python -m pip install --quiet uv
 	( echo "# Versions that were tested together; names and versions only. Renew with: make constraints"; \
-	  $(BIN)/uv pip compile --quiet --upgrade --extra dev --extra aws --extra postgres --no-annotate --no-header \
+	  $(BIN)/uv pip compile --quiet --upgrade --extra dev --extra models --extra aws --extra postgres --no-annotate --no-header \
 	  --no-emit-index-url pyproject.toml ) > constraints.new
 	mv constraints.new constraints.txt
 

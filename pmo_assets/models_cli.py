@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 
-if TYPE_CHECKING:
-    pass
+from pmo_assets.pipeline.training.architectures import Architecture, Size, architecture_of
 
 train_app = typer.Typer(help="Make synthetic figures and train the detectors on them.", no_args_is_help=True)
 
@@ -24,6 +23,7 @@ Annotations = Annotated[
     typer.Option("--annotations", help="Annotated articles (ID.json): measured on, their pictures are not drawn from."),
 ]
 Layouts = Annotated[Path | None, typer.Option("--layouts", help="CSV of real panel layouts (PanelSeg's columns).")]
+Part = Literal["train", "validation", "test"]  # `layouts.Split`, without the time it takes to import
 Run = Annotated[Path, typer.Argument(help="Folder of the run; an interrupted run in it goes on.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 Threads = Annotated[int, typer.Option(help="CPU threads of the network; 0 lets PyTorch choose.")]
@@ -51,12 +51,11 @@ def figures(
     layouts: Layouts = None,
 ) -> None:
     """Compose synthetic figures with exact boxes; what is there already is kept."""
-    from pmo_assets.pipeline.training.layouts import Split
     from pmo_assets.pipeline.training.training_data import pool_pictures, write_synthetic_shards
 
     console = Console()
     pictures = pool_pictures(images, articles, annotations)
-    counts: dict[Split, int] = {"validation": validation, "test": test, "train": train}
+    counts: dict[Part, int] = {"validation": validation, "test": test, "train": train}
     for split, count in counts.items():
         for number, shard in enumerate(write_synthetic_shards(folder, split, count, pictures, layouts), start=1):
             console.print(f"{shard} ({number})")
@@ -66,25 +65,69 @@ def figures(
 def detector(
     run: Run,
     data: Annotated[Path, typer.Option(help="Folder that `pmo train figures` wrote.")],
+    architecture: Annotated[Architecture, typer.Option(help="Which network.")] = "compact",
+    size: Annotated[Size, typer.Option(help="full, or tiny to see within a minute whether everything runs.")] = "full",
+    initial: Annotated[
+        Path | None,
+        typer.Option(
+            help="Weights a new run starts from, where names and shapes agree: best.pt of a run, a state dict (.pth), "
+            "or for the DETR family a folder that transformers' save_pretrained wrote."
+        ),
+    ] = None,
+    coco: Annotated[
+        list[Path] | None, typer.Option(help="Annotated figures in COCO format; as often as needed.")
+    ] = None,
+    annotations: Annotated[
+        Path | None, typer.Option(help="Annotated articles (ID.json) to train on; needs --articles.")
+    ] = None,
+    articles: Annotated[Path | None, typer.Option(help="Their PDFs (ID/article.pdf).")] = None,
+    label_studio: Annotated[
+        Path | None, typer.Option(help="JSON export of Label Studio to train on; needs --label-studio-images.")
+    ] = None,
+    label_studio_images: Annotated[Path | None, typer.Option(help="Folder of its pictures.")] = None,
+    annotated_share: Annotated[
+        float, typer.Option(min=0, max=1, help="Part of the training figures that are annotated ones.")
+    ] = 0.3,
     steps: Annotated[int, typer.Option(help="Optimiser steps in all.")] = 12000,
-    batch_size: Annotated[int, typer.Option(help="Figures per step.")] = 8,
-    learning_rate: Annotated[float, typer.Option(help="Of the plateau.")] = 1.5e-3,
-    initial: Annotated[Path | None, typer.Option(help="Checkpoint whose weights a new run starts from.")] = None,
+    batch_size: Annotated[int, typer.Option(help="Figures per step; halves when memory runs out.")] = 8,
+    learning_rate: Annotated[float, typer.Option(help="Of the plateau; 0 for the architecture's usual one.")] = 0.0,
     evaluate_every: Annotated[int, typer.Option(help="Steps between evaluations.")] = 500,
+    validation_figures: Annotated[int, typer.Option(help="Synthetic figures that are evaluated.")] = 300,
+    patience: Annotated[int, typer.Option(help="Evaluations without a better one after which training stops.")] = 12,
     workers: Annotated[int, typer.Option(help="Processes that read figures.")] = 1,
     threads: Threads = 0,
     seed: Annotated[int, typer.Option(help="Of weights, order and augmentation.")] = 7,
     device: Device = "cpu",
 ) -> None:
-    """Train the detector of panels, identifiers and images."""
+    """Train a detector of panels, identifiers and images, or fine-tune one on annotated figures.
+
+    Annotated figures (--coco, --annotations with --articles, --label-studio with --label-studio-images, together or
+    alone) are mixed with the synthetic ones. They are divided by article: eight of ten are trained on, one of ten is
+    measured while training (annotated_mAP), one of ten is left for `pmo train evaluate --split test`. A picture's
+    article is its article_id, or the PMC id in its file name, or that name. Figures that are not COCO data already
+    are written to RUN/annotated once; a run keeps to them.
+
+    To fine-tune: pmo train detector NEW_RUN --data DATA --initial OLD_RUN/best.pt --coco FOLDER --learning-rate 3e-4
+
+    Curves: RUN/curves.csv, and tensorboard --logdir RUN.
+    """
     need_torch()
+    architecture_of(architecture)
+    from pmo_assets.pipeline.training.annotated import annotated_data
     from pmo_assets.pipeline.training.train_detector import TrainingOptions, train_detector
 
-    options = TrainingOptions(
-        steps=steps, batch_size=batch_size, learning_rate=learning_rate, evaluate_every=evaluate_every, workers=workers,
-        threads=threads, seed=seed, device=device,
+    real = annotated_data(
+        run / "annotated", coco or (), annotations, articles, label_studio, label_studio_images
     )  # fmt: skip
-    for record in train_detector(run, data / "train", data / "validation", options, initial=initial):
+    options = TrainingOptions(
+        steps=steps, batch_size=batch_size, learning_rate=learning_rate, evaluate_every=evaluate_every,
+        validation_figures=validation_figures, patience=patience, workers=workers, threads=threads, seed=seed,
+        device=device, annotated_share=annotated_share,
+    )  # fmt: skip
+    for record in train_detector(
+        run, data / "train", data / "validation", options, architecture=architecture, size=size, initial=initial,
+        annotated=real,
+    ):  # fmt: skip
         _show(record)
 
 
@@ -127,9 +170,13 @@ def evaluate(
     checkpoint: Annotated[Path, typer.Argument(help="best.pt of a run.")],
     data: Annotated[Path, typer.Option(help="COCO data: a folder or a folder of shards.")],
     figures: Annotated[int, typer.Option(help="How many figures; 0 for all.")] = 0,
+    split: Annotated[
+        Part | None, typer.Option(help="Only figures of articles in this part of the data, as in fine-tuning.")
+    ] = None,
     threads: Threads = 0,
+    device: Device = "cpu",
 ) -> None:
-    """Measure a detector on COCO data."""
+    """Measure a detector of any architecture on COCO data."""
     need_torch()
     import torch
 
@@ -139,10 +186,10 @@ def evaluate(
 
     if threads:
         torch.set_num_threads(threads)
-    rows = coco_rows(shards(data))
+    rows = coco_rows(shards(data), split)
     rows = rows[:figures] if figures else rows
     model, _ = load_detector(checkpoint)
-    _show({"figures": len(rows)} | evaluated(model, rows, TrainingOptions()))
+    _show({"figures": len(rows)} | evaluated(model.to(device), rows, TrainingOptions()))
 
 
 @train_app.command("export")

@@ -4,7 +4,7 @@ Data and runs lie in a local folder (`ModelConfig.folder`): training reads pictu
 bad at. An interrupted run goes on where it was. Needs the extra `models`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -15,11 +15,15 @@ import dagster as dg
 from pmo_assets.assets.declaration import OWNERS, Stopwatch
 from pmo_assets.assets.previews import picture_metadata
 from pmo_assets.pipeline.detection.onnx_detectors import DETECTOR_FILE, MARKS_FILE
+from pmo_assets.pipeline.training.annotated import annotated_data
+from pmo_assets.pipeline.training.architectures import Architecture, Size, architecture_of
 from pmo_assets.pipeline.training.coco import CATEGORIES, figure_of_coco, read_coco, shards
+from pmo_assets.pipeline.training.curves import curves_png
 from pmo_assets.pipeline.training.layouts import Split
 from pmo_assets.pipeline.training.previews import contact_sheet
 from pmo_assets.pipeline.training.training_data import pool_pictures, write_synthetic_shards
 from pmo_assets.versions import source_version
+from pmo_assets.viewing.overlays import data_uri
 
 GROUP = "models"
 
@@ -35,6 +39,17 @@ class ModelConfig(dg.Config):  # type: ignore[misc, unused-ignore]
         images: folder of licensed retinal images, one sub-folder per data set; "" for drawn stand-ins.
         articles: folder of articles whose pictures fill figures as type Other; "" for none.
         annotations: folder of annotation files; these articles are kept out of the pool.
+        fine_tune: train the detector on the annotated articles (`annotations` with `articles`) as well.
+        coco: folders of annotated figures in COCO format to train the detector on.
+        label_studio: JSON export of Label Studio to train the detector on; "" for none.
+        label_studio_images: folder of its pictures.
+        annotated_share: part of the training figures that are annotated ones, where there are any.
+        architecture: the detector's network, see `pipeline/training/architectures.py`.
+        size: "full", or "tiny" to see within a minute whether everything runs.
+        initial: weights on this machine that a new run of the detector starts from; "" for random ones. With these
+            weights or annotated figures the run has a folder of its own, `runs/detector_fine_tuned`.
+        learning_rate: of the detector; 0 for the architecture's usual one.
+        batch_size: figures per step of the detector; halves when memory runs out.
         layouts: CSV of real panel layouts; "" for parametric ones.
         train, validation, test: figures per part.
         detector_steps, mark_steps: optimiser steps.
@@ -47,6 +62,16 @@ class ModelConfig(dg.Config):  # type: ignore[misc, unused-ignore]
     images: str = ""
     articles: str = ""
     annotations: str = ""
+    fine_tune: bool = False
+    coco: list[str] = []  # noqa: RUF012
+    label_studio: str = ""
+    label_studio_images: str = ""
+    annotated_share: float = 0.3
+    architecture: Architecture = "compact"
+    size: Size = "full"
+    initial: str = ""
+    learning_rate: float = 0.0
+    batch_size: int = 8
     layouts: str = ""
     train: int = 12000
     validation: int = 500
@@ -60,6 +85,23 @@ class ModelConfig(dg.Config):  # type: ignore[misc, unused-ignore]
 
 def _path(value: str) -> Path | None:
     return Path(value) if value else None
+
+
+def _curves(run: Path, measured: Sequence[str]) -> dict[str, Any]:
+    """Return where the curves of a run are, and how they look."""
+    picture = data_uri(curves_png(run / "curves.csv", measured), "image/png")
+    return {
+        "curves": dg.MetadataValue.path(str((run / "curves.csv").resolve())),
+        "curve": dg.MetadataValue.md(f"![curves of the training]({picture})"),
+        "tensorboard": dg.MetadataValue.text(f"tensorboard --logdir {run.resolve()}"),
+    }
+
+
+def _run_name(config: ModelConfig) -> str:
+    """Return the folder of a detector's run: one per architecture, and another for fine-tuning it."""
+    name = "detector" if config.architecture == "compact" else f"detector_{config.architecture}"
+    tuned = config.initial or config.fine_tune or config.coco or config.label_studio
+    return f"{name}_fine_tuned" if tuned else name
 
 
 def _need_torch() -> None:
@@ -122,12 +164,26 @@ def figure_network(context: dg.AssetExecutionContext, config: ModelConfig) -> It
     from pmo_assets.pipeline.training.train_detector import TrainingOptions, coco_rows, evaluated, train_detector
 
     watch = Stopwatch()
-    data, run = Path(config.folder) / "synthetic", Path(config.folder) / "runs" / "detector"
+    data, run = Path(config.folder) / "synthetic", Path(config.folder) / "runs" / _run_name(config)
     options = TrainingOptions(
-        steps=config.detector_steps, device=config.device, threads=config.threads, workers=config.workers
-    )
-    for record in train_detector(run, data / "train", data / "validation", options):
-        context.log.info(str(record))
+        steps=config.detector_steps, batch_size=config.batch_size, learning_rate=config.learning_rate,
+        annotated_share=config.annotated_share, device=config.device, threads=config.threads, workers=config.workers,
+    )  # fmt: skip
+    try:
+        architecture = architecture_of(config.architecture)
+        annotated = annotated_data(
+            run / "annotated", [Path(folder) for folder in config.coco],
+            _path(config.annotations) if config.fine_tune else None, _path(config.articles),
+            _path(config.label_studio), _path(config.label_studio_images),
+        )  # fmt: skip
+        for record in train_detector(
+            run, data / "train", data / "validation", options, architecture=architecture, size=config.size,
+            initial=_path(config.initial), annotated=annotated,
+        ):  # fmt: skip
+            context.log.info(str(record))
+    except (ValueError, FileNotFoundError) as error:
+        # What was asked for cannot be done: trying again changes nothing.
+        raise dg.Failure(str(error), allow_retries=False) from error
     target = Path(config.folder) / "weights" / DETECTOR_FILE
     difference = export_detector(run / "best.pt", target)
     model, info = load_detector(run / "best.pt")
@@ -135,10 +191,12 @@ def figure_network(context: dg.AssetExecutionContext, config: ModelConfig) -> It
     shared: dict[str, Any] = {
         "seconds": watch.seconds,
         "steps": info["step"],
+        "architecture": config.architecture,
+        "annotated_figures": info.get("annotated", 0),
         "file": dg.MetadataValue.path(str(target.resolve())),
         "bytes": target.stat().st_size,
         "onnx_difference": difference,
-        "curves": dg.MetadataValue.path(str((run / "curves.csv").resolve())),
+        **_curves(run, ("mAP", "mAP75", "Panel", "Label", "image", "annotated_mAP")),
     }
     for name, classes in (("panel_detector", CATEGORIES[:2]), ("image_detector", ("image", *CATEGORIES[2:]))):
         numbers = {f"test_AP50_{c.replace(' ', '_')}": round(scores[c], 4) for c in classes if c in scores}
@@ -176,5 +234,6 @@ def mark_classifier(context: dg.AssetExecutionContext, config: ModelConfig) -> d
             "file": dg.MetadataValue.path(str(target.resolve())),
             "bytes": target.stat().st_size,
             "onnx_difference": difference,
+            **_curves(run, ("accuracy", "real_accuracy")),
         }
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pymupdf
 
 from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
 from pmo_assets.pipeline.geometry import Box, as_box
+from pmo_assets.pipeline.training.coco import article_of_name, shards, write_coco
 from pmo_assets.pipeline.training.letters import Pixels
 from pmo_assets.pipeline.training.synthetic_figures import PlacedImage, PlacedPanel, SyntheticFigure
 
@@ -108,3 +110,65 @@ def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, Synt
             ]  # fmt: skip
             placed.append(PlacedPanel(panel, None, inside[0] if inside else None))
         yield name, SyntheticFigure(np.asarray(pixels[:, :, ::-1], dtype=np.uint8), tuple(placed), tuple(found))
+
+
+def write_annotated_shards(folder: Path, figures: Iterable[tuple[str, SyntheticFigure]]) -> int:
+    """Write annotated figures (article id, figure) as COCO data, a folder per article, and return how many there are.
+
+    What a folder with the file `complete` holds is kept as it is: a run trains on one state of the annotations.
+    """
+    done = folder / "complete"
+    if done.exists():
+        return int(done.read_text("utf-8"))
+    count = 0
+    for number, (article, group) in enumerate(groupby(figures, key=lambda item: item[0])):
+        target = folder / f"{number:05d}_{article_of_name(article)}"
+        count += write_coco(target, enumerate(figure for _, figure in group), {"article_id": article})
+    folder.mkdir(parents=True, exist_ok=True)
+    done.write_text(f"{count}\n", "utf-8")
+    return count
+
+
+def annotated_data(
+    folder: Path,
+    coco: Iterable[Path] = (),
+    annotations: Path | None = None,
+    articles: Path | None = None,
+    label_studio: Path | None = None,
+    label_studio_images: Path | None = None,
+) -> list[Path]:
+    """Return the folders of COCO data with all annotated figures; those in other formats are written first, once.
+
+    Args:
+        folder: where to write, a sub-folder per source.
+        coco: COCO data as it is, each a folder or a folder of shards.
+        annotations: folder of annotation files; needs `articles`.
+        articles: folder of `<article>/article.pdf`.
+        label_studio: export of Label Studio (JSON); needs `label_studio_images`.
+        label_studio_images: folder with its pictures.
+
+    Raises:
+        ValueError: when one of a pair is missing, or a source has no figure.
+        FileNotFoundError: for a COCO folder without data, or a picture that is missing.
+    """
+    found = list(coco)
+    for data in found:
+        if not shards(data):
+            raise FileNotFoundError(f"no COCO data (annotations.json) in {data}")
+    sources: list[tuple[str, Path, Iterable[tuple[str, SyntheticFigure]]]] = []
+    if annotations is not None:
+        if articles is None:
+            raise ValueError("annotations need the folder of their articles, whose PDFs have the figures")
+        rendered = ((article, figure) for article, _, figure in annotated_figures(annotations, articles))
+        sources.append(("articles", annotations, rendered))
+    if label_studio is not None:
+        if label_studio_images is None:
+            raise ValueError("an export of Label Studio needs the folder of its pictures")
+        named = ((article_of_name(n), figure) for n, figure in label_studio_figures(label_studio, label_studio_images))
+        sources.append(("label_studio", label_studio, named))
+    for name, origin, figures in sources:
+        if write_annotated_shards(folder / name, figures) == 0:
+            (folder / name / "complete").unlink()
+            raise ValueError(f"no annotated figure in {origin}: is the folder of articles or pictures the right one?")
+        found.append(folder / name)
+    return found

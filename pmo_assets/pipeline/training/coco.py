@@ -1,12 +1,14 @@
 """Detection data in COCO format: a folder with `annotations.json` and `images/`, one folder per part or shard.
 
 Categories are Panel, Label (a printed identifier) and the four image types. Beyond COCO's own keys an annotation has
-`marked` (images: true, false or null) and `identifier` (labels: what is printed).
+`marked` (images: true, false or null) and `identifier` (labels: what is printed). `article_id`, of an image or, in
+`info`, of all of them, says which article a figure is from.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from pmo_assets.pipeline.training.layouts import Split, split_of
 from pmo_assets.pipeline.training.letters import Pixels
 from pmo_assets.pipeline.training.synthetic_figures import PlacedImage, PlacedPanel, SyntheticFigure
 
@@ -65,8 +68,20 @@ def write_coco(folder: Path, figures: Iterable[tuple[int, SyntheticFigure]], inf
     return len(images)
 
 
-def read_coco(folder: Path) -> Iterator[tuple[Path, tuple[int, int], list[dict[str, Any]]]]:
+def article_of_name(name: str) -> str:
+    """Return the article a picture's file name speaks of: its PMC id, or else the name without its ending."""
+    stem = Path(name).stem
+    found = re.search(r"PMC\d+", stem)
+    return found[0] if found else stem
+
+
+def read_coco(folder: Path, split: Split | None = None) -> Iterator[tuple[Path, tuple[int, int], list[dict[str, Any]]]]:
     """Yield (picture file, (width, height), annotations with `category` as index into `CATEGORIES`) of a data set.
+
+    Args:
+        folder: with `annotations.json`.
+        split: only figures of articles that belong to this part of the data, see `article_of_name` and
+            `layouts.split_of`; None for all.
 
     Raises:
         FileNotFoundError: when the folder has no `annotations.json`.
@@ -80,7 +95,11 @@ def read_coco(folder: Path) -> Iterator[tuple[Path, tuple[int, int], list[dict[s
     of_image: dict[int, list[dict[str, Any]]] = {}
     for row in data["annotations"]:
         of_image.setdefault(row["image_id"], []).append(row | {"category": index[row["category_id"]]})
+    shared = data.get("info", {}).get("article_id")
     for image in data["images"]:
+        article = image.get("article_id") or shared or article_of_name(image["file_name"])
+        if split is not None and split_of(str(article)) != split:
+            continue
         yield folder / image["file_name"], (image["width"], image["height"]), of_image.get(image["id"], [])
 
 
@@ -122,4 +141,4 @@ def shards(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob("*/annotations.json"))
 
 
-__all__ = ["CATEGORIES", "Pixels", "boxes_of", "figure_of_coco", "read_coco", "shards", "write_coco"]
+__all__ = ["CATEGORIES", "Pixels", "article_of_name", "boxes_of", "figure_of_coco", "read_coco", "shards", "write_coco"]

@@ -14,12 +14,15 @@ pyramid hands what they know down to the finer levels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from pmo_assets.pipeline.training.architectures import Size
+from pmo_assets.pipeline.training.figure_detector import FigureDetector, Target, mixed_precision
 
 GROUPS = ("panel", "label", "image")
 """Groups of classes, each with boxes of its own."""
@@ -110,9 +113,10 @@ class _Attention(nn.Module):
         return x + self.perceptron(self.second_norm(x))
 
 
-class CompactDetector(nn.Module):
+class CompactDetector(FigureDetector):
     """See the module's text. Input (n, 3, h, w) float32 0..1 RGB, h and w multiples of 64."""
 
+    architecture = "compact"
     strides: ClassVar[dict[str, tuple[int, ...]]] = {
         "panel": (8, 16, 32, 64),
         "image": (8, 16, 32, 64),
@@ -199,6 +203,35 @@ class CompactDetector(nn.Module):
             result[group] = (_by_place(logits), _by_place(boxes))
         result["image"] = (*result["image"], _by_place([self.types(tower) for tower in towers]))
         return result
+
+    def settings(self) -> dict[str, Any]:
+        """See `FigureDetector`."""
+        return asdict(self.config)
+
+    def loss(self, pictures: Tensor, targets: list[Target]) -> tuple[Tensor, dict[str, float]]:
+        """See `FigureDetector`."""
+        with mixed_precision(pictures):
+            output = self(pictures)
+        return detection_loss(output, targets, (pictures.shape[2], pictures.shape[3]))
+
+    def outputs(self, pictures: Tensor) -> tuple[Tensor, ...]:
+        """See `FigureDetector`."""
+        return scores_and_boxes(self(pictures))
+
+
+def compact_detector(size: Size, settings: dict[str, Any] | None = None) -> CompactDetector:
+    """Return a network with random weights; `settings` are those of a checkpoint and go before `size`."""
+    if settings is not None:
+        # Checkpoints from before there was attention do not mention it.
+        values: dict[str, Any] = {"attention": 0} | {
+            k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()
+        }
+        return CompactDetector(CompactConfig(**values))
+    return CompactDetector(TINY if size == "tiny" else None)
+
+
+TINY = CompactConfig(widths=(8, 8, 16, 16), blocks=(1, 1, 1, 1), pyramid=8, fine=8)
+"""Learns a handful of figures within seconds."""
 
 
 def _by_place(maps: list[Tensor]) -> Tensor:

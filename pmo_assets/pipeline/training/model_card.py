@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pmo_assets.pipeline.training.architectures import RECIPES
+
 POOL = """\
 Pictures in the training figures, split by eye, patient or article into training, validation and test:
 
@@ -20,16 +22,31 @@ Pictures in the training figures, split by eye, patient or article into training
 | Drawn by `pipeline/training`, `pipeline/sample` | plots, blots, tables, diagrams, stand-ins | this package |
 
 Grey, inverted and tinted fundus photographs stand in for red-free, autofluorescence, angiography and widefield
-pictures. No annotated article was trained on; but the drawings (bars,
-thin arrows, masks) and the thresholds of the ensemble were adjusted after looking at failures on annotated articles."""
+pictures."""
 """Where the pictures come from; SOURCE.txt beside each data set names the origin."""
+
+
+def _annotated(info: Mapping[str, Any], what: str) -> str:
+    """Return what the card says of annotated articles."""
+    if info.get("annotated"):
+        return f"{info['annotated']:,} {what} of annotated articles were trained on as well."
+    return """\
+No annotated article was trained on; but the drawings (bars,
+thin arrows, masks) and the thresholds of the ensemble were adjusted after looking at failures on annotated articles."""
+
+
+def _architecture(info: Mapping[str, Any]) -> str:
+    name, config = info.get("architecture", "compact"), info["config"]
+    if name == "compact":
+        return f"`training/detector.py`, widths {list(config['widths'])}, pyramid {config['pyramid']}"
+    return f"{name}: {RECIPES[name].text} (`training/architectures.py`)"
 
 
 def detector_card(info: Mapping[str, Any], test: Mapping[str, Any] | None, size: int) -> str:
     """Return the card of the figure network.
 
     Args:
-        info: what its checkpoint says: `step`, `config`, `validation` (AP by category).
+        info: what its checkpoint says: `step`, `architecture`, `config`, `annotated` (figures), `validation` (AP).
         test: AP by category on held-out figures; None when they were not measured.
         size: bytes of the ONNX file.
     """
@@ -47,11 +64,11 @@ def detector_card(info: Mapping[str, Any], test: Mapping[str, Any] | None, size:
 # Figure network
 
 Finds panels, printed panel identifiers and images (CFP, OCT, Retinal Imaging, Other) in a figure in one pass. It works
-beside the structural detectors (`detection/ensemble.py`) and is not meant to be used alone.
+beside the structural detectors (`detection/panel_fusion.py`, `image_fusion.py`) and is not meant to be used alone.
 
-* Architecture: `training/detector.py`, widths {list(info["config"]["widths"])}, pyramid {info["config"]["pyramid"]};
+* Architecture: {_architecture(info)};
   input about 147,000 pixels in one of seven proportions; ONNX opset 17, {size / 1e6:.1f} MB.
-* Trained from random weights on synthetic figures for {info["step"]} steps of eight figures.
+* Trained from {_origin(info)} on synthetic figures for {info["step"]} steps of eight figures.
 
 ## Average precision on synthetic figures
 
@@ -63,7 +80,7 @@ Seeds, pictures and layouts of validation and test figures do not occur in train
 
 ## Data
 
-{POOL}
+{POOL} {_annotated(info, "figures")}
 
 ## Limits
 
@@ -74,9 +91,18 @@ the nearest edge of the picture.
 ## Make it again
 
     pmo train figures DATA --images IMAGES --articles ARTICLES --annotations ANNOTATIONS --layouts LAYOUTS.csv
-    pmo train detector RUN --data DATA
+    pmo train detector RUN --data DATA{_option(info)}
     pmo train export pmo_assets/weights --detector RUN/best.pt --data DATA
 """
+
+
+def _origin(info: Mapping[str, Any]) -> str:
+    return f"the weights of another network ({info['initial']})" if info.get("initial") else "random weights"
+
+
+def _option(info: Mapping[str, Any]) -> str:
+    name = info.get("architecture", "compact")
+    return "" if name == "compact" else f" --architecture {name}"
 
 
 _NAMES = {"image": "images of any type", "mAP": "mean of the six classes", "mAP75": "mean of the six classes, IoU 0.75"}
@@ -106,7 +132,7 @@ print, axis text and panel identifiers do not count.
 
 ## Data
 
-{POOL}
+{POOL} {_annotated(info, "pictures")}
 
 ## Limits
 

@@ -1,18 +1,10 @@
-"""Training of the compact detector on COCO data: seeded, resumable, with early stopping and curves.
-
-The learning rate warms up, stays, and falls to nothing over the last quarter of the steps, so that a run can be made
-longer later: the plateau does not depend on where it ends. What is evaluated and exported is the moving average of the
-weights.
-"""
+"""Training of the detectors on COCO data, synthetic and annotated, and what they are measured by."""
 
 from __future__ import annotations
 
-import copy
-import csv
 import json
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,66 +15,49 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
 from pmo_assets.pipeline.detection.input_size import bucket_of, network_input
-from pmo_assets.pipeline.detection.network_boxes import CLASSES, NetworkBoxes, network_boxes
+from pmo_assets.pipeline.detection.network_boxes import CLASSES
+from pmo_assets.pipeline.training.architectures import (
+    RECIPES,
+    Architecture,
+    Size,
+    architecture_of,
+    detector_of_checkpoint,
+    new_detector,
+)
 from pmo_assets.pipeline.training.average_precision import average_precision, mean_average_precision
 from pmo_assets.pipeline.training.coco import CATEGORIES, read_coco, shards
-from pmo_assets.pipeline.training.detector import (
-    GROUPS,
-    CompactConfig,
-    CompactDetector,
-    detection_loss,
-    scores_and_boxes,
-)
+from pmo_assets.pipeline.training.detector import GROUPS
+from pmo_assets.pipeline.training.figure_detector import FigureDetector
+from pmo_assets.pipeline.training.layouts import Split
+from pmo_assets.pipeline.training.training_run import Batch, RunOptions, last_state, trained
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingOptions:
-    """How to train.
+class TrainingOptions(RunOptions):
+    """How to train a detector; see `RunOptions`.
 
     Attributes:
-        steps: optimiser steps in all; a finished run goes on when it is larger than before.
-        batch_size: figures per step.
-        learning_rate: of AdamW, on the plateau.
+        learning_rate: 0 for the architecture's usual one.
         weight_decay: of AdamW; not for biases and normalisation.
-        warm_up: steps until the plateau.
-        fall: part of the steps, at the end, over which the rate falls to zero.
-        average: decay of the moving average of the weights.
-        evaluate_every: steps between evaluations on the validation part.
         validation_figures: how many figures are evaluated.
-        patience: evaluations without a better mAP after which training stops.
-        save_seconds: time between checkpoints.
-        workers: processes that read and scale figures.
-        threads: CPU threads of the network; 0 leaves PyTorch's choice.
-        seed: of weights, order and augmentation.
-        device: "cpu" or "cuda"; on CUDA mixed precision is used.
+        annotated_share: part of the training figures that are annotated ones, where there are any.
     """
 
-    steps: int = 12000
-    batch_size: int = 8
-    learning_rate: float = 1.5e-3
+    learning_rate: float = 0.0
     weight_decay: float = 0.02
-    warm_up: int = 300
-    fall: float = 0.25
-    average: float = 0.999
-    evaluate_every: int = 500
     validation_figures: int = 300
-    patience: int = 12
-    save_seconds: float = 120.0
-    workers: int = 1
-    threads: int = 0
-    seed: int = 7
-    device: str = "cpu"
+    annotated_share: float = 0.3
 
 
 Row = tuple[Path, tuple[int, int], np.ndarray, np.ndarray]
 """Picture file, (width, height), boxes (k, 4) in its pixels, category indices (k,)."""
 
 
-def coco_rows(folders: Sequence[Path]) -> list[Row]:
-    """Return every figure of several data sets."""
+def coco_rows(folders: Sequence[Path], split: Split | None = None) -> list[Row]:
+    """Return every figure of several data sets; with a split, those whose article belongs to it."""
     rows: list[Row] = []
     for folder in folders:
-        for path, size, marked in read_coco(folder):
+        for path, size, marked in read_coco(folder, split):
             boxes = np.asarray([a["bbox"] for a in marked], dtype=np.float32).reshape(-1, 4)
             boxes[:, 2:] += boxes[:, :2]
             rows.append((path, size, boxes, np.asarray([a["category"] for a in marked], dtype=np.int64)))
@@ -163,15 +138,7 @@ def loader(dataset: FigureBatches, workers: int, start: int = 0) -> DataLoader[A
     )  # fmt: skip
 
 
-def detected(model: nn.Module, pictures: Tensor, device: str) -> list[NetworkBoxes]:
-    """Return the boxes of a batch of uint8 pictures (n, 3, h, w)."""
-    with torch.no_grad():
-        output = model(pictures.to(device).float() / 255)
-    arrays = [t.cpu().numpy() for t in scores_and_boxes(output)]
-    return network_boxes(arrays, (pictures.shape[2], pictures.shape[3]))
-
-
-def evaluated(model: nn.Module, rows: Sequence[Row], options: TrainingOptions) -> dict[str, float]:
+def evaluated(model: FigureDetector, rows: Sequence[Row], options: TrainingOptions) -> dict[str, float]:
     """Return AP@.5 per category, their mean, the mean AP@.75, and class-agnostic image AP@.5."""
     model.eval()
     data = FigureBatches(rows, batches_of(rows, options.batch_size, None), 0, augment=False)
@@ -179,7 +146,7 @@ def evaluated(model: nn.Module, rows: Sequence[Row], options: TrainingOptions) -
     truth: dict[str, list[np.ndarray]] = {c: [] for c in found}
     for pictures, targets in loader(data, options.workers):
         scale = np.asarray([pictures.shape[3], pictures.shape[2]] * 2, dtype=np.float64)
-        for result, (boxes, categories) in zip(detected(model, pictures, options.device), targets, strict=True):
+        for result, (boxes, categories) in zip(model.detected(pictures), targets, strict=True):
             true, kinds = boxes.numpy().astype(np.float64) / scale, categories.numpy()
             for group in GROUPS:
                 for k, name in enumerate(CLASSES[group]):
@@ -197,10 +164,17 @@ def evaluated(model: nn.Module, rows: Sequence[Row], options: TrainingOptions) -
     return summary | {name: round(value, 4) for name, value in values.items() if value is not None}
 
 
-def rate_factor(step: int, options: TrainingOptions) -> float:
-    """Return the learning rate at a step as a factor of the plateau's."""
-    falling = options.steps * options.fall
-    return min(1.0, (step + 1) / options.warm_up, max(0.0, (options.steps - step) / max(1.0, falling)))
+def mixed(synthetic: Sequence[Row], annotated: Sequence[Row], share: float, seed: int) -> list[Row]:
+    """Return the figures of an epoch: all synthetic ones, and annotated ones, repeated, as `share` of the whole."""
+    if not annotated or share <= 0:
+        return list(synthetic)
+    if not synthetic or share >= 1:
+        return list(annotated)
+    rng = np.random.default_rng((seed, 2))
+    chosen: list[int] = []
+    while len(chosen) < round(len(synthetic) * share / (1 - share)):
+        chosen += rng.permutation(len(annotated)).tolist()
+    return [*synthetic, *(annotated[k] for k in chosen[: round(len(synthetic) * share / (1 - share))])]
 
 
 def _optimiser(model: nn.Module, options: TrainingOptions) -> torch.optim.Optimizer:
@@ -215,122 +189,97 @@ def train_detector(
     training: Path,
     validation: Path,
     options: TrainingOptions | None = None,
-    config: CompactConfig | None = None,
+    *,
+    architecture: Architecture = "compact",
+    size: Size = "full",
     initial: Path | None = None,
+    annotated: Sequence[Path] = (),
 ) -> Iterator[dict[str, Any]]:
     """Train, or go on with a run, yielding one record per evaluation.
 
     Args:
-        folder: run folder: `last.pt` (everything to resume), `best.pt` (averaged weights), `curves.csv` and
-            `options.json`.
+        folder: run folder, see `training_run.trained`; `options.json` says how it was started.
         training: COCO data, a folder or a folder of shards; shards that appear later join at the next epoch.
         validation: COCO data.
         options: see there.
-        config: architecture; must be the same when a run goes on.
-        initial: checkpoint of another run; a new run takes its tensors where name and shape agree (fine-tuning).
+        architecture: which network; a run that goes on keeps its own.
+        size: of the network.
+        initial: weights a new run starts from (fine-tuning), see `architectures.new_detector`.
+        annotated: folders of COCO data with annotated figures. They are divided by article (`layouts.split_of`):
+            the training part is mixed with the synthetic figures; the validation part is measured
+            (`annotated_mAP`) and counts as much in the choice of the best weights as such figures do in training;
+            the test part is left alone.
+
+    Raises:
+        ValueError: when the run in the folder has another architecture, or what it needs is not installed.
+        FileNotFoundError: without complete data.
     """
-    options, config = options or TrainingOptions(), config or CompactConfig()
+    options = options or TrainingOptions()
+    recipe = RECIPES[architecture_of(architecture)]
+    options = replace(options, learning_rate=options.learning_rate or recipe.learning_rate)
     folder.mkdir(parents=True, exist_ok=True)
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    model = CompactDetector(config).to(options.device).to(memory_format=torch.channels_last)
-    if initial is not None:
-        take_over(model, torch.load(initial, map_location=options.device, weights_only=True)["model"])
-    averaged = copy.deepcopy(model)
-    optimiser = _optimiser(model, options)
-    state: dict[str, Any] = {"step": 0, "epoch": 0, "batch": 0, "best": -1.0, "waited": 0}
-    if (folder / "last.pt").exists():
-        saved = torch.load(folder / "last.pt", map_location=options.device, weights_only=True)
-        model.load_state_dict(saved["model"])
-        averaged.load_state_dict(saved["averaged"])
-        optimiser.load_state_dict(saved["optimiser"])
-        state = saved["state"]
-    (folder / "options.json").write_text(json.dumps({"options": asdict(options), "config": asdict(config)}, indent=1))
+    model, origin = _detector_of_run(folder, architecture, size, initial)
+    model = model.to(options.device)
+    if model.channels_last:
+        model = model.to(memory_format=torch.channels_last)
     held_out = coco_rows(shards(validation))[: options.validation_figures]
-    saved_at, started, seen = time.monotonic(), time.monotonic(), 0
-    losses: dict[str, float] = {}
+    real = [shard for data in annotated for shard in shards(data)]
+    real_rows, real_held_out = coco_rows(real, "train"), coco_rows(real, "validation")
+    described = {
+        "architecture": architecture, "config": model.settings(), "initial": origin, "annotated": len(real_rows),
+    }  # fmt: skip
+    (folder / "options.json").write_text(json.dumps({"options": asdict(options), **described}, indent=1), "utf-8")
+    share = options.annotated_share
 
-    def save() -> None:
-        nonlocal saved_at
-        saved_at = time.monotonic()
-        everything = {
-            "model": model.state_dict(), "averaged": averaged.state_dict(),
-            "optimiser": optimiser.state_dict(), "state": state,
-        }  # fmt: skip
-        torch.save(everything, folder / "last.pt.part")
-        (folder / "last.pt.part").replace(folder / "last.pt")
+    def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:
+        epoch, start = state.get("epoch", 0), state.get("batch", 0)
+        while True:
+            rows = mixed(coco_rows(shards(training)), real_rows, share, options.seed + epoch)
+            if not rows:
+                raise FileNotFoundError(f"no complete COCO data in {training}")
+            members = batches_of(rows, options.batch_size, options.seed + 1000 * epoch)
+            data = FigureBatches(rows, members, options.seed + epoch, augment=True)
+            for number, batch in enumerate(loader(data, options.workers, start), start=start + 1):
+                yield batch, {"epoch": epoch, "batch": number}
+            epoch, start = epoch + 1, 0
 
-    while state["step"] < options.steps:
-        rows = coco_rows(shards(training))
-        if not rows:
-            raise FileNotFoundError(f"no complete COCO data in {training}")
-        batches = batches_of(rows, options.batch_size, options.seed + 1000 * state["epoch"])
-        data = FigureBatches(rows, batches, options.seed + state["epoch"], augment=True)
-        for pictures, targets in loader(data, options.workers, state["batch"]):
-            model.train()
-            for group in optimiser.param_groups:
-                group["lr"] = options.learning_rate * rate_factor(state["step"], options)
-            batch = pictures.to(options.device).to(memory_format=torch.channels_last).float() / 255
-            on_device = [(boxes.to(options.device), kinds.to(options.device)) for boxes, kinds in targets]
-            with torch.autocast("cuda", enabled=options.device == "cuda"):
-                output = model(batch)
-            loss, parts = detection_loss(output, on_device, (batch.shape[2], batch.shape[3]))
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 10.0)
-            optimiser.step()
-            state["step"] += 1
-            state["batch"] += 1
-            seen += len(targets)
-            decay = min(options.average, (1 + state["step"]) / (10 + state["step"]))
-            with torch.no_grad():
-                for mean, value in zip(averaged.state_dict().values(), model.state_dict().values(), strict=True):
-                    if mean.dtype.is_floating_point:
-                        mean.lerp_(value, 1 - decay)
-                    else:
-                        mean.copy_(value)
-            for key, value in parts.items():
-                losses[key] = 0.98 * losses.get(key, value) + 0.02 * value
-            if state["step"] % options.evaluate_every == 0 or state["step"] >= options.steps:
-                result = evaluated(averaged, held_out, options)
-                state["waited"] = 0 if result["mAP"] > state["best"] else state["waited"] + 1
-                if result["mAP"] > state["best"]:
-                    state["best"] = result["mAP"]
-                    torch.save({"model": averaged.state_dict(), "config": asdict(config), "step": state["step"],
-                                "validation": result}, folder / "best.pt")  # fmt: skip
-                record = {
-                    "step": state["step"],
-                    "figures": len(rows),
-                    "per_second": round(seen / (time.monotonic() - started), 2),
-                }
-                record |= {k: round(v, 4) for k, v in losses.items()} | {k: round(v, 4) for k, v in result.items()}
-                add_to_curves(folder / "curves.csv", record)
-                yield record
-                started, seen = time.monotonic(), 0
-            if time.monotonic() - saved_at > options.save_seconds or state["step"] >= options.steps:
-                save()
-            if state["step"] >= options.steps or state["waited"] >= options.patience:
-                save()
-                return
-        state["epoch"] += 1
-        state["batch"] = 0
+    def loss(batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        pixels, targets = batch
+        on_device = [(boxes.to(options.device), kinds.to(options.device)) for boxes, kinds in targets]
+        return model.loss(model.as_pictures(pixels), on_device)
+
+    def measured(averaged: Any, at_once: int) -> dict[str, float]:
+        fitting = replace(options, batch_size=at_once)
+        result = evaluated(averaged, held_out, fitting)
+        if real_held_out:
+            found = evaluated(averaged, real_held_out, fitting)
+            result |= {f"annotated_{name}": found[name] for name in ("mAP", "mAP75")}
+        return result
+
+    def score(result: dict[str, float]) -> float:
+        if "annotated_mAP" not in result:
+            return result["mAP"]
+        return (1 - share) * result["mAP"] + share * result["annotated_mAP"]
+
+    yield from trained(
+        folder, model, _optimiser(model, options), options, batches=batches, loss=loss, measured=measured, score=score,
+        clip=recipe.clip, described=described,
+    )  # fmt: skip
 
 
-def take_over(model: nn.Module, weights: dict[str, Tensor]) -> list[str]:
-    """Copy the tensors whose name and shape agree into a model and return their names."""
-    own = model.state_dict()
-    taken = [name for name, value in weights.items() if name in own and own[name].shape == value.shape]
-    model.load_state_dict(own | {name: weights[name] for name in taken})
-    return taken
-
-
-def add_to_curves(path: Path, record: dict[str, Any]) -> None:
-    """Append a record; columns are those of the first one."""
-    new = not path.exists()
-    columns = list(record) if new else path.read_text("utf-8").splitlines()[0].split(",")
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore", restval="")
-        if new:
-            writer.writeheader()
-        writer.writerow(record)
+def _detector_of_run(
+    folder: Path, architecture: Architecture, size: Size, initial: Path | None
+) -> tuple[FigureDetector, str | None]:
+    """Return the network of a run, new or going on, and the name of the weights it started from."""
+    saved = last_state(folder, "cpu")
+    if saved is None:
+        return new_detector(architecture, size, initial), initial.name if initial is not None else None
+    started = saved.get("architecture", "compact")
+    if started != architecture:
+        raise ValueError(f"{folder} is a run of {started}, not of {architecture}: take another folder")
+    # Runs of the compact detector that recorded no architecture all have its full size.
+    model = detector_of_checkpoint(saved) if "config" in saved else new_detector(architecture, "full")
+    return model, saved.get("initial")

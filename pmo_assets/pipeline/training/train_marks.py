@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +18,12 @@ from pmo_assets.pipeline.detection.detections import ImageType
 from pmo_assets.pipeline.detection.mark_input import mark_input
 from pmo_assets.pipeline.training.drawings import PAPER_KINDS, drawn, heat_map, segmentation, spots
 from pmo_assets.pipeline.training.drawn_marks import draw_device_print, draw_marks
+from pmo_assets.pipeline.training.figure_detector import mixed_precision
 from pmo_assets.pipeline.training.letters import Pixels, printed
 from pmo_assets.pipeline.training.mark_network import MarkNetwork
 from pmo_assets.pipeline.training.pools import PicturePool
 from pmo_assets.pipeline.training.synthetic_figures import worn
-from pmo_assets.pipeline.training.train_detector import add_to_curves
+from pmo_assets.pipeline.training.training_run import Batch, RunOptions, trained
 
 _TYPES: tuple[ImageType, ...] = ("CFP", "OCT", "Retinal Imaging", "Other")
 
@@ -39,23 +38,22 @@ MAP_SIDE = 14
 
 
 @dataclass(frozen=True, slots=True)
-class MarkOptions:
-    """How to train the mark classifier; see `train_detector.TrainingOptions` for what the names mean."""
+class MarkOptions(RunOptions):
+    """How to train the mark classifier; see `RunOptions`.
+
+    Attributes:
+        validation_crops: how many drawn pictures are evaluated.
+        annotated_share: part of the examples that are annotated pictures, where there are any.
+    """
 
     steps: int = 6000
     batch_size: int = 32
-    learning_rate: float = 1.5e-3
     warm_up: int = 200
-    fall: float = 0.3
     average: float = 0.998
     evaluate_every: int = 250
-    validation_crops: int = 1000
-    patience: int = 12
-    save_seconds: float = 120.0
-    workers: int = 1
-    threads: int = 0
     seed: int = 11
-    device: str = "cpu"
+    fall: float = 0.3
+    validation_crops: int = 1000
     annotated_share: float = 0.25
 
 
@@ -169,7 +167,7 @@ def train_marks(
     """Train, or go on with a run, yielding one record per evaluation.
 
     Args:
-        folder: run folder, files as those of `train_detector`.
+        folder: run folder, see `training_run.trained`.
         pool: pictures to draw marks on.
         validation_pool: pictures of the validation part.
         options: see there.
@@ -177,77 +175,46 @@ def train_marks(
         held_out: pictures with known mark status, only measured (`real_accuracy` at a threshold of one half).
     """
     options = options or MarkOptions()
-    folder.mkdir(parents=True, exist_ok=True)
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     model = MarkNetwork().to(options.device).to(memory_format=torch.channels_last)
-    averaged = copy.deepcopy(model)
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.02)
-    state: dict[str, Any] = {"step": 0, "best": -1.0, "waited": 0}
-    if (folder / "last.pt").exists():
-        saved = torch.load(folder / "last.pt", map_location=options.device, weights_only=True)
-        model.load_state_dict(saved["model"])
-        averaged.load_state_dict(saved["averaged"])
-        optimiser.load_state_dict(saved["optimiser"])
-        state = saved["state"]
     checks = [mark_example(10**9 + k, validation_pool)[:2] for k in range(options.validation_crops)]
-    first = state["step"] * options.batch_size
-    examples = MarkExamples(first, options.steps * options.batch_size - first, pool, annotated, options.annotated_share)
-    batches: DataLoader[Any] = DataLoader(
-        examples, options.batch_size, shuffle=False, num_workers=options.workers,
-        prefetch_factor=4 if options.workers else None, multiprocessing_context="spawn" if options.workers else None,
-    )  # fmt: skip
-    saved_at, loss_mean = time.monotonic(), 0.7
-    for pictures, marked, places, known in batches:
-        model.train()
-        falling = options.steps * options.fall
-        factor = min(1.0, (state["step"] + 1) / options.warm_up, (options.steps - state["step"]) / max(1.0, falling))
-        for group in optimiser.param_groups:
-            group["lr"] = options.learning_rate * factor
-        batch = pictures.to(options.device).to(memory_format=torch.channels_last).float() / 255
-        with torch.autocast("cuda", enabled=options.device == "cuda"):
-            votes = model.votes(batch).float()
-        goal = marked.to(options.device).float() * 0.96 + 0.02  # a few labels are wrong
-        loss = functional.binary_cross_entropy_with_logits(model.pooled(votes), goal)
-        by_place = functional.binary_cross_entropy_with_logits(votes, places.to(options.device), reduction="none")
+
+    def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:
+        first = state["step"] * options.batch_size
+        count = options.steps * options.batch_size - first
+        examples = MarkExamples(first, count, pool, annotated, options.annotated_share)
+        loaded: DataLoader[Any] = DataLoader(
+            examples, options.batch_size, shuffle=False, num_workers=options.workers,
+            prefetch_factor=4 if options.workers else None,
+            multiprocessing_context="spawn" if options.workers else None,
+        )  # fmt: skip
+        for batch in loaded:
+            yield tuple(batch), {}
+
+    def loss(batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        pictures, marked, places, known = (column.to(options.device) for column in batch)
+        with mixed_precision(pictures):
+            votes = model.votes(pictures.to(memory_format=torch.channels_last).float() / 255)
+        votes, goal = votes.float(), marked.float() * 0.96 + 0.02  # a few labels are wrong
+        answer = functional.binary_cross_entropy_with_logits(model.pooled(votes), goal)
+        by_place = functional.binary_cross_entropy_with_logits(votes, places, reduction="none")
         # One place in thirty holds part of a mark: they count ten times.
-        by_place = by_place * (1 + 9 * places.to(options.device)) * known.to(options.device).float()[:, None, None]
-        loss = loss + 4.0 * by_place.mean()
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-        optimiser.step()
-        state["step"] += 1
-        loss_mean = 0.98 * loss_mean + 0.02 * float(loss.detach())
-        decay = min(options.average, (1 + state["step"]) / (10 + state["step"]))
-        with torch.no_grad():
-            for mean, value in zip(averaged.state_dict().values(), model.state_dict().values(), strict=True):
-                if mean.dtype.is_floating_point:
-                    mean.lerp_(value, 1 - decay)
-                else:
-                    mean.copy_(value)
-        done = state["step"] >= options.steps
-        if state["step"] % options.evaluate_every == 0 or done:
-            guess = mark_probabilities(averaged, [c for c, _ in checks]) >= 0.5
-            accuracy = float((guess == np.asarray([m for _, m in checks])).mean())
-            record = {"step": state["step"], "loss": round(loss_mean, 4), "accuracy": round(accuracy, 4)}
-            if held_out:
-                real = mark_probabilities(averaged, [c for c, _ in held_out]) >= 0.5
-                record["real_accuracy"] = round(float((real == np.asarray([m for _, m in held_out])).mean()), 4)
-            state["waited"] = 0 if accuracy > state["best"] else state["waited"] + 1
-            if accuracy > state["best"]:
-                state["best"] = accuracy
-                torch.save(
-                    {"model": averaged.state_dict(), "step": state["step"], "validation": record}, folder / "best.pt"
-                )
-            add_to_curves(folder / "curves.csv", record)
-            yield record
-        if time.monotonic() - saved_at > options.save_seconds or done:
-            saved_at = time.monotonic()
-            everything = {"model": model.state_dict(), "averaged": averaged.state_dict(),
-                          "optimiser": optimiser.state_dict(), "state": state}  # fmt: skip
-            torch.save(everything, folder / "last.pt.part")
-            (folder / "last.pt.part").replace(folder / "last.pt")
-        if state["waited"] >= options.patience:
-            return
+        by_place = (by_place * (1 + 9 * places) * known.float()[:, None, None]).mean()
+        return answer + 4.0 * by_place, {"answer": float(answer.detach()), "place": float(by_place.detach())}
+
+    def measured(averaged: nn.Module, at_once: int) -> dict[str, float]:
+        result = {"accuracy": _accuracy(averaged, checks)}
+        return result | ({"real_accuracy": _accuracy(averaged, held_out)} if held_out else {})
+
+    yield from trained(
+        folder, model, optimiser, options, batches=batches, loss=loss, measured=measured,
+        score=lambda result: result["accuracy"], clip=5.0, described={"annotated": len(annotated)},
+    )  # fmt: skip
+
+
+def _accuracy(model: nn.Module, crops: Sequence[Crop]) -> float:
+    guess = mark_probabilities(model, [pixels for pixels, _ in crops]) >= 0.5
+    return round(float((guess == np.asarray([marked for _, marked in crops])).mean()), 4)

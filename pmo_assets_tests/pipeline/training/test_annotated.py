@@ -10,11 +10,16 @@ import numpy as np
 import pytest
 
 from pmo_assets.pipeline.training.annotated import (
+    annotated_data,
     annotated_figures,
     figure_of_annotation,
     image_crops,
     label_studio_figures,
+    write_annotated_shards,
 )
+from pmo_assets.pipeline.training.coco import article_of_name, read_coco, shards, write_coco
+from pmo_assets.pipeline.training.layouts import SPLITS, split_of
+from pmo_assets.pipeline.training.synthetic_figures import SyntheticFigure
 
 PANEL = {
     "identifier": "a",
@@ -80,3 +85,66 @@ def test_a_missing_picture_is_named(tmp_path: Path) -> None:
     (tmp_path / "export.json").write_text('[{"data": {"image": "nowhere.png"}}]')
     with pytest.raises(FileNotFoundError, match=r"nowhere\.png"):
         list(label_studio_figures(tmp_path / "export.json", tmp_path))
+
+
+def figure(shade: int = 0) -> SyntheticFigure:
+    return figure_of_annotation(np.full((100, 200, 3), shade, np.uint8), [PANEL])
+
+
+def test_annotated_figures_become_coco_data_by_article_once(tmp_path: Path) -> None:
+    figures = [("PMC1", figure(10)), ("PMC1", figure(20)), ("PMC22", figure(30))]
+    assert write_annotated_shards(tmp_path / "real", figures) == 3
+    found = shards(tmp_path / "real")
+    assert [path.name for path in found] == ["00000_PMC1", "00001_PMC22"]
+    assert [len(list(read_coco(path))) for path in found] == [2, 1]
+    # A second call keeps what is there: the figures are not even looked at.
+    assert write_annotated_shards(tmp_path / "real", iter([])) == 3
+
+
+def test_an_article_is_trained_on_or_held_out_whatever_it_came_from(tmp_path: Path) -> None:
+    names = [f"PMC{number}" for number in range(40)]
+    write_annotated_shards(tmp_path / "real", [(name, figure()) for name in names])
+    (tmp_path / "coco").mkdir()
+    write_coco(tmp_path / "coco", enumerate(figure() for _ in names))
+    data = json.loads((tmp_path / "coco" / "annotations.json").read_text())
+    for image, name in zip(data["images"], names, strict=True):
+        (tmp_path / "coco" / image["file_name"]).rename(tmp_path / "coco" / f"{name}_fig2.jpg")
+        image["file_name"] = f"{name}_fig2.jpg"
+    (tmp_path / "coco" / "annotations.json").write_text(json.dumps(data))
+    for split in SPLITS:
+        expected = [name for name in names if split_of(name) == split]
+        found = [path.name.split("_")[1] for path in shards(tmp_path / "real") if list(read_coco(path, split))]
+        assert found == expected
+        assert [path.stem.split("_")[0] for path, _, _ in read_coco(tmp_path / "coco", split)] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "article"),
+    [("PMC123.json", "PMC123"), ("a1b2-PMC99_fig3.png", "PMC99"), ("scan_07.jpg", "scan_07"), ("PMC12", "PMC12")],
+)
+def test_a_file_name_says_which_article_a_picture_is_from(name: str, article: str) -> None:
+    assert article_of_name(name) == article
+
+
+def test_all_sources_come_together(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "PMC7_fig1.png"), np.zeros((50, 80, 3), np.uint8))
+    task = {"data": {"image": "PMC7_fig1.png"}, "annotations": [{"result": [rectangle(0, 0, 50, 100, "Panel")]}]}
+    (tmp_path / "export.json").write_text(json.dumps([task]))
+    write_coco(tmp_path / "coco", [(0, figure())])
+    found = annotated_data(
+        tmp_path / "run", [tmp_path / "coco"], label_studio=tmp_path / "export.json", label_studio_images=tmp_path
+    )
+    assert found == [tmp_path / "coco", tmp_path / "run" / "label_studio"]
+    assert [path.name for path in shards(found[1])] == ["00000_PMC7"]
+
+
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="articles"):
+        annotated_data(tmp_path / "run", annotations=tmp_path)
+    with pytest.raises(ValueError, match="pictures"):
+        annotated_data(tmp_path / "run", label_studio=tmp_path / "export.json")
+    with pytest.raises(FileNotFoundError, match="no COCO data"):
+        annotated_data(tmp_path / "run", [tmp_path])
+    for _ in range(2):  # an empty source is no complete one
+        with pytest.raises(ValueError, match="no annotated figure"):
+            annotated_data(tmp_path / "run", annotations=tmp_path, articles=tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript:
 from pmo_assets.pipeline.detection.detections import FigureView  # noqa: E402
 from pmo_assets.pipeline.detection.input_size import BUCKETS  # noqa: E402
 from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, OnnxMarkClassifier  # noqa: E402
-from pmo_assets.pipeline.training.coco import CATEGORIES, shards  # noqa: E402
+from pmo_assets.pipeline.training.annotated import write_annotated_shards  # noqa: E402
+from pmo_assets.pipeline.training.architectures import new_detector  # noqa: E402
+from pmo_assets.pipeline.training.coco import CATEGORIES, figure_of_coco, read_coco, shards  # noqa: E402
 from pmo_assets.pipeline.training.detector import (  # noqa: E402
-    CompactConfig,
+    TINY,
     CompactDetector,
     assigned,
     detection_loss,
@@ -25,37 +28,25 @@ from pmo_assets.pipeline.training.detector import (  # noqa: E402
     scores_and_boxes,
 )
 from pmo_assets.pipeline.training.export import export_detector, export_marks, load_detector  # noqa: E402
+from pmo_assets.pipeline.training.layouts import SPLITS, split_of  # noqa: E402
 from pmo_assets.pipeline.training.mark_network import MarkNetwork  # noqa: E402
+from pmo_assets.pipeline.training.model_card import detector_card  # noqa: E402
 from pmo_assets.pipeline.training.train_detector import (  # noqa: E402
     FigureBatches,
     TrainingOptions,
     batches_of,
     coco_rows,
     evaluated,
-    rate_factor,
+    mixed,
     train_detector,
 )
 from pmo_assets.pipeline.training.train_marks import MarkExamples, MarkOptions, train_marks  # noqa: E402
-from pmo_assets.pipeline.training.training_data import write_synthetic_shards  # noqa: E402
+from pmo_assets.pipeline.training.training_run import rate_factor  # noqa: E402
 from pmo_assets_tests.pipeline.training.pools import small_pool  # noqa: E402
 
-TINY = CompactConfig(widths=(8, 8, 16, 16), blocks=(1, 1, 1, 1), pyramid=8, fine=8)
 SHORT = TrainingOptions(
     steps=4, batch_size=2, evaluate_every=4, validation_figures=2, workers=0, threads=1, warm_up=2, save_seconds=0.0
 )
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data set of a few figures."""
-    from pmo_assets.pipeline.training import training_data
-
-    folder = tmp_path_factory.mktemp("figures")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training_data, "SHARD_SIZE", 6)
-        for split in ("train", "validation"):
-            list(write_synthetic_shards(folder, split, 6, [], None))  # type: ignore[arg-type]
-    return folder
 
 
 @pytest.mark.parametrize("bucket", BUCKETS)
@@ -131,7 +122,7 @@ def test_a_small_network_learns_the_figures_it_sees(data: Path) -> None:
 
 
 def test_the_best_weights_are_those_that_were_measured(data: Path, tmp_path: Path) -> None:
-    (record,) = train_detector(tmp_path, data / "train", data / "validation", SHORT, TINY)
+    (record,) = train_detector(tmp_path, data / "train", data / "validation", SHORT, size="tiny")
     model, info = load_detector(tmp_path / "best.pt")
     assert info["step"] == SHORT.steps
     again = evaluated(model, coco_rows(shards(data / "validation"))[: SHORT.validation_figures], SHORT)
@@ -140,16 +131,76 @@ def test_the_best_weights_are_those_that_were_measured(data: Path, tmp_path: Pat
 
 def test_a_killed_run_ends_with_the_same_weights(data: Path, tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    list(train_detector(whole, data / "train", data / "validation", SHORT, TINY))
+    list(train_detector(whole, data / "train", data / "validation", SHORT, size="tiny"))
     # The schedule is that of the whole run; the kill comes after two of four steps.
-    stopped = train_detector(parts, data / "train", data / "validation", replace(SHORT, evaluate_every=2), TINY)
+    stopped = train_detector(parts, data / "train", data / "validation", replace(SHORT, evaluate_every=2), size="tiny")
     next(stopped)
     stopped.close()
-    list(train_detector(parts, data / "train", data / "validation", SHORT, TINY))
+    list(train_detector(parts, data / "train", data / "validation", SHORT, size="tiny"))
     first, second = (torch.load(p / "last.pt", weights_only=True) for p in (whole, parts))
     assert first["state"]["step"] == second["state"]["step"] == 4
     for name, value in first["model"].items():
         assert torch.allclose(value, second["model"][name], atol=1e-6), name
+
+
+def test_an_epoch_has_its_share_of_annotated_figures() -> None:
+    def rows(names: str) -> list[Any]:
+        return [(Path(name), (1, 1), np.zeros((0, 4)), np.zeros(0)) for name in names]
+
+    synthetic, annotated = rows("abcdefghijklmn"), rows("XYZ")
+    epoch = [row[0].name for row in mixed(synthetic, annotated, 0.3, 0)]
+    assert epoch[:14] == list("abcdefghijklmn")
+    assert sorted(epoch[14:17]) == sorted(epoch[17:20]) == ["X", "Y", "Z"]
+    assert len(epoch) == 20
+    assert epoch == [row[0].name for row in mixed(synthetic, annotated, 0.3, 0)]
+    assert len({tuple(row[0].name for row in mixed(synthetic, annotated, 0.3, seed)) for seed in range(9)}) > 1
+    assert mixed(synthetic, annotated, 0.0, 0) == mixed(synthetic, [], 0.3, 0) == synthetic
+    assert mixed(synthetic, annotated, 1.0, 0) == mixed([], annotated, 0.3, 0) == annotated
+
+
+def test_fine_tuning_starts_from_a_run_and_measures_annotated_figures(data: Path, tmp_path: Path) -> None:
+    list(train_detector(tmp_path / "first", data / "train", data / "validation", SHORT, size="tiny"))
+    figures = [figure_of_coco(*row) for shard in shards(data / "train") for row in read_coco(shard)]
+    parts = {split: next(f"PMC{k}" for k in range(99) if split_of(f"PMC{k}") == split) for split in SPLITS}
+    write_annotated_shards(tmp_path / "real", list(zip(parts.values(), figures, strict=False)))
+    run = train_detector(
+        tmp_path / "second", data / "train", data / "validation", replace(SHORT, learning_rate=1e-12), size="tiny",
+        initial=tmp_path / "first" / "best.pt", annotated=[tmp_path / "real"],
+    )  # fmt: skip
+    (record,) = run
+    assert {"annotated_mAP", "annotated_mAP75"} <= set(record)
+    model, info = load_detector(tmp_path / "second" / "best.pt")
+    assert (info["annotated"], info["initial"]) == (1, "best.pt")
+    card = detector_card(info, None, 1)
+    assert "1 figures of annotated articles" in card
+    assert "from the weights of another network (best.pt)" in card
+    # With next to no learning rate the weights are those of the first run.
+    first, _ = load_detector(tmp_path / "first" / "best.pt")
+    for one, other in zip(first.parameters(), model.parameters(), strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
+
+
+def test_an_export_that_differs_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = new_detector("compact", "tiny")
+    torch.save({"config": model.settings(), "model": model.state_dict()}, tmp_path / "best.pt")
+    whole = CompactDetector.outputs
+
+    def sized_while_traced(self: CompactDetector, pictures: Any) -> tuple[Any, ...]:
+        found = whole(self, pictures)
+        return (*found[:5], found[5] * float(pictures.shape[2]))  # the height becomes a constant of the graph
+
+    monkeypatch.setattr(CompactDetector, "outputs", sized_while_traced)
+    with pytest.raises(ArithmeticError, match="differs from PyTorch"):
+        export_detector(tmp_path / "best.pt", tmp_path / "detector.onnx")
+
+    def not_in_onnx(self: CompactDetector, pictures: Any) -> tuple[Any, ...]:
+        found = whole(self, pictures)
+        return (*found[:5], found[5] + torch.linalg.svdvals(found[5])[..., :1, None])
+
+    monkeypatch.setattr(CompactDetector, "outputs", not_in_onnx)
+    with pytest.raises(ValueError, match="compact cannot be written as ONNX"):
+        export_detector(tmp_path / "best.pt", tmp_path / "detector.onnx")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["best.pt"]
 
 
 def test_the_rate_rises_stays_and_falls_to_zero() -> None:
@@ -162,7 +213,7 @@ def test_the_rate_rises_stays_and_falls_to_zero() -> None:
 
 
 def test_onnx_gives_what_pytorch_gives(data: Path, tmp_path: Path) -> None:
-    list(train_detector(tmp_path / "run", data / "train", data / "validation", SHORT, TINY))
+    list(train_detector(tmp_path / "run", data / "train", data / "validation", SHORT, size="tiny"))
     target = tmp_path / "detector.onnx"
     assert export_detector(tmp_path / "run" / "best.pt", target) < 1e-3
     rng = np.random.default_rng(0)
