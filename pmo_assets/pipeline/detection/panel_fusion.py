@@ -57,6 +57,10 @@ class PanelFusionOptions:
     unconfirmed: float = 0.8
 
 
+CANDIDATES = 100
+"""Panels that compete at most, the best ones: figures have up to some 30, pictures of noise any number."""
+
+
 def fused_panels(
     view: FigureView,
     structural: Sequence[PanelDetection],
@@ -138,9 +142,10 @@ def disjoint_choice(boxes: Sequence[Box], values: Sequence[float], touching: flo
         touching: part of the smaller of two boxes up to which both may be chosen.
         most: how many may be chosen.
     """
-    useful = [k for k, value in enumerate(values) if value > 0]
+    useful = sorted((k for k, value in enumerate(values) if value > 0), key=lambda k: -values[k])[:CANDIDATES]
     if not useful:
         return []
+    useful.sort()
     rivals = [
         (i, j) for i, a in enumerate(useful) for j, b in enumerate(useful)
         if i < j and _shared(boxes[a], boxes[b]) > touching
