@@ -77,14 +77,13 @@ def main() -> None:
     args = parser.parse_args()
 
     every = [row for shard in shards(args.data) for row in read_coco(shard)][: args.figures]
-    truths: dict[str, list[NDArray[np.float64]]] = {c: [] for c in CLASSES}
     for source in args.sources:
         detectors = detector_set(source, detector_file=args.detector)
         found: dict[str, list[Scored]] = {c: [] for c in CLASSES}
-        truths = {c: [] for c in CLASSES}
+        truths: dict[str, list[NDArray[np.float64]]] = {c: [] for c in CLASSES}
         seconds: list[float] = []
-        for path, size, annotations in every:
-            figure = figure_of_coco(path, size, annotations)
+        for path, size, marked in every:
+            figure = figure_of_coco(path, size, marked)
             start = time.perf_counter()
             detected = found_in(figure, detectors, not args.no_identifiers)
             seconds.append(time.perf_counter() - start)
