@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from pmo_assets.pipeline.detection.glyphs import letter_of, templates, unit_vector
+from pmo_assets.pipeline.detection.glyphs import is_bracket, letter_of, templates, unit_vector
 from pmo_assets.pipeline.detection.gutters import Rect
 from pmo_assets.pipeline.geometry import Box, iou
 
@@ -94,7 +94,7 @@ def reading(rgb: NDArray[np.uint8], rect: Rect) -> Reading | None:
         return None
     pieces.sort()
     single = letter_of(picture, tuple(pieces)) if len(pieces) <= 4 else None
-    boxes = [single[1]] if single is not None else _upright(pieces)
+    boxes = [single[1]] if single is not None else _upright(_without_brackets(picture, pieces))
     letters = tuple(unit_vector(np.ascontiguousarray(picture[b[1] : b[3], b[0] : b[2]])) for b in boxes)
     hull = (min(p[0] for p in pieces), min(p[1] for p in pieces), max(p[2] for p in pieces), max(p[3] for p in pieces))
     tight = (
@@ -104,6 +104,15 @@ def reading(rgb: NDArray[np.uint8], rect: Rect) -> Reading | None:
         top + int(np.ceil(hull[3] / scale)),
     )
     return Reading(letters, tight)
+
+
+def _without_brackets(picture: NDArray[np.uint8], pieces: list[Rect]) -> list[Rect]:
+    """Return the pieces between an opening and a closing bracket, or before a closing one."""
+    if len(pieces) > 2 and is_bracket(picture, pieces[-1], closing=True):
+        pieces = pieces[:-1]
+        if len(pieces) > 1 and is_bracket(picture, pieces[0], closing=False):
+            pieces = pieces[1:]
+    return pieces
 
 
 def _upright(pieces: Sequence[Rect]) -> list[Rect]:

@@ -45,6 +45,7 @@ class PanelFusionOptions:
         cost: what a chosen panel costs, in score: weaker ones are chosen only for the part of the figure they cover.
         coverage: what it is worth when chosen panels cover the whole figure, as panels do.
         unconfirmed: factor of the score of a structural panel where the network sees none like it.
+        small: factor of the score of a panel that has less than a tenth of an even share of the figure.
     """
 
     printed: float = 0.3
@@ -55,6 +56,7 @@ class PanelFusionOptions:
     cost: float = 0.25
     coverage: float = 0.6
     unconfirmed: float = 0.8
+    small: float = 0.5
 
 
 CANDIDATES = 100
@@ -88,8 +90,9 @@ def fused_panels(
     complete = len(marks) >= len(view.caption_identifiers)
     belief = [
         p.score * (_plausible(p.box, marks, complete) if p.source == "network" else _substance(p.box, marks))
+        * (options.small if area(p.box) < 0.1 / len(view.caption_identifiers) else 1)
         for p in every
-    ]
+    ]  # fmt: skip
     values = [b - options.cost + options.coverage * area(p.box) for b, p in zip(belief, every, strict=True)]
     kept = disjoint_choice([p.box for p in every], values, options.touching, len(view.caption_identifiers))
     result = [replace(every[k], score=belief[k]) for k in kept]

@@ -77,8 +77,9 @@ def test_columns_before_rows_where_the_letters_say_so() -> None:
     assert [found[k][0].rect[:2] for k in range(6)] == [pytest.approx(rects[j][:2], abs=2) for j in (0, 3, 1, 4, 2, 5)]
 
 
-def test_numbered_parts_of_a_panel_belong_to_its_letter() -> None:
-    pixels, rects = figure_with(["a1", "a2", "a3", "b1", "b2", "b3"])
+@pytest.mark.parametrize("form", ["{}", "({})", "{})"])
+def test_numbered_parts_of_a_panel_belong_to_its_letter(form: str) -> None:
+    pixels, rects = figure_with([form.format(name) for name in ("a1", "a2", "a3", "b1", "b2", "b3")])
     found = named_boxes(pixels, boxes(rects), ["a", "b"])
     assert {k: len(own) for k, own in found.items()} == {0: 3, 1: 3}
     assert all(box.rect[1] < 100 for box in found[0])
