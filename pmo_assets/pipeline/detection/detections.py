@@ -46,7 +46,7 @@ class PanelDetection:
         box: normalised [l, t, r, b] in the figure.
         score: 0..1.
         source: where the box came from: "bitmap", "gutter", "text", "identifier" (a panel cut around an identifier),
-            "figure" (the whole figure is one panel).
+            "figure" (the whole figure is one panel), "network".
         text: the identifier as read, without brackets and dots; None for panels and for unread identifiers.
     """
 
@@ -64,7 +64,7 @@ class ImageDetection:
     Attributes:
         box: normalised [l, t, r, b] in the figure.
         score: 0..1, that there is an image.
-        source: "bitmap", "gutter" or "figure".
+        source: "bitmap", "gutter", "figure" or "network".
         image_type: the most likely type; None when it cannot be decided.
         type_score: 0..1 score of `image_type` (of the best candidate when None).
         type_scores: score per type, summing to 1.

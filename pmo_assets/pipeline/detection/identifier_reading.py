@@ -156,7 +156,7 @@ def _alike(vector: NDArray[np.float32], letter: str, *, either: bool = True) -> 
     rows = [k for k, name in enumerate(known.names) if name == letter or (either and name.lower() == letter.lower())]
     if not rows:
         return UNREAD
-    return max(0.0, float((known.vectors[rows] @ vector).max()))
+    return float(np.clip((known.vectors[rows] @ vector).max(), 0, 1))
 
 
 def in_rows(boxes: Sequence[Rect]) -> list[int]:

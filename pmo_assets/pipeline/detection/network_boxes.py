@@ -58,8 +58,9 @@ def network_boxes(
     for k in range(outputs[0].shape[0]):
         found: tuple[dict[str, Floats], dict[str, Floats], dict[str, Floats]] = ({}, {}, {})
         for group, classes, boxes in zip(("panel", "label", "image"), outputs[::2], outputs[1::2], strict=True):
-            best = classes[k].sum(axis=1)
-            chosen = np.flatnonzero(best >= least)
+            # Shares of a sure score may add up to a rounding error above 1.
+            best = np.minimum(classes[k].sum(axis=1), 1)
+            chosen = np.flatnonzero((best >= least) & np.isfinite(boxes[k]).all(axis=1))
             chosen = chosen[np.argsort(-best[chosen], kind="stable")][:most]
             normal = np.clip(boxes[k][chosen] / scale, 0, 1).astype(np.float32)
             kept = suppressed(normal, best[chosen], iou)

@@ -83,9 +83,11 @@ def fused_panels(
     panels = [p for p in structural if p.kind == "panel"]
     if len(panels) == 1 and panels[0].source == "figure":
         sure = [p for p in candidates if p.score >= options.least]
-        sure = [sure[k] for k in sorted(non_maximum_suppression([p.box for p in sure], [p.score for p in sure]))]
+        kept = non_maximum_suppression([p.box for p in sure], [p.score for p in sure])[: len(view.caption_identifiers)]
         # Fewer than half of the names would leave more panels out than it separates.
-        return [*(sure if 2 * len(sure) > len(view.caption_identifiers) else panels), *marks]
+        if 2 * len(kept) <= len(view.caption_identifiers):
+            return list(structural)
+        return [*_exact(view, [sure[k] for k in sorted(kept)]), *marks]
     every = [*_confirmed(panels, candidates, options), *candidates]
     complete = len(marks) >= len(view.caption_identifiers)
     belief = [
@@ -95,11 +97,15 @@ def fused_panels(
     ]  # fmt: skip
     values = [b - options.cost + options.coverage * area(p.box) for b, p in zip(belief, every, strict=True)]
     kept = disjoint_choice([p.box for p in every], values, options.touching, len(view.caption_identifiers))
-    result = [replace(every[k], score=belief[k]) for k in kept]
-    if any(p.source == "network" for p in result):
-        canvas = canvas_of(view.pixels, (), glyph_share(view))
-        result = [replace(p, box=snapped_box(canvas, p.box)) if p.source == "network" else p for p in result]
-    return [*result, *marks]
+    return [*_exact(view, [replace(every[k], score=belief[k]) for k in kept]), *marks]
+
+
+def _exact(view: FigureView, panels: Sequence[PanelDetection]) -> list[PanelDetection]:
+    """Return the panels with the edges of the network's moved to those of the picture."""
+    if all(p.source != "network" for p in panels):
+        return list(panels)
+    canvas = canvas_of(view.pixels, (), glyph_share(view))
+    return [replace(p, box=snapped_box(canvas, p.box)) if p.source == "network" else p for p in panels]
 
 
 def _confirmed(

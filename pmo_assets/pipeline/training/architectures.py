@@ -52,6 +52,10 @@ RECIPES: dict[Architecture, Recipe] = {
 """Rates and clipping of the DETR family are those of the papers (arXiv 2201.12329, 2407.17140, 2410.13842)."""
 
 
+LEAST_TAKEN = 0.1
+"""Part of a network's numbers that initial weights must give: with less they are those of another network."""
+
+
 def architecture_of(name: str) -> Architecture:
     """Return a name as an architecture.
 
@@ -102,8 +106,11 @@ def new_detector(architecture: Architecture, size: Size = "full", initial: Path 
     detector = _built(architecture, size, settings)
     named = {name: value for name, value in weights.items() if hasattr(value, "shape")}
     # Weights of torchvision lie one module deeper here.
-    if not take_over(detector, named | {f"network.{name}": value for name, value in named.items()}):
-        raise ValueError(f"no tensor of {initial} fits {architecture}")
+    taken = take_over(detector, named | {f"network.{name}": value for name, value in named.items()})
+    own = detector.state_dict()
+    share = sum(own[name].numel() for name in taken) / sum(value.numel() for value in own.values())
+    if share < LEAST_TAKEN:
+        raise ValueError(f"{initial} has only {share:.1%} of the weights of {architecture} ({size}): another network?")
     return detector
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from pmo_assets.pipeline.training.architectures import RECIPES
 
 POOL = """\
-Pictures in the training figures, split by eye, patient or article into training, validation and test:
+Pictures in the training figures, as far as `pmo train figures` was given them, split by eye, patient or article into
+training, validation and test:
 
 | Source | What | Licence |
 |---|---|---|
@@ -68,7 +69,8 @@ beside the structural detectors (`detection/panel_fusion.py`, `image_fusion.py`)
 
 * Architecture: {_architecture(info)};
   input about 147,000 pixels in one of seven proportions; ONNX opset 17, {size / 1e6:.1f} MB.
-* Trained from {_origin(info)} on synthetic figures for {info["step"]} steps of eight figures.
+* Trained from {_origin(info)},
+  on synthetic figures for {info["step"]:,} steps of {info.get("batch_size", 8)} figures.
 
 ## Average precision on synthetic figures
 
@@ -102,7 +104,9 @@ def _origin(info: Mapping[str, Any]) -> str:
 
 def _option(info: Mapping[str, Any]) -> str:
     name = info.get("architecture", "compact")
-    return "" if name == "compact" else f" --architecture {name}"
+    text = "" if name == "compact" else f" --architecture {name}"
+    text += " --initial WEIGHTS" if info.get("initial") else ""
+    return text + (" (and the options that name the annotated figures)" if info.get("annotated") else "")
 
 
 _NAMES = {"image": "images of any type", "mAP": "mean of the six classes", "mAP75": "mean of the six classes, IoU 0.75"}

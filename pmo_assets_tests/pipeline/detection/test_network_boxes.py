@@ -57,3 +57,12 @@ def test_pictures_for_the_mark_classifier_keep_their_proportions(shape: tuple[in
     rows, columns = (square[:, :, 0] == 7).any(axis=1).sum(), (square[:, :, 0] == 7).any(axis=0).sum()
     assert max(rows, columns) == MARK_SIDE
     assert min(rows, columns) == pytest.approx(MARK_SIDE * min(shape[:2]) / max(shape[:2]), abs=1)
+
+
+def test_scores_stay_below_one_and_boxes_that_are_no_numbers_are_dropped() -> None:
+    shares = np.asarray([[[0.3, 0.3, 0.3, 0.1000002], [0.9, 0, 0, 0]]], np.float32)
+    places = np.asarray([[[0, 0, 10, 10], [np.nan, 0, 10, 10]]], np.float32)
+    none, no_boxes = np.zeros((1, 0, 1), np.float32), np.zeros((1, 0, 4), np.float32)
+    (found,) = network_boxes([none, no_boxes, none, no_boxes, shares, places], (10, 10))
+    assert found.scores["image"].tolist() == [1.0]
+    assert np.isfinite(found.boxes["image"]).all()

@@ -152,3 +152,11 @@ def test_letters_in_one_panel_name_no_panels() -> None:
     _, unknown, a, b = lettered()
     assert named_by_print(unknown, seen(labels=((a, 0.8), (b, 0.8)), panels=((WHOLE, 0.8),))) is unknown
     assert named_by_print(unknown, seen(labels=((a, 0.8), (b, 0.8)), panels=((LEFT, 0.8),))) is unknown
+
+
+def test_there_are_never_more_panels_than_names_and_their_edges_are_those_of_the_picture() -> None:
+    loose = ((0.02, 0.0, 0.47, 0.98), 0.8), ((0.53, 0.02, 1.0, 1.0), 0.7), ((0.46, 0.0, 0.53, 1.0), 0.6)
+    found = fused_panels(named(two_pictures(), "a", "b"), [panel(WHOLE)], seen(panels=loose))
+    assert len(found) == 2
+    assert iou(found[0].box, LEFT) > 0.97
+    assert iou(found[1].box, RIGHT) > 0.97

@@ -196,7 +196,7 @@ def test_a_folder_of_transformers_gives_configuration_and_weights(tmp_path: Path
 
 def test_weights_that_fit_nothing_and_weights_that_are_not_there(tmp_path: Path) -> None:
     torch.save({"weight": torch.zeros(3)}, tmp_path / "other.pth")
-    with pytest.raises(ValueError, match="no tensor"):
+    with pytest.raises(ValueError, match="another network"):
         new_detector("compact", "tiny", tmp_path / "other.pth")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         new_detector("compact", "tiny", tmp_path / "nowhere.pt")
