@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,7 +17,12 @@ from pmo_assets.pipeline.training.architectures import Architecture, Size, archi
 
 train_app = typer.Typer(help="Make synthetic figures and train the detectors on them.", no_args_is_help=True)
 
-Images = Annotated[Path | None, typer.Option("--images", help="Folder of licensed retinal images, one per data set.")]
+Images = Annotated[
+    Path | None,
+    typer.Option(
+        "--images", help="Folder of pictures: sub-folders CFP, OCT, Retinal Imaging, Other, or the known data sets."
+    ),
+]
 Articles = Annotated[
     Path | None, typer.Option("--articles", help="Articles (ID/article.pdf) whose pictures fill figures as type Other.")
 ]
@@ -25,18 +33,58 @@ Annotations = Annotated[
 Layouts = Annotated[Path | None, typer.Option("--layouts", help="CSV of real panel layouts (PanelSeg's columns).")]
 Part = Literal["train", "validation", "test"]  # `layouts.Split`, without the time it takes to import
 Run = Annotated[Path, typer.Argument(help="Folder of the run; an interrupted run in it goes on.")]
-Device = Annotated[str, typer.Option(help="cpu or cuda.")]
-Threads = Annotated[int, typer.Option(help="CPU threads of the network; 0 lets PyTorch choose.")]
+Device = Annotated[Literal["cpu", "cuda"], typer.Option(help="Where the network is computed.")]
+Threads = Annotated[int, typer.Option(min=0, help="CPU threads of the network; 0 lets PyTorch choose.")]
 
 
 class TrainingCommandError(ValueError):
     """A command cannot do what it was asked; the message says why."""
 
 
-def need_torch() -> None:
-    """Stop with a helpful message where PyTorch is not installed."""
+def need_torch(device: str = "cpu") -> None:
+    """Stop with a helpful message where PyTorch is not installed, or cannot use the device."""
     if find_spec("torch") is None:
         raise TrainingCommandError("training needs PyTorch: pip install 'pmo-assets[models]'")
+    if device == "cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise TrainingCommandError(f"PyTorch {torch.__version__} finds no CUDA device here: use --device cpu")
+
+
+def need_pair(first: str, one: Path | None, second: str, other: Path | None) -> None:
+    """Stop when one of two options that need each other is missing."""
+    if (one is None) != (other is None):
+        given, missing = (first, second) if other is None else (second, first)
+        raise TrainingCommandError(f"{given} needs {missing}")
+
+
+def need_checkpoint(path: Path, kind: Literal["detector", "mark classifier"], *, measured: bool) -> None:
+    """Stop when a file is not a checkpoint of this kind, saying what it is.
+
+    Args:
+        path: of the checkpoint.
+        kind: what it should hold.
+        measured: whether it must be `best.pt`, whose weights were measured, not `last.pt`.
+    """
+    import torch
+
+    if not path.is_file():
+        raise TrainingCommandError(f"there is no file {path}")
+    try:
+        saved = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # of pickle, zip, or torch: whatever the bytes happen to look like
+        raise TrainingCommandError(f"{path} is not a checkpoint of PyTorch") from error
+    if not isinstance(saved, dict) or "model" not in saved:
+        raise TrainingCommandError(f"{path} is not a checkpoint of a run (best.pt)")
+    # `optimiser` is in every last.pt and in no best.pt.
+    if measured and ("optimiser" in saved or "validation" not in saved):
+        raise TrainingCommandError(
+            f"{path} is the last state of a run (last.pt), whose weights were not measured: best.pt"
+        )
+    found = "detector" if "config" in saved else "mark classifier"
+    if found != kind:
+        raise TrainingCommandError(f"{path} is the checkpoint of a {found}, not of a {kind}")
 
 
 @train_app.command("figures")
@@ -88,13 +136,15 @@ def detector(
     annotated_share: Annotated[
         float, typer.Option(min=0, max=1, help="Part of the training figures that are annotated ones.")
     ] = 0.3,
-    steps: Annotated[int, typer.Option(help="Optimiser steps in all.")] = 12000,
-    batch_size: Annotated[int, typer.Option(help="Figures per step; halves when memory runs out.")] = 8,
+    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps in all.")] = 12000,
+    batch_size: Annotated[int, typer.Option(min=1, help="Figures per step; halves when memory runs out.")] = 8,
     learning_rate: Annotated[float, typer.Option(help="Of the plateau; 0 for the architecture's usual one.")] = 0.0,
-    evaluate_every: Annotated[int, typer.Option(help="Steps between evaluations.")] = 500,
-    validation_figures: Annotated[int, typer.Option(help="Synthetic figures that are evaluated.")] = 300,
-    patience: Annotated[int, typer.Option(help="Evaluations without a better one after which training stops.")] = 12,
-    workers: Annotated[int, typer.Option(help="Processes that read figures.")] = 1,
+    evaluate_every: Annotated[int, typer.Option(min=1, help="Steps between evaluations.")] = 500,
+    validation_figures: Annotated[int, typer.Option(min=1, help="Synthetic figures that are evaluated.")] = 300,
+    patience: Annotated[
+        int, typer.Option(min=1, help="Evaluations without a better one after which training stops.")
+    ] = 12,
+    workers: Annotated[int, typer.Option(min=0, help="Processes that read figures.")] = 1,
     threads: Threads = 0,
     seed: Annotated[int, typer.Option(help="Of weights, order and augmentation.")] = 7,
     device: Device = "cpu",
@@ -111,7 +161,9 @@ def detector(
 
     Curves: RUN/curves.csv, and tensorboard --logdir RUN.
     """
-    need_torch()
+    need_torch(device)
+    need_pair("--annotations", annotations, "--articles", articles)
+    need_pair("--label-studio", label_studio, "--label-studio-images", label_studio_images)
     architecture_of(architecture)
     from pmo_assets.pipeline.training.annotated import annotated_data
     from pmo_assets.pipeline.training.train_detector import TrainingOptions, train_detector
@@ -124,11 +176,11 @@ def detector(
         validation_figures=validation_figures, patience=patience, workers=workers, threads=threads, seed=seed,
         device=device, annotated_share=annotated_share,
     )  # fmt: skip
-    for record in train_detector(
+    records = train_detector(
         run, data / "train", data / "validation", options, architecture=architecture, size=size, initial=initial,
         annotated=real,
-    ):  # fmt: skip
-        _show(record)
+    )  # fmt: skip
+    _show_run(run, records)
 
 
 @train_app.command("marks")
@@ -140,14 +192,14 @@ def marks(
     fine_tune: Annotated[
         bool, typer.Option(help="Train on the annotated pictures too, instead of measuring on them.")
     ] = False,
-    steps: Annotated[int, typer.Option(help="Optimiser steps in all.")] = 5000,
+    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps in all.")] = 5000,
     threads: Threads = 0,
-    workers: Annotated[int, typer.Option(help="Processes that draw examples.")] = 1,
+    workers: Annotated[int, typer.Option(min=0, help="Processes that draw examples.")] = 1,
     seed: Annotated[int, typer.Option(help="Of weights and examples.")] = 11,
     device: Device = "cpu",
 ) -> None:
     """Train the mark classifier."""
-    need_torch()
+    need_torch(device)
     from pmo_assets.pipeline.training.annotated import annotated_figures, image_crops
     from pmo_assets.pipeline.training.pools import PicturePool
     from pmo_assets.pipeline.training.train_marks import MarkOptions, train_marks
@@ -161,15 +213,14 @@ def marks(
     options = MarkOptions(steps=steps, threads=threads, workers=workers, seed=seed, device=device)
     known, held_out = (crops, []) if fine_tune else ([], crops)
     pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
-    for record in train_marks(run, *pools, options, known, held_out):
-        _show(record)
+    _show_run(run, train_marks(run, *pools, options, known, held_out))
 
 
 @train_app.command("evaluate")
 def evaluate(
     checkpoint: Annotated[Path, typer.Argument(help="best.pt of a run.")],
     data: Annotated[Path, typer.Option(help="COCO data: a folder or a folder of shards.")],
-    figures: Annotated[int, typer.Option(help="How many figures; 0 for all.")] = 0,
+    figures: Annotated[int, typer.Option(min=0, help="How many figures; 0 for all.")] = 0,
     split: Annotated[
         Part | None, typer.Option(help="Only figures of articles in this part of the data, as in fine-tuning.")
     ] = None,
@@ -177,7 +228,8 @@ def evaluate(
     device: Device = "cpu",
 ) -> None:
     """Measure a detector of any architecture on COCO data."""
-    need_torch()
+    need_torch(device)
+    need_checkpoint(checkpoint, "detector", measured=False)
     import torch
 
     from pmo_assets.pipeline.training.coco import shards
@@ -187,6 +239,9 @@ def evaluate(
     if threads:
         torch.set_num_threads(threads)
     rows = coco_rows(shards(data), split)
+    if not rows:
+        of_part = f" of an article in the part {split}" if split else ""
+        raise TrainingCommandError(f"nothing to measure: no figure{of_part} in {data}")
     rows = rows[:figures] if figures else rows
     model, _ = load_detector(checkpoint)
     _show({"figures": len(rows)} | evaluated(model.to(device), rows, TrainingOptions()))
@@ -201,7 +256,14 @@ def export(
     threads: Threads = 0,
 ) -> None:
     """Write trained networks as ONNX, checked against PyTorch, each with a model card."""
+    if detector is None and marks is None:
+        raise TrainingCommandError("nothing to export: give --detector, --marks or both")
     need_torch()
+    # Before any file is written.
+    if detector is not None:
+        need_checkpoint(detector, "detector", measured=True)
+    if marks is not None:
+        need_checkpoint(marks, "mark classifier", measured=True)
     import torch
 
     from pmo_assets.pipeline.detection.onnx_detectors import DETECTOR_FILE, MARKS_FILE
@@ -212,13 +274,15 @@ def export(
 
     if threads:
         torch.set_num_threads(threads)
+    rows = coco_rows(shards(data / "test")) if data is not None else []
+    if data is not None and not rows:
+        raise TrainingCommandError(f"nothing to measure: no figure in {data / 'test'}")
     if detector is not None:
         target = to / DETECTOR_FILE
         difference = export_detector(detector, target)
         model, info = load_detector(detector)
         test = None
-        if data is not None:
-            rows = coco_rows(shards(data / "test"))
+        if rows:
             test = {"figures": len(rows)} | evaluated(model, rows, TrainingOptions())
         target.with_suffix(".md").write_text(detector_card(info, test, target.stat().st_size), "utf-8")
         _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)} | (test or {}))
@@ -227,6 +291,34 @@ def export(
         difference = export_marks(marks, target)
         target.with_suffix(".md").write_text(marks_card(load_marks(marks)[1], target.stat().st_size), "utf-8")
         _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
+
+
+@contextmanager
+def progress_on_stderr() -> Iterator[None]:
+    """Show on standard error what the package logs from INFO on: how far a run is, and what it warns of."""
+    logger, handler = logging.getLogger("pmo_assets"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def _show_run(run: Path, records: Iterable[dict[str, Any]]) -> None:
+    """Print the records of a run; where there are none, that it is finished, and at which step."""
+    from pmo_assets.pipeline.training.training_run import last_state
+
+    count = 0
+    with progress_on_stderr():
+        for count, record in enumerate(records, start=1):  # noqa: B007
+            _show(record)
+    saved = last_state(run, "cpu") if count == 0 else None
+    if saved is not None:
+        _show({"step": saved["state"]["step"], "finished": True})
 
 
 def _show(record: dict[str, Any]) -> None:

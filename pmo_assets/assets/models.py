@@ -98,8 +98,9 @@ def _curves(run: Path, measured: Sequence[str]) -> dict[str, Any]:
 
 
 def _run_name(config: ModelConfig) -> str:
-    """Return the folder of a detector's run: one per architecture, and another for fine-tuning it."""
+    """Return the folder of a detector's run: one per architecture and size, and another for fine-tuning it."""
     name = "detector" if config.architecture == "compact" else f"detector_{config.architecture}"
+    name = name if config.size == "full" else f"{name}_{config.size}"
     tuned = config.initial or config.fine_tune or config.coco or config.label_studio
     return f"{name}_fine_tuned" if tuned else name
 

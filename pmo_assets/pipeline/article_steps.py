@@ -516,6 +516,7 @@ def detect_article_images(
             for number, detection in enumerate(detections):
                 row = asdict(detection)
                 row.pop("type_scores")
+                row.pop("seen_types")
                 result.append({**_key(figure), "detection_id": f"i{number}", **row})
         return result
 

@@ -11,8 +11,8 @@ import dagster as dg
 import pytest
 from typer.testing import CliRunner
 
-from pmo_assets.assets.models import ModelConfig, figure_network, mark_classifier, synthetic_figures
-from pmo_assets.models_cli import train_app
+from pmo_assets.assets.models import ModelConfig, _run_name, figure_network, mark_classifier, synthetic_figures
+from pmo_assets.models_cli import TrainingCommandError, train_app
 from pmo_assets.pipeline.training.layouts import split_of
 
 
@@ -76,7 +76,7 @@ def test_the_network_is_trained_exported_and_its_curve_shown(tmp_path: Path, mon
         assert event.metadata["annotated_figures"].value == held_in > 0
         assert "data:image/png;base64" in str(event.metadata["curve"].value)
     assert (tmp_path / "weights" / "figure_detector.onnx").stat().st_size > 100_000
-    assert (tmp_path / "runs" / "detector_dab_detr_fine_tuned" / "curves.csv").exists()
+    assert (tmp_path / "runs" / "detector_dab_detr_tiny_fine_tuned" / "curves.csv").exists()
 
 
 @needs_torch
@@ -121,3 +121,98 @@ def test_figures_are_made_from_the_command_line(tmp_path: Path, monkeypatch: pyt
         data = json.loads((tmp_path / part / "shard_0000" / "annotations.json").read_text())
         assert len(data["images"]) == 1
         assert data["info"] == {"split": part}
+
+
+def test_runs_of_another_size_have_a_folder_of_their_own() -> None:
+    assert _run_name(ModelConfig()) == "detector"
+    assert _run_name(ModelConfig(size="tiny")) == "detector_tiny"
+    assert _run_name(ModelConfig(size="tiny", architecture="fcos", coco=["x"])) == "detector_fcos_tiny_fine_tuned"
+
+
+def refused(*command: str) -> str:
+    """What a command says that cannot do what it was asked."""
+    result = CliRunner().invoke(train_app, list(command))
+    assert isinstance(result.exception, TrainingCommandError), result.output
+    return str(result.exception)
+
+
+@pytest.mark.parametrize(
+    "option", ["--batch-size", "--steps", "--evaluate-every", "--patience", "--validation-figures"]
+)
+def test_numbers_that_make_no_sense_are_refused(tmp_path: Path, option: str) -> None:
+    result = CliRunner().invoke(train_app, ["detector", str(tmp_path), "--data", str(tmp_path), option, "0"])
+    assert result.exit_code == 2
+    assert option in result.output
+
+
+def test_nothing_to_export_is_said(tmp_path: Path) -> None:
+    assert refused("export", str(tmp_path / "out")).startswith("nothing to export: ")
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ("--annotations", "--articles"),
+        ("--articles", "--annotations"),
+        ("--label-studio", "--label-studio-images"),
+        ("--label-studio-images", "--label-studio"),
+    ],
+)
+def test_half_a_pair_of_options_is_refused(tmp_path: Path, given: str, missing: str) -> None:
+    said = refused("detector", str(tmp_path / "run"), "--data", str(tmp_path), given, str(tmp_path))
+    assert said == f"{given} needs {missing}"
+
+
+@needs_torch
+def test_a_device_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a CUDA device here")
+    assert "no CUDA device" in refused("marks", str(tmp_path), "--device", "cuda")
+    assert CliRunner().invoke(train_app, ["marks", str(tmp_path), "--device", "tpu"]).exit_code == 2
+
+
+@needs_torch
+def test_a_wrong_checkpoint_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    import torch
+
+    out = str(tmp_path / "out")
+    weights = {"model": {}, "step": 1}
+    (tmp_path / "text.pt").write_text("hello")
+    torch.save([1], tmp_path / "list.pt")
+    torch.save(weights | {"config": {}, "optimiser": {}}, tmp_path / "last.pt")
+    torch.save(weights | {"config": {}, "validation": {"mAP": 0.5}}, tmp_path / "detector.pt")
+    torch.save(weights | {"validation": {"accuracy": 0.5}}, tmp_path / "marks.pt")
+    for kind, name, what in (
+        ("--detector", "missing.pt", "there is no file"),
+        ("--detector", "text.pt", "is not a checkpoint of PyTorch"),
+        ("--detector", "list.pt", "is not a checkpoint of a run"),
+        ("--detector", "last.pt", "is the last state of a run"),
+        ("--detector", "marks.pt", "is the checkpoint of a mark classifier, not of a detector"),
+        ("--marks", "detector.pt", "is the checkpoint of a detector, not of a mark classifier"),
+    ):
+        said = refused("export", out, kind, str(tmp_path / name))
+        assert what in said
+        assert name in said
+    detector = ("--detector", str(tmp_path / "detector.pt"))
+    assert "nothing to measure" in refused("export", out, *detector, "--data", str(tmp_path))
+    assert "nothing to measure" in refused("evaluate", detector[1], "--data", str(tmp_path))
+    assert not (tmp_path / "out").exists()
+
+
+@needs_torch
+def test_a_run_with_nothing_left_to_do_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tensorboard", reason="curves need the extra `models` (tensorboard): make test-models")
+    from pmo_assets.pipeline.training import training_run
+
+    monkeypatch.setattr(training_run, "PROGRESS_SECONDS", 0.0)
+    small_figures(tmp_path / "data", monkeypatch)
+    command = ["detector", str(tmp_path / "run"), "--data", str(tmp_path / "data"), "--size", "tiny", "--steps", "2",
+               "--batch-size", "2", "--workers", "0", "--threads", "1"]  # fmt: skip
+    first, second = (CliRunner().invoke(train_app, command) for _ in range(2))
+    assert (first.exit_code, second.exit_code) == (0, 0), first.output + second.output
+    assert [json.loads(line)["step"] for line in first.stdout.splitlines()] == [2]
+    assert "step 1 of 2: loss" in first.stderr
+    assert [json.loads(line) for line in second.stdout.splitlines()] == [{"step": 2, "finished": True}]

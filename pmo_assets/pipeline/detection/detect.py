@@ -155,7 +155,7 @@ def _typed(image: ImageDetection, picture: NDArray[np.uint8], words: str) -> Ima
     """Return an image with its type, which a detector may have decided already."""
     if image.type_scores:
         return image
-    decision = classify_image_type(picture, words)
+    decision = classify_image_type(picture, words, image.seen_types)
     return replace(
         image,
         image_type=decision.image_type,

@@ -65,6 +65,7 @@ class ImageDetection:
         box: normalised [l, t, r, b] in the figure.
         score: 0..1, that there is an image.
         source: "bitmap", "gutter", "figure" or "network".
+        seen_types: what a network that found the image says of its type, a share per type; empty when none did.
         image_type: the most likely type; None when it cannot be decided.
         type_score: 0..1 score of `image_type` (of the best candidate when None).
         type_scores: score per type, summing to 1.
@@ -82,3 +83,4 @@ class ImageDetection:
     type_reason: str = ""
     marked: bool | None = None
     mark_score: float = 0.0
+    seen_types: Mapping[str, float] = field(default_factory=dict)

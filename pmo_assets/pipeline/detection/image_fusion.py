@@ -22,7 +22,7 @@ from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection,
 from pmo_assets.pipeline.detection.gutters import canvas_of
 from pmo_assets.pipeline.detection.images import StructureImageDetector
 from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
-from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, as_box
+from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, as_box, type_shares
 from pmo_assets.pipeline.detection.panels import glyph_share
 from pmo_assets.pipeline.detection.protocols import BoxNetwork
 from pmo_assets.pipeline.detection.snapping import snapped_box
@@ -61,8 +61,10 @@ def fused_images(
     """Return the images of a figure from the structural ones and the network's; see the module's text."""
     options = options or ImageFusionOptions()
     seen = [
-        (as_box(box), float(score))
-        for box, score in zip(boxes.boxes["image"], boxes.scores["image"], strict=True)
+        (as_box(box), float(score), type_shares(kinds))
+        for box, score, kinds in zip(
+            boxes.boxes["image"], boxes.scores["image"], boxes.class_scores["image"], strict=True
+        )
         if score >= options.seen
     ]
     seen = _without_nesting(seen, options)
@@ -80,7 +82,8 @@ def fused_images(
         if image.source == "bitmap":
             taken.update(inner)
         if i in same:
-            result.append(replace(image, score=1 - (1 - image.score) * (1 - seen[same[i]][1])))
+            _, score, kinds = seen[same[i]]
+            result.append(replace(image, score=1 - (1 - image.score) * (1 - score), seen_types=kinds))
             continue
         if image.source == "bitmap":
             result.append(image)
@@ -90,21 +93,21 @@ def fused_images(
         if not whole and filled < options.filled:
             result.append(replace(image, score=image.score * options.alone))
     added = [
-        (box, score)
-        for k, (box, score) in enumerate(seen)
+        (box, score, kinds)
+        for k, (box, score, kinds) in enumerate(seen)
         if k not in taken and score >= options.least
         and not any(covered_fraction(box, r.box) >= options.inside for r in result)
     ]  # fmt: skip
     if not added:
         return result
     canvas = canvas_of(view.pixels, (), glyph_share(view))
-    for box, score in added:
-        result.append(ImageDetection(snapped_box(canvas, box), score, "network", None, 0.0))
+    for box, score, kinds in added:
+        result.append(ImageDetection(snapped_box(canvas, box), score, "network", None, 0.0, seen_types=kinds))
     return result
 
 
-Seen = tuple[Box, float]
-"""A box of the network and its score."""
+Seen = tuple[Box, float, dict[str, float]]
+"""A box of the network, its score, and the share of each type."""
 
 
 def _without_nesting(seen: Sequence[Seen], options: ImageFusionOptions) -> list[Seen]:

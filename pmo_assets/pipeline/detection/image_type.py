@@ -239,12 +239,26 @@ def word_odds(words: str) -> tuple[NDArray[np.float64], list[str]]:
     return odds, seen
 
 
-def classify_image_type(crop: NDArray[np.uint8], words: str = "") -> TypeDecision:
+def with_network(pixels: NDArray[np.float64], seen_types: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return the geometric mean of the pixels' scores (4,) and a network's shares, summing to 1.
+
+    Each is sure where the other has seen little: the measures of `FEATURES` know the devices' pictures they were fitted
+    on, the network figures of any make. The floors keep either from ruling a type out by itself.
+    """
+    shares = np.asarray([seen_types.get(name, 0.0) for name in IMAGE_TYPES], dtype=np.float64)
+    mean = np.sqrt((pixels + 1e-4) * (shares + 1e-3))
+    return np.asarray(mean / mean.sum(), dtype=np.float64)
+
+
+def classify_image_type(
+    crop: NDArray[np.uint8], words: str = "", seen_types: Mapping[str, float] | None = None
+) -> TypeDecision:
     """Return the type of a picture.
 
     Args:
         crop: (height, width, 3) uint8 RGB.
         words: subcaption (or caption) of the panel; "" when unknown.
+        seen_types: a network's share per type, where one has seen the picture in its figure.
 
     Returns:
         `image_type` is None, with the reason, when the picture is too small or the best two scores are closer than
@@ -256,13 +270,15 @@ def classify_image_type(crop: NDArray[np.uint8], words: str = "") -> TypeDecisio
     pixels = pixel_scores(crop)
     odds, seen = word_odds(words)
     # Pixels are never certain: 2 % is left to each type, so that an outright word can turn a clear case of doubt only.
-    combined = (pixels + 0.02) * odds
+    combined = ((with_network(pixels, seen_types) if seen_types else pixels) + 0.02) * odds
     combined /= combined.sum()
     scores: dict[str, float] = {name: round(float(value), 6) for name, value in zip(IMAGE_TYPES, combined, strict=True)}
     order = np.argsort(-combined, kind="stable")
     best = IMAGE_TYPES[int(order[0])]
     lead = float(combined[order[0]] - combined[order[1]])
     reason = "pixels " + " ".join(f"{name}={value:.2f}" for name, value in zip(IMAGE_TYPES, pixels, strict=True))
+    if seen_types:
+        reason += "; network " + " ".join(f"{name}={seen_types.get(name, 0.0):.2f}" for name in IMAGE_TYPES)
     if seen:
         reason += "; words " + ", ".join(seen)
     if lead < LEAST_LEAD:

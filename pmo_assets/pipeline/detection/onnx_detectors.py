@@ -204,10 +204,12 @@ class OnnxImageDetector:
 
 
 def network_images(boxes: NetworkBoxes) -> list[ImageDetection]:
-    """Return the images among a network's boxes; their types are left to `detect_images`."""
+    """Return the images among a network's boxes; their types are decided by `detect_images`, with what it says."""
     return [
-        ImageDetection(as_box(box), float(score), "network", None, 0.0)
-        for box, score in zip(boxes.boxes["image"], boxes.scores["image"], strict=True)
+        ImageDetection(as_box(box), float(score), "network", None, 0.0, seen_types=type_shares(kinds))
+        for box, score, kinds in zip(
+            boxes.boxes["image"], boxes.scores["image"], boxes.class_scores["image"], strict=True
+        )
     ]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import parse_qs, unquote
 
 import cv2
 import numpy as np
@@ -14,7 +15,7 @@ import pymupdf
 
 from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
 from pmo_assets.pipeline.geometry import Box, as_box
-from pmo_assets.pipeline.training.coco import article_of_name, shards, write_coco
+from pmo_assets.pipeline.training.coco import LabelledFigure, article_of_name, shards, write_coco
 from pmo_assets.pipeline.training.letters import Pixels
 from pmo_assets.pipeline.training.synthetic_figures import PlacedImage, PlacedPanel, SyntheticFigure
 
@@ -44,14 +45,19 @@ def annotated_figures(annotations: Path, articles: Path) -> Iterator[tuple[str, 
 
 
 def figure_of_annotation(pixels: Pixels, panels: list[dict[str, Any]]) -> SyntheticFigure:
-    """Return a figure with the boxes of its annotated panels."""
+    """Return a figure with the boxes of its annotated panels; images without a type (undecided) are left out."""
     return SyntheticFigure(
         pixels,
         tuple(
             PlacedPanel(as_box(p["box"]), p["identifier"], as_box(p["identifier_box"]) if p["identifier_box"] else None)
             for p in panels
         ),
-        tuple(PlacedImage(as_box(i["box"]), i["type"], i["marked"]) for p in panels for i in p["images"]),
+        tuple(
+            PlacedImage(as_box(i["box"]), i["type"], i["marked"])
+            for p in panels
+            for i in p["images"]
+            if i["type"] is not None
+        ),
     )
 
 
@@ -65,29 +71,44 @@ def image_crops(figure: SyntheticFigure) -> Iterator[tuple[Pixels, PlacedImage]]
             yield crop, image
 
 
-def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, SyntheticFigure]]:
+def picture_name(url: str) -> str:
+    """Return the file name in a Label Studio task's path or URL: the path's own, else that of the query's `d=`.
+
+    Uploads are named like `/data/upload/1/a%20b.png`, files of a local storage `/data/local-files/?d=folder/a%20b.png`.
+    """
+    path, _, query = url.partition("?")
+    local = parse_qs(query).get("d")
+    place = local[-1] if local and not PurePosixPath(path).suffix else unquote(path)
+    return PurePosixPath(place.replace("\\", "/")).name
+
+
+def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, LabelledFigure]]:
     """Yield (file name, figure) of the tasks of a Label Studio export (JSON).
 
     Rectangles are labelled Panel, Label or with an image type; a second label "marked" on an image's rectangle, or
-    `"marked": ["yes"]` in its `meta`, says that it is marked. Of a task with several annotations the last counts.
+    `"marked": ["yes"]` in its `meta`, says that it is marked. The first Label in a panel goes to it; the others are
+    kept as `further_labels`. Of a task with several annotations the last that was not cancelled counts; a task without
+    one is passed over, while one whose annotation is empty is a figure without boxes.
 
     Args:
         export: JSON list of tasks.
-        images: folder with the pictures; tasks name them by any path or URL that ends with the file's name.
+        images: folder with the pictures; tasks name them by any path or URL, see `picture_name`.
 
     Raises:
         FileNotFoundError: for a task whose picture is not in the folder.
     """
     for task in json.loads(export.read_text("utf-8")):
-        name = Path(str(task["data"].get("image", "")).split("?")[0]).name
+        made = [a for a in task.get("annotations") or () if not a.get("was_cancelled")]
+        if not made:
+            continue
+        name = picture_name(str(task["data"].get("image", "")))
         pixels = cv2.imread(str(images / name))
         if pixels is None:
             raise FileNotFoundError(images / name)
-        results = task["annotations"][-1]["result"] if task.get("annotations") else []
         panels: list[Box] = []
         labels: list[Box] = []
         found: list[PlacedImage] = []
-        for row in results:
+        for row in made[-1].get("result") or ():
             value = row.get("value", {})
             names = value.get("rectanglelabels", [])
             if row.get("type") != "rectanglelabels" or not names:
@@ -109,7 +130,11 @@ def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, Synt
                 if panel[0] <= (b[0] + b[2]) / 2 <= panel[2] and panel[1] <= (b[1] + b[3]) / 2 <= panel[3]
             ]  # fmt: skip
             placed.append(PlacedPanel(panel, None, inside[0] if inside else None))
-        yield name, SyntheticFigure(np.asarray(pixels[:, :, ::-1], dtype=np.uint8), tuple(placed), tuple(found))
+            if inside:
+                labels.remove(inside[0])
+        further = tuple((box, None) for box in labels)
+        rgb = np.asarray(pixels[:, :, ::-1], dtype=np.uint8)
+        yield name, LabelledFigure(rgb, tuple(placed), tuple(found), further)
 
 
 def write_annotated_shards(folder: Path, figures: Iterable[tuple[str, SyntheticFigure]]) -> int:

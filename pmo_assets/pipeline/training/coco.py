@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 
+from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.training.layouts import Split, split_of
 from pmo_assets.pipeline.training.letters import Pixels
 from pmo_assets.pipeline.training.synthetic_figures import PlacedImage, PlacedPanel, SyntheticFigure
@@ -27,6 +29,16 @@ JPEG_QUALITY = 93
 """High enough to add no visible artefact to those the figures already have."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledFigure(SyntheticFigure):
+    """A figure with further identifiers: those outside every panel, and all but the first of a panel.
+
+    `further_labels` are (normalised box, what is printed or None).
+    """
+
+    further_labels: tuple[tuple[Box, str | None], ...] = ()
+
+
 def boxes_of(figure: SyntheticFigure) -> list[tuple[tuple[float, float, float, float], int, dict[str, Any]]]:
     """Return (normalised box, index into `CATEGORIES`, further keys) of everything in a figure."""
     rows: list[tuple[tuple[float, float, float, float], int, dict[str, Any]]] = []
@@ -35,6 +47,8 @@ def boxes_of(figure: SyntheticFigure) -> list[tuple[tuple[float, float, float, f
         if panel.identifier_box is not None:
             rows.append((panel.identifier_box, 1, {"identifier": panel.identifier}))
     rows += [(i.box, CATEGORIES.index(i.image_type), {"marked": i.marked}) for i in figure.images]
+    if isinstance(figure, LabelledFigure):
+        rows += [(box, 1, {"identifier": identifier}) for box, identifier in figure.further_labels]
     return rows
 
 
@@ -103,8 +117,8 @@ def read_coco(folder: Path, split: Split | None = None) -> Iterator[tuple[Path, 
         yield folder / image["file_name"], (image["width"], image["height"]), of_image.get(image["id"], [])
 
 
-def figure_of_coco(path: Path, size: tuple[int, int], rows: list[dict[str, Any]]) -> SyntheticFigure:
-    """Return a figure of a data set with its boxes; identifiers go to the panel around them."""
+def figure_of_coco(path: Path, size: tuple[int, int], rows: list[dict[str, Any]]) -> LabelledFigure:
+    """Return a figure of a data set with its boxes; the first identifier in a panel goes to it."""
     pixels = cv2.imread(str(path))
     if pixels is None:
         raise FileNotFoundError(path)
@@ -121,6 +135,7 @@ def figure_of_coco(path: Path, size: tuple[int, int], rows: list[dict[str, Any]]
         for row in rows
     ]  # fmt: skip
     labels = [(box, row) for category, box, row in boxes if category == 1]
+    placed: list[Box] = []
     for category, box, row in boxes:
         if category == 0:
             inside = [
@@ -128,10 +143,12 @@ def figure_of_coco(path: Path, size: tuple[int, int], rows: list[dict[str, Any]]
                 if box[0] <= (b[0] + b[2]) / 2 <= box[2] and box[1] <= (b[1] + b[3]) / 2 <= box[3]
             ]  # fmt: skip
             name, label = (inside[0][1].get("identifier"), inside[0][0]) if inside else (None, None)
+            placed += [label] if label is not None else []
             panels.append(PlacedPanel(box, name, label))
         elif category >= 2:
             images.append(PlacedImage(box, CATEGORIES[category], row.get("marked")))  # type: ignore[arg-type]
-    return SyntheticFigure(np.asarray(pixels[:, :, ::-1], dtype=np.uint8), tuple(panels), tuple(images))
+    further = tuple((box, row.get("identifier")) for box, row in labels if box not in placed)
+    return LabelledFigure(np.asarray(pixels[:, :, ::-1], dtype=np.uint8), tuple(panels), tuple(images), further)
 
 
 def shards(folder: Path) -> list[Path]:
@@ -141,4 +158,14 @@ def shards(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob("*/annotations.json"))
 
 
-__all__ = ["CATEGORIES", "Pixels", "article_of_name", "boxes_of", "figure_of_coco", "read_coco", "shards", "write_coco"]
+__all__ = [
+    "CATEGORIES",
+    "LabelledFigure",
+    "Pixels",
+    "article_of_name",
+    "boxes_of",
+    "figure_of_coco",
+    "read_coco",
+    "shards",
+    "write_coco",
+]

@@ -15,8 +15,8 @@ EVENTS = "events"
 
 
 def add_to_curves(path: Path, record: Mapping[str, Any]) -> None:
-    """Append a record; columns are those of the first one."""
-    new = not path.exists()
+    """Append a record; columns are those of the first one. An empty file counts as new."""
+    new = not path.exists() or not path.stat().st_size
     columns = list(record) if new else path.read_text("utf-8").splitlines()[0].split(",")
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, extrasaction="ignore", restval="")
@@ -26,21 +26,29 @@ def add_to_curves(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def read_curves(path: Path) -> list[dict[str, float]]:
-    """Return the records of a run in order of their steps; empty cells are left out."""
+    """Return the records of a run in order of their steps, without empty cells and lines of another number of cells."""
     with path.open(encoding="utf-8", newline="") as file:
-        rows = [{key: float(value) for key, value in row.items() if value} for row in csv.DictReader(file)]
+        # DictReader gives cells too many the key None, and cells that are missing the value None.
+        whole = [row for row in csv.DictReader(file) if None not in row and None not in row.values()]
+        rows = [{key: float(value) for key, value in row.items() if value} for row in whole]
     return sorted(rows, key=lambda row: row["step"])
 
 
 def forget_after(path: Path, step: int) -> None:
-    """Drop the records of later steps: a run that was killed after its last checkpoint makes them again."""
-    if not path.exists():
+    """Drop the records of later steps, which a run that was killed after its last checkpoint makes again.
+
+    Lines with too few or too many cells go as well: a full disk or a kill cuts them off.
+    """
+    text = path.read_text("utf-8") if path.exists() else ""
+    if not text:
         return
-    header, *lines = path.read_text("utf-8").splitlines()
-    place = header.split(",").index("step")
-    kept = [line for line in lines if int(float(line.split(",")[place])) <= step]
-    if len(kept) < len(lines):
-        path.write_text("\n".join([header, *kept, ""]), "utf-8")
+    header, *lines = text.splitlines()
+    columns = header.split(",")
+    place = columns.index("step")
+    whole = [cells for cells in (line.split(",") for line in lines) if len(cells) == len(columns)]
+    kept = "\n".join([header, *(",".join(cells) for cells in whole if int(float(cells[place])) <= step), ""])
+    if kept != text:
+        path.write_text(kept, "utf-8")
 
 
 def event_writer(run: Path, step: int) -> Any:

@@ -1,8 +1,9 @@
 """Pictures from which synthetic figures are composed, by image type and part of the data.
 
-Sources: a folder of openly licensed retinal images (one sub-folder per data set), the separate bitmaps of articles that
-show no retina (type Other), the stand-ins that `pipeline/sample` draws, and variants that turn one type into another
-(the green channel of a fundus photograph stands in for red-free and autofluorescence pictures). Nothing is fetched.
+Sources: a folder of retinal images (one sub-folder per image type or known data set), the separate bitmaps of articles
+that show no retina (type Other), the stand-ins that `pipeline/sample` draws, and variants that turn one type into
+another (the green channel of a fundus photograph stands in for red-free and autofluorescence pictures). Nothing is
+fetched.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pymupdf
 
-from pmo_assets.pipeline.detection.detections import ImageType
+from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, ImageType
 from pmo_assets.pipeline.sample.pictures import autofluorescence, fluorescein_angiogram, fundus_photograph, oct_scan
 from pmo_assets.pipeline.training.drawings import FILLED_KINDS, drawn
 from pmo_assets.pipeline.training.layouts import Split, split_of
@@ -30,6 +32,9 @@ DATA_SETS: dict[str, ImageType] = {
     "octa_faz_zenodo5075194": "Retinal Imaging",
 }
 """Folders of licensed images and what they show; each has a SOURCE.txt with origin and licence."""
+
+TYPE_SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff")
+"""Pictures that are read from folders named like an image type."""
 
 POOL_SIDE = 512
 """Pictures are kept at no more than this many pixels on the long side."""
@@ -52,7 +57,46 @@ def _reduced(pixels: Pixels) -> Pixels:
 
 
 def licensed_pictures(folder: Path) -> Iterator[PoolPicture]:
-    """Yield the images of `DATA_SETS` below a folder, in order of their names; missing data sets are passed over."""
+    """Yield the pictures below a folder: those of `DATA_SETS`, then those of sub-folders named like an image type.
+
+    Sub-folders: `CFP`, `OCT`, `Retinal Imaging` and `Other`, in upper or lower case, with "_" or "-" for the space,
+    each with PNG, JPEG or TIFF files, one picture each. Each file counts as a source of its own, by its name without
+    the ending: that decides to which part of the data it belongs. What is missing or unreadable is passed over.
+
+    Raises:
+        ValueError: when the folder is missing or no picture was found in it.
+    """
+    found = False
+    for picture in chain(_of_data_sets(folder), _of_types(folder)):
+        found = True
+        yield picture
+    if not found:
+        raise ValueError(
+            f"{'no picture' if folder.is_dir() else 'no such folder'}: {folder} should have sub-folders named "
+            f"{', '.join(IMAGE_TYPES)} (any of them) with PNG, JPEG or TIFF files"
+        )
+
+
+def _read(path: Path) -> Pixels | None:
+    try:
+        pixels = cv2.imread(str(path))
+    except cv2.error:  # more pixels than OpenCV reads
+        return None
+    return np.asarray(pixels[:, :, ::-1], dtype=np.uint8) if pixels is not None else None
+
+
+def _of_types(folder: Path) -> Iterator[PoolPicture]:
+    for image_type in IMAGE_TYPES:
+        for place in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if re.sub(r"[_-]", " ", place.name).casefold() != image_type.casefold() or not place.is_dir():
+                continue
+            for path in sorted(place.iterdir()):
+                pixels = _read(path) if path.suffix.lower() in TYPE_SUFFIXES else None
+                if pixels is not None:
+                    yield PoolPicture(_reduced(pixels), image_type, f"{image_type}/{path.stem}")
+
+
+def _of_data_sets(folder: Path) -> Iterator[PoolPicture]:
     for name, image_type in DATA_SETS.items():
         for path in sorted((folder / name).glob("*.*")):
             pixels = cv2.imread(str(path)) if path.suffix.lower() in (".jpg", ".jpeg", ".png") else None

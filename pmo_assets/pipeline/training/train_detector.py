@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -25,11 +26,13 @@ from pmo_assets.pipeline.training.architectures import (
     new_detector,
 )
 from pmo_assets.pipeline.training.average_precision import average_precision, mean_average_precision
-from pmo_assets.pipeline.training.coco import CATEGORIES, read_coco, shards
+from pmo_assets.pipeline.training.coco import CATEGORIES, article_of_name, read_coco, shards
 from pmo_assets.pipeline.training.detector import GROUPS
 from pmo_assets.pipeline.training.figure_detector import FigureDetector
 from pmo_assets.pipeline.training.layouts import Split
 from pmo_assets.pipeline.training.training_run import Batch, RunOptions, last_state, trained
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class FigureBatches(Dataset[tuple[Tensor, list[tuple[Tensor, Tensor]]]]):
 
 
 def augmented(rng: np.random.Generator, pixels: np.ndarray, boxes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a figure with a margin, mirrored, inverted, darker or in grey, at random; boxes move along."""
+    """Return a figure with a margin, mirrored, darker or brighter, at random; boxes move along."""
     if rng.random() < 0.25:
         above, below, left, right = (int(v) for v in rng.integers(0, 1 + round(0.06 * max(pixels.shape[:2])), 4))
         ground = [int(v) for v in np.median(pixels[:2].reshape(-1, 3), axis=0)]
@@ -203,7 +206,7 @@ def train_detector(
         validation: COCO data.
         options: see there.
         architecture: which network; a run that goes on keeps its own.
-        size: of the network.
+        size: of the network; a run that goes on keeps its own.
         initial: weights a new run starts from (fine-tuning), see `architectures.new_detector`.
         annotated: folders of COCO data with annotated figures. They are divided by article (`layouts.split_of`):
             the training part is mixed with the synthetic figures; the validation part is measured
@@ -211,12 +214,17 @@ def train_detector(
             the test part is left alone.
 
     Raises:
-        ValueError: when the run in the folder has another architecture, or what it needs is not installed.
+        ValueError: when the run in the folder has another architecture or size, what it needs is not installed, or no
+            annotated figure falls into the training part.
         FileNotFoundError: without complete data.
     """
     options = options or TrainingOptions()
     recipe = RECIPES[architecture_of(architecture)]
     options = replace(options, learning_rate=options.learning_rate or recipe.learning_rate)
+    held_out = coco_rows(shards(validation))[: options.validation_figures]
+    if not held_out:
+        raise FileNotFoundError(f"no complete COCO data to validate on in {validation}")
+    real_rows, real_held_out = _annotated_rows(annotated)
     folder.mkdir(parents=True, exist_ok=True)
     if options.threads:
         torch.set_num_threads(options.threads)
@@ -225,11 +233,9 @@ def train_detector(
     model = model.to(options.device)
     if model.channels_last:
         model = model.to(memory_format=torch.channels_last)
-    held_out = coco_rows(shards(validation))[: options.validation_figures]
-    real = [shard for data in annotated for shard in shards(data)]
-    real_rows, real_held_out = coco_rows(real, "train"), coco_rows(real, "validation")
     described = {
-        "architecture": architecture, "config": model.settings(), "initial": origin, "annotated": len(real_rows),
+        "architecture": architecture, "size": size, "config": model.settings(), "initial": origin,
+        "annotated": len(real_rows),
     }  # fmt: skip
     (folder / "options.json").write_text(json.dumps({"options": asdict(options), **described}, indent=1), "utf-8")
     share = options.annotated_share
@@ -270,6 +276,35 @@ def train_detector(
     )  # fmt: skip
 
 
+def _annotated_rows(annotated: Sequence[Path]) -> tuple[list[Row], list[Row]]:
+    """Return the annotated figures of the training and of the validation part.
+
+    Raises:
+        ValueError: when there is annotated data, but none of it in the training part.
+    """
+    folders = [shard for data in annotated for shard in shards(data)]
+    rows, held_out = coco_rows(folders, "train"), coco_rows(folders, "validation")
+    if annotated and not rows:
+        articles = sorted({article for folder in folders for article in _articles(folder)})
+        named = ", ".join([*articles[:8], *(["…"] if len(articles) > 8 else [])]) or "none"
+        raise ValueError(
+            f"no annotated figure falls into the training part. Articles: {named}. They are divided by a hash of their "
+            "id, eight of ten into training, so at least some articles (ten or more, better) are needed"
+        )
+    if annotated and not held_out:
+        _LOG.warning(
+            "no annotated figure falls into the validation part: the best weights are chosen by synthetic figures"
+        )
+    return rows, held_out
+
+
+def _articles(folder: Path) -> set[str]:
+    """Return the articles that `read_coco` divides a data set by."""
+    data = json.loads((folder / "annotations.json").read_text("utf-8"))
+    shared = data.get("info", {}).get("article_id")
+    return {str(row.get("article_id") or shared or article_of_name(row["file_name"])) for row in data["images"]}
+
+
 def _detector_of_run(
     folder: Path, architecture: Architecture, size: Size, initial: Path | None
 ) -> tuple[FigureDetector, str | None]:
@@ -280,6 +315,9 @@ def _detector_of_run(
     started = saved.get("architecture", "compact")
     if started != architecture:
         raise ValueError(f"{folder} is a run of {started}, not of {architecture}: take another folder")
+    of_size = saved.get("size", "full")
+    if of_size != size:
+        raise ValueError(f"{folder} is a run of size {of_size}, not {size}: take another folder")
     # Runs of the compact detector that recorded no architecture all have its full size.
     model = detector_of_checkpoint(saved) if "config" in saved else new_detector(architecture, "full")
     return model, saved.get("initial")

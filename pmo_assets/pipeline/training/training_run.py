@@ -22,6 +22,9 @@ from pmo_assets.pipeline.training.curves import add_to_curves, add_to_events, ev
 
 _LOG = logging.getLogger(__name__)
 
+PROGRESS_SECONDS = 60.0
+"""Time between two lines of the log that say how far a run is."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
@@ -35,7 +38,8 @@ class RunOptions:
         fall: part of the steps, at the end, over which the rate falls to zero.
         average: decay of the moving average of the weights.
         evaluate_every: steps between evaluations on the validation part.
-        patience: evaluations without a better score after which training stops.
+        patience: evaluations without a better score after which training stops; it starts anew when a run that had
+            stopped is given more steps than before.
         save_seconds: time between checkpoints.
         workers: processes that read or draw examples.
         threads: CPU threads of the network; 0 leaves PyTorch's choice.
@@ -90,7 +94,7 @@ def trained(
     clip: float,
     described: Mapping[str, Any],
 ) -> Iterator[dict[str, Any]]:
-    """Train, or go on with a run, yielding one record per evaluation.
+    """Train, or go on with a run, yielding one record per evaluation; none when nothing is left to do.
 
     When memory runs out, a step's batch is split in halves whose gradients add up: the step stays the same but for
     what a network or its loss takes from the batch as a whole (batch normalisation, the number of boxes). The size
@@ -120,6 +124,11 @@ def trained(
         averaged.load_state_dict(saved["averaged"])
         optimiser.load_state_dict(saved["optimiser"])
         state |= saved["state"]
+        # What was saved before `steps` was kept counts as stopped where it is.
+        before = state.get("steps", state["step"])
+        if state["waited"] >= options.patience and options.steps > before:
+            state["waited"] = 0
+    state["steps"] = options.steps
     del saved
     curves, events = folder / "curves.csv", event_writer(folder, state["step"])
     forget_after(curves, state["step"])
@@ -131,9 +140,11 @@ def trained(
         }  # fmt: skip
         _written(everything, folder / "last.pt")
 
-    saved_at, started, seen = time.monotonic(), time.monotonic(), 0
+    saved_at = logged_at = started = time.monotonic()
+    seen = 0
     try:
-        if state["step"] >= options.steps:
+        if state["step"] >= options.steps or state["waited"] >= options.patience:
+            _LOG.info("the run in %s is finished at step %d", folder, state["step"])
             return
         for batch, position in batches(state):
             model.train()
@@ -151,6 +162,13 @@ def trained(
             losses = state["losses"]
             for key, value in parts.items():
                 losses[key] = 0.98 * losses.get(key, value) + 0.02 * value
+            now = time.monotonic()
+            if now - logged_at >= PROGRESS_SECONDS:
+                logged_at, speed_now = now, seen / max(now - started, 1e-9)
+                _LOG.info(
+                    "step %d of %d: loss %.4f, %.1f figures per second",
+                    state["step"], options.steps, losses["loss"], speed_now,
+                )  # fmt: skip
             done = state["step"] >= options.steps
             record: dict[str, Any] | None = None
             if state["step"] % options.evaluate_every == 0 or done:
@@ -169,7 +187,7 @@ def trained(
                 add_to_curves(curves, record)
                 for name, values in (("speed", speed), ("loss", rounded[0]), ("validation", rounded[1])):
                     add_to_events(events, name, values, state["step"])
-            done = done or state["waited"] >= options.patience
+                done = done or state["waited"] >= options.patience
             if time.monotonic() - saved_at > options.save_seconds or done:
                 save()
                 saved_at = time.monotonic()

@@ -26,9 +26,10 @@ def seen(
     *images: tuple[Box, float], panels: tuple[tuple[Box, float], ...] = (), labels: tuple[tuple[Box, float], ...] = ()
 ) -> NetworkBoxes:
     groups = {"image": images, "panel": panels, "label": labels}
+    shares = np.asarray([[0.0, 0.9, 0.0, 0.1]], np.float32)  # OCT
     boxes = {g: np.asarray([b for b, _ in rows], np.float32).reshape(-1, 4) for g, rows in groups.items()}
     scores = {g: np.asarray([s for _, s in rows], np.float32) for g, rows in groups.items()}
-    return NetworkBoxes(boxes, scores, {g: s[:, None] for g, s in scores.items()})
+    return NetworkBoxes(boxes, scores, {g: s[:, None] * (shares if g == "image" else [1]) for g, s in scores.items()})
 
 
 boxes = st.tuples(*[st.floats(0, 0.7)] * 2, *[st.floats(0.05, 0.3)] * 2).map(

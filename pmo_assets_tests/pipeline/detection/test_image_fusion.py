@@ -21,6 +21,7 @@ def test_where_both_agree_the_exact_box_stays_and_scores_combine() -> None:
     assert found.box == LEFT
     assert found.source == "gutter"
     assert found.score == pytest.approx(1 - 0.2 * 0.5)
+    assert found.seen_types["OCT"] == pytest.approx(0.9)
 
 
 def test_a_grid_taken_for_one_image_is_replaced_by_its_parts_with_exact_edges() -> None:

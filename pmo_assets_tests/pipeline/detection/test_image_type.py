@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
-from pmo_assets.pipeline.detection.image_type import FEATURES, classify_image_type, picture_features, word_odds
+from pmo_assets.pipeline.detection.image_type import (
+    FEATURES,
+    classify_image_type,
+    picture_features,
+    with_network,
+    word_odds,
+)
 from pmo_assets_tests.pipeline.detection.drawing import fundus, oct_scan, paper, plot
 
 
@@ -99,3 +105,24 @@ def test_licensed_pictures_get_their_type(folder: str, expected: str) -> None:
         pytest.skip(f"no pictures in {folder}: set PMO_CORPUS")
     found = [classify_image_type(np.asarray(cv2.imread(str(p)))[:, :, ::-1]).image_type for p in paths]
     assert found.count(expected) >= 0.85 * len(found)
+
+
+def test_a_network_that_knows_the_picture_decides_where_the_pixels_say_little() -> None:
+    picture = np.full((80, 80, 3), 128, np.uint8)
+    alone = classify_image_type(picture)
+    sure = {name: 0.97 if name == "Retinal Imaging" else 0.01 for name in IMAGE_TYPES}
+    together = classify_image_type(picture, seen_types=sure)
+    assert together.scores["Retinal Imaging"] > alone.scores["Retinal Imaging"]
+    assert sum(together.scores.values()) == pytest.approx(1, abs=1e-4)
+    assert "network" in together.reason
+    assert "pixels" in together.reason
+
+
+@given(st.lists(st.floats(0, 1), min_size=4, max_size=4), st.lists(st.floats(0, 1), min_size=4, max_size=4))
+def test_pixels_and_network_that_agree_are_followed(pixels: list[float], shares: list[float]) -> None:
+    own = np.asarray(pixels) / max(sum(pixels), 1e-9)
+    seen = dict(zip(IMAGE_TYPES, shares, strict=True))
+    joined = with_network(own, seen)
+    assert joined.sum() == pytest.approx(1)
+    if own.argmax() == int(np.argmax(shares)):
+        assert joined.max() == pytest.approx(joined[own.argmax()])

@@ -15,9 +15,18 @@ from pmo_assets.pipeline.training.annotated import (
     figure_of_annotation,
     image_crops,
     label_studio_figures,
+    picture_name,
     write_annotated_shards,
 )
-from pmo_assets.pipeline.training.coco import article_of_name, read_coco, shards, write_coco
+from pmo_assets.pipeline.training.coco import (
+    CATEGORIES,
+    article_of_name,
+    boxes_of,
+    figure_of_coco,
+    read_coco,
+    shards,
+    write_coco,
+)
 from pmo_assets.pipeline.training.layouts import SPLITS, split_of
 from pmo_assets.pipeline.training.synthetic_figures import SyntheticFigure
 
@@ -82,9 +91,64 @@ def test_a_label_studio_export_is_read(tmp_path: Path) -> None:
 
 
 def test_a_missing_picture_is_named(tmp_path: Path) -> None:
-    (tmp_path / "export.json").write_text('[{"data": {"image": "nowhere.png"}}]')
+    (tmp_path / "export.json").write_text('[{"data": {"image": "nowhere.png"}, "annotations": [{"result": []}]}]')
     with pytest.raises(FileNotFoundError, match=r"nowhere\.png"):
         list(label_studio_figures(tmp_path / "export.json", tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("fig1.png", "fig1.png"),
+        ("/data/upload/1/PMC1%20fig%231.png?d=3", "PMC1 fig#1.png"),
+        ("/data/local-files/?d=p/PMC1.jpg", "PMC1.jpg"),
+        ("http://127.0.0.1:8080/data/local-files/?d=p%5CPMC1%20a.jpg", "PMC1 a.jpg"),
+    ],
+)
+def test_a_task_names_its_picture_by_path_or_query(url: str, name: str) -> None:
+    assert picture_name(url) == name
+
+
+def test_cancelled_annotations_do_not_count_and_empty_ones_do(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        cv2.imwrite(str(tmp_path / f"{name}.png"), np.zeros((50, 80, 3), np.uint8))
+    panel = {"result": [rectangle(0, 0, 50, 100, "Panel")]}
+    tasks = [
+        {"data": {"image": "a.png"}, "annotations": [panel, {"result": [], "was_cancelled": True}]},
+        {"data": {"image": "b.png"}, "annotations": [panel, {"result": [], "was_cancelled": False}]},
+        {"data": {"image": "skipped.png"}, "annotations": [panel | {"was_cancelled": True}]},
+        {"data": {"image": "open.png"}, "annotations": []},
+    ]
+    (tmp_path / "export.json").write_text(json.dumps(tasks))
+    found = label_studio_figures(tmp_path / "export.json", tmp_path)
+    assert [(name, len(figure.panels)) for name, figure in found] == [("a.png", 1), ("b.png", 0)]
+
+
+def test_every_label_reaches_the_coco_data(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "fig1.png"), np.zeros((100, 100, 3), np.uint8))
+    results = [
+        rectangle(0, 0, 50, 100, "Panel"),
+        rectangle(0, 0, 60, 100, "Panel"),  # overlaps the first: no label counts twice
+        rectangle(2, 2, 5, 5, "Label"),
+        rectangle(12, 2, 5, 5, "Label"),
+        rectangle(22, 2, 5, 5, "Label"),
+        rectangle(80, 2, 5, 5, "Label"),
+    ]
+    (tmp_path / "export.json").write_text(
+        json.dumps([{"data": {"image": "fig1.png"}, "annotations": [{"result": results}]}])
+    )
+    write_annotated_shards(tmp_path / "real", label_studio_figures(tmp_path / "export.json", tmp_path))
+    (shard,) = shards(tmp_path / "real")
+    ((path, size, rows),) = read_coco(shard)
+    assert sorted(row["bbox"][0] for row in rows if row["category"] == 1) == [2, 12, 22, 80]
+    again = [box for box, category, _ in boxes_of(figure_of_coco(path, size, rows)) if category == 1]
+    assert {round(100 * box[0]) for box in again} == {2, 12, 22, 80}
+
+
+def test_images_of_undecided_type_are_left_out() -> None:
+    images = [{"box": [0.1, 0.1, 0.5, 1.0], "type": kind, "marked": None} for kind in (None, "OCT")]
+    found = figure_of_annotation(np.zeros((100, 200, 3), np.uint8), [PANEL | {"images": images}])
+    assert [CATEGORIES[category] for _, category, _ in boxes_of(found)] == ["Panel", "Label", "OCT"]
 
 
 def figure(shade: int = 0) -> SyntheticFigure:

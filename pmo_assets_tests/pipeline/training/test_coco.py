@@ -71,3 +71,21 @@ def test_only_complete_shards_count_and_they_are_not_made_again(
     list(write_synthetic_shards(tmp_path, "train", 5, [], None))
     assert shards(tmp_path / "train") == made
     assert (tmp_path / "train" / "shard_0000" / "annotations.json").stat().st_mtime_ns == before
+
+
+def test_as_many_figures_are_written_as_asked_for_and_a_small_shard_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pmo_assets.pipeline.training import training_data
+
+    def contents(count: int) -> list[list[bytes]]:
+        made = list(write_synthetic_shards(tmp_path, "test", count, [], None))
+        return [[path.read_bytes() for path, _, _ in read_coco(shard)] for shard in made]
+
+    monkeypatch.setattr(training_data, "SHARD_SIZE", 2)
+    few = contents(1)
+    assert [len(shard) for shard in few] == [1]
+    more = contents(3)
+    assert [len(shard) for shard in more] == [2, 1]
+    assert more[0][0] == few[0][0]
+    assert contents(1) == more[:1]

@@ -49,3 +49,31 @@ def test_a_picture_shows_the_curves(tmp_path: Path) -> None:
     assert coloured[:, :half].sum() > 100
     assert coloured[:, half:].sum() > 100
     assert len(drawn) < 28_000
+
+
+def test_an_empty_file_counts_as_new(tmp_path: Path) -> None:
+    path = tmp_path / "curves.csv"
+    path.touch()
+    assert read_curves(path) == []
+    forget_after(path, 5)
+    write(path, [10])
+    assert read_curves(path) == [{"step": 10, "loss": 1.0, "mAP": 0.1}]
+
+
+def test_lines_that_were_cut_off_or_run_together_are_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "curves.csv"
+    write(path, [10])
+    with path.open("a") as file:
+        file.write("11,0.9,0.1,12,0.8,0.1\n15,0.")
+    assert [row["step"] for row in read_curves(path)] == [10]
+    forget_after(path, 20)
+    write(path, [20])
+    assert [row["step"] for row in read_curves(path)] == [10, 20]
+
+
+def test_a_last_line_without_its_end_is_not_joined_to_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "curves.csv"
+    path.write_text("step,loss\n10,1.0")
+    forget_after(path, 10)
+    add_to_curves(path, {"step": 20, "loss": 0.5})
+    assert [row["step"] for row in read_curves(path)] == [10, 20]

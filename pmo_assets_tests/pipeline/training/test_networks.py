@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,45 @@ def test_fine_tuning_starts_from_a_run_and_measures_annotated_figures(data: Path
     first, _ = load_detector(tmp_path / "first" / "best.pt")
     for one, other in zip(first.parameters(), model.parameters(), strict=True):
         assert torch.allclose(one, other, atol=1e-6)
+
+
+def test_a_run_keeps_its_size(data: Path, tmp_path: Path) -> None:
+    list(train_detector(tmp_path, data / "train", data / "validation", SHORT, size="tiny"))
+    assert torch.load(tmp_path / "last.pt", weights_only=True)["size"] == "tiny"
+    with pytest.raises(ValueError, match="is a run of size tiny, not full"):
+        list(train_detector(tmp_path, data / "train", data / "validation", SHORT))
+
+
+def test_training_needs_validation_data(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"to validate on in .*nowhere"):
+        list(train_detector(tmp_path / "run", data / "train", tmp_path / "nowhere", SHORT, size="tiny"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_annotated_figures_outside_the_training_part_are_an_error(data: Path, tmp_path: Path) -> None:
+    figure = figure_of_coco(*next(iter(read_coco(shards(data / "train")[0]))))
+    article = next(f"PMC{k}" for k in range(99) if split_of(f"PMC{k}") == "test")
+    write_annotated_shards(tmp_path / "real", [(article, figure)])
+    run = train_detector(
+        tmp_path / "run", data / "train", data / "validation", SHORT, size="tiny", annotated=[tmp_path / "real"]
+    )
+    with pytest.raises(ValueError, match=rf"training part\. Articles: {article}\. .* hash .* at least some articles"):
+        next(run)
+
+
+def test_annotated_figures_that_cannot_be_measured_are_said(
+    data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    figure = figure_of_coco(*next(iter(read_coco(shards(data / "train")[0]))))
+    article = next(f"PMC{k}" for k in range(99) if split_of(f"PMC{k}") == "train")
+    write_annotated_shards(tmp_path / "real", [(article, figure)])
+    run = train_detector(
+        tmp_path / "run", data / "train", data / "validation", SHORT, size="tiny", annotated=[tmp_path / "real"]
+    )
+    with caplog.at_level(logging.WARNING):
+        (record,) = run
+    assert "annotated_mAP" not in record
+    assert any("no annotated figure falls into the validation part" in message for message in caplog.messages)
 
 
 def test_an_export_that_differs_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ pytest.importorskip("tensorboard", reason="curves need the extra `models` (tenso
 
 from torch import Tensor, nn  # noqa: E402
 
+from pmo_assets.pipeline.training import training_run  # noqa: E402
 from pmo_assets.pipeline.training.curves import EVENTS  # noqa: E402
 from pmo_assets.pipeline.training.detector import CompactDetector  # noqa: E402
 from pmo_assets.pipeline.training.train_detector import TrainingOptions, train_detector  # noqa: E402
@@ -99,6 +101,35 @@ def test_a_finished_run_does_nothing_and_a_longer_one_goes_on(tmp_path: Path) ->
 def test_training_stops_when_nothing_gets_better(tmp_path: Path) -> None:
     options = replace(SHORT, learning_rate=0.0, steps=80, patience=3)
     assert [record["step"] for record in run(tmp_path, options)] == [2, 4, 6, 8]
+
+
+def test_a_run_that_stopped_early_is_finished_until_it_is_given_more_steps(tmp_path: Path) -> None:
+    options = replace(SHORT, learning_rate=0.0, steps=80, patience=3)
+    list(run(tmp_path, options))
+    assert list(run(tmp_path, options)) == []
+    assert list(run(tmp_path, replace(options, steps=40))) == []
+    assert weights(tmp_path)["state"]["steps"] == 80
+    assert [record["step"] for record in run(tmp_path, replace(options, steps=90))] == [10, 12, 14]
+    assert list(run(tmp_path, replace(options, steps=90))) == []
+
+
+def test_more_patience_lets_a_run_that_stopped_early_go_on(tmp_path: Path) -> None:
+    options = replace(SHORT, learning_rate=0.0, steps=80, patience=3)
+    list(run(tmp_path, options))
+    assert [record["step"] for record in run(tmp_path, replace(options, patience=4))] == [10]
+
+
+def test_progress_is_logged_between_evaluations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, training_run.__name__)
+    list(run(tmp_path / "seldom", SHORT))
+    assert caplog.messages == []
+    monkeypatch.setattr(training_run, "PROGRESS_SECONDS", 0.0)
+    list(run(tmp_path / "often", SHORT))
+    assert len(caplog.messages) == SHORT.steps
+    assert caplog.messages[0].startswith("step 1 of 6: loss ")
+    assert caplog.messages[0].endswith(" figures per second")
 
 
 def test_curves_are_written_for_people_and_for_tensorboard(tmp_path: Path) -> None:
