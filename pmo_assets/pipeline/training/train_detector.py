@@ -236,6 +236,7 @@ def train_detector(
     described = {
         "architecture": architecture, "size": size, "config": model.settings(), "initial": origin,
         "annotated": len(real_rows),
+        "batch_size": options.batch_size,
     }  # fmt: skip
     (folder / "options.json").write_text(json.dumps({"options": asdict(options), **described}, indent=1), "utf-8")
     share = options.annotated_share
