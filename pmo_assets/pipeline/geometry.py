@@ -135,3 +135,21 @@ def non_maximum_suppression(boxes: Sequence[Box], scores: Sequence[float], iou_t
         if all(iou(boxes[i], boxes[j]) <= iou_threshold for j in kept):
             kept.append(i)
     return kept
+
+
+def matched_boxes(first: Sequence[Box], second: Sequence[Box], least: float) -> dict[int, int]:
+    """Return which box of `second` each box of `first` (by index) is, the most alike first; each is taken once.
+
+    Args:
+        first: boxes.
+        second: boxes in the same coordinates.
+        least: IoU from which two boxes may be the same.
+    """
+    pairs = [(iou(a, b), i, k) for i, a in enumerate(first) for k, b in enumerate(second)]
+    result: dict[int, int] = {}
+    taken: set[int] = set()
+    for value, i, k in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
+        if value >= least and i not in result and k not in taken:
+            result[i] = k
+            taken.add(k)
+    return result

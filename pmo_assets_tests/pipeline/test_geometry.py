@@ -77,3 +77,20 @@ def test_survivors_of_suppression_do_not_overlap_beyond_the_threshold(items: lis
     for i, first in enumerate(kept):
         for second in kept[i + 1 :]:
             assert g.iou(items[first][0], items[second][0]) <= 0.3
+
+
+def test_the_most_alike_boxes_are_matched_first_and_each_once() -> None:
+    first: list[g.Box] = [(0, 0, 10, 10), (1, 0, 11, 10), (50, 50, 60, 60)]
+    second: list[g.Box] = [(1, 0, 11, 10), (0, 1, 10, 11), (90, 90, 99, 99)]
+    assert g.matched_boxes(first, second, 0.5) == {1: 0, 0: 1}
+    assert g.matched_boxes(first, second, 0.99) == {1: 0}
+    assert g.matched_boxes([], second, 0.5) == {}
+
+
+@given(st.lists(boxes, max_size=5), st.lists(boxes, max_size=5), st.floats(0.1, 1))
+def test_matches_are_one_to_one_and_alike_enough(first: list[g.Box], second: list[g.Box], least: float) -> None:
+    found = g.matched_boxes(first, second, least)
+    assert len(set(found.values())) == len(found)
+    assert all(g.iou(first[i], second[k]) >= least for i, k in found.items())
+    free = [(i, k) for i in range(len(first)) for k in range(len(second)) if i not in found and k not in found.values()]
+    assert all(g.iou(first[i], second[k]) < least for i, k in free)

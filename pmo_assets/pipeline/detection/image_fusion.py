@@ -26,7 +26,7 @@ from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, as_box, 
 from pmo_assets.pipeline.detection.panels import glyph_share
 from pmo_assets.pipeline.detection.protocols import BoxNetwork
 from pmo_assets.pipeline.detection.snapping import snapped_box
-from pmo_assets.pipeline.geometry import Box, area, covered_fraction, intersection, iou
+from pmo_assets.pipeline.geometry import Box, area, covered_fraction, intersection, matched_boxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,8 @@ def fused_images(
         if score >= options.seen
     ]
     seen = _without_nesting(seen, options)
-    same: dict[int, int] = {}
-    taken: set[int] = set()
-    pairs = [(iou(s.box, n[0]), -i, -k) for i, s in enumerate(structural) for k, n in enumerate(seen)]
-    for value, i, k in sorted(pairs, reverse=True):
-        if value >= options.alike and -i not in same and -k not in taken:
-            same[-i] = -k
-            taken.add(-k)
+    same = matched_boxes([s.box for s in structural], [n[0] for n in seen], options.alike)
+    taken = set(same.values())
     result: list[ImageDetection] = []
     for i, image in enumerate(structural):
         sure = [k for k, n in enumerate(seen) if n[1] >= options.least and k not in taken]

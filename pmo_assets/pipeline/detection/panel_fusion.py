@@ -29,7 +29,15 @@ from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, as_box, 
 from pmo_assets.pipeline.detection.panels import PrintedNames, glyph_share, printed_names, structure_panels
 from pmo_assets.pipeline.detection.protocols import BoxNetwork
 from pmo_assets.pipeline.detection.snapping import REACH, snapped_box
-from pmo_assets.pipeline.geometry import Box, area, centre, covered_fraction, expand, iou, non_maximum_suppression
+from pmo_assets.pipeline.geometry import (
+    Box,
+    area,
+    centre,
+    covered_fraction,
+    expand,
+    matched_boxes,
+    non_maximum_suppression,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +120,13 @@ def _confirmed(
     panels: Sequence[PanelDetection], candidates: Sequence[PanelDetection], options: PanelFusionOptions
 ) -> list[PanelDetection]:
     """Return the structural panels with a higher score where the network sees the same and a lower one elsewhere."""
-    scores: dict[int, float] = {}
-    used: set[int] = set()
-    pairs = [(iou(p.box, c.box), i, k) for i, p in enumerate(panels) for k, c in enumerate(candidates)]
-    for value, i, k in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
-        if value >= options.alike and i not in scores and k not in used:
-            used.add(k)
-            scores[i] = 1 - (1 - panels[i].score) * (1 - candidates[k].score)
-    return [replace(p, score=scores.get(i, p.score * options.unconfirmed)) for i, p in enumerate(panels)]
+    same = matched_boxes([p.box for p in panels], [c.box for c in candidates], options.alike)
+    return [
+        replace(
+            p, score=1 - (1 - p.score) * (1 - candidates[same[i]].score) if i in same else p.score * options.unconfirmed
+        )
+        for i, p in enumerate(panels)
+    ]
 
 
 def _substance(box: Box, marks: Sequence[PanelDetection]) -> float:

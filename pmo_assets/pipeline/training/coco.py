@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,6 +89,17 @@ def article_of_name(name: str) -> str:
     return found[0] if found else stem
 
 
+def article_of_image(image: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    """Return the article of an image of a data set: its own, the data set's, or the one its file name speaks of."""
+    return str(image.get("article_id") or data.get("info", {}).get("article_id") or article_of_name(image["file_name"]))
+
+
+def articles_of(folder: Path) -> set[str]:
+    """Return the articles that the images of a data set belong to."""
+    data = json.loads((folder / "annotations.json").read_text("utf-8"))
+    return {article_of_image(image, data) for image in data["images"]}
+
+
 def read_coco(folder: Path, split: Split | None = None) -> Iterator[tuple[Path, tuple[int, int], list[dict[str, Any]]]]:
     """Yield (picture file, (width, height), annotations with `category` as index into `CATEGORIES`) of a data set.
 
@@ -109,10 +120,8 @@ def read_coco(folder: Path, split: Split | None = None) -> Iterator[tuple[Path, 
     of_image: dict[int, list[dict[str, Any]]] = {}
     for row in data["annotations"]:
         of_image.setdefault(row["image_id"], []).append(row | {"category": index[row["category_id"]]})
-    shared = data.get("info", {}).get("article_id")
     for image in data["images"]:
-        article = image.get("article_id") or shared or article_of_name(image["file_name"])
-        if split is not None and split_of(str(article)) != split:
+        if split is not None and split_of(article_of_image(image, data)) != split:
             continue
         yield folder / image["file_name"], (image["width"], image["height"]), of_image.get(image["id"], [])
 

@@ -26,7 +26,7 @@ from pmo_assets.pipeline.training.architectures import (
     new_detector,
 )
 from pmo_assets.pipeline.training.average_precision import average_precision, mean_average_precision
-from pmo_assets.pipeline.training.coco import CATEGORIES, article_of_name, read_coco, shards
+from pmo_assets.pipeline.training.coco import CATEGORIES, articles_of, read_coco, shards
 from pmo_assets.pipeline.training.detector import GROUPS
 from pmo_assets.pipeline.training.figure_detector import FigureDetector
 from pmo_assets.pipeline.training.layouts import Split
@@ -286,7 +286,7 @@ def _annotated_rows(annotated: Sequence[Path]) -> tuple[list[Row], list[Row]]:
     folders = [shard for data in annotated for shard in shards(data)]
     rows, held_out = coco_rows(folders, "train"), coco_rows(folders, "validation")
     if annotated and not rows:
-        articles = sorted({article for folder in folders for article in _articles(folder)})
+        articles = sorted({article for folder in folders for article in articles_of(folder)})
         named = ", ".join([*articles[:8], *(["…"] if len(articles) > 8 else [])]) or "none"
         raise ValueError(
             f"no annotated figure falls into the training part. Articles: {named}. They are divided by a hash of their "
@@ -297,13 +297,6 @@ def _annotated_rows(annotated: Sequence[Path]) -> tuple[list[Row], list[Row]]:
             "no annotated figure falls into the validation part: the best weights are chosen by synthetic figures"
         )
     return rows, held_out
-
-
-def _articles(folder: Path) -> set[str]:
-    """Return the articles that `read_coco` divides a data set by."""
-    data = json.loads((folder / "annotations.json").read_text("utf-8"))
-    shared = data.get("info", {}).get("article_id")
-    return {str(row.get("article_id") or shared or article_of_name(row["file_name"])) for row in data["images"]}
 
 
 def _detector_of_run(

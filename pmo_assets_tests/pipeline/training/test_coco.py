@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pmo_assets.pipeline.training.coco import CATEGORIES, boxes_of, figure_of_coco, read_coco, shards, write_coco
+from pmo_assets.pipeline.training.coco import (
+    CATEGORIES,
+    article_of_image,
+    boxes_of,
+    figure_of_coco,
+    read_coco,
+    shards,
+    write_coco,
+)
 from pmo_assets.pipeline.training.synthetic_figures import synthetic_figure
 from pmo_assets.pipeline.training.training_data import SHARD_SIZE, write_synthetic_shards
 from pmo_assets_tests.pipeline.training.pools import small_pool
@@ -89,3 +97,10 @@ def test_as_many_figures_are_written_as_asked_for_and_a_small_shard_grows(
     assert [len(shard) for shard in more] == [2, 1]
     assert more[0][0] == few[0][0]
     assert contents(1) == more[:1]
+
+
+def test_an_image_belongs_to_its_own_article_before_the_data_sets_before_its_file_name() -> None:
+    image = {"file_name": "images/PMC12_fig1.jpg"}
+    assert article_of_image(image, {}) == "PMC12"
+    assert article_of_image(image, {"info": {"article_id": "PMC7"}}) == "PMC7"
+    assert article_of_image(image | {"article_id": 5}, {"info": {"article_id": "PMC7"}}) == "5"
