@@ -37,12 +37,13 @@ from pmo_assets.pipeline.detection.detections import SCORE_THRESHOLD, FigureView
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSource, detector_set
 from pmo_assets.pipeline.detection.memory_batches import Provider
 from pmo_assets.pipeline.detection.retinanet_detectors import Runtime
+from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
 from pmo_assets.pipeline.figures.matching import match_figures
 from pmo_assets.pipeline.figures.rendering import png_bytes
 from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore, SystemicError
+from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore
 
 Row = dict[str, Any]
 
@@ -361,9 +362,8 @@ def _for_each_figure(figures: Sequence[Mapping[str, Any]], stage: str, make: Any
     for figure in figures:
         try:
             output.rows.extend(make(figure))
-        except (SystemicError, MemoryError):
-            raise
         except Exception as error:
+            raise_fault(error)
             rejection = rejection_from(
                 error, stage=stage, article_id=figure["article_id"], image_cluster_id=figure["image_cluster_id"]
             )
@@ -401,9 +401,8 @@ def _for_each_group(
             try:
                 output.rows.extend(make(group))
                 continue
-            except (SystemicError, MemoryError):
-                raise
             except Exception as error:
+                raise_fault(error)
                 _LOG.info("%s: %s figures together failed, each is tried alone: %s", stage, len(group), error)
         alone = _for_each_figure(group, stage, lambda figure: make([figure]))
         output.rows.extend(alone.rows)

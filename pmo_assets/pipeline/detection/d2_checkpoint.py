@@ -18,9 +18,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pmo_assets.pipeline.detection.memory_batches import Provider, is_out_of_memory
+from pmo_assets.pipeline.detection.memory_batches import Provider
 from pmo_assets.pipeline.detection.retinanet import PIXEL_MEAN, RetinaNet, RetinaNetOptions
 from pmo_assets.pipeline.detection.retinanet_detectors import ClassBoxes
+from pmo_assets.pipeline.faults import is_out_of_memory
 from pmo_assets.pipeline.stores import SystemicError
 
 DERIVED = ("anchor_generator.", "pixel_mean", "pixel_std")

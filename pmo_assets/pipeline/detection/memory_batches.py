@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.pipeline.faults import is_out_of_memory
+from pmo_assets.pipeline.stores import SystemicError
 
 Provider = Literal["cpu", "cuda"]
 """Where a network runs."""
@@ -24,26 +24,9 @@ MOST = 16
 SHARE = 0.25
 """Part of a GPU's free memory that the first batch may take: several worker processes start at the same time."""
 
-_MEMORY = re.compile(
-    r"failed to allocate memory|bfc_?arena|out of memory|can'?t allocate memory|cannot allocate memory|bad[_ ]alloc"
-    r"|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED",
-    re.IGNORECASE,
-)
 
-
-class DeviceMemoryExhausted(ArticleError):
-    """The GPU has no memory left for a single figure."""
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Say whether an error of NumPy, ONNX Runtime or PyTorch means that memory ran out.
-
-    ONNX Runtime has no class for it (`Fail` and `RuntimeException`), nor has PyTorch on the CPU (RuntimeError): there
-    the message tells.
-    """
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    return bool(_MEMORY.search(str(error)))
+class DeviceMemoryExhausted(SystemicError):
+    """The GPU has no memory left for a single figure, and figures are brought to one size: none will fit."""
 
 
 def free_device_bytes() -> int | None:

@@ -23,9 +23,10 @@ from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView, Im
 from pmo_assets.pipeline.detection.input_size import bucket_of, network_input
 from pmo_assets.pipeline.detection.mark_input import mark_input
 from pmo_assets.pipeline.detection.marks import MARK_WORDS, is_plot
-from pmo_assets.pipeline.detection.memory_batches import MemoryBatches, Provider, batch_size_for, is_out_of_memory
+from pmo_assets.pipeline.detection.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.network_boxes import OUTPUTS, NetworkBoxes, network_boxes
 from pmo_assets.pipeline.detection.protocols import BoxNetwork
+from pmo_assets.pipeline.faults import is_out_of_memory
 from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.stores import SystemicError
 

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView, ImageDetection, PanelDetection
-from pmo_assets.pipeline.detection.memory_batches import Provider, is_out_of_memory
+from pmo_assets.pipeline.detection.memory_batches import Provider
 from pmo_assets.pipeline.detection.network_boxes import CLASSES, Floats, NetworkBoxes, suppressed
 from pmo_assets.pipeline.detection.onnx_detectors import as_box, type_shares
+from pmo_assets.pipeline.faults import is_out_of_memory
 from pmo_assets.pipeline.stores import SystemicError
 
 Runtime = Literal["torch", "detectron2"]

@@ -13,6 +13,7 @@ import pymupdf
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.articles.article import PackageFigure
+from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.figures.caption_location import (
     CaptionLocation,
     LocatedCaptions,
@@ -342,7 +343,8 @@ def _registered_region(
             if index not in search.rasters:
                 try:
                     search.rasters[index] = page_raster(document[index])
-                except Exception:  # a page that cannot be loaded holds no figure
+                except Exception as error:  # a page that cannot be loaded holds no figure
+                    raise_fault(error)
                     continue
             search.left -= 1
             yield search.rasters[index]
@@ -403,7 +405,8 @@ def _pages(document: pymupdf.Document, limits: PageLimits) -> list[PageContent]:
     for index in range(document.page_count):
         try:
             page = document.load_page(index)
-        except Exception:  # one damaged page does not lose the others
+        except Exception as error:  # one damaged page does not lose the others
+            raise_fault(error)
             empty = np.zeros((0, 4), dtype=np.float64)
             none = np.zeros(0, dtype=bool)
             pages.append(PageContent(index, 612.0, 792.0, (), (), empty, none, none))

@@ -17,6 +17,7 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.geometry import Box, as_box, intersection, union_box
 from pmo_assets.pipeline.rejections import ArticleError
 
@@ -171,6 +172,7 @@ def open_pdf(pdf: bytes, limits: PageLimits = PageLimits()) -> pymupdf.Document:
     try:
         document = pymupdf.open(stream=pdf, filetype="pdf")
     except Exception as error:  # MuPDF raises many classes, none of them documented
+        raise_fault(error)
         raise UnreadablePdf(f"MuPDF cannot open the file: {error}") from error
     try:
         if document.needs_pass:
@@ -186,6 +188,7 @@ def open_pdf(pdf: bytes, limits: PageLimits = PageLimits()) -> pymupdf.Document:
         document.close()
         raise
     except Exception as error:
+        raise_fault(error)
         document.close()
         raise UnreadablePdf(f"the page tree is damaged: {error}") from error
     return document
@@ -197,7 +200,8 @@ def _check_page_tree(document: pymupdf.Document, count: int) -> None:
     for index in range(count):
         try:
             readable += bool(document.load_page(index).read_contents())
-        except Exception:  # this page is lost; MuPDF's error classes are not documented
+        except Exception as error:  # this page is lost; MuPDF's error classes are not documented
+            raise_fault(error)
             continue
     if 2 * readable <= count:
         raise UnreadablePdf(f"the PDF is damaged: {count - readable} of {count} pages have no content left")
@@ -225,7 +229,8 @@ def page_content(page: pymupdf.Page, limits: PageLimits = PageLimits()) -> PageC
 def _check_content_size(page: pymupdf.Page, limits: PageLimits) -> None:
     try:
         size = len(page.read_contents())
-    except Exception:  # unreadable streams are left to the readers below, which tolerate them
+    except Exception as error:  # unreadable streams are left to the readers below, which tolerate them
+        raise_fault(error)
         return
     if size > limits.content_bytes:
         raise PageLimit(
@@ -243,7 +248,8 @@ def _displayed(bbox: Sequence[float], matrix: pymupdf.Matrix | None) -> Box:
 def _text_lines(page: pymupdf.Page, matrix: pymupdf.Matrix | None, page_turns: int) -> tuple[TextLine, ...]:
     try:
         blocks = page.get_text("dict", flags=TEXT_FLAGS)["blocks"]
-    except Exception:  # a broken font must not lose the page's graphics
+    except Exception as error:  # a broken font must not lose the page's graphics
+        raise_fault(error)
         return ()
     lines: list[TextLine] = []
     for number, block in enumerate(blocks):
@@ -288,7 +294,8 @@ def _bitmaps(page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box) -> t
     try:
         # xrefs=True would decode every image for its hash; placements and sizes come without.
         infos = page.get_image_info(hashes=False, xrefs=False)
-    except Exception:
+    except Exception as error:
+        raise_fault(error)
         return ()
     clips = _image_clips(page) if infos else []
     placements = []
@@ -344,7 +351,8 @@ def _image_clips(page: pymupdf.Page) -> list[tuple[Box, Box]]:
     try:
         pymupdf.mupdf.fz_run_page(page.this, device, pymupdf.mupdf.FzMatrix(), pymupdf.mupdf.FzCookie())
         pymupdf.mupdf.fz_close_device(device)
-    except Exception:  # without clips the placements count as they are
+    except Exception as error:  # without clips the placements count as they are
+        raise_fault(error)
         return []
     return device.found
 
@@ -380,7 +388,8 @@ def _drawings(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
     try:
         entries = page.get_cdrawings(extended=True)  # with clip paths
-    except Exception:
+    except Exception as error:
+        raise_fault(error)
         entries = []
     paths, clips = _clipped_paths(entries)
     if len(paths) > limits.drawings:

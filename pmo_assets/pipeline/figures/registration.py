@@ -19,6 +19,7 @@ import pymupdf
 from numpy.typing import NDArray
 from PIL import Image
 
+from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.figures.rendering import gray_page
 from pmo_assets.pipeline.geometry import Box
 
@@ -116,7 +117,8 @@ def decoded_gray(data: bytes | None, side: int) -> tuple[Image.Image, tuple[int,
                     return None
                 image.draft("RGB", (side, side))
                 return _on_white(image), size
-    except Exception:  # Pillow raises many classes on damaged files
+    except Exception as error:  # Pillow raises many classes on damaged files
+        raise_fault(error)
         return None
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.figures.figure import PageBox
 from pmo_assets.pipeline.figures.page import BitmapPlacement, PageContent, page_content
 from pmo_assets.pipeline.geometry import Box, area, covered_fraction, height, intersection, width
@@ -171,7 +172,8 @@ def gray_page(page: pymupdf.Page, scale: float) -> NDArray[np.uint8]:
         pixmap = page.get_pixmap(
             matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csGRAY, alpha=False, annots=False
         )
-    except Exception:  # one broken page does not lose the others; MuPDF's error classes are not documented
+    except Exception as error:  # one broken page does not lose the others; MuPDF's error classes are not documented
+        raise_fault(error)
         size = (max(1, round(page.rect.height * scale)), max(1, round(page.rect.width * scale)))
         return np.full(size, 255, dtype=np.uint8)
     rows = np.frombuffer(pixmap.samples_mv, dtype=np.uint8).reshape(pixmap.height, pixmap.stride)

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from pmo_assets.pipeline.faults import is_out_of_memory
 from pmo_assets.pipeline.training.curves import add_to_curves, add_to_events, event_writer, forget_after
 
 _LOG = logging.getLogger(__name__)
@@ -243,16 +244,6 @@ def gradients(batch: Batch, at_once: int, loss: Loss) -> dict[str, float]:
         for name, number in {"loss": float(value.detach()), **parts}.items():
             result[name] = result.get(name, 0.0) + share * number
     return result
-
-
-_MEMORY_MESSAGES = ("out of memory", "not enough memory", "can't allocate memory", "ALLOC_FAILED")
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether an error says that memory ran out: CUDA's, cuBLAS's, or the CPU allocator's."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    return isinstance(error, RuntimeError) and any(text in str(error) for text in _MEMORY_MESSAGES)
 
 
 def move_average(averaged: nn.Module, model: nn.Module, decay: float) -> None:

@@ -1,0 +1,133 @@
+"""Faults of the machinery, told apart from faults of the input.
+
+A rejection is for inputs. An error that says that memory, the disk or the installation gave out says nothing about the
+article at hand: code that turns errors into rejections, or tolerates damaged parts of a document, asks here first.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from pmo_assets.pipeline.rejections import Rejection
+from pmo_assets.pipeline.stores import SystemicError
+
+_MEMORY = re.compile(
+    r"failed to allocate|bfc_?arena|out of memory|(?:can'?t|cannot|unable to) allocate|ALLOC_FAILED"
+    r"|bad[_ ](?:array_new_length|alloc)|insufficient memory|not enough memory|memory allocation of \d+"
+    r"|(?:malloc|calloc|realloc) (?:\([^)]*\) )?(?:of \S+ bytes )?failed"
+    r"|failed to map segment|can'?t start new thread",
+    re.IGNORECASE,
+)
+"""What OpenCV, ONNX Runtime, PyTorch, MuPDF, the dynamic linker and others say, who have no class of error for it."""
+
+_MACHINE_ERRORS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENODEV, errno.ESTALE}
+)
+"""System errors that no input can cause: disk full or broken, no file handles left."""
+
+_POISONED = frozenset({"PanicException", "SystemError"})
+"""A panic in Rust or a broken promise inside the interpreter: what the process does next cannot be trusted."""
+
+
+class SameFault(SystemicError):
+    """Many articles failed in the same way: the machinery's fault, not theirs."""
+
+
+class UnfitProcess(Exception):
+    """This process cannot be trusted with further work (memory exhausted, library damaged); the cause is attached."""
+
+
+def _with_causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        following = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        if following is None:
+            return
+        error = following
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Say whether an error, or what caused it, means that memory ran out, whichever library raised it."""
+    return any(
+        isinstance(item, MemoryError)
+        or type(item).__name__ == "OutOfMemoryError"
+        or (isinstance(item, OSError) and item.errno == errno.ENOMEM)
+        or bool(_MEMORY.search(str(item)))
+        for item in _with_causes(error)
+    )
+
+
+def leaves_process_unfit(error: BaseException) -> bool:
+    """Say whether the process should end after this error, and the work be tried again in a fresh one.
+
+    Besides exhausted memory: panics of native libraries, and failed imports, after which a module may be half there.
+    """
+    return isinstance(error, ImportError | UnfitProcess) or type(error).__name__ in _POISONED or is_out_of_memory(error)
+
+
+def is_machine_error(error: BaseException) -> bool:
+    """Say whether an error comes from the machine (disk full, no file handles), so that every article would meet it."""
+    return any(isinstance(item, OSError) and item.errno in _MACHINE_ERRORS for item in _with_causes(error))
+
+
+def raise_fault(error: BaseException) -> None:
+    """Raise again what is no fault of the input; return if the error may be rejected or tolerated.
+
+    Every `except Exception` that stands between an article's bytes and a rejection calls this first.
+
+    Raises:
+        SystemicError: a systemic error itself, or one made of a machine's error.
+        BaseException: `error`, when it leaves the process unfit.
+    """
+    if isinstance(error, SystemicError) or leaves_process_unfit(error):
+        raise error
+    if is_machine_error(error):
+        raise SystemicError(f"{error}: free disk space or file handles, then run again") from error
+
+
+MANY_ARTICLES = 5
+"""So many articles at least must fail in the same way before the machinery is suspected."""
+
+_MACHINE_CLASSES = frozenset({"WorkerDied", "OutOfMemory", "ArticleTimeout"})
+"""Rejections that a machine out of order gives to any article, whatever their words."""
+
+
+def _suspicion(rejection: Rejection) -> tuple[str, str] | None:
+    """Return what makes rejections the same fault; None for a decision about one input."""
+    if rejection.error_class in _MACHINE_CLASSES:
+        return rejection.error_class, ""
+    if rejection.traceback_tail:
+        return rejection.error_class, re.sub(r"0x[0-9a-f]+|\d+(?:\.\d+)?", "#", rejection.message)
+    return None
+
+
+def same_fault(rejections: Iterable[Rejection], articles: int, share: float = 0.5) -> SameFault | None:
+    """Return the error that a stage should raise when many of its articles failed unexpectedly in the same way.
+
+    Decisions (`ArticleError`: encrypted, no PDF, …) do not count: a batch may well hold many such articles.
+
+    Args:
+        rejections: of one stage; several of one article count once.
+        articles: how many the stage was given.
+        share: part of the articles from which on it is the machinery's fault.
+    """
+    groups: dict[tuple[str, str], dict[int, Rejection]] = defaultdict(dict)
+    for rejection in rejections:
+        key = _suspicion(rejection)
+        if key is not None:
+            groups[key].setdefault(rejection.article_id, rejection)
+    for failed in groups.values():
+        if len(failed) >= max(MANY_ARTICLES, share * articles):
+            example = next(iter(failed.values()))
+            return SameFault(
+                f"{len(failed)} of {articles} articles failed in {example.stage} in the same way, which is no fault of "
+                f"theirs: {example.error_class}: {example.message} "
+                f"(first: article {example.article_id}; mend it and run again, nothing of this step was kept)"
+                + (f"\n{example.traceback_tail}" if example.traceback_tail else "")
+            )
+    return None
