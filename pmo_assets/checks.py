@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import dagster as dg
 import polars as pl
 
+from pmo_assets.losses import StageLoss, excessive, losses_in_words
 from pmo_assets.partitions import ARTICLE_BATCHES
 from pmo_assets.pipeline.rejections import Rejection
 
@@ -15,13 +16,18 @@ REJECTED_SHARE = "rejected_share"
 ROW_COUNT = "row_count"
 UNIQUE_IDS = "unique_ids"
 BOXES_INSIDE = "boxes_inside_figure"
+SURVIVORS = "survivors"
 
 _DESCRIPTIONS = {
     REJECTED_SHARE: "Warns when many of the batch's articles are rejected here, fails when most are.",
     ROW_COUNT: "The rows account for everything that came in.",
     UNIQUE_IDS: "No id occurs twice.",
     BOXES_INSIDE: "Every box lies inside its figure.",
+    SURVIVORS: "Fails the batch when a step rejected most of what it was given (PMO_REJECTED_FAIL).",
 }
+
+_BLOCKING = {SURVIVORS}
+"""Checks whose failure fails the run: the tables are kept, but the batch is not done."""
 
 _TOLERANCE = 1e-6
 
@@ -32,7 +38,13 @@ def check_specs(asset: str, names: Sequence[str]) -> list[dg.AssetCheckSpec]:
         # Checks per partition are marked as a preview in Dagster 1.13; without, a batch's result hides the others'.
         warnings.simplefilter("ignore", dg.PreviewWarning)
         return [
-            dg.AssetCheckSpec(name, asset=asset, description=_DESCRIPTIONS[name], partitions_def=ARTICLE_BATCHES)
+            dg.AssetCheckSpec(
+                name,
+                asset=asset,
+                description=_DESCRIPTIONS[name],
+                partitions_def=ARTICLE_BATCHES,
+                blocking=name in _BLOCKING,
+            )
             for name in names
         ]
 
@@ -49,6 +61,33 @@ def rejected_share(rejections: Iterable[Rejection], articles: int, *, warn: floa
         passed=share < warn or not rejected,
         severity=dg.AssetCheckSeverity.ERROR if share >= fail else dg.AssetCheckSeverity.WARN,
         metadata={"rejected": len(rejected), "articles": articles, "share": share, "warn": warn, "fail": fail},
+    )
+
+
+def survivors(losses: Sequence[StageLoss], *, fail: float) -> dg.AssetCheckResult:
+    """Report whether no step of the batch lost the share `fail` or more of what it was given."""
+    bad = excessive(losses, fail)
+    return dg.AssetCheckResult(
+        check_name=SURVIVORS,
+        passed=not bad,
+        description=losses_in_words(bad, fail) if bad else None,
+        metadata={
+            "losses": dg.MetadataValue.table(
+                [
+                    dg.TableRecord(
+                        {
+                            "step": loss.stage,
+                            "given": loss.given,
+                            "lost": loss.lost,
+                            "of": loss.unit,
+                            "reasons": "; ".join(loss.reasons),
+                        }
+                    )
+                    for loss in losses
+                ]
+            ),
+            "fail": fail,
+        },
     )
 
 

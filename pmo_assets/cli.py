@@ -247,6 +247,7 @@ def run(
 def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool) -> list[str]:
     from pmo_assets.assets.dataset import BATCH_ASSETS
     from pmo_assets.definitions import build_defs, workers_resource
+    from pmo_assets.losses import batch_losses, excessive, losses_in_words
     from pmo_assets.resources.registry import BatchRegistry
     from pmo_assets.resources.storage import Tables
     from pmo_assets.runner import (
@@ -270,21 +271,30 @@ def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool, v
         register_partitions(instance, keys)
         close_dead_runs(instance)
         defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
-        chosen = wanted or keys
+        chosen, tables = wanted or keys, Tables(registry.data_root)
         overall = progress.add_task("batches", total=len(chosen))
         for key in chosen:
             progress.update(overall, description=f"batch {key}")
-            assets = list(BATCH_ASSETS) if again else stale_assets(defs, instance, Tables(registry.data_root), key)
+            assets = list(BATCH_ASSETS) if again else stale_assets(defs, instance, tables, key)
+            error: RunFailed | None = None
+            start: float | None = None
             if assets:
                 start = time.perf_counter()
                 try:
                     run_job(defs, instance, "process_batch", batch=key, assets=assets, verbose=verbose)
-                    _say_batch(progress, registry, key, time.perf_counter() - start)
-                except RunFailed as error:
-                    failed.append(f"batch {key}: {error}")
-                    progress.console.print(
-                        f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True
-                    )
+                except RunFailed as caught:
+                    error = caught
+            # What a batch lost is looked at every time: as long as it lost too much, it does not count as done.
+            if not stale_assets(defs, instance, tables, key):
+                lost = excessive(batch_losses(tables, key), settings.rejected_fail)
+                error = RunFailed(losses_in_words(lost, settings.rejected_fail)) if lost else error
+            if error is not None:
+                failed.append(f"batch {key}: {error}")
+                progress.console.print(
+                    f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True
+                )
+            elif start is not None:
+                _say_batch(progress, registry, key, time.perf_counter() - start)
             else:
                 progress.console.print(f"[dim]batch {key} is up to date[/]", highlight=False)
             progress.advance(overall)

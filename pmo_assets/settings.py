@@ -22,6 +22,9 @@ from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)
 
+MINIMUM_WORKER_MEMORY_MB = 512
+"""What an article with ordinary figures may add to its worker (`benchmarks/worker_memory.py`), and some room."""
+
 
 def _option(default: Any, description: str, affects: tuple[str, ...] = (), **limits: Any) -> Any:
     return Field(default, description=description, json_schema_extra={"affects": list(affects)}, **limits)
@@ -52,7 +55,9 @@ class Settings(BaseSettings):
         180.0, "Seconds that one article may take in one step before it is rejected.", gt=0
     )
     worker_memory_mb: int = _option(
-        4096, "Address space of a worker process in MiB; an article beyond is rejected.", ge=0
+        4096,
+        "MiB of memory that one article may add to its worker process; 0 for no limit, else at least 512.",
+        ge=0,
     )
 
     max_pdf_mb: float = _option(256.0, "PDFs above this size in MiB are rejected.", ("article_packages",), gt=0)
@@ -136,7 +141,12 @@ class Settings(BaseSettings):
     )
 
     rejected_warn: float = _option(0.1, "Share of rejected articles in a batch at which the check warns.", ge=0, le=1)
-    rejected_fail: float = _option(0.5, "Share of rejected articles in a batch at which the check fails.", ge=0, le=1)
+    rejected_fail: float = _option(
+        0.5,
+        "Share of articles or figures rejected in a step at which the batch fails; of one unexpected error, the step.",
+        gt=0,
+        le=1,
+    )
     annotations: str | None = _option(
         None,
         "Ground truth for the quality assets: folder of annotation files (JSON) or a pattern such as `truth/*.json`.",
@@ -148,6 +158,16 @@ class Settings(BaseSettings):
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         return None if value == "" else value
+
+    @field_validator("worker_memory_mb")
+    @classmethod
+    def _room_for_an_article(cls, value: int) -> int:
+        if 0 < value < MINIMUM_WORKER_MEMORY_MB:
+            raise ValueError(
+                f"with less than {MINIMUM_WORKER_MEMORY_MB} MiB, articles with ordinary figures are rejected; "
+                "0 is no limit"
+            )
+        return value
 
     @field_validator("llm_model")
     @classmethod

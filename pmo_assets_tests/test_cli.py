@@ -258,3 +258,45 @@ def test_quality_prints_the_numbers_and_where_the_pages_are(pmo: Pmo, sample_fol
     done = pmo("quality", PMO_ANNOTATIONS=str(truth))
     assert done.returncode == 1
     assert "nothing to score" in done.stderr
+
+
+def locked(source: Path, folder: Path, count: int) -> Path:
+    """Copy a sample article whose PDF is encrypted so many times under other numbers."""
+    for number in range(1, count + 1):
+        shutil.copytree(source, folder / f"PMC{number}")
+    return folder
+
+
+def test_a_batch_that_lost_most_of_its_articles_is_not_done(
+    pmo: Pmo, sample_folder: Path, few_articles: Path, tmp_path: Path
+) -> None:
+    encrypted = next(
+        path.parent for path in (sample_folder / "articles").glob("*/article.pdf") if b"/Encrypt" in path.read_bytes()
+    )
+    source = locked(encrypted, tmp_path / "source", 4)
+    shutil.copytree(sorted(few_articles.iterdir())[0], source / "good")
+    assert pmo("batches", "add", "--source", source).returncode == 0
+    for _ in range(2):  # also when there is nothing left to do
+        result = pmo("run")
+        assert result.returncode == 1
+        assert "pdf_figures rejected 4 of 5 articles: EncryptedPdf: the PDF is encrypted" in result.stderr
+        assert "PMO_REJECTED_FAIL" in result.stderr
+        assert "done" not in result.stderr.split("rejected 4 of 5")[0]
+    assert "up to date" in pmo("batches", "list").stdout
+    result = pmo("run", PMO_REJECTED_FAIL="1")
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_fault_of_the_machinery_rejects_nothing_and_is_made_good_by_the_next_run(
+    pmo: Pmo, few_articles: Path, tmp_path: Path
+) -> None:
+    weights = tmp_path / "figure_detector.onnx"
+    weights.write_text("<html>404</html>")
+    assert pmo("batches", "add", "--source", few_articles).returncode == 0
+    result = pmo("run", PMO_DETECTOR_WEIGHTS=str(weights))
+    assert result.returncode == 1
+    assert "figure_detector.onnx" in result.stderr
+    assert not list((tmp_path / "data" / "tables" / "panel_detections").glob("*"))
+    result = pmo("run")
+    assert result.returncode == 0, result.stderr
+    assert "rows" in result.stderr

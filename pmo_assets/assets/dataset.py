@@ -8,6 +8,7 @@ import polars as pl
 
 from pmo_assets import checks
 from pmo_assets.assets.declaration import OWNERS, Stopwatch, batch_table, column_schema, materialized
+from pmo_assets.losses import batch_losses
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import dataset_rows as rows_and_left_out
 from pmo_assets.pipeline.stores import StorageError
@@ -78,9 +79,15 @@ def dataset_rows(
     )
 
 
-@batch_table("rejections", group="quality", sources=["pipeline/rejections.py"], deps=["dataset_rows"])
+@batch_table(
+    "rejections",
+    group="quality",
+    sources=["pipeline/rejections.py", "losses.py"],
+    deps=["dataset_rows"],
+    checks=[checks.SURVIVORS],
+)
 def rejections(
-    context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables]
+    context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables], settings: dg.ResourceParam[Settings]
 ) -> dg.MaterializeResult[StageResult]:
     """Collect what every step of the batch could not process."""
     watch = Stopwatch()
@@ -105,7 +112,13 @@ def rejections(
     }
     if records:
         metadata["first"] = dg.MetadataValue.table(records)
-    return materialized(StageResult(collected.to_dicts()), watch, **metadata)
+    losses = batch_losses(tables, context.partition_key)
+    return materialized(
+        StageResult(collected.to_dicts()),
+        watch,
+        checks=[checks.survivors(losses, fail=settings.rejected_fail)],
+        **metadata,
+    )
 
 
 def _release_metadata(data_root: DataRoot, release: Release) -> dict[str, Any]:

@@ -46,7 +46,7 @@ TASKS_PER_WORKER = 250
 START_TIMEOUT = 600.0
 """Seconds that a worker may take to start and to load what it works with: networks, on a busy disk."""
 
-FAILED_STARTS = 10
+FAILED_STARTS = 20
 """So many workers in a row that never got ready for an article, and the pool gives up."""
 
 _POLL_SECONDS = 0.1
@@ -327,7 +327,7 @@ class WorkerPool:
                 f"{_limits_in_words()}Free memory or processes, or lower PMO_WORKERS (now {self.workers}), and run "
                 "again; no article was rejected for it"
             )
-        time.sleep(min(1.0, 0.05 * self._failed_starts))
+        time.sleep(min(0.5, 0.05 * self._failed_starts))
 
     def close(self, *, stop: bool = False) -> None:
         """Let idle workers end; `stop` ends all at once, with what they hold."""
