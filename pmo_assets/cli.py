@@ -577,11 +577,37 @@ def _progress() -> Iterator[tuple[Progress, Callable[[str, int, int], None]]]:
         yield progress, tell
 
 
+MINIMUM_ADDRESS_SPACE_MB = 2560
+"""With less, libraries that are loaded abort or wait for ever; twice as much leaves room on machines with many cores."""
+
+
+def _check_address_space() -> None:
+    """Refuse to begin under a limit (`ulimit -v`) in which not even the libraries have room.
+
+    The limit is on addresses, of which polars, NumPy and Arrow reserve far more than they use.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < MINIMUM_ADDRESS_SPACE_MB * 2**20:
+        raise CommandError(
+            f"the address space is limited to {limit // 2**20} MiB, {MINIMUM_ADDRESS_SPACE_MB} are needed at least: "
+            "raise it (ulimit -v unlimited); PMO_WORKER_MEMORY_MB limits what articles may take"
+        )
+
+
 def main() -> None:
     """Run `pmo`, turning expected errors into one line and status 1."""
+    debug = "--debug" in sys.argv
+    try:
+        _check_address_space()
+    except CommandError as error:
+        messages.print(f"[red]error:[/] {_line(error)}", highlight=False, soft_wrap=True)
+        sys.exit(1)
     from dataframely.exc import ValidationError as TableError
 
-    debug = "--debug" in sys.argv
     try:
         status = app(standalone_mode=False)
     except typer.TyperException as error:  # wrong arguments; nothing to say when the help was shown for want of any

@@ -300,3 +300,15 @@ def test_a_fault_of_the_machinery_rejects_nothing_and_is_made_good_by_the_next_r
     result = pmo("run")
     assert result.returncode == 0, result.stderr
     assert "rows" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited as on Linux")
+def test_an_address_space_too_small_for_the_libraries_is_refused(tmp_path: Path) -> None:
+    quoted = " ".join(f"'{part}'" for part in command("settings"))
+    result = subprocess.run(
+        ["bash", "-c", f"ulimit -v 2000000; exec {quoted}"],
+        env=environment(tmp_path), cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert "limited to 1953 MiB" in result.stderr
+    assert "ulimit -v unlimited" in result.stderr
