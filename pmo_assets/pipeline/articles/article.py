@@ -45,6 +45,7 @@ class Article:
         pmcid: number without "PMC"; None when the XML does not give it.
         license_code: Creative Commons code as PMC writes it ("CC BY", "CC BY-NC-ND", "CC0"); None if not stated.
         license_text: the licence statement's text or URL, "" if absent.
+        license_url: the licence's deed in the stated version; None if no version is stated.
         citation: "Journal. Year; volume(issue): pages" as far as known.
         is_retracted: the article is retracted, or is itself a retraction notice.
         mesh_terms: MeSH headings if the XML carries them.
@@ -69,3 +70,4 @@ class Article:
     figures: tuple[PackageFigure, ...]
     table_captions: tuple[str, ...]
     text: str = field(repr=False)
+    license_url: str | None = None

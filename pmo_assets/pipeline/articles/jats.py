@@ -17,7 +17,8 @@ from lxml import etree
 
 from pmo_assets.pipeline.articles.article import Article, PackageFigure
 from pmo_assets.pipeline.articles.biomed_central import jats_from_art
-from pmo_assets.pipeline.articles.licences import license_code
+from pmo_assets.pipeline.articles.credit import citation_text
+from pmo_assets.pipeline.articles.licences import license_code, license_url
 from pmo_assets.pipeline.articles.mentions import ReferringParagraph, mentions_of_figures
 from pmo_assets.pipeline.rejections import ArticleError
 
@@ -602,16 +603,12 @@ def _citation(journal: str, year: int | None, meta: etree._Element) -> str:
     first, last = _text(meta.find("fpage")), _text(meta.find("lpage"))
     pages = _text(meta.find("page-range")) or (f"{first}-{last}" if first and last and last != first else first)
     pages = pages or _text(meta.find("elocation-id"))
-    number = volume + (f"({issue})" if issue else "")
-    dated = "; ".join(filter(None, [str(year) if year else "", number]))
-    if pages:
-        dated = f"{dated}: {pages}" if dated else pages
-    return ". ".join(filter(None, [journal.rstrip("."), dated]))
+    return citation_text(journal, year, volume + (f"({issue})" if issue else ""), pages)
 
 
-def _licence(meta: etree._Element) -> tuple[str | None, str]:
-    """Code and statement of the licence; machine-readable references count before the wording."""
-    codes: list[str | None] = []
+def _licence(meta: etree._Element) -> tuple[str | None, str, str | None]:
+    """Code, statement and deed of the licence; machine-readable references count before the wording."""
+    stated: list[str] = []
     texts: list[str] = []
     for statement in meta.iterfind("permissions/license"):
         references = [statement.get("href", "")]
@@ -621,17 +618,18 @@ def _licence(meta: etree._Element) -> tuple[str | None, str]:
             if not re.search(r"tdm|text-?mining", ref.get("specific-use", ""), re.IGNORECASE)
         ]
         wording = " ".join([_text(statement), *(link.get("href", "") for link in statement.iter("ext-link", "uri"))])
-        codes += [license_code(reference) for reference in references] + [license_code(wording)]
+        stated += [*references, wording]
         body = " ".join(filter(None, (_text(part) for part in statement.iter("license-p", "p"))))
         texts.append(body or next(filter(None, references), ""))
     for reference in meta.iterfind("permissions/free_to_read/license_ref"):
-        codes.append(license_code(_text(reference)))
+        stated.append(_text(reference))
     for reference in meta.iterfind("permissions/license_ref"):
-        codes.append(license_code(_text(reference)))
+        stated.append(_text(reference))
         texts.append(_text(reference))
     for old in (*meta.iterfind("permissions/copyright-statement"), *meta.iterfind("copyright-statement")):
-        codes.append(license_code(_text(old)))
-    return next(filter(None, codes), None), next(filter(None, texts), "")
+        stated.append(_text(old))
+    code = next(filter(None, map(license_code, stated)), None)
+    return code, next(filter(None, texts), ""), license_url(code, *stated)
 
 
 def _is_retracted(article: etree._Element, meta: etree._Element, title: str) -> bool:
@@ -709,7 +707,7 @@ def parse_jats(xml: bytes, *, max_bytes: int = 64 * 2**20) -> Article:
     title = ": ".join(filter(None, titles))
     ids = _article_ids(meta)
     year = _year(meta)
-    code, statement = _licence(meta)
+    code, statement, deed = _licence(meta)
     keywords, mesh_terms = _terms(meta)
     paragraphs = _paragraphs(article)
     return Article(
@@ -723,6 +721,7 @@ def parse_jats(xml: bytes, *, max_bytes: int = 64 * 2**20) -> Article:
         citation=_citation(journal_short, year, meta),
         license_code=code,
         license_text=statement,
+        license_url=deed,
         is_retracted=_is_retracted(article, meta, title),
         keywords=keywords,
         mesh_terms=mesh_terms,

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-LICENSE_URLS: Final[dict[str, str]] = {
-    "CC0": "https://creativecommons.org/publicdomain/zero/1.0/",
-    "CC BY": "https://creativecommons.org/licenses/by/4.0/",
-    "CC BY-SA": "https://creativecommons.org/licenses/by-sa/4.0/",
-    "CC BY-ND": "https://creativecommons.org/licenses/by-nd/4.0/",
-    "CC BY-NC": "https://creativecommons.org/licenses/by-nc/4.0/",
-    "CC BY-NC-SA": "https://creativecommons.org/licenses/by-nc-sa/4.0/",
-    "CC BY-NC-ND": "https://creativecommons.org/licenses/by-nc-nd/4.0/",
-}
-"""The licence deed per code; PMC's codes carry no version, so this is the current one."""
+LICENSE_CODES: Final = ("CC0", "CC BY", "CC BY-SA", "CC BY-ND", "CC BY-NC", "CC BY-NC-SA", "CC BY-NC-ND")
+"""PMC's codes of the Creative Commons licences."""
 
 TEXT_MINING: Final = "TDM"
 """PMC's code for articles that may be mined but not passed on (PMC Cloud Service, `license_code`)."""
@@ -45,7 +38,7 @@ def _code(elements: str) -> str | None:
     nd = "nd" in text or "deriv" in text
     sa = "sa" in text or "alike" in text
     code = "CC BY" + "-NC" * nc + "-SA" * sa + "-ND" * nd
-    return code if code in LICENSE_URLS else None
+    return code if code in LICENSE_CODES else None
 
 
 def license_code(href_or_text: str | None) -> str | None:
@@ -65,9 +58,62 @@ def license_code(href_or_text: str | None) -> str | None:
     return "CC0" if _ZERO.search(text) or _DEDICATION.search(text) else None
 
 
-def license_url(code: str | None) -> str | None:
-    """Return the deed of a Creative Commons code; None for "TDM" and unknown codes."""
-    return LICENSE_URLS.get(code or "")
+_DEED: Final = re.compile(
+    # …/by/4.0/, …/by/3.0/de/ (a port to one country's law), …/by/3.0/igo/
+    r"creativecommons\.org/licen[sc]es/([a-z]{2}(?:-[a-z]{2}){0,3})/([1-4]\.[05])(?![0-9])(?:/([a-z]{2,3}|scotland)(?![a-z]))?",
+    re.I,
+)
+_VERSION: Final = re.compile(
+    r"[\s,:(-]{0,4}(?:(?:international|unported|public|licen[sc]e|deed|version|ver\.?|v\.?|cc[\s-]{0,2}by(?:[\s-]{0,2}(?:nc|nd|sa))*)"
+    r"[\s,:()-]{0,4}){0,4}([1-4]\.[05])(?![0-9])",
+    re.I,
+)
+"""A version that follows a licence's name or code: "CC BY 4.0", "Attribution License (CC BY 4.0)", "… version 3.0"."""
+
+
+def license_url(code: str | None, *statements: str | None) -> str | None:
+    """Return the deed of a licence in the version that is stated, e.g. https://creativecommons.org/licenses/by/4.0/.
+
+    The licences differ between versions, so none is made up: without a stated version, or with several that contradict
+    each other, there is no deed. CC0 has one version only.
+
+    Args:
+        code: PMC's code of the article's licence.
+        statements: URLs and texts that state it, the most reliable first; statements of other licences do not count,
+            and a URL counts before a text.
+    """
+    if code not in LICENSE_CODES:
+        return None
+    if code == "CC0":
+        return "https://creativecommons.org/publicdomain/zero/1.0/"
+    texts = [" ".join((statement or "").split()) for statement in statements]
+    for reader in (_linked_deeds, _named_deeds):
+        for text in texts:
+            deeds = set(reader(text, code))
+            # "…/by/3.0/" and "…/by/3.0/us/" say the same version; the port to one country is the fuller statement.
+            deeds -= {deed for deed in deeds if any(other != deed and other.startswith(deed) for other in deeds)}
+            if len(deeds) == 1:
+                return deeds.pop()
+            if deeds:
+                return None
+    return None
+
+
+def _linked_deeds(text: str, code: str) -> Iterator[str]:
+    for match in _DEED.finditer(text):
+        elements, version, port = match.groups()
+        if _code(elements) == code:
+            port = f"{port.lower()}/" if port else ""
+            yield f"https://creativecommons.org/licenses/{elements.lower()}/{version}/{port}"
+
+
+def _named_deeds(text: str, code: str) -> Iterator[str]:
+    for pattern in (_CODE, _NAME):
+        for match in pattern.finditer(text):
+            version = _VERSION.match(text, match.end())
+            if version is not None and _code(match.group(1)) == code:
+                elements = code.removeprefix("CC ").lower()
+                yield f"https://creativecommons.org/licenses/{elements}/{version.group(1)}/"
 
 
 def commercial_use(code: str | None) -> bool:
@@ -94,10 +140,15 @@ _STATEMENT = re.compile(
 )
 
 
-def stated_license(text: str) -> str | None:
-    """Return the licence under which an article's own plain text (a PDF's) says it is published; None if it says none.
+def license_statements(text: str) -> str:
+    """Return the sentences of an article's plain text (a PDF's) that say under which licence it is published.
 
     Only statements about the article count ("This is an open access article distributed under …", "© 2024 …
     licensed under …"), not every mention of Creative Commons: figures from elsewhere have licences of their own.
     """
-    return license_code(" ".join(match.group(0) for match in _STATEMENT.finditer(text)))
+    return " ".join(match.group(0) for match in _STATEMENT.finditer(text))
+
+
+def stated_license(text: str) -> str | None:
+    """Return the licence under which an article's own plain text says it is published; None if it says none."""
+    return license_code(license_statements(text))

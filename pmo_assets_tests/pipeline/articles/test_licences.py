@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pmo_assets.pipeline.articles.licences import (
-    LICENSE_URLS,
+    LICENSE_CODES,
     allows_redistribution,
     commercial_use,
     license_code,
@@ -67,10 +67,47 @@ def test_of_several_licences_the_most_restrictive_counts() -> None:
     assert license_code("CC BY 4.0 for the text, CC BY-NC-ND 4.0 for the figures") == "CC BY-NC-ND"
 
 
-def test_every_code_is_found_in_its_own_url() -> None:
-    assert {license_code(url) for url in LICENSE_URLS.values()} == set(LICENSE_URLS)
-    assert license_url("CC BY-NC") == "https://creativecommons.org/licenses/by-nc/4.0/"
-    assert license_url("TDM") is license_url(None) is None
+BY_4 = "https://creativecommons.org/licenses/by/4.0/"
+
+
+@pytest.mark.parametrize(
+    ("code", "statement", "deed"),
+    [
+        ("CC BY", "http://creativecommons.org/licenses/by/4.0", BY_4),
+        ("CC BY", "https://creativecommons.org/licenses/by/4.0/legalcode", BY_4),
+        ("CC BY", "Attribution License (http://creativecommons.org/licenses/by/4.0), which permits", BY_4),
+        ("CC BY", "https://creativecommons.org/licenses/by/3.0/us/", "https://creativecommons.org/licenses/by/3.0/us/"),
+        ("CC BY", "Creative Commons Attribution License (CC BY 4.0)", BY_4),
+        ("CC BY", "under the terms of the Creative Commons Attribution 4.0 licence. Any further distribution", BY_4),
+        ("CC BY", "CC-BY 4.0 International license", BY_4),
+        ("CC BY-NC-ND", "http://creativecommons.org/licenses/by-nd-nc/1.0/",
+         "https://creativecommons.org/licenses/by-nd-nc/1.0/"),
+        ("CC BY-NC", "Attribution-NonCommercial 4.0", None),
+        ("CC BY-NC", "Creative Commons Attribution-NonCommercial 4.0 International",
+         "https://creativecommons.org/licenses/by-nc/4.0/"),
+        ("CC BY", "Creative Commons Attribution License, which permits unrestricted use (see section 3.0)", None),
+        ("CC BY", "CC BY", None),
+        ("CC BY", "https://creativecommons.org/licenses/by-nc/4.0/", None),
+        ("CC BY", "CC BY 3.0 in the text and CC BY 4.0 in the footer", None),
+        ("CC0", "CC0", "https://creativecommons.org/publicdomain/zero/1.0/"),
+        ("TDM", BY_4, None),
+        (None, BY_4, None),
+    ],
+)  # fmt: skip
+def test_the_deed_is_that_of_the_stated_version_and_none_is_made_up(
+    code: str | None, statement: str, deed: str | None
+) -> None:
+    assert license_url(code, statement) == deed
+    assert deed is None or license_code(deed) == code
+
+
+def test_a_link_counts_before_a_text_and_the_first_statement_before_the_next() -> None:
+    assert license_url("CC BY", "CC BY 3.0", BY_4) == BY_4
+    assert license_url("CC BY", None, "CC BY 3.0", "CC BY 4.0") == "https://creativecommons.org/licenses/by/3.0/"
+
+
+def test_without_a_stated_version_no_code_but_that_with_one_version_has_a_deed() -> None:
+    assert [code for code in LICENSE_CODES if license_url(code, code)] == ["CC0"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,55 @@
+"""How an article is cited and linked: the texts and addresses that credit it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pmo_assets.pipeline.articles.dois import doi_key, doi_url
+from pmo_assets.pipeline.articles.packages import is_pmc_number
+
+NAMED_AUTHORS: Final = 6
+"""Authors that a citation names before "et al.", as PubMed's do; the column `authors` names all."""
+
+
+def citation_text(journal: str | None, year: int | None, volume: str | None, pages: str | None) -> str:
+    """Return "Journal. Year; volume(issue): pages" as far as known; "" when nothing is.
+
+    Args:
+        journal: name or abbreviation.
+        year: of publication.
+        volume: with the issue in brackets, if there is one.
+        pages: first page, range or article number.
+    """
+    dated = "; ".join(filter(None, [str(year) if year else "", volume]))
+    if pages:
+        dated = f"{dated}: {pages}" if dated else pages
+    return ". ".join(filter(None, [(journal or "").rstrip("."), dated]))
+
+
+def full_citation(authors: Sequence[str], citation: str | None, doi: str | None) -> str | None:
+    """Return authors, citation and DOI in one text, each as far as known and none twice; None when nothing is known.
+
+    Args:
+        authors: in order, given names first.
+        citation: journal, year, volume and pages; a source's own citation may hold authors and DOI already.
+        doi: without address.
+    """
+    stated = (citation or "").strip()
+    named = ", ".join(authors[:NAMED_AUTHORS]) + (" et al" if len(authors) > NAMED_AUTHORS else "")
+    if authors and authors[0].split()[-1].lower() in stated.lower():
+        named = ""
+    link = doi_url(doi) if doi and doi_key(doi) not in stated.lower() else ""
+    return ". ".join(part.rstrip(".") for part in (named, stated, link) if part) or None
+
+
+def pmc_number(article_id: int, stated: int | None) -> int | None:
+    """Return an article's PMC number: its own, or the one that its XML states; None when PMC gave it none."""
+    return next((number for number in (article_id, stated) if number and is_pmc_number(number)), None)
+
+
+def article_url(pmcid: int | None, doi: str | None) -> str | None:
+    """Return the article's page at PubMed Central, else at its DOI; None without both."""
+    if pmcid is not None:
+        return f"https://pmc.ncbi.nlm.nih.gov/articles/PMC{pmcid}/"
+    return doi_url(doi) if doi else None

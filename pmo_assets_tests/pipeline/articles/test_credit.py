@@ -1,0 +1,68 @@
+"""Credit: citations name what is known and nothing twice; links lead to PubMed Central or to the DOI."""
+
+from __future__ import annotations
+
+import pytest
+
+from pmo_assets.pipeline.articles.credit import article_url, citation_text, full_citation, pmc_number
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        (("Trials", 2015, "16(1)", "15"), "Trials. 2015; 16(1): 15"),
+        (("J. Neural Eng.", 2025, "22", "046017"), "J. Neural Eng. 2025; 22: 046017"),
+        (("Trials", 2015, None, None), "Trials. 2015"),
+        ((None, 2015, None, "e1"), "2015: e1"),
+        (("Trials", None, None, None), "Trials"),
+        ((None, None, None, None), ""),
+    ],
+)
+def test_a_citation_leaves_out_what_is_not_known(
+    parts: tuple[str | None, int | None, str | None, str | None], text: str
+) -> None:
+    assert citation_text(*parts) == text
+
+
+def test_a_full_citation_names_authors_source_and_doi() -> None:
+    assert (
+        full_citation(["Selim Cevher", "Fikret Unal"], "Case Rep. 2016; 2016: 4567840", "10.1155/2016/4567840")
+        == "Selim Cevher, Fikret Unal. Case Rep. 2016; 2016: 4567840. https://doi.org/10.1155/2016/4567840"
+    )
+
+
+def test_more_than_six_authors_are_cited_by_the_first_six() -> None:
+    authors = [f"Given Name{n}" for n in range(9)]
+    assert full_citation(authors, None, None) == ", ".join(authors[:6]) + " et al"
+
+
+def test_what_a_sources_citation_holds_already_is_not_said_twice() -> None:
+    stated = "Cevher S, et al. Case Rep. 2016. doi: 10.1155/2016/ABC"
+    assert full_citation(["Selim Cevher"], stated, "10.1155/2016/abc") == stated
+
+
+def test_of_nothing_known_there_is_no_citation() -> None:
+    assert full_citation([], None, None) is None
+    assert full_citation([], "", None) is None
+
+
+@pytest.mark.parametrize(
+    ("article_id", "stated", "number"),
+    [
+        (4736323, None, 4736323),
+        (4736323, 99, 4736323),
+        (10**12 + 5, 99, 99),
+        (10**12 + 5, None, None),
+        (9 * 10**9, 9 * 10**9, None),
+    ],
+)
+def test_the_pmc_number_is_the_packages_or_the_one_its_xml_states(
+    article_id: int, stated: int | None, number: int | None
+) -> None:
+    assert pmc_number(article_id, stated) == number
+
+
+def test_articles_are_linked_at_pubmed_central_else_at_their_doi() -> None:
+    assert article_url(7, "10.1000/1") == "https://pmc.ncbi.nlm.nih.gov/articles/PMC7/"
+    assert article_url(None, "10.1000/1(2)#3") == "https://doi.org/10.1000/1(2)%233"
+    assert article_url(None, None) is None
