@@ -25,7 +25,7 @@ def main() -> None:
     article = next(iter(sample_articles()))
     objects, pixels = MemoryObjects({}), MemoryPixels({})
     package = {
-        **dict.fromkeys(("license_code", "title", "citation")),
+        **dict.fromkeys(("license_code", "title", "citation", "doi", "is_manuscript")),
         "article_id": article.article_id,
         "name": article.name,
         "version": 1,

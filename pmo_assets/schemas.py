@@ -29,6 +29,9 @@ def _page_boxes(description: str) -> dy.List:
     )
 
 
+_WITHHELD = "null where the licence forbids redistribution"
+"""Of columns that `pipeline.dataset.licensing` withholds."""
+
 _SEGMENTS = "[start, end) character ranges of the caption, in order"
 
 
@@ -58,6 +61,10 @@ class ArticleBatch(ArticleKey):
     is_retracted = dy.Bool(description="The source says the article is retracted")
     title = dy.String(nullable=True, description="Title the source states")
     citation = dy.String(nullable=True, description="Citation the source states")
+    doi = dy.String(nullable=True, description="Digital object identifier the source states")
+    is_manuscript = dy.Bool(
+        nullable=True, description="The source says it is an author manuscript; null in manifests of earlier versions"
+    )
     files = dy.List(
         dy.Struct({"role": dy.String(), "path": dy.String(), "size": dy.Int64(), "sha256": dy.String()}),
         description="Files: role (pdf, xml, figure), path below the source's root, bytes, SHA-256",
@@ -73,6 +80,10 @@ class ArticlePackages(ArticleKey):
     is_retracted = dy.Bool(description="The source says the article is retracted")
     title = dy.String(nullable=True, description="Title the source states")
     citation = dy.String(nullable=True, description="Citation the source states")
+    doi = dy.String(nullable=True, description="Digital object identifier the source states")
+    is_manuscript = dy.Bool(
+        nullable=True, description="The source says it is an author manuscript; null in manifests of earlier versions"
+    )
     pdf = dy.String(nullable=True, description="Object key of the PDF; null when the package has none")
     xml = dy.String(nullable=True, description="Object key of the JATS XML; null when the package has none")
     figure_files = dy.List(
@@ -85,14 +96,21 @@ class Articles(ArticleKey):
 
     name = dy.String(description="Name of the package at its source")
     version = dy.Int64(min=1, description="Version of the article within PMC")
+    pmcid = dy.Int64(nullable=True, min=1, description="PMC number: the package's, else the one its XML states")
     pmid = dy.String(nullable=True, description="PubMed number")
     doi = dy.String(nullable=True, description="Digital object identifier")
-    title = dy.String(nullable=True, description="Title; null when neither source nor XML gives one")
+    title = dy.String(nullable=True, description="Title; null when source, XML and PDF give none")
     journal = dy.String(nullable=True, description="Journal")
     year = dy.Int64(nullable=True, description="Year of publication")
-    authors = dy.List(dy.String(), description="Authors in order")
+    authors = dy.List(dy.String(), description="Authors in order; empty when not known")
     citation = dy.String(nullable=True, description="Journal, year, volume, pages as far as known")
     license_code = dy.String(nullable=True, description="Licence (CC BY, CC BY-NC, …); null when none is stated")
+    license_url = dy.String(nullable=True, description="Its deed; null when no version is stated")
+    stated_by = dy.List(
+        dy.Struct({"fact": dy.String(), "source": dy.String()}),
+        description="Where title, authors, DOI, journal and year were read: metadata, XML, or a place in the PDF",
+    )
+    is_manuscript = dy.Bool(description="Author manuscript")
     is_retracted = dy.Bool(description="Retracted, or itself a retraction notice; such articles do not go on")
     has_xml = dy.Bool(description="The package has a readable JATS XML")
     has_pdf = dy.Bool(description="The package has a PDF")
@@ -301,11 +319,15 @@ class DatasetRows(dy.Schema):
     article_id = dy.Int64(min=1, description='PMC number without "PMC"')
     image_cluster_id = dy.String(description="Figure within the article")
     panel_name = dy.String(description='Panel identifier; "None" for a single-panel figure, as published')
-    subcaption_text = dy.String(nullable=True, description="Subcaption; null where the licence forbids redistribution")
+    subcaption_text = dy.String(nullable=True, description=f"Subcaption; {_WITHHELD}")
     subcaption_segments = dy.List(dy.List(dy.Int64()), description=_SEGMENTS)
     position = dy.String(description="JSON {predicted_box, content_box, figure_page_coordinates, prediction_score}")
     is_multi_page_figure = dy.Bool(description="The figure runs over several pages")
-    in_text_mention = dy.List(dy.String(), description="Paragraphs of the article that refer to the figure")
+    in_text_mention = dy.List(
+        dy.String(),
+        nullable=True,
+        description=f"Paragraphs of the article that refer to the figure; {_WITHHELD}",
+    )
     contains_cfp = dy.Bool(description="Holds a colour fundus photograph")
     contains_oct = dy.Bool(description="Holds an OCT image")
     contains_retinal = dy.Bool(description="Holds another retinal image")
@@ -320,12 +342,21 @@ class DatasetRows(dy.Schema):
     assembly = dy.String(description="How the subcaption was assigned")
     annotation = dy.String(description="JSON list of human annotations that exist for the figure")
     license = dy.String(nullable=True, description="Licence code; null when none is stated")
-    attribution = dy.String(description="'title', citation")
+    attribution = dy.String(description="'title', citation: authors, journal, year, volume, pages, DOI as far as known")
     commercial_use = dy.Bool(description="The licence allows commercial use (CC0, CC BY, CC BY-SA, CC BY-ND)")
+    title = dy.String(nullable=True, description="Title of the article; null when not known")
+    authors = dy.List(dy.String(), nullable=True, description="Its authors in order; null when not known")
+    journal = dy.String(nullable=True, description="Its journal; null when not known")
+    year = dy.Int64(nullable=True, description="Its year of publication; null when not known")
+    doi = dy.String(nullable=True, description="Its digital object identifier; null when not known")
+    article_url = dy.String(nullable=True, description="Its page at PubMed Central, else at its DOI; null without both")
+    license_url = dy.String(
+        nullable=True, description="The licence's deed in the stated version; null when no version is stated"
+    )
     article_version = dy.Int64(min=1, description="Version of the article; the release keeps the newest")
 
 
-RELEASE_COLUMNS = (
+PUBLISHED_COLUMNS = (
     "panel_id",
     "article_id",
     "image_cluster_id",
@@ -349,13 +380,42 @@ RELEASE_COLUMNS = (
     "attribution",
     "commercial_use",
 )
-"""Columns of `pubmed_ophtha.parquet`, in the published order (paper, Table 2)."""
+"""Columns of PubMed-Ophtha in the published order (paper, Table 2)."""
+
+RELEASE_COLUMNS = (
+    *PUBLISHED_COLUMNS,
+    "title",
+    "authors",
+    "journal",
+    "year",
+    "doi",
+    "article_url",
+    "license_url",
+)
+"""Columns of `pubmed_ophtha.parquet`: the published ones, and apart from each other whom and what a row credits.
+
+A new one needs a declaration of what it holds of the article (`pipeline.dataset.licensing.HOLDS`).
+"""
 
 
 class PubmedOphtha(DatasetRows):
     """A release: the dataset rows with their pictures, nulls where the licence forbids redistribution."""
 
-    panel_image_bytes = dy.Binary(nullable=True, description="PNG; null where the licence forbids redistribution")
+    panel_image_bytes = dy.Binary(nullable=True, description=f"PNG; {_WITHHELD}")
+
+
+class Duplicates(dy.Schema):
+    """Packages that are not published because another package is the same article."""
+
+    article_id = dy.Int64(primary_key=True, min=1, description="Number of the package that is not published")
+    name = dy.String(description="Name of the package at its source")
+    batch = dy.String(description="Batch that holds it")
+    duplicate_of = dy.Int64(min=1, description="Number of the package that stands for the article")
+    duplicate_of_name = dy.String(description="Its name")
+    identifier = dy.Enum(["PMC number", "DOI", "PDF"], description="What shows that both are the same article")
+    value = dy.String(description="PMC number, DOI in lower case, or SHA-256 of the PDF")
+    shared_with = dy.String(description="Name of the package that has the same identifier; mostly `duplicate_of_name`")
+    is_retracted = dy.Bool(description="The article is retracted: neither this package nor the other one is published")
 
 
 class Rejections(dy.Schema):

@@ -18,8 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.articles.article import Article, InTextMention, PackageFigure
+from pmo_assets.pipeline.articles.credit import citation_text, pmc_number
+from pmo_assets.pipeline.articles.dois import clean_doi
+from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
 from pmo_assets.pipeline.articles.jats import parse_jats
-from pmo_assets.pipeline.articles.licences import license_code, stated_license
+from pmo_assets.pipeline.articles.licences import license_code, license_statements, license_url
 from pmo_assets.pipeline.articles.relevance import (
     Relevance,
     Specialty,
@@ -126,26 +129,33 @@ def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Sp
         except ArticleError as error:
             # The article goes on without its XML: figures are then found by layout alone.
             output.rejections.append(_decided(error, "articles", article_id))
+    front = _front_matter(package, article, objects)
     if article is not None:
-        relevance, stated = assess_relevance(article, specialty), article.license_code
+        relevance, statements = assess_relevance(article, specialty), [article.license_text]
+        stated = article.license_code
     else:
-        relevance, stated = _judged_by_pdf(package, objects, specialty)
+        relevance, statement = _judged_by_pdf(package, objects, specialty)
+        statements = [statement]
+        # What metadata and pages state together: of two licences the more restrictive counts.
+        stated = license_code(" ".join([*front.licences, statement]))
     has_pdf = package["pdf"] is not None
     retracted = package["is_retracted"] or (article is not None and article.is_retracted)
     if not has_pdf:
         output.rejections.append(_decided(NoPdf("the package holds no PDF"), "articles", article_id))
+    # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote.
+    code = license_code(package["license_code"]) or stated
+    deed = license_url(code, package["license_code"], article.license_url if article else None)
+    credit, sources = _credit(package, article, front)
     output.rows.append(
         {
             **{name: package[name] for name in ("article_id", "name", "version")},
+            "pmcid": pmc_number(article_id, article.pmcid if article else None),
             "pmid": article.pmid if article else None,
-            "doi": article.doi if article else None,
-            "title": (article.title if article else None) or package["title"],
-            "journal": (article.journal if article else None) or None,
-            "year": article.year if article else None,
-            "authors": list(article.authors) if article else [],
-            "citation": package["citation"] or (article.citation if article else None) or None,
-            # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote.
-            "license_code": license_code(package["license_code"]) or stated,
+            **credit,
+            "license_code": code,
+            "license_url": deed or license_url(code, *front.licences, *statements),
+            "stated_by": [{"fact": fact, "source": source} for fact, source in sources.items()],
+            "is_manuscript": bool(package["is_manuscript"]),
             "is_retracted": retracted,
             "has_xml": article is not None,
             "has_pdf": has_pdf,
@@ -160,19 +170,56 @@ def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Sp
     return output
 
 
-def _judged_by_pdf(
-    package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty
-) -> tuple[Relevance, str | None]:
-    """Return relevance and stated licence of an article without a readable XML, from text and captions of its PDF."""
+def _front_matter(package: Mapping[str, Any], article: Article | None, objects: ObjectStore) -> FrontMatter:
+    """Return what the PDF says of its article, where the XML leaves anything open."""
+    known = article is not None and all(
+        (article.title, article.authors, article.doi, article.journal, article.year, article.license_url)
+    )
+    if known or package["pdf"] is None:
+        return FrontMatter()
+    try:
+        return read_front_matter(objects.get(package["pdf"]))
+    except ArticleError:
+        return FrontMatter()  # pdf_figures meets the same PDF and records the reason
+
+
+def _credit(
+    package: Mapping[str, Any], article: Article | None, front: FrontMatter
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what credits the article, and where each fact stands: the source's statement, the XML, the PDF."""
+    facts: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for fact in ("title", "authors", "doi", "journal", "year"):
+        places = (
+            ("metadata", package.get(fact)),
+            ("XML", getattr(article, fact, None)),
+            (front.sources.get(fact, ""), getattr(front, fact)),
+        )
+        source, value = next(((place, value) for place, value in places if value), ("", None))
+        facts[fact] = list(value or ()) if fact == "authors" else value
+        if value:
+            sources[fact] = source
+    facts["doi"] = clean_doi(facts["doi"])
+    printed = citation_text(front.journal, front.year, front.volume, front.pages)
+    listed = article.citation if article else ""
+    # An XML that names journal and year only says less than the PDF's own citation.
+    says_less = not listed or (facts["year"] is not None and listed.endswith(str(facts["year"])))
+    own = printed if says_less and (front.volume or front.pages) else listed or printed
+    facts["citation"] = package["citation"] or own or None
+    return facts, sources
+
+
+def _judged_by_pdf(package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty) -> tuple[Relevance, str]:
+    """Return relevance and licence statements of an article without a readable XML, from its PDF's text."""
     if package["pdf"] is None:
-        return assess_relevance_of_text([], "", specialty), None
+        return assess_relevance_of_text([], "", specialty), ""
     try:
         extraction = extract_figures(objects.get(package["pdf"]), options=FigureOptions(render=False))
     except ArticleError:
         # pdf_figures meets the same PDF and records the reason; without text nothing can be judged relevant
-        return assess_relevance_of_text([], "", specialty), None
+        return assess_relevance_of_text([], "", specialty), ""
     captions = [figure.caption for figure in extraction.figures]
-    return assess_relevance_of_text(captions, extraction.text, specialty), stated_license(extraction.text)
+    return assess_relevance_of_text(captions, extraction.text, specialty), license_statements(extraction.text)
 
 
 def read_package_figures(

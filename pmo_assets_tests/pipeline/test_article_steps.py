@@ -40,6 +40,8 @@ def package_of(article: TypesetArticle, objects: MemoryObjects) -> dict[str, Any
         "is_retracted": False,
         "title": None,
         "citation": None,
+        "doi": None,
+        "is_manuscript": False,
         "pdf": objects.put(article.pdf, ".pdf") if article.pdf is not None else None,
         "xml": objects.put(article.xml, ".xml") if article.xml is not None else None,
         "figure_files": [

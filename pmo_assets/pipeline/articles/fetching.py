@@ -73,9 +73,12 @@ def fetch_package(
         else:
             keys[file["role"]] = key
     known = ("article_id", "name", "version", "license_code", "is_retracted", "title", "citation")
+    # manifests of earlier versions do not have these
+    added = {name: manifest_row.get(name) for name in ("doi", "is_manuscript")}
     output.rows.append(
         {
             **{name: manifest_row[name] for name in known},
+            **added,
             "pdf": keys.get("pdf"),
             "xml": keys.get("xml"),
             "figure_files": pictures,

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
+from pmo_assets.pipeline.articles.dois import clean_doi
 from pmo_assets.pipeline.rejections import ArticleError
 from pmo_assets.pipeline.stores import SystemicError
 
@@ -62,6 +63,7 @@ class PackageListing:
         license_code: as the source's metadata states it.
         is_retracted: as the source's metadata states it.
         is_manuscript: author manuscript; a published version is preferred over it.
+        doi: as the source's metadata states it; not part of the digest, in which it never was.
         digest: SHA-256 over names and contents of the files and over what the metadata states, so that a change in
             any of them (also a retraction that leaves the files as they are) shows.
     """
@@ -76,6 +78,7 @@ class PackageListing:
     files: tuple[PackageFile, ...]
     digest: str
     is_manuscript: bool = field(default=False, compare=False)
+    doi: str | None = field(default=None, compare=False)
 
 
 class ArticleSource(Protocol):
@@ -209,6 +212,7 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
         files=tuple(files),
         digest=package_digest(files, stated),
         is_manuscript=metadata.get("is_manuscript") is True,
+        doi=clean_doi(_text(metadata.get("doi"))),
     )
 
 

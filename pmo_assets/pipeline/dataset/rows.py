@@ -1,4 +1,4 @@
-"""Rows of the dataset, with exactly the published columns (PubMed-Ophtha, Table 2; `schemas.DatasetRows`)."""
+"""Rows of the dataset: the published columns (PubMed-Ophtha, Table 2), and whom to credit (`schemas.DatasetRows`)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pmo_assets.pipeline.articles.credit import article_url, full_citation
 from pmo_assets.pipeline.articles.licences import commercial_use
 from pmo_assets.pipeline.geometry import Box
 
@@ -134,8 +135,13 @@ def dataset_row(panel: Mapping[str, Any], figure: Mapping[str, Any], article: Ma
         "assembly": f"{AUTOMATIC} ({panel['method']})",
         "annotation": "[]",
         "license": license_code,
-        "attribution": attribution(article["title"] or article["name"], article["citation"]),
+        "attribution": attribution(
+            article["title"] or article["name"], full_citation(article["authors"], article["citation"], article["doi"])
+        ),
         "commercial_use": commercial_use(license_code),
+        **{name: article[name] for name in ("title", "journal", "year", "doi", "license_url")},
+        "authors": article["authors"] or None,
+        "article_url": article_url(article["pmcid"], article["doi"]),
         "article_version": article["version"],
     }
 

@@ -18,8 +18,18 @@ ARTICLE = {
     "license_code": "CC BY",
     "title": "A title",
     "citation": "J. 2024; 1: 2",
+    "authors": ["Ada Author", "Bo Writer"],
+    "journal": "Journal",
+    "year": 2024,
+    "doi": "10.1000/7",
+    "pmcid": 7,
+    "license_url": "https://creativecommons.org/licenses/by/4.0/",
     "version": 2,
     "name": "PMC7",
+}
+UNKNOWN = {
+    **dict.fromkeys(["title", "citation", "journal", "year", "doi", "pmcid", "license_url"]),
+    "authors": [],
 }
 FIGURE = {
     "article_id": 7,
@@ -71,7 +81,11 @@ def test_a_row_has_the_published_columns_and_fulfils_its_schema() -> None:
 def test_values_are_those_of_panel_figure_and_article() -> None:
     (row,) = rows_of(panel())
     assert (row["panel_id"], row["article_id"], row["panel_name"]) == ("p_7_f1_0", 7, "a")
-    assert row["attribution"] == "'A title', J. 2024; 1: 2"
+    assert row["attribution"] == "'A title', Ada Author, Bo Writer. J. 2024; 1: 2. https://doi.org/10.1000/7"
+    assert (row["title"], row["authors"]) == ("A title", ["Ada Author", "Bo Writer"])
+    assert (row["journal"], row["year"], row["doi"]) == ("Journal", 2024, "10.1000/7")
+    assert row["article_url"] == "https://pmc.ncbi.nlm.nih.gov/articles/PMC7/"
+    assert row["license_url"] == "https://creativecommons.org/licenses/by/4.0/"
     assert row["commercial_use"] is True
     assert row["assembly"] == "Automatic Caption Assignment (identifier)"
     assert row["in_text_mention"] == ["First. See Figure 1."], "a paragraph with two mentions is given once"
@@ -137,10 +151,12 @@ def test_an_attribution_leaves_out_what_is_unknown() -> None:
     assert attribution("T", None) == "'T'"
     assert attribution(None, "C") == "C"
     (row,) = dataset_rows(
-        [panel()], {(7, "f1"): FIGURE}, {7: {**ARTICLE, "title": None, "citation": None}}, image_types=["OCT"],
+        [panel()], {(7, "f1"): FIGURE}, {7: {**ARTICLE, **UNKNOWN}}, image_types=["OCT"],
         min_caption_confidence=0.0,
     )[0]  # fmt: skip
     assert row["attribution"] == "'PMC7'", "an article without a known title is attributed by its name"
+    assert row["authors"] is None, "not known, which is not the same as none"
+    checked(schemas.DatasetRows, [row])
 
 
 def test_panel_ids_are_text() -> None:
