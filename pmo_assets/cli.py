@@ -341,8 +341,8 @@ def report() -> None:
     """Summarise what has been processed: batches, the way from articles to panels, what was rejected and why."""
     from pmo_assets.assets.dataset import STAGES
     from pmo_assets.pipeline.articles.relevance import load_specialty
-    from pmo_assets.releases import current_articles
-    from pmo_assets.reports import release_summary
+    from pmo_assets.releases import select_articles
+    from pmo_assets.reports import duplicates_table, release_summary
     from pmo_assets.resources.storage import Tables
     from pmo_assets.viewing.report import BarGroup
 
@@ -350,14 +350,21 @@ def report() -> None:
     tables = Tables(_data_root(settings))
     if not tables.batches("dataset_rows"):
         raise CommandError("no batch has been processed yet: run `pmo run`")
-    summary = release_summary(
-        tables, current_articles(tables), stages=STAGES, specialty=load_specialty(settings.specialty)
-    )
+    selection = select_articles(tables)
+    summary = release_summary(tables, selection, stages=STAGES, specialty=load_specialty(settings.specialty))
     console.print(", ".join(f"{item.value} {item.label}" for item in summary.headlines), highlight=False)
     for group in [BarGroup("Articles", summary.funnel), *summary.groups]:
         table = Table(title=group.title, title_justify="left", show_header=False)
         for bar in group.bars:
             table.add_row(escape(bar.label), f"{bar.value:g}")
+        console.print(table)
+    listed = duplicates_table(selection)
+    if listed.rows:
+        table = Table(
+            *listed.columns, title="Packages not published: the same article as another", title_justify="left"
+        )
+        for cells in listed.rows:
+            table.add_row(*(escape(str(cell)) for cell in cells))
         console.print(table)
     if summary.rejections:
         table = Table("stage", "error", "count", "for example", title="Rejections", title_justify="left")

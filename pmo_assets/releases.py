@@ -1,7 +1,8 @@
 """The release: dataset rows of all batches with their pictures, licences applied, streamed into one Parquet file.
 
 Of an article that several batches hold, the newest version counts (highest version, then latest batch), also when
-that version was retracted or rejected: then none of its rows is in the release.
+that version was retracted or rejected: then none of its rows is in the release. Of several packages that are the same
+article under different names (`pipeline.dataset.identity`) one is published; the others are listed beside the release.
 """
 
 from __future__ import annotations
@@ -14,14 +15,25 @@ import polars as pl
 import pyarrow as pa
 
 from pmo_assets import __version__, schemas
+from pmo_assets.pipeline.articles.credit import pmc_number
 from pmo_assets.pipeline.articles.relevance import Specialty
-from pmo_assets.pipeline.dataset.card import ReleaseFacts, dataset_card
-from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.pipeline.dataset.card import LICENSE_FILE, ReleaseFacts, dataset_card, license_file
+from pmo_assets.pipeline.dataset.identity import ArticlePackage, Duplicate, duplicates
+from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns
 from pmo_assets.pipeline.stores import StorageError
-from pmo_assets.resources.storage import DataRoot, ParquetPixels, Tables, stream_release
+from pmo_assets.resources.storage import (
+    DataRoot,
+    ParquetPixels,
+    Tables,
+    content_digest,
+    parquet_bytes,
+    stream_release,
+)
 
 RELEASE_KEY = "release/pubmed_ophtha.parquet"
 CARD_KEY = "release/README.md"
+LICENSE_KEY = f"release/{LICENSE_FILE}"
+DUPLICATES_KEY = "release/duplicates.parquet"
 
 ROW_GROUP_ROWS = 200
 """Rows per row group: with panel pictures some 50 MB, which viewers and streaming readers like."""
@@ -38,8 +50,44 @@ class Release:
     articles: int
     batches: int
     withheld: int
+    duplicates: int
+    duplicates_key: str
     digest: str
     panel_ids: pl.Series = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a release takes of the finished batches.
+
+    Attributes:
+        current: for every finished batch the articles that it holds in their newest version and that are published
+            from it, in order.
+        duplicates: packages that are not published because another one is the same article.
+        batches: batch of every package in `duplicates`, by its number.
+    """
+
+    current: dict[str, list[int]]
+    duplicates: tuple[Duplicate, ...] = ()
+    batches: Mapping[int, str] = field(default_factory=dict)
+
+    def listing(self) -> pl.DataFrame:
+        """Return the duplicates as a table (`schemas.Duplicates`)."""
+        rows = [
+            {
+                "article_id": item.package.article_id,
+                "name": item.package.name,
+                "batch": self.batches[item.package.article_id],
+                "duplicate_of": item.published.article_id,
+                "duplicate_of_name": item.published.name,
+                "identifier": item.identifier,
+                "value": item.value,
+                "shared_with": item.shared_with.name,
+                "is_retracted": item.published.is_retracted,
+            }
+            for item in self.duplicates
+        ]
+        return schemas.checked(schemas.Duplicates, rows)
 
 
 def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str, list[int]]:
@@ -58,10 +106,59 @@ def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str
     }
 
 
+def _packages(tables: Tables, batch: str, place: int, articles: Sequence[int]) -> Iterator[ArticlePackage]:
+    """Yield what is known of the identity of a batch's current articles."""
+    read = {row["article_id"]: row for row in tables.read("articles", batch).iter_rows(named=True)}
+    counted = dict(tables.read("dataset_rows", batch).group_by("article_id").len().iter_rows())
+    current = set(articles)
+    for package in tables.read("article_packages", batch).iter_rows(named=True):
+        number = package["article_id"]
+        if number not in current:
+            continue
+        # An article on which a worker died has no row of `articles`; its package still has a name and a PDF.
+        article = read.get(number, {})
+        pdf = package["pdf"]
+        yield ArticlePackage(
+            article_id=number,
+            name=package["name"],
+            pmcid=pmc_number(number, article.get("pmcid")),
+            doi=article.get("doi") or package["doi"],
+            pdf_digest=content_digest(pdf) if pdf is not None else None,
+            version=package["version"],
+            batch=place,
+            rows=counted.get(number, 0),
+            has_xml=article.get("has_xml", False),
+            is_manuscript=bool(package["is_manuscript"]),
+            is_retracted=package["is_retracted"] or article.get("is_retracted", False),
+        )
+
+
+def select_articles(tables: Tables) -> Selection:
+    """Return what a release takes: the newest version of each package, and of each article one package."""
+    newest = current_articles(tables)
+    packages = [
+        package
+        for place, (batch, articles) in enumerate(newest.items())
+        for package in _packages(tables, batch, place, articles)
+    ]
+    found = duplicates(packages)
+    names = list(newest)
+    batches = {item.package.article_id: names[item.package.batch] for item in found}
+    current = {batch: [number for number in articles if number not in batches] for batch, articles in newest.items()}
+    return Selection(current, tuple(found), batches)
+
+
 def current_rows(tables: Tables, batch: str, articles: Sequence[int]) -> pl.DataFrame:
     """Return a batch's dataset rows of the articles that it holds in their newest version, ordered by figure."""
     rows = tables.read("dataset_rows", batch)
     return rows.filter(pl.col("article_id").is_in(list(articles))).sort("article_id", "image_cluster_id", "panel_id")
+
+
+def without_forbidden(rows: pl.DataFrame, license_code: str | None) -> pl.DataFrame:
+    """Return rows of articles under a licence with nulls in the columns that it does not let a release publish."""
+    return rows.with_columns(
+        pl.lit(None, dtype=rows.schema[name]).alias(name) for name in withheld_columns(license_code, rows.columns)
+    )
 
 
 def _released(rows: pl.DataFrame, pixels: ParquetPixels) -> Iterator[pl.DataFrame]:
@@ -75,10 +172,8 @@ def _released(rows: pl.DataFrame, pixels: ParquetPixels) -> Iterator[pl.DataFram
                 "and the run ended before its dataset rows were; run `pmo run` or materialise the batch in the UI"
             )
         images = [None if forbidden else pictures[key].png for key in part["panel_id"]]
-        texts = pl.lit(None, dtype=pl.String) if forbidden else pl.col("subcaption_text")
-        yield part.with_columns(
-            pl.Series("panel_image_bytes", images, dtype=pl.Binary), texts.alias("subcaption_text")
-        ).select(schemas.RELEASE_COLUMNS)
+        whole = part.with_columns(pl.Series("panel_image_bytes", images, dtype=pl.Binary))
+        yield without_forbidden(whole.select(schemas.RELEASE_COLUMNS), part["license"][0])
 
 
 def _row_groups(parts: Iterator[pl.DataFrame], digest: Callable[[pl.DataFrame], None]) -> Iterator[pa.Table]:
@@ -96,21 +191,23 @@ def _row_groups(parts: Iterator[pl.DataFrame], digest: Callable[[pl.DataFrame], 
 def write_release(
     data_root: DataRoot,
     tables: Tables,
-    current: Mapping[str, Sequence[int]],
+    selection: Selection,
     *,
     specialty: Specialty,
     say: Callable[[str], None],
 ) -> Release:
-    """Write `pubmed_ophtha.parquet` and its card; of the pictures, memory holds one row group at a time.
+    """Write `pubmed_ophtha.parquet` and what lies beside it: card, licences, duplicates.
+
+    Of the pictures, memory holds one row group at a time.
 
     Args:
         data_root: where tables, pictures and the release are.
         tables: the tables below it.
-        current: see `current_articles`.
+        selection: see `select_articles`.
         specialty: what the dataset is about, for the card.
         say: told of progress, batch by batch.
     """
-    rows = {batch: current_rows(tables, batch, articles) for batch, articles in current.items()}
+    rows = {batch: current_rows(tables, batch, articles) for batch, articles in selection.current.items()}
     facts = pl.concat([schemas.empty_table(schemas.DatasetRows), *rows.values()])
     checksum = hashlib.sha256()
 
@@ -127,32 +224,42 @@ def write_release(
     written = stream_release(
         data_root, RELEASE_KEY, schemas.release_arrow_schema(), _row_groups(parts(), digest), metadata
     )
-    checksum.update(facts.drop("subcaption_segments", "in_text_mention").write_csv().encode())
+    checksum.update(facts.drop("subcaption_segments", "in_text_mention", "authors").write_csv().encode())
     withheld_rows = sum(withheld(code) for code in facts["license"])
-    card = dataset_card(
-        ReleaseFacts(
-            rows=written,
-            withheld=withheld_rows,
-            articles=facts["article_id"].n_unique(),
-            figures=facts.select("article_id", "image_cluster_id").n_unique(),
-            licences=_counts(facts["license"].fill_null("none stated")),
-            contains={
-                name.removeprefix("contains_"): int(facts[name].sum())
-                for name in schemas.RELEASE_COLUMNS
-                if name.startswith("contains_")
-            },
-            assembly=_counts(facts["assembly"]),
-            columns=[
-                row
-                for name in schemas.RELEASE_COLUMNS
-                for row in schemas.column_descriptions(schemas.PubmedOphtha)
-                if row[0] == name
-            ],
-            specialty=specialty,
-            version=__version__,
-        )
+    listing = selection.listing()
+    checksum.update(listing.write_csv().encode())
+    data_root.write(DUPLICATES_KEY, parquet_bytes(listing))
+    release = ReleaseFacts(
+        rows=written,
+        withheld=withheld_rows,
+        articles=facts["article_id"].n_unique(),
+        figures=facts.select("article_id", "image_cluster_id").n_unique(),
+        licences=_counts(facts["license"].fill_null("none stated")),
+        contains={
+            name.removeprefix("contains_"): int(facts[name].sum())
+            for name in schemas.RELEASE_COLUMNS
+            if name.startswith("contains_")
+        },
+        assembly=_counts(facts["assembly"]),
+        columns=[
+            row
+            for name in schemas.RELEASE_COLUMNS
+            for row in schemas.column_descriptions(schemas.PubmedOphtha)
+            if row[0] == name
+        ],
+        specialty=specialty,
+        version=__version__,
+        deeds=[
+            (code, url, count)
+            for code, url, count in facts.group_by("license", "license_url")
+            .len()
+            .sort("len", "license", "license_url", descending=[True, False, False])
+            .iter_rows()
+        ],
+        duplicates=len(selection.duplicates),
     )
-    data_root.write(CARD_KEY, card.encode())
+    data_root.write(LICENSE_KEY, license_file(release).encode())
+    data_root.write(CARD_KEY, dataset_card(release).encode())
     return Release(
         key=RELEASE_KEY,
         card_key=CARD_KEY,
@@ -161,6 +268,8 @@ def write_release(
         articles=facts["article_id"].n_unique(),
         batches=len(rows),
         withheld=withheld_rows,
+        duplicates=len(selection.duplicates),
+        duplicates_key=DUPLICATES_KEY,
         digest=checksum.hexdigest()[:16],
         panel_ids=facts["panel_id"],
     )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import polars as pl
 
 from pmo_assets import __version__, schemas
-from pmo_assets.pipeline.articles.packages import is_pmc_number
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
-from pmo_assets.releases import current_rows
+from pmo_assets.releases import Selection, current_rows
 from pmo_assets.resources.storage import DataRoot, ParquetPixels, Tables
 from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel, render_gallery
 from pmo_assets.viewing.overlays import thumbnail
@@ -25,13 +24,6 @@ REPORT_KEY = "release/report.html"
 
 THUMBNAIL_SIDE = 640
 """Longer side of a figure in the gallery, in pixels: readable, and some 40 kB each."""
-
-
-def article_url(article_id: int) -> str | None:
-    """Return the article's page at PubMed Central; None for numbers that PMC does not give (samples, local folders)."""
-    if not is_pmc_number(article_id):
-        return None
-    return f"https://pmc.ncbi.nlm.nih.gov/articles/PMC{article_id}/"
 
 
 def _gallery_panel(row: Mapping[str, Any], forbidden: bool) -> GalleryPanel:
@@ -88,7 +80,7 @@ def _gallery_figures(
             yield GalleryFigure(
                 article_id=article_id,
                 article_title=titles[article_id],
-                article_url=article_url(article_id),
+                article_url=first["article_url"],
                 image_cluster_id=cluster,
                 label=figure["label"] or "",
                 caption="" if forbidden else figure["caption"],
@@ -111,7 +103,7 @@ def write_gallery(
     Args:
         data_root: where tables, pictures and the release are.
         tables: the tables below it.
-        current: see `releases.current_articles`.
+        current: see `releases.select_articles`.
         specialty: what the dataset is about, for the header.
         max_panels: about how many panels the page may show.
     """
@@ -153,18 +145,20 @@ def _present(table: pl.DataFrame, current: Mapping[str, Sequence[int]]) -> pl.Da
 
 
 def release_summary(
-    tables: Tables, current: Mapping[str, Sequence[int]], *, stages: Sequence[str], specialty: Specialty
+    tables: Tables, selection: Selection, *, stages: Sequence[str], specialty: Specialty
 ) -> ReportSummary:
     """Return what the report says: the way from articles to rows, types, licences, assembly, rejections, batches.
 
     Args:
         tables: the tables below the data root.
-        current: see `releases.current_articles`.
+        selection: see `releases.select_articles`.
         stages: assets whose rejections count, in order.
         specialty: what the dataset is about, for the header.
     """
+    current = selection.current
     batches = list(current)
-    articles = _present(_concat(tables, "articles", batches), current)
+    known = _concat(tables, "articles", batches)
+    articles = _present(known, current)
     figures = _present(_concat(tables, "figures", batches), current)
     panels = _present(_concat(tables, "panels", batches), current)
     rows = _present(_concat(tables, "dataset_rows", batches), current)
@@ -174,8 +168,10 @@ def release_summary(
         [schemas.empty_table(schemas.Rejections), *(tables.read_rejections(stages, batch) for batch in batches)]
     )
     located = figures.filter("matched").height
+    listing = selection.listing()
     funnel = (
-        Bar("articles", articles.height),
+        Bar("packages", articles.height + listing.height, "in their newest version"),
+        Bar("articles", articles.height, "each once"),
         Bar("selected articles", articles.filter("selected").height, "relevant, not retracted, with a PDF"),
         Bar("articles with figures", figures["article_id"].n_unique()),
     )
@@ -209,6 +205,9 @@ def release_summary(
                 )["reason"]
             ),
         ),
+        BarGroup("Packages of an article that another package holds, by what shows it", _bars(
+            listing["identifier"].cast(pl.String)
+        )),
     )  # fmt: skip
     return ReportSummary(
         title=f"{specialty.title} report",
@@ -216,6 +215,7 @@ def release_summary(
         facts=(("specialty", specialty.name), ("pmo-assets", __version__)),
         headlines=(
             Headline("articles", articles.height, f"{articles.filter('selected').height} selected"),
+            Headline("duplicates", listing.height, "packages of an article that another package holds"),
             Headline("figures", figures.height, f"{located} of {listed.height} listed in an XML were matched"),
             Headline("panels", panels.height),
             Headline("dataset rows", rows.height, f"from {rows['article_id'].n_unique()} articles"),
@@ -223,12 +223,40 @@ def release_summary(
         ),
         funnel=funnel,
         groups=tuple(group for group in groups if group.bars),
-        rejections=_reasons(rejections),
-        tables=(_batch_table(tables, current),),
+        rejections=_reasons(
+            rejections, {i for i, code in known.select("article_id", "license_code").iter_rows() if withheld(code)}
+        ),
+        tables=tuple(table for table in (_batch_table(tables, current), duplicates_table(selection)) if table.rows),
     )
 
 
-def _reasons(rejections: pl.DataFrame, examples: int = 5) -> tuple[RejectionReason, ...]:
+def duplicates_table(selection: Selection) -> PageTable:
+    """Return the packages that are not published because another one is the same article, for a page."""
+    rows = tuple(
+        (
+            row["name"],
+            row["duplicate_of_name"] + (" (retracted)" if row["is_retracted"] else ""),
+            row["identifier"],
+            row["value"]
+            if row["shared_with"] == row["duplicate_of_name"]
+            else f"{row['value']} ({row['shared_with']})",
+        )
+        for row in selection.listing().iter_rows(named=True)
+    )
+    return PageTable("Duplicates", ("package", "the same article as", "by", "shared"), rows)
+
+
+QUOTING_STAGES = ("subcaptions",)
+"""Stages whose messages quote captions; those of articles that may not be passed on are not shown on the page."""
+
+
+def _reasons(rejections: pl.DataFrame, forbidden: Set[int], examples: int = 5) -> tuple[RejectionReason, ...]:
+    """Return the rejections by stage and error with examples, without the text of articles in `forbidden`."""
+    quoting = pl.col("stage").is_in(QUOTING_STAGES) & pl.col("article_id").is_in(list(forbidden))
+    rejections = rejections.with_columns(
+        pl.when(quoting).then(pl.lit("not shown: it quotes an article that may not be passed on"))
+        .otherwise("message").alias("message")
+    )  # fmt: skip
     reasons = []
     for (stage, error), part in rejections.group_by("stage", "error_class", maintain_order=True):
         shown = [
@@ -251,12 +279,12 @@ def _batch_table(tables: Tables, current: Mapping[str, Sequence[int]]) -> PageTa
 def write_report(
     data_root: DataRoot,
     tables: Tables,
-    current: Mapping[str, Sequence[int]],
+    selection: Selection,
     *,
     stages: Sequence[str],
     specialty: Specialty,
 ) -> str:
     """Write the HTML report and return its key."""
-    page = render_report(release_summary(tables, current, stages=stages, specialty=specialty))
+    page = render_report(release_summary(tables, selection, stages=stages, specialty=specialty))
     data_root.write(REPORT_KEY, page.encode())
     return REPORT_KEY

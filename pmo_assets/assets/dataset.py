@@ -12,7 +12,7 @@ from pmo_assets.losses import batch_losses
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import dataset_rows as rows_and_left_out
 from pmo_assets.pipeline.stores import StorageError
-from pmo_assets.releases import Release, current_articles, write_release
+from pmo_assets.releases import Release, select_articles, write_release
 from pmo_assets.reports import REPORT_KEY, write_gallery, write_report
 from pmo_assets.resources.storage import DataRoot, StageResult, Tables
 from pmo_assets.settings import Settings
@@ -127,6 +127,8 @@ def _release_metadata(data_root: DataRoot, release: Release) -> dict[str, Any]:
         "articles": release.articles,
         "batches": release.batches,
         "without_pixels": release.withheld,
+        "duplicates_left_out": release.duplicates,
+        "duplicates": dg.MetadataValue.path(data_root.uri(release.duplicates_key)),
         "path": dg.MetadataValue.path(data_root.uri(release.key)),
         "card": dg.MetadataValue.path(data_root.uri(release.card_key)),
     }
@@ -139,12 +141,14 @@ def _release_metadata(data_root: DataRoot, release: Release) -> dict[str, Any]:
         dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES),
         dg.AssetDep("panels", partition_mapping=ALL_BATCHES),
         dg.AssetDep("articles", partition_mapping=ALL_BATCHES),
+        dg.AssetDep("article_packages", partition_mapping=ALL_BATCHES),
     ],
-    description="The release: one row per panel over all batches, newest version of each article, licences applied.",
+    description="The release: one row per panel over all batches, each article once and in its newest version, "
+    "licences applied.",
     owners=OWNERS,
     kinds={"parquet", "huggingface"},
     tags={"pmo/work": "pixels"},
-    code_version=source_version("pipeline/dataset", "releases.py"),
+    code_version=source_version("pipeline/dataset", "pipeline/articles/dois.py", "releases.py"),
     check_specs=[
         dg.AssetCheckSpec(
             checks.UNIQUE_IDS, asset="pubmed_ophtha", description="No panel id occurs twice.", blocking=True
@@ -165,9 +169,8 @@ def pubmed_ophtha(
         raise StorageError(
             "no batch has dataset rows yet: materialise dataset_rows for at least one article batch first"
         )
-    current = current_articles(tables)
     release = write_release(
-        data_root, tables, current, specialty=load_specialty(settings.specialty), say=context.log.info
+        data_root, tables, select_articles(tables), specialty=load_specialty(settings.specialty), say=context.log.info
     )
     return dg.MaterializeResult(
         metadata={"seconds": watch.seconds, **_release_metadata(data_root, release)},
@@ -194,10 +197,12 @@ def dataset_report(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Write the HTML gallery and the HTML report."""
     watch = Stopwatch()
-    current = current_articles(tables)
+    selection = select_articles(tables)
     specialty = load_specialty(settings.specialty)
-    gallery = write_gallery(data_root, tables, current, specialty=specialty, max_panels=settings.gallery_panels)
-    report = write_report(data_root, tables, current, stages=STAGES, specialty=specialty)
+    gallery = write_gallery(
+        data_root, tables, selection.current, specialty=specialty, max_panels=settings.gallery_panels
+    )
+    report = write_report(data_root, tables, selection, stages=STAGES, specialty=specialty)
     return dg.MaterializeResult(
         metadata={
             "seconds": watch.seconds,

@@ -196,6 +196,11 @@ def _spooled_file() -> Any:
     return tempfile.SpooledTemporaryFile(max_size=1 << 26)
 
 
+def content_digest(key: str) -> str:
+    """Return the SHA-256 of an object's content, after which its key is named (`ContentStore`)."""
+    return PurePosixPath(key).name.split(".")[0]
+
+
 @dataclass(frozen=True)
 class ContentStore:
     """`ObjectStore` below a data root: files named after the SHA-256 of their content."""
@@ -213,8 +218,7 @@ class ContentStore:
     def get(self, key: str) -> bytes:
         """Return the bytes under a key, checksum verified."""
         content = self.data_root.read(key)
-        digest = PurePosixPath(key).name.split(".")[0]
-        if hashlib.sha256(content).hexdigest() != digest:
+        if hashlib.sha256(content).hexdigest() != content_digest(key):
             raise StorageError(
                 f"{self.data_root.uri(key)} is damaged: delete it and materialise article_packages again for its batch"
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 from pathlib import Path
@@ -188,8 +189,30 @@ def release(graph: Graph) -> pl.DataFrame:
         return pl.read_parquet(file.read())
 
 
-def test_the_release_has_exactly_the_published_columns(release: pl.DataFrame) -> None:
+def test_the_release_has_the_published_columns_and_whom_to_credit(release: pl.DataFrame) -> None:
     assert tuple(release.columns) == schemas.RELEASE_COLUMNS
+    assert tuple(release.columns[:22]) == schemas.PUBLISHED_COLUMNS
+    assert release.select(
+        pl.all_horizontal(pl.col("title", "authors", "year", "doi", "article_url").is_not_null()).all()
+    ).item()
+    for row in release.iter_rows(named=True):
+        assert row["attribution"].startswith(f"'{row['title']}', {row['authors'][0]}")
+        assert row["attribution"].endswith(f"https://doi.org/{row['doi']}")
+
+
+def test_nothing_beside_the_release_shows_what_a_licence_forbids(graph: Graph, release: pl.DataFrame) -> None:
+    forbidden = set(release.filter(pl.col("panel_image_bytes").is_null())["article_id"])
+    rows = read(graph, "dataset_rows").filter(pl.col("article_id").is_in(forbidden))
+    figures = read(graph, "figures").filter(pl.col("article_id").is_in(forbidden))
+    texts = {*rows["subcaption_text"], *rows["in_text_mention"].explode(empty_as_null=False), *figures["caption"]}
+    sentences = [text for text in texts if text and len(text) > 30]
+    assert len(sentences) > 3
+    root = graph.tables.data_root
+    pages = [name for name in root.keys("release") if not name.endswith(".parquet")]
+    assert {"README.md", "LICENSE.md", "gallery.html", "report.html"} <= set(pages)
+    for name in pages:
+        text = html.unescape(root.read(f"release/{name}").decode())
+        assert not [sentence for sentence in sentences if sentence in text], name
     assert release["panel_id"].is_unique().all()
     assert release["article_id"].dtype == pl.Int64
 
@@ -213,6 +236,8 @@ def test_licences_without_adaptation_are_withheld_and_the_others_are_not(release
     assert withheld.height > 0
     assert withheld["license"].fill_null("ND").str.contains("ND").all()
     assert withheld["subcaption_text"].is_null().all()
+    assert withheld["in_text_mention"].is_null().all()
+    assert given["in_text_mention"].is_not_null().all()
     assert not given["license"].str.contains("ND").any()
     assert given["subcaption_text"].is_not_null().all()
     assert withheld["subcaption_segments"].list.len().min() > 0, "segments stay, so that the text can be restored"
@@ -244,7 +269,12 @@ def test_every_row_has_a_retinal_image_and_its_flags_say_which(release: pl.DataF
 
 
 def test_gallery_report_and_card_are_written(graph: Graph) -> None:
-    for name, words in (("gallery.html", "<html"), ("report.html", "<html"), ("README.md", "license: other")):
+    for name, words in (
+        ("gallery.html", "<html"),
+        ("report.html", "<html"),
+        ("README.md", "license: other"),
+        ("LICENSE.md", "CC BY"),
+    ):
         assert words in graph.tables.data_root.read(f"release/{name}").decode()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.pipeline.dataset.licensing import HOLDS, Holding
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class ReleaseFacts:
         columns: (name, type, description) of the Parquet file's columns.
         specialty: what the dataset is about.
         version: of pmo-assets.
+        deeds: (licence code, deed's address, panels); None where no licence or no version of it is stated.
+        duplicates: packages that are not published because another package is the same article.
     """
 
     rows: int
@@ -35,6 +38,15 @@ class ReleaseFacts:
     columns: Sequence[tuple[str, str, str]]
     specialty: Specialty
     version: str
+    deeds: Sequence[tuple[str | None, str | None, int]] = ()
+    duplicates: int = 0
+
+
+LICENSE_FILE = "LICENSE.md"
+"""File beside the card that its head links to: the hub takes a URL, or a file of the name LICENSE or LICENSE.md."""
+
+LICENSE_NAME = "per-article-licences"
+"""The hub's `license_name` of a licence that is none of its own: lower case with hyphens."""
 
 
 def _table(header: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
@@ -45,12 +57,13 @@ def _table(header: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
 
 def dataset_card(facts: ReleaseFacts) -> str:
     """Return the card as Markdown with the YAML head that Hugging Face reads."""
+    withheld_names = ", ".join(f"`{name}`" for name, holding in HOLDS.items() if holding is not Holding.FACTS)
     size = next((name for limit, name in _SIZES if facts.rows < limit), "100M<n<1B")
     return f"""---
 pretty_name: {facts.specialty.title}
 license: other
-license_name: per-row
-license_link: LICENSE
+license_name: {LICENSE_NAME}
+license_link: {LICENSE_FILE}
 task_categories: [image-to-text, zero-shot-image-classification]
 language: [en]
 tags: [medical, figures, pubmed-central]
@@ -66,14 +79,19 @@ configs:
 
 {facts.rows} panels of {facts.figures} figures from {facts.articles} open-access articles of PubMed Central, extracted
 from the article PDFs at full resolution, one row per panel. Made with pmo-assets {facts.version}; the columns are those
-of PubMed-Ophtha (Hallitschke, Eickhoff and Berens, arXiv:2605.02720).
+of PubMed-Ophtha (Hallitschke, Eickhoff and Berens, arXiv:2605.02720), and behind them whom to credit.
+
+Every article is in here once: {facts.duplicates} packages with an article that another package holds as well are left
+out and listed in `duplicates.parquet`.
 
 ## Licences
 
-Every row carries its article's licence and attribution. {facts.withheld} rows lie under a licence that does not allow
-adapted material to be passed on (ND, or none stated): their `panel_image_bytes` and `subcaption_text` are null.
-`commercial_use` is true for CC0, CC BY, CC BY-SA and CC BY-ND. Source of the articles: U.S. National Library of
-Medicine, PubMed Central.
+Every row carries its article's licence (`license`, its deed `license_url` where a version is stated) and whom to
+credit (`attribution`, and apart `title`, `authors`, `journal`, `year`, `doi`, `article_url`). {facts.withheld} rows lie
+under a licence that does not allow adapted material to be passed on (ND, text mining only, or none stated): their
+{withheld_names} are null. `commercial_use` is true for CC0, CC BY, CC BY-SA and CC BY-ND.
+[{LICENSE_FILE}]({LICENSE_FILE}) lists the licences. Source of the articles: U.S. National Library of Medicine, PubMed
+Central.
 
 {_table(("licence", "panels"), list(facts.licences.items()))}
 
@@ -86,6 +104,29 @@ Medicine, PubMed Central.
 ## Columns
 
 {_table(("column", "type", "meaning"), list(facts.columns))}
+"""
+
+
+def license_file(facts: ReleaseFacts) -> str:
+    """Return the file that the card's `license_link` names: which licences hold, for how many panels."""
+    rows = [(code or "none stated", url or "no version stated", count) for code, url, count in facts.deeds]
+    withheld_names = ", ".join(f"`{name}`" for name, holding in HOLDS.items() if holding is not Holding.FACTS)
+    return f"""# Licences of {facts.specialty.title}
+
+There is no one licence: each row is under the licence of the article that it was cut from. It stands in the row's
+column `license`, its deed in `license_url`, whom to credit in `attribution`. The panels are cut from the articles'
+figures and the subcaptions from their captions; say so when you pass them on.
+
+{_table(("licence", "deed", "panels"), rows)}
+
+* **CC0**: no conditions.
+* **CC BY**: credit the authors, link to the licence, say what was changed.
+* **SA**: pass adaptations on under the same licence.
+* **NC**: not for commercial purposes.
+* **ND, TDM, none stated**: adaptations may not be passed on; {withheld_names} are null in these rows.
+
+What was added to the articles (boxes, types, which subcaption belongs to which panel) are facts and judgements about
+them, on which no rights are claimed.
 """
 
 

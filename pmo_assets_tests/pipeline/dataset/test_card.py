@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 import yaml
 
 from pmo_assets.pipeline.articles.relevance import load_specialty
-from pmo_assets.pipeline.dataset.card import ReleaseFacts, dataset_card
-from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.pipeline.dataset.card import LICENSE_FILE, ReleaseFacts, dataset_card, license_file
 
 FACTS = ReleaseFacts(
     rows=1234,
@@ -22,6 +22,8 @@ FACTS = ReleaseFacts(
     columns=[("panel_id", "String", "a | b")],
     specialty=load_specialty("ophthalmology"),
     version="1.2.3",
+    deeds=[("CC BY", "https://creativecommons.org/licenses/by/4.0/", 1200), ("CC BY-ND", None, 30), (None, None, 4)],
+    duplicates=5,
 )
 
 
@@ -45,23 +47,31 @@ def test_the_size_category_follows_the_rows(rows: int, size: str) -> None:
 def test_the_text_has_the_numbers_and_tables_stay_tables() -> None:
     card = dataset_card(FACTS)
     assert "1234 panels of 400 figures from 90" in card
-    assert "7 rows lie under a licence" in card
+    assert "7 rows lie under a licence" in " ".join(card.split())
     assert "| CC BY-ND | 34 |" in card
     assert "a \\| b" in card
     assert "2605.02720" in card
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("CC0", False),
-        ("CC BY", False),
-        ("CC BY-NC-SA", False),
-        ("CC BY-ND", True),
-        ("CC BY-NC-ND", True),
-        ("TDM", True),
-        (None, True),
-    ],
-)
-def test_what_a_release_withholds(code: str | None, expected: bool) -> None:
-    assert withheld(code) is expected
+def test_the_head_names_the_licence_as_the_hub_wants_it() -> None:
+    """The hub's card format: a licence of one's own is `other`, with an identifier and a URL or one of two names."""
+    metadata = head(dataset_card(FACTS))
+    assert metadata["license"] == "other"
+    assert re.fullmatch(r"[a-z0-9.-]+", str(metadata["license_name"]))
+    assert metadata["license_link"] in ("LICENSE", "LICENSE.md")
+    assert metadata["license_link"] == LICENSE_FILE, "the file that the release holds"
+
+
+def test_the_licence_file_lists_the_licences_with_their_deeds() -> None:
+    text = license_file(FACTS)
+    assert "| CC BY | https://creativecommons.org/licenses/by/4.0/ | 1200 |" in text
+    assert "| CC BY-ND | no version stated | 30 |" in text
+    assert "| none stated | no version stated | 4 |" in text
+    assert "`panel_image_bytes`" in text
+
+
+def test_the_card_says_that_articles_are_published_once_and_links_the_licences() -> None:
+    card = dataset_card(FACTS)
+    assert f"[{LICENSE_FILE}]({LICENSE_FILE})" in card
+    assert "5 packages" in card
+    assert "`subcaption_text`, `panel_image_bytes`, `in_text_mention` are null" in " ".join(card.split())

@@ -1,0 +1,174 @@
+"""Which packages are the same article, and which of them is published.
+
+An article comes under several names: once as PMC's package, once as a folder that somebody named, perhaps a third time
+without its XML. Two packages are the same article if the strongest identifier that both have says so: the PMC number,
+else the DOI, else the PDF's content. A weaker identifier never overrules a stronger one: abstracts of one conference
+share a PDF and have DOIs of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pmo_assets.pipeline.articles.dois import doi_key
+from pmo_assets.pipeline.articles.packages import is_pmc_number
+
+Kind = Literal["PMC number", "DOI", "PDF"]
+
+KINDS: Final[tuple[Kind, ...]] = ("PMC number", "DOI", "PDF")
+"""Identifiers, the strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArticlePackage:
+    """The current version of a package, as far as its identity matters.
+
+    Attributes:
+        article_id: number under which it is registered.
+        name: of the package at its source.
+        pmcid: PMC number, the package's own or the one its XML states.
+        doi: as stated.
+        pdf_digest: SHA-256 of the PDF.
+        version: of the article.
+        batch: place of its batch in the order of registration.
+        rows: dataset rows that it gave.
+        has_xml: it has a readable XML.
+        is_manuscript: it is the author's manuscript.
+        is_retracted: it, or its source, says that the article is retracted.
+    """
+
+    article_id: int
+    name: str
+    pmcid: int | None = None
+    doi: str | None = None
+    pdf_digest: str | None = None
+    version: int = 1
+    batch: int = 0
+    rows: int = 0
+    has_xml: bool = False
+    is_manuscript: bool = False
+    is_retracted: bool = False
+
+    def identifier(self, kind: Kind) -> str | None:
+        """Return an identifier as it is compared; None when the package does not have it."""
+        if kind == "PMC number":
+            return f"PMC{self.pmcid}" if self.pmcid is not None else None
+        if kind == "DOI":
+            return doi_key(self.doi) if self.doi else None
+        return self.pdf_digest
+
+
+def shared_identifier(one: ArticlePackage, other: ArticlePackage) -> Kind | None:
+    """Return the identifier by which two packages are the same article; None when they are not."""
+    for kind in KINDS:
+        mine, others = one.identifier(kind), other.identifier(kind)
+        if mine is not None and others is not None:
+            return kind if mine == others else None
+    return None
+
+
+def preference(package: ArticlePackage) -> tuple[object, ...]:
+    """Return a key by which packages of one article are ordered, the one to be published first.
+
+    A retraction comes first, so that it speaks for the article: it has no rows, and the others are its duplicates.
+    Then what gave rows before what gave none (no PDF, rejected); registered under its PMC number; with XML; the
+    published version before the manuscript; the highest version; the latest batch; the smallest number.
+    """
+    return (
+        not package.is_retracted,
+        package.rows == 0,
+        not is_pmc_number(package.article_id),
+        not package.has_xml,
+        package.is_manuscript,
+        -package.version,
+        -package.batch,
+        package.article_id,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A package that is not published, because another one is the same article.
+
+    Attributes:
+        package: the one that is not published.
+        published: the one that stands for the article; of a retracted article the one that says so, without rows.
+        identifier: what shows that they are the same.
+        value: PMC number, DOI or SHA-256 of the PDF.
+        shared_with: package that shares it, mostly the published one.
+    """
+
+    package: ArticlePackage
+    published: ArticlePackage
+    identifier: Kind
+    value: str
+    shared_with: ArticlePackage
+
+
+class _Group:
+    """Packages that are one article, the preferred one first, with their identifiers."""
+
+    def __init__(self, members: Sequence[ArticlePackage]) -> None:
+        self.members = sorted(members, key=_stable)
+        self.identifiers = {
+            kind: {value for member in members if (value := member.identifier(kind)) is not None} for kind in KINDS
+        }
+
+    def agrees(self, other: _Group) -> bool:
+        """Say whether the strongest identifier that both have is the same; True when they have none in common."""
+        for kind in KINDS:
+            mine, others = self.identifiers[kind], other.identifiers[kind]
+            if mine and others:
+                return bool(mine & others)
+        return True
+
+
+def _stable(package: ArticlePackage) -> tuple[object, ...]:
+    # Which packages are one article must not depend on a retraction or on rows: by identifiers known, then number.
+    known = tuple(package.identifier(kind) is None for kind in KINDS)
+    return (*known, not is_pmc_number(package.article_id), package.article_id)
+
+
+def same_articles(packages: Iterable[ArticlePackage]) -> list[list[ArticlePackage]]:
+    """Group packages into articles; each group in order of preference, groups by the number of their first package.
+
+    Identifiers are taken one kind after the other, the strongest first. Packages that share one become a group, and
+    groups that share one are joined, unless a stronger identifier tells them apart; so A and C are one article if A
+    shares its DOI with B and B its PDF with C. A package without any identifier of its own that could belong to two
+    articles (its PDF is that of both) counts as a duplicate of the first by number: it must not be published again.
+    """
+    groups = [_Group([package]) for package in packages]
+    groups.sort(key=lambda group: _stable(group.members[0]))
+    for kind in KINDS:
+        by_value: dict[str, list[_Group]] = {}
+        merged: list[_Group] = []
+        for group in groups:
+            rivals = [known for value in sorted(group.identifiers[kind]) for known in by_value.get(value, ())]
+            target = next((known for known in rivals if known.agrees(group)), None)
+            if target is None:
+                merged.append(group)
+                target = group
+            else:
+                joined = _Group([*target.members, *group.members])
+                target.members, target.identifiers = joined.members, joined.identifiers
+            for value in target.identifiers[kind]:
+                known = by_value.setdefault(value, [])
+                if target not in known:
+                    known.append(target)
+        groups = merged
+    found = [sorted(group.members, key=preference) for group in groups]
+    return sorted(found, key=lambda group: group[0].article_id)
+
+
+def duplicates(packages: Iterable[ArticlePackage]) -> list[Duplicate]:
+    """Return every package that is not published because another package is the same article, by number."""
+    found = []
+    for published, *others in same_articles(packages):
+        for package in others:
+            # The published one if it shares an identifier directly; else the package through which they are one.
+            known = [published, *(other for other in others if other is not package)]
+            shared_with, kind = next((other, kind) for other in known if (kind := shared_identifier(package, other)))
+            found.append(Duplicate(package, published, kind, package.identifier(kind) or "", shared_with))
+    return sorted(found, key=lambda item: item.package.article_id)

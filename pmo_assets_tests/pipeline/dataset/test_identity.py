@@ -1,0 +1,157 @@
+"""Which packages are the same article, and which of them is published."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.dataset.identity import (
+    ArticlePackage,
+    duplicates,
+    same_articles,
+    shared_identifier,
+)
+
+
+def package(number: int, **facts: object) -> ArticlePackage:
+    return ArticlePackage(**{"article_id": number, "name": f"n{number}", "rows": 3, **facts})  # type: ignore[arg-type]
+
+
+def numbers(packages: list[ArticlePackage]) -> list[list[int]]:
+    return [[item.article_id for item in group] for group in same_articles(packages)]
+
+
+LOCAL = 10**12
+
+# the same or not
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ({"pmcid": 5}, {"pmcid": 5, "doi": "10.1/b"}, "PMC number"),
+        ({"doi": "10.1/A"}, {"doi": "10.1/a"}, "DOI"),
+        ({"pdf_digest": "x"}, {"pdf_digest": "x"}, "PDF"),
+        ({"pmcid": 5, "doi": "10.1/a"}, {"doi": "10.1/a"}, "DOI"),
+        ({"pmcid": 5, "doi": "10.1/a"}, {"pmcid": 6, "doi": "10.1/a"}, None),
+        ({"doi": "10.1/a", "pdf_digest": "x"}, {"doi": "10.1/b", "pdf_digest": "x"}, None),
+        ({"doi": "10.1/a"}, {"pdf_digest": "x"}, None),
+        ({}, {}, None),
+    ],
+)
+def test_the_strongest_identifier_that_both_have_decides(
+    one: dict[str, object], other: dict[str, object], kind: str | None
+) -> None:
+    pair = [package(LOCAL + 1, **one), package(LOCAL + 2, **other)]
+    assert shared_identifier(*pair) == shared_identifier(*reversed(pair)) == kind
+    assert len(same_articles(pair)) == (1 if kind else 2)
+
+
+def test_abstracts_of_one_conference_share_a_pdf_and_stay_articles_of_their_own() -> None:
+    abstracts = [package(LOCAL + n, doi=f"10.1/{n}", pdf_digest="volume") for n in range(4)]
+    assert duplicates(abstracts) == []
+
+
+def test_articles_are_the_same_through_a_third_package() -> None:
+    a = package(LOCAL + 1, doi="10.1/a", pdf_digest="publisher")
+    b = package(LOCAL + 2, doi="10.1/a", pdf_digest="repository")
+    c = package(LOCAL + 3, pdf_digest="repository")
+    found = duplicates([c, a, b])
+    assert [(item.package.name, item.published.name, item.identifier, item.shared_with.name) for item in found] == [
+        (b.name, a.name, "DOI", a.name),
+        (c.name, a.name, "PDF", b.name),
+    ]
+
+
+def test_a_nameless_copy_of_two_articles_pdf_joins_them_not_but_is_not_published_again() -> None:
+    first, second = (package(LOCAL + n, doi=f"10.1/{n}", pdf_digest="volume") for n in (1, 2))
+    copy = package(LOCAL + 3, pdf_digest="volume")
+    assert numbers([copy, second, first]) == [[LOCAL + 1, LOCAL + 3], [LOCAL + 2]]
+
+
+# which one
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ({"rows": 1}, {"rows": 0, "has_xml": True}),
+        ({"article_id": 77, "pmcid": 77}, {"pmcid": 77, "has_xml": True, "version": 9}),
+        ({"has_xml": True}, {"version": 9}),
+        ({"version": 1}, {"is_manuscript": True, "version": 2}),
+        ({"version": 2}, {"version": 1, "batch": 9}),
+        ({"batch": 2}, {"batch": 1}),
+        ({"is_retracted": True, "rows": 0}, {"has_xml": True}),
+    ],
+)
+def test_one_is_published_by_rule(better: dict[str, object], worse: dict[str, object]) -> None:
+    pair = [
+        package(**{"number": LOCAL + 2, "doi": "10.1/a"} | better)  # type: ignore[arg-type]
+        if "article_id" not in better
+        else replace(package(LOCAL + 2, doi="10.1/a"), **better),  # type: ignore[arg-type]
+        package(LOCAL + 1, doi="10.1/a", **worse),
+    ]
+    (found,) = duplicates(pair)
+    assert found.published == pair[0]
+
+
+def test_equals_are_decided_by_number() -> None:
+    assert numbers([package(LOCAL + 2, doi="10.1/a"), package(LOCAL + 1, doi="10.1/a")]) == [[LOCAL + 1, LOCAL + 2]]
+
+
+# whatever comes
+
+packages = st.lists(
+    st.builds(
+        ArticlePackage,
+        article_id=st.integers(1, 10**13),
+        name=st.just("n"),
+        pmcid=st.none() | st.integers(1, 2),
+        doi=st.none() | st.sampled_from(["10.1/a", "10.1/b", "10.1/B"]),
+        pdf_digest=st.none() | st.sampled_from(["x", "y", "z"]),
+        rows=st.integers(0, 1),
+        has_xml=st.booleans(),
+        is_retracted=st.booleans(),
+    ),
+    max_size=8,
+    unique_by=lambda item: item.article_id,
+)
+
+
+@given(packages, st.randoms(use_true_random=False))
+def test_the_order_in_which_packages_come_does_not_matter(found: list[ArticlePackage], random: object) -> None:
+    shuffled = list(found)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert same_articles(found) == same_articles(shuffled)
+
+
+@given(packages)
+def test_every_package_is_published_or_listed_with_what_it_shares(found: list[ArticlePackage]) -> None:
+    groups, listed = same_articles(found), duplicates(found)
+    assert sorted(item.article_id for group in groups for item in group) == sorted(item.article_id for item in found)
+    assert len(groups) + len(listed) == len(found)
+    published = {group[0].article_id for group in groups}
+    for item in listed:
+        assert item.published.article_id in published
+        assert item.package.article_id not in published
+        assert shared_identifier(item.package, item.shared_with) == item.identifier
+        assert item.value == item.package.identifier(item.identifier)
+
+
+@given(packages)
+def test_no_two_published_articles_share_their_strongest_identifier(found: list[ArticlePackage]) -> None:
+    groups = same_articles(found)
+    for kind in ("PMC number",):
+        values = [{item.identifier(kind) for item in group} - {None} for group in groups]  # type: ignore[arg-type]
+        assert all(len(value) <= 1 for value in values), "two PMC numbers are two articles"
+        flat = [next(iter(value)) for value in values if value]
+        assert len(flat) == len(set(flat)), "one PMC number is one article"
+
+
+@given(packages)
+def test_a_retraction_takes_out_every_package_of_its_article(found: list[ArticlePackage]) -> None:
+    for first, *others in same_articles(found):
+        assert first.is_retracted or not any(item.is_retracted for item in others)
