@@ -17,6 +17,7 @@ from pmo_assets.pipeline.articles.licences import LICENSE_CODES, TEXT_MINING
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.card import LICENSE_FILE
 from pmo_assets.pipeline.dataset.licensing import HOLDS, Holding
+from pmo_assets.pipeline.rejections import Rejection
 from pmo_assets.pipeline.stores import Picture
 from pmo_assets.releases import (
     DUPLICATES_KEY,
@@ -162,6 +163,20 @@ def test_no_file_of_the_release_holds_a_forbidden_text_or_picture(code: str | No
     parquet = pq.ParquetFile(io.BytesIO(tables.data_root.read(RELEASE_KEY)))
     assert set(parquet.schema_arrow.metadata) == {b"pmo-assets", b"specialty"}
     assert SECRET not in str(parquet.metadata.to_dict()), "not in the statistics either"
+
+
+def test_the_report_quotes_no_forbidden_caption(tables: Tables) -> None:
+    finish(tables, "0001-a", {LOCAL + 1: {"code": "CC BY-ND"}, LOCAL + 2: {}})
+    rejected = [
+        Rejection("subcaptions", number, "f1", "AnswerRejected", f"words that are not in its order: {text}")
+        for number, text in ((LOCAL + 1, SECRET), (LOCAL + 2, "free words"))
+    ]
+    tables.write_rejections("subcaptions", "0001-a", rejected)
+    specialty = load_specialty("everything")
+    (reason,) = release_summary(tables, select_articles(tables), stages=["subcaptions"], specialty=specialty).rejections
+    assert reason.count == 2
+    assert "free words" in " ".join(reason.examples)
+    assert SECRET not in " ".join(reason.examples)
 
 
 def test_the_card_links_a_file_that_the_release_holds(tables: Tables) -> None:

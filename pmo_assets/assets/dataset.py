@@ -43,7 +43,13 @@ ALL_BATCHES = dg.AllPartitionMapping()
 @batch_table(
     "dataset_rows",
     group=GROUP,
-    sources=["pipeline/dataset", "pipeline/articles/licences.py", "specialties"],
+    sources=[
+        "pipeline/dataset",
+        "pipeline/articles/licences.py",
+        "pipeline/articles/credit.py",
+        "pipeline/articles/dois.py",
+        "specialties",
+    ],
     checks=[checks.UNIQUE_IDS, checks.ROW_COUNT],
 )
 def dataset_rows(
@@ -148,7 +154,13 @@ def _release_metadata(data_root: DataRoot, release: Release) -> dict[str, Any]:
     owners=OWNERS,
     kinds={"parquet", "huggingface"},
     tags={"pmo/work": "pixels"},
-    code_version=source_version("pipeline/dataset", "pipeline/articles/dois.py", "releases.py"),
+    code_version=source_version(
+        "pipeline/dataset",
+        "pipeline/articles/licences.py",
+        "pipeline/articles/credit.py",
+        "pipeline/articles/dois.py",
+        "releases.py",
+    ),
     check_specs=[
         dg.AssetCheckSpec(
             checks.UNIQUE_IDS, asset="pubmed_ophtha", description="No panel id occurs twice.", blocking=True
@@ -190,7 +202,7 @@ def pubmed_ophtha(
     owners=OWNERS,
     kinds={"html"},
     tags={"pmo/work": "pixels"},
-    code_version=source_version("viewing", "reports.py", "releases.py"),
+    code_version=source_version("viewing", "pipeline/dataset", "reports.py", "releases.py"),
 )
 def dataset_report(
     data_root: dg.ResourceParam[DataRoot], tables: dg.ResourceParam[Tables], settings: dg.ResourceParam[Settings]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -37,10 +38,16 @@ def full_citation(authors: Sequence[str], citation: str | None, doi: str | None)
     """
     stated = (citation or "").strip()
     named = ", ".join(authors[:NAMED_AUTHORS]) + (" et al" if len(authors) > NAMED_AUTHORS else "")
-    if authors and authors[0].split()[-1].lower() in stated.lower():
+    if authors and _begins_with_author(stated, authors[0]):
         named = ""
     link = doi_url(doi) if doi and doi_key(doi) not in stated.lower() else ""
     return ". ".join(part.rstrip(".") for part in (named, stated, link) if part) or None
+
+
+def _begins_with_author(citation: str, author: str) -> bool:
+    """Say whether a citation names its first author, as "Cevher S, …" or "S. Cevher, …" do."""
+    surname = re.escape(author.split()[-1])
+    return re.match(rf"\W*(?:[\w.-]+\s+){{0,2}}{surname}\b(?!\.\s+\d)", citation, re.IGNORECASE) is not None
 
 
 def pmc_number(article_id: int, stated: int | None) -> int | None:

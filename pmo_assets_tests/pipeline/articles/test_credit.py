@@ -41,6 +41,11 @@ def test_what_a_sources_citation_holds_already_is_not_said_twice() -> None:
     assert full_citation(["Selim Cevher"], stated, "10.1155/2016/abc") == stated
 
 
+@pytest.mark.parametrize("citation", ["Clin Ophthalmol. 2016; 3: 1", "J Ophthalmol. 2016; 3: 1", "Li. 2016; 3: 1"])
+def test_a_surname_inside_a_journals_name_is_no_author(citation: str) -> None:
+    assert full_citation(["Fei Li"], citation, None) == f"Fei Li. {citation}"
+
+
 def test_of_nothing_known_there_is_no_citation() -> None:
     assert full_citation([], None, None) is None
     assert full_citation([], "", None) is None
