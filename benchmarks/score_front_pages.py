@@ -69,7 +69,7 @@ def compared(article: Article, found: FrontMatter, text: str) -> dict[str, tuple
         "year": (found.year, article.year, lambda a, b: a == b),
         "licence code": (code, article.license_code, lambda a, b: a == b),
         "licence deed": (
-            license_url(code, *found.licences, license_statements(text)),
+            license_url(code, *found.licences, license_statements(text), found.license_links),
             article.license_url,
             lambda a, b: a == b,
         ),

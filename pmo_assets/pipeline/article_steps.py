@@ -153,7 +153,7 @@ def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Sp
             "pmid": article.pmid if article else None,
             **credit,
             "license_code": code,
-            "license_url": deed or license_url(code, *front.licences, *statements),
+            "license_url": deed or license_url(code, *front.licences, *statements, front.license_links),
             "stated_by": [{"fact": fact, "source": source} for fact, source in sources.items()],
             "is_manuscript": bool(package["is_manuscript"]),
             "is_retracted": retracted,

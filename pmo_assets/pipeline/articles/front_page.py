@@ -53,6 +53,7 @@ class FrontMatter:
         volume: of the journal.
         pages: first page, pages or article number.
         licences: statements of the article's licence, the metadata's first.
+        license_links: where the front pages link to Creative Commons: a statement in words may carry its version there.
         sources: e.g. {"doi": "XMP prism:doi", "title": "page 1"}.
     """
 
@@ -64,6 +65,7 @@ class FrontMatter:
     volume: str | None = None
     pages: str | None = None
     licences: tuple[str, ...] = ()
+    license_links: str = ""
     sources: dict[str, str] = field(default_factory=dict)
 
 
@@ -78,8 +80,7 @@ def read_front_matter(pdf: bytes, limits: PageLimits | None = None) -> FrontMatt
     try:
         metadata = pdf_metadata(document)
         pages = [page for n in range(min(FRONT_PAGES, document.page_count)) if (page := _page(document, n, limits))]
-        links = _doi_links(document)
-        return _front_matter(metadata, pages, links)
+        return _front_matter(metadata, pages, _links(document))
     finally:
         document.close()
 
@@ -93,15 +94,19 @@ def _page(document: pymupdf.Document, number: int, limits: PageLimits) -> PageCo
         return None
 
 
-def _doi_links(document: pymupdf.Document) -> tuple[str, ...]:
-    """The DOIs that the front pages link to: a link holds a DOI whole that the type breaks into lines."""
+MAX_LINKS: Final = 1000
+"""Links that are read of a page; some pages link every word of an index."""
+
+
+def _links(document: pymupdf.Document) -> tuple[str, ...]:
+    """Where the front pages link to: a link holds whole what the type breaks into lines, or says in words."""
     found: list[str] = []
     for number in range(min(FRONT_PAGES, document.page_count)):
         try:
             targets = [link.get("uri") for link in document.load_page(number).get_links()]
         except Exception:  # as above
             continue
-        found.extend(doi for target in targets[:1000] if target and (doi := clean_doi(target)))
+        found.extend(target for target in targets[:MAX_LINKS] if target)
     return tuple(dict.fromkeys(found))
 
 
@@ -109,6 +114,7 @@ def _front_matter(metadata: PdfMetadata, pages: Sequence[PageContent], links: Se
     sources: dict[str, str] = {}
     printed = [_upright(page) for page in pages]
     citations = _citations(metadata, pages, printed)
+    dois = tuple(dict.fromkeys(doi for link in links if (doi := clean_doi(link))))
     journals = [*(name for _, name in metadata.journals), *(c.journal for c in citations if c.journal)]
     title, place, heading = _title(metadata, pages, printed, journals)
     if title:
@@ -116,7 +122,7 @@ def _front_matter(metadata: PdfMetadata, pages: Sequence[PageContent], links: Se
     authors, place = _authors(metadata, pages, printed, heading)
     if authors:
         sources["authors"] = place
-    doi, place = _doi(metadata, pages, printed, links)
+    doi, place = _doi(metadata, pages, printed, dois)
     if doi:
         sources["doi"] = place
     facts: dict[str, str] = {}
@@ -149,6 +155,7 @@ def _front_matter(metadata: PdfMetadata, pages: Sequence[PageContent], links: Se
             )
             if license_code(text)
         ),
+        license_links=" ".join(sorted({link for link in links if license_code(link)})),
         sources=sources,
     )
 
@@ -358,12 +365,12 @@ def _is_name(text: str) -> bool:
     )
 
 
-def _byline(lines: Sequence[TextLine], heading: _Heading, page: PageContent) -> tuple[str, ...]:
-    """The names printed under the title; empty when anything among them is no name."""
+def _byline(lines: Sequence[TextLine], heading: _Heading, page: PageContent) -> tuple[tuple[str, ...], bool]:
+    """The names printed under the title, empty when anything among them is no name; and whether notes' marks follow."""
     after = heading.lines[-1] + 1
     first = next((i for i in range(after, min(after + 3, len(lines))) if len(lines[i].text) > 4), None)
     if first is None or not 0 <= lines[first].bbox[1] - lines[heading.lines[-1]].bbox[3] + 4 <= 0.12 * page.height:
-        return ()
+        return (), False
     style = (lines[first].size, lines[first].bold)
     parts: list[str] = []
     previous = lines[first]
@@ -380,13 +387,14 @@ def _byline(lines: Sequence[TextLine], heading: _Heading, page: PageContent) -> 
     text = " ".join(parts)
     text = re.sub(r"(?<=[a-z])\s?ID\b", "", text)  # the letters of ORCID's sign
     text = re.sub(r"[\d*†‡§¶☯☆✉#∗]+", ",", text)
+    marked = bool(re.search(r"[^\W\d_]\s?,\s*(?:,|\Z)", text))
     if not re.search(r"[,;]|\band\b|&", text):
         names = [text]
     else:
         names = re.split(r"\s*[,;·•]\s*|\s+(?:and|&)\s+|^and\s+", text)
     names = [re.sub(r"\A(?:and|&)\s+", "", " ".join(name.split()).strip(" .,")) for name in names]
     names = [name for name in names if name and not _DEGREE.fullmatch(name)]
-    return tuple(names) if names and all(_is_name(name) for name in names) else ()
+    return (tuple(names), marked) if names and all(_is_name(name) for name in names) else ((), False)
 
 
 def _marks_as_commas(line: TextLine) -> str:
@@ -405,7 +413,7 @@ def _authors(
     A list in the metadata counts when every name stands on a front page and the byline, if it can be read, has as many:
     publishers' metadata often names the first author only.
     """
-    byline = _byline(printed[heading.page], heading, pages[heading.page]) if heading else ()
+    byline, marked = _byline(printed[heading.page], heading, pages[heading.page]) if heading else ((), False)
     text = _letters("".join(line.text for lines in printed for line in lines))
     for place, names in metadata.authors:
         names = tuple(name for name in names if name)
@@ -416,9 +424,18 @@ def _authors(
             return byline, f"page {heading.page + 1 if heading else 1}, as in {place}"
         if not byline and len(names) > 1 and all(_is_name(name) for name in names):
             return names, f"{place}, printed on the front page"
-    if byline and heading and not any(map(_has_loose_accents, byline)):
+    if byline and heading and not any(map(_has_loose_accents, byline)) and (marked or _speaks_of(byline, printed)):
         return byline, f"page {heading.page + 1}"
     return (), ""
+
+
+_ABOUT_AUTHORS: Final = re.compile(r"correspond|copyright|©|\bcit(?:e|ation)\b|e-?mail|@|\bet al\b", re.I)
+
+
+def _speaks_of(names: Sequence[str], printed: Sequence[Sequence[TextLine]]) -> bool:
+    """Say whether correspondence, copyright or running head name one of them: a subtitle can look like names."""
+    about = _letters(" ".join(line.text for lines in printed for line in lines if _ABOUT_AUTHORS.search(line.text)))
+    return any(_surname(name) in about for name in names)
 
 
 def _surname(name: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
 from pmo_assets.pipeline.articles.jats import parse_jats
+from pmo_assets.pipeline.articles.licences import license_url
 from pmo_assets.pipeline.figures.page import UnreadablePdf
 from pmo_assets_tests.pipeline.articles.pdf_pages import Line, front_page, xmp_packet
 
@@ -18,6 +19,7 @@ PRINTED: list[Line] = [
     (120, 18, TITLE),
     (150, 11, "Selim Cevher, Nedime Sahinoglu-Keskek and Fikret Unal"),
     (170, 8, "Department of Ophthalmology, State Hospital, Konya, Turkey"),
+    (185, 8, "Correspondence: cevher@example.org"),
     (200, 8, "Copyright 2016 The Authors. This article is distributed under the Creative Commons Attribution License"),
 ]
 
@@ -128,6 +130,13 @@ def test_what_is_no_list_of_names_gives_no_authors(byline: str) -> None:
     assert read(changed((3, (150, 11, byline)))).authors == ()
 
 
+@pytest.mark.parametrize(
+    "subtitle", ["Diabetic Macular Edema", "Optical Coherence Tomography, Fundus Photography and Visual Fields"]
+)
+def test_a_subtitle_that_looks_like_names_gives_no_authors(subtitle: str) -> None:
+    assert read(changed((3, (150, 11, subtitle)))).authors == ()
+
+
 def test_marks_and_degrees_are_no_names() -> None:
     lines = changed((3, (150, 11, "Selim Cevher, MD, PhD1*, Tomoko Aoki2 & Jan van der Berg3")))
     assert read(lines).authors == ("Selim Cevher", "Tomoko Aoki", "Jan van der Berg")
@@ -204,6 +213,15 @@ def test_licences_come_from_the_metadata_and_the_pages() -> None:
     found = read(xmp=xmp_packet(rights="https://creativecommons.org/licenses/by/4.0/"))
     assert found.licences[0] == "https://creativecommons.org/licenses/by/4.0/"
     assert "Creative Commons Attribution License" in found.licences[1]
+
+
+def test_a_statement_in_words_may_link_to_its_version() -> None:
+    deed = "https://creativecommons.org/licenses/by/4.0/"
+    found = read(links=["https://example.org/", deed])
+    assert found.license_links == deed
+    assert license_url("CC BY", *found.licences, found.license_links) == deed
+    both = read(links=[deed, "https://creativecommons.org/licenses/by/3.0/"])
+    assert license_url("CC BY", *both.licences, both.license_links) is None, "two versions"
 
 
 # real articles
