@@ -21,7 +21,7 @@ from pmo_assets.pipeline.articles.article import Article, InTextMention, Package
 from pmo_assets.pipeline.articles.credit import citation_text, pmc_number
 from pmo_assets.pipeline.articles.dois import clean_doi
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
-from pmo_assets.pipeline.articles.jats import parse_jats
+from pmo_assets.pipeline.articles.jats import is_retracted_title, parse_jats
 from pmo_assets.pipeline.articles.licences import license_code, license_statements, license_url
 from pmo_assets.pipeline.articles.relevance import (
     Relevance,
@@ -139,7 +139,7 @@ def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Sp
         # What metadata and pages state together: of two licences the more restrictive counts.
         stated = license_code(" ".join([*front.licences, statement]))
     has_pdf = package["pdf"] is not None
-    retracted = package["is_retracted"] or (article is not None and article.is_retracted)
+    retracted = package["is_retracted"] or (article.is_retracted if article else is_retracted_title(front.title))
     if not has_pdf:
         output.rejections.append(_decided(NoPdf("the package holds no PDF"), "articles", article_id))
     # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote.

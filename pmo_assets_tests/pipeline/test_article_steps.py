@@ -22,12 +22,14 @@ from pmo_assets.pipeline.article_steps import (
     decoded,
     detect_article_images,
     detect_article_panels,
+    read_article,
 )
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.figures.matched import UNMATCHED_PREFIX, matched_figures
 from pmo_assets.pipeline.figures.rendering import png_bytes
 from pmo_assets.pipeline.sample import TypesetArticle, sample_articles
 from pmo_assets.pipeline.stores import Picture
+from pmo_assets_tests.pipeline.articles.pdf_pages import front_page
 
 
 def package_of(article: TypesetArticle, objects: MemoryObjects) -> dict[str, Any]:
@@ -79,6 +81,41 @@ def test_an_article_without_xml_is_judged_by_its_pdf() -> None:
     assert not facts["has_xml"]
     assert facts["relevant"]
     assert facts["relevance_reason"]
+
+
+def credit_of(article: TypesetArticle, **stated: Any) -> dict[str, Any]:
+    """Return the row of `articles` of a package whose metadata state something."""
+    objects = MemoryObjects({})
+    (row,) = read_article({**package_of(article, objects), **stated}, objects, load_specialty("everything")).rows
+    return row
+
+
+def test_whom_to_credit_is_read_from_the_pdf_where_there_is_no_xml() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    with_xml, without = credit_of(article), credit_of(dataclasses.replace(article, xml=None))
+    for fact in ("title", "authors", "doi", "year", "citation", "license_code"):
+        assert without[fact] == with_xml[fact], fact
+        assert with_xml[fact], fact
+    assert with_xml["license_url"] == "https://creativecommons.org/licenses/by/4.0/"
+    assert without["license_url"] is None, "the page names the licence without its version"
+    assert {item["source"] for item in with_xml["stated_by"]} == {"XML"}
+    assert {item["fact"] for item in without["stated_by"]} == {"title", "authors", "doi", "journal", "year"}
+    assert "XML" not in {item["source"] for item in without["stated_by"]}
+
+
+def test_the_metadata_of_the_package_go_first() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    stated = {"title": "The curated title", "doi": "10.1000/curated", "citation": "J. 2020; 1: 2"}
+    row = credit_of(article, **stated)
+    assert {fact: row[fact] for fact in stated} == stated
+    assert {item["fact"] for item in row["stated_by"] if item["source"] == "metadata"} == {"title", "doi"}
+
+
+def test_a_pdf_whose_title_says_so_is_retracted() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    lines = [(40.0, 8.0, "doi:10.1000/1"), (120.0, 18.0, "RETRACTED: Cure of a viral infection by antibodies")]
+    row = credit_of(dataclasses.replace(article, xml=None, pdf=front_page(lines)))
+    assert (row["is_retracted"], row["selected"], row["doi"]) == (True, False, "10.1000/1")
 
 
 def test_a_broken_xml_is_recorded_and_the_figures_are_still_found() -> None:

@@ -632,11 +632,16 @@ def _licence(meta: etree._Element) -> tuple[str | None, str, str | None]:
     return code, next(filter(None, texts), ""), license_url(code, *stated)
 
 
+def is_retracted_title(title: str | None) -> bool:
+    """Say whether a title is that of a retracted article or of a retraction notice."""
+    return title is not None and _RETRACTED_TITLE.match(title) is not None
+
+
 def _is_retracted(article: etree._Element, meta: etree._Element, title: str) -> bool:
     if article.get("article-type", "").lower() in ("retraction", "retracted-article"):
         return True
     related = (element.get("related-article-type", "").lower() for element in meta.iterfind("related-article"))
-    return any(kind.startswith("retract") for kind in related) or _RETRACTED_TITLE.match(title) is not None
+    return any(kind.startswith("retract") for kind in related) or is_retracted_title(title)
 
 
 def _terms(meta: etree._Element) -> tuple[tuple[str, ...], tuple[str, ...]]:
