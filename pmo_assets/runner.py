@@ -11,18 +11,16 @@ import contextlib
 import errno
 import json
 import os
-import shutil
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import dagster as dg
 
 from pmo_assets.assets.dataset import BATCH_ASSETS
+from pmo_assets.instance import opened_home
 from pmo_assets.partitions import ARTICLE_BATCHES
-from pmo_assets.pipeline.stores import SystemicError
 from pmo_assets.processes import process_is_alive
 from pmo_assets.releases import CARD_KEY, RELEASE_KEY
 from pmo_assets.reports import GALLERY_KEY, REPORT_KEY
@@ -40,35 +38,24 @@ class RunFailed(Exception):
     """A run did not succeed; the message is the first failed step's."""
 
 
-def instance_config() -> Path:
-    """Return the `dagster.yaml` that comes with the project.
-
-    Raises:
-        SystemicError: if it is missing from the installation.
-    """
-    places = [Path(__file__).parent.parent / "dagster.yaml", Path(str(resources.files("pmo_assets"))) / "dagster.yaml"]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
-        raise SystemicError("dagster.yaml is missing from the installation: install pmo-assets again")
-    return found
+def _home(settings: Settings) -> Path:
+    """Return where the Dagster instance is; `DAGSTER_HOME` wins over the setting."""
+    return Path(os.environ.get("DAGSTER_HOME") or settings.dagster_home).expanduser().absolute()
 
 
 def dagster_home(settings: Settings) -> Path:
-    """Return the folder of the Dagster instance, made and configured if it is new.
+    """Return the folder of the Dagster instance, made, configured and with all of its databases if it is new.
 
     `DAGSTER_HOME` wins over the setting; a `dagster.yaml` that is already there is left alone.
     """
-    home = Path(os.environ.get("DAGSTER_HOME") or settings.dagster_home).expanduser().absolute()
-    home.mkdir(parents=True, exist_ok=True)
-    if not (home / "dagster.yaml").exists():
-        shutil.copyfile(instance_config(), home / "dagster.yaml")
-    return home
+    with opened_home(_home(settings)):
+        return _home(settings)
 
 
 @contextlib.contextmanager
 def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     """Give the Dagster instance of the settings."""
-    with dg.DagsterInstance.from_config(str(dagster_home(settings))) as instance:
+    with opened_home(_home(settings)) as instance:
         yield instance
 
 

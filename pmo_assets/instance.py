@@ -1,0 +1,199 @@
+"""The home of the Dagster instance: made, opened and, where that is safe, mended by one process at a time.
+
+Dagster makes the databases of a new home without a lock. Two processes that open it at the same time can each stamp
+the schema's revision, an older and the newest one, after which no process can open the home any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+
+import dagster as dg
+import sqlalchemy
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from filelock import FileLock, Timeout
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
+
+from pmo_assets.pipeline.stores import SystemicError
+
+LOCK_NAME = ".opening.lock"
+"""File in the home that is locked while a process makes or opens the databases."""
+
+PATIENCE = 5.0
+"""Seconds after which a waiting process says what it is waiting for: opening takes about one."""
+
+LOCK_TIMEOUT = 120.0
+"""Seconds after which a waiting process gives up; the lock of a process that died is free at once."""
+
+DATABASES = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
+"""SQLite files of a home: runs, event log, schedules."""
+
+
+def instance_config() -> Path:
+    """Return the `dagster.yaml` that comes with the project.
+
+    Raises:
+        SystemicError: if it is missing from the installation.
+    """
+    places = [Path(__file__).parent.parent / "dagster.yaml", Path(str(resources.files("pmo_assets"))) / "dagster.yaml"]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        raise SystemicError("dagster.yaml is missing from the installation: install pmo-assets again")
+    return found
+
+
+@contextlib.contextmanager
+def opened_home(home: Path) -> Iterator[dg.DagsterInstance]:
+    """Give the Dagster instance of a home, which is made and configured if it is new.
+
+    The home is locked until all of the instance's databases exist, not while the instance is used.
+
+    Raises:
+        SystemicError: if the home cannot be made, opened or mended; the message says what to do.
+    """
+    with _locked(home):
+        _configured(home)
+        _mended(home)
+        try:
+            instance = dg.DagsterInstance.from_config(str(home))
+        except (sqlalchemy.exc.DatabaseError, sqlite3.DatabaseError, CommandError) as error:
+            if not any((home / name).exists() for name in DATABASES):  # its storage is elsewhere: PostgreSQL
+                raise SystemicError(f"cannot open the Dagster instance of {home}: {error}") from error
+            raise _unusable(home, str(error)) from error
+    with instance:
+        yield instance
+
+
+@contextlib.contextmanager
+def _locked(home: Path) -> Iterator[None]:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemicError(f"cannot make {home}: {error} (PMO_DAGSTER_HOME or DAGSTER_HOME names it)") from error
+    lock = FileLock(home / LOCK_NAME)
+    try:
+        try:
+            lock.acquire(timeout=PATIENCE)
+        except Timeout:
+            print(f"another command is opening {home}: waiting for it", file=sys.stderr)
+            lock.acquire(timeout=LOCK_TIMEOUT - PATIENCE)
+    except Timeout as error:
+        raise SystemicError(
+            f"{home / LOCK_NAME} was locked by another process for {LOCK_TIMEOUT:.0f} s: if no other pmo or dagster "
+            "command is running, delete that file and try again"
+        ) from error
+    except OSError as error:
+        raise SystemicError(f"cannot lock {home / LOCK_NAME}: {error}; is {home} writable?") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _configured(home: Path) -> None:
+    """Put the project's `dagster.yaml` into a home that has none."""
+    target = home / "dagster.yaml"
+    if target.exists():
+        return
+    partial = home / ".dagster.yaml.part"
+    partial.write_bytes(instance_config().read_bytes())
+    os.replace(partial, target)
+
+
+def _mended(home: Path) -> None:
+    """Repair what processes that raced, or were killed, left of each database; see `_mend`."""
+    for name in DATABASES:
+        path = home / name
+        if not path.exists():
+            continue
+        try:
+            with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
+                problem = _mend(connection, name)
+        except sqlite3.DatabaseError as error:
+            problem = str(error)
+        if problem is not None:
+            raise _unusable(home, f"{name}: {problem}")
+
+
+def _mend(connection: sqlite3.Connection, name: str) -> str | None:
+    """Complete the tables of a database and leave one schema revision; return what cannot be mended.
+
+    The processes that raced made the tables of their own version of Dagster. It is this one's if the newest of the
+    revisions is: then no migration is due, and what is wrong is the older revision beside it. A database of another
+    version is Dagster's to migrate.
+    """
+    revisions = _revisions(connection)
+    scripts = _scripts()
+    newest = scripts.get_current_head()
+    if newest not in revisions:
+        return f"it has the schema revisions {', '.join(sorted(revisions))}" if len(revisions) > 1 else None
+    for statement in _missing_tables(connection, name):
+        connection.execute(statement)
+    if missing := _missing_columns(connection, name):
+        return f"it lacks {', '.join(sorted(missing)[:5])}"
+    if foreign := revisions - {script.revision for script in scripts.walk_revisions()}:
+        return f"it has the schema revision {', '.join(sorted(foreign))} of another version of Dagster"
+    with connection:
+        connection.execute("DELETE FROM alembic_version WHERE version_num != ?", (newest,))
+    return None
+
+
+def _revisions(connection: sqlite3.Connection) -> set[str]:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
+        return set()
+    return {row[0] for row in connection.execute("SELECT version_num FROM alembic_version")}
+
+
+def _scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", "dagster:_core/storage/alembic")
+    return ScriptDirectory.from_config(config)
+
+
+def _schema(name: str) -> sqlalchemy.MetaData:
+    from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
+    from dagster._core.storage.runs.schema import RunStorageSqlMetadata
+    from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
+
+    schemas = (RunStorageSqlMetadata, SqlEventLogStorageMetadata, ScheduleStorageSqlMetadata)
+    return dict(zip(DATABASES, schemas, strict=True))[name]
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    return {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
+
+
+def _missing_tables(connection: sqlite3.Connection, name: str) -> list[str]:
+    """Return the statements that make the tables, with their indexes, which a database does not have."""
+    statements: list[ExecutableDDLElement] = []
+    for table in _schema(name).sorted_tables:
+        if not _columns(connection, table.name):
+            statements += [CreateTable(table), *map(CreateIndex, table.indexes)]
+    return [str(statement.compile(dialect=sqlite.dialect())) for statement in statements]
+
+
+def _missing_columns(connection: sqlite3.Connection, name: str) -> set[str]:
+    return {
+        f"{table.name}.{column.name}"
+        for table in _schema(name).sorted_tables
+        for column in table.columns
+        if column.name not in _columns(connection, table.name)
+    }
+
+
+def _unusable(home: Path, reason: str) -> SystemicError:
+    folders = f"{home / 'history'} and {home / 'schedules'}"
+    return SystemicError(
+        f"the Dagster databases in {home} cannot be used ({reason}). End every pmo and dagster process, delete "
+        f"{folders} and run the command again. What is lost: the history of runs that the UI shows; batches are processed again. "
+        "Registered batches, tables and releases stay below the data root"
+    )
