@@ -33,6 +33,7 @@ def main() -> None:
         "pdf": objects.put(article.pdf or b"", ".pdf"),
         "xml": objects.put(article.xml or b"", ".xml"),
         "figure_files": [],
+        "license_unknown": False,
     }
     result = process_article(package, objects, specialty=load_specialty("ophthalmology"), pixels=pixels)
     figure = result.figures[0]

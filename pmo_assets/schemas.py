@@ -32,6 +32,9 @@ def _page_boxes(description: str) -> dy.List:
 _WITHHELD = "null where the licence forbids redistribution"
 """Of columns that `pipeline.dataset.licensing` withholds."""
 
+_LICENSE_UNKNOWN = (
+    "The source's metadata cannot be read and may state a retraction or a licence: the licence counts as unknown"
+)
 _SEGMENTS = "[start, end) character ranges of the caption, in order"
 
 
@@ -69,6 +72,11 @@ class ArticleBatch(ArticleKey):
         dy.Struct({"role": dy.String(), "path": dy.String(), "size": dy.Int64(), "sha256": dy.String()}),
         description="Files: role (pdf, xml, figure), path below the source's root, bytes, SHA-256",
     )
+    license_unknown = dy.Bool(description=_LICENSE_UNKNOWN)
+    problems = dy.List(
+        dy.Struct({"path": dy.String(), "error_class": dy.String(), "message": dy.String()}),
+        description="Files that the package goes on without: path, error class, what is wrong",
+    )
 
 
 class ArticlePackages(ArticleKey):
@@ -89,6 +97,7 @@ class ArticlePackages(ArticleKey):
     figure_files = dy.List(
         dy.Struct({"name": dy.String(), "key": dy.String()}), description="Package figures: file name and object key"
     )
+    license_unknown = dy.Bool(description=_LICENSE_UNKNOWN)
 
 
 class Articles(ArticleKey):

@@ -50,7 +50,12 @@ def article_batch(
 @batch_table(
     "article_packages",
     group=GROUP,
-    sources=["pipeline/articles/fetching.py", "pipeline/articles/packages.py"],
+    sources=[
+        "pipeline/articles/fetching.py",
+        "pipeline/articles/packages.py",
+        "pipeline/articles/source_files.py",
+        "resources/sources.py",
+    ],
     checks=[checks.REJECTED_SHARE],
 )
 def article_packages(

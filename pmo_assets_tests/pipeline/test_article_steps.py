@@ -44,6 +44,7 @@ def package_of(article: TypesetArticle, objects: MemoryObjects) -> dict[str, Any
         "citation": None,
         "doi": None,
         "is_manuscript": False,
+        "license_unknown": False,
         "pdf": objects.put(article.pdf, ".pdf") if article.pdf is not None else None,
         "xml": objects.put(article.xml, ".xml") if article.xml is not None else None,
         "figure_files": [
@@ -73,6 +74,16 @@ def test_the_xml_of_the_article_gives_its_facts() -> None:
     assert facts["license_code"] == article.expected.license_code, "read from the XML: the package row states none"
     assert facts["relevant"]
     assert facts["criteria"] == ["i", "ii", "iii"]
+
+
+def test_metadata_that_cannot_be_read_leaves_the_licence_unknown_whatever_the_article_says() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant and item.expected.license_code)
+    for typeset in (article, dataclasses.replace(article, xml=None)):
+        objects = MemoryObjects({})
+        package = {**package_of(typeset, objects), "license_unknown": True}
+        (row,) = read_article(package, objects, load_specialty("ophthalmology")).rows
+        assert row["license_code"] is None
+        assert row["selected"], "it goes on, below the data root"
 
 
 def test_an_article_without_xml_is_judged_by_its_pdf() -> None:

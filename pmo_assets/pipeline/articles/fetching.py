@@ -9,13 +9,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from pmo_assets.pipeline.article_steps import StepOutput
-from pmo_assets.pipeline.articles.packages import ArticleSource, ChecksumMismatch
-from pmo_assets.pipeline.rejections import ArticleError, rejection_from
+from pmo_assets.pipeline.articles.packages import PICTURE_SUFFIXES, ArticleSource, ChecksumMismatch
+from pmo_assets.pipeline.articles.source_files import FileTooLarge
+from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.pipeline.stores import ObjectStore
 
-
-class FileTooLarge(ArticleError):
-    """A file is larger than the limit."""
+STAGE = "article_packages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,8 @@ def fetch_package(
 ) -> StepOutput:
     """Copy a package's files into the object store.
 
-    A file that is too large or differs from its checksum is left out and rejected; the article goes on with the rest.
+    A file that is too large, differs from its checksum or cannot be read is left out and rejected, and so is one that
+    was left out when the package was registered; the article goes on with the rest.
 
     Args:
         manifest_row: row of `article_batch`.
@@ -54,7 +54,7 @@ def fetch_package(
         SourceError: if the source cannot be read.
         StorageError: if the store cannot be written.
     """
-    output = StepOutput()
+    output = StepOutput(rejections=[_left_out(problem, manifest_row) for problem in manifest_row["problems"]])
     keys: dict[str, str] = {}
     pictures: list[dict[str, str]] = []
     for file in manifest_row["files"]:
@@ -62,17 +62,16 @@ def fetch_package(
         try:
             key = _stored(file, path, source, objects, limits)
         except ArticleError as error:
-            figure = path.stem if file["role"] == "figure" else None
-            rejection = rejection_from(
-                error, stage="article_packages", article_id=manifest_row["article_id"], image_cluster_id=figure
-            )
-            output.rejections.append(rejection)
+            article_id, figure = manifest_row["article_id"], _figure(path)
+            output.rejections.append(rejection_from(error, stage=STAGE, article_id=article_id, image_cluster_id=figure))
             continue
         if file["role"] == "figure":
             pictures.append({"name": path.name, "key": key})
         else:
             keys[file["role"]] = key
-    known = ("article_id", "name", "version", "license_code", "is_retracted", "title", "citation")
+    known = (
+        "article_id", "name", "version", "license_code", "is_retracted", "title", "citation", "license_unknown",
+    )  # fmt: skip
     # manifests of earlier versions do not have these
     added = {name: manifest_row.get(name) for name in ("doi", "is_manuscript")}
     output.rows.append(
@@ -87,13 +86,28 @@ def fetch_package(
     return output
 
 
+def _figure(path: PurePosixPath) -> str | None:
+    """Return the figure that a file of a package shows; None for the article's own files."""
+    return path.stem if path.suffix.lower() in PICTURE_SUFFIXES else None
+
+
+def _left_out(problem: Mapping[str, str], manifest_row: Mapping[str, Any]) -> Rejection:
+    return Rejection(
+        stage=STAGE,
+        article_id=manifest_row["article_id"],
+        image_cluster_id=_figure(PurePosixPath(problem["path"])),
+        error_class=problem["error_class"],
+        message=problem["message"],
+    )
+
+
 def _stored(
     file: Mapping[str, Any], path: PurePosixPath, source: ArticleSource, objects: ObjectStore, limits: FetchLimits
 ) -> str:
     limit = limits.of(file["role"])
     if file["size"] > limit:
         raise FileTooLarge(f"{path.name} has {file['size'] / 2**20:.0f} MiB, the limit is {limit / 2**20:.0f} MiB")
-    content = source.read(file["path"])
+    content = source.read(file["path"], limit)
     if hashlib.sha256(content).hexdigest() != file["sha256"]:
         raise ChecksumMismatch(f"{path.name} has changed since the batch was registered: register the source again")
     return objects.put(content, path.suffix.lower())

@@ -17,7 +17,24 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from pmo_assets.pipeline.articles.dois import clean_doi
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.pipeline.articles.metadata import (
+    MAX_METADATA_BYTES,
+    MetadataReading,
+    StatedMetadata,
+    read_metadata,
+    unreadable,
+)
+from pmo_assets.pipeline.articles.source_files import (
+    Entry,
+    NotAFile,
+    OutsideSource,
+    entries_inside,
+    is_machine_fault,
+    printable,
+    read_inside,
+    size_and_sha256,
+)
+from pmo_assets.pipeline.rejections import ArticleError, Rejection
 from pmo_assets.pipeline.stores import SystemicError
 
 PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff"})
@@ -25,6 +42,9 @@ PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff"})
 
 DERIVED_ID_BASE = 10**12
 """Articles without a PMC number are numbered from here: PMC numbers have eight digits, so none can collide."""
+
+REGISTRATION_STAGE = "registration"
+"""Stage of the rejections of packages that could not be registered."""
 
 _PMC_NAME = re.compile(r"^PMC([0-9]{1,11})(?:\.([0-9]{1,6}))?$", re.IGNORECASE)
 """At most eleven digits, so that every number lies below `DERIVED_ID_BASE`."""
@@ -42,6 +62,22 @@ class ChecksumMismatch(ArticleError):
     """A file differs from the checksum that its manifest or metadata states."""
 
 
+class UnreadableFile(ArticleError):
+    """A file or folder of a package cannot be read."""
+
+
+class UnreadableName(ArticleError):
+    """A name is not UTF-8, so that no table can hold it."""
+
+
+class UnreadableMetadata(ArticleError):
+    """The metadata may have stated a retraction or a licence, and cannot be read."""
+
+
+class InvalidMetadata(ArticleError):
+    """Fields of the metadata have a wrong type; neither the licence nor the retraction is among them."""
+
+
 @dataclass(frozen=True, slots=True)
 class PackageFile:
     """A file of a package: its role (`pdf`, `xml` or `figure`), path below the source's root, bytes, SHA-256."""
@@ -50,6 +86,15 @@ class PackageFile:
     path: str
     size: int
     sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class PackageProblem:
+    """A file that a package goes on without: path below the source's root, error class, what is wrong."""
+
+    path: str
+    error_class: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +111,9 @@ class PackageListing:
         doi: as the source's metadata states it; not part of the digest, in which it never was.
         digest: SHA-256 over names and contents of the files and over what the metadata states, so that a change in
             any of them (also a retraction that leaves the files as they are) shows.
+        problems: files that were left out.
+        license_unknown: the metadata cannot be read and may have stated a retraction or a licence: whatever the
+            article's own files say, its licence counts as unknown.
     """
 
     article_id: int
@@ -79,6 +127,8 @@ class PackageListing:
     digest: str
     is_manuscript: bool = field(default=False, compare=False)
     doi: str | None = field(default=None, compare=False)
+    problems: tuple[PackageProblem, ...] = ()
+    license_unknown: bool = False
 
 
 class ArticleSource(Protocol):
@@ -89,19 +139,20 @@ class ArticleSource(Protocol):
         """What identifies the source in a manifest; `open_source` gives the source back."""
         ...
 
-    def listings(self) -> Iterator[PackageListing]:
-        """Yield every package, in a stable order.
+    def listings(self) -> Iterator[PackageListing | Rejection]:
+        """Yield every package, in a stable order, or why it cannot be registered.
 
         Raises:
             SourceError: if the source cannot be read.
         """
         ...
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, max_bytes: int | None = None) -> bytes:
         """Return a file of a package.
 
         Raises:
-            FileMissing: if the source can be read but no longer holds the file.
+            ArticleError: if the source can be read, but not this file: `FileMissing`, `UnreadableFile`,
+                `OutsideSource`, `NotAFile`, `FileTooLarge` (more than `max_bytes`).
             SourceError: if the source cannot be read.
         """
         ...
@@ -130,89 +181,165 @@ def article_id_and_version(name: str, metadata: dict[str, Any]) -> tuple[int, in
     return int(match[1]), max(int(match[2]) if match[2] else version, 1)
 
 
-def package_digest(files: Sequence[PackageFile], stated: Mapping[str, Any]) -> str:
-    """Return the SHA-256 over the files' names and contents and the stated facts, wherever the package lies."""
+def package_digest(
+    files: Sequence[PackageFile], stated: Mapping[str, Any], problems: Sequence[PackageProblem] = ()
+) -> str:
+    """Return the SHA-256 over names and contents of the files, the stated facts and what was left out.
+
+    It is the same wherever the package lies.
+    """
     lines = sorted(f"{file.role} {PurePosixPath(file.path).name} {file.sha256}" for file in files)
+    lines += sorted(f"{problem.error_class} {PurePosixPath(problem.path).name}" for problem in problems)
     lines.append(json.dumps(stated, sort_keys=True))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _metadata(folder: Path) -> dict[str, Any]:
-    for path in (folder / "metadata.json", folder / f"{folder.name}.json"):
-        if path.is_file():
-            try:
-                content = json.loads(path.read_text(encoding="utf-8"))
-            except (ValueError, OSError):
-                return {}
-            return content if isinstance(content, dict) else {}
-    return {}
-
-
-def _document(folder: Path, suffix: str) -> Path | None:
+def _document(entries: Sequence[Entry], folder_name: str, suffix: str) -> str | None:
     """Return the article's PDF or XML: `article.*`, else named like the folder, else the first by name."""
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() == suffix and path.is_file())
-    wanted = ("article", folder.name.lower())
-    return min(found, key=lambda path: (*(path.stem.lower() != name for name in wanted), path.name), default=None)
+    found = [entry.name for entry in entries if entry.kind != "folder" and _suffix(entry.name) == suffix]
+    wanted = ("article", folder_name.lower())
+    return min(found, key=lambda name: (*(PurePosixPath(name).stem.lower() != w for w in wanted), name), default=None)
 
 
-def package_paths(folder: Path) -> list[tuple[str, Path]]:
-    """Return (role, path) of a package folder's files; empty when it holds neither PDF nor XML."""
-    pdf, xml = _document(folder, ".pdf"), _document(folder, ".xml")
-    if pdf is None and xml is None:
-        return []
-    places = [folder, folder / "figures"]
-    pictures = sorted(
-        path
-        for place in places
-        if place.is_dir()
-        for path in place.iterdir()
-        if path.suffix.lower() in PICTURE_SUFFIXES and path.is_file()
-    )
-    documents = [("pdf", pdf), ("xml", xml)]
-    return [(role, path) for role, path in documents if path] + [("figure", path) for path in pictures]
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
 
 
-def _text(value: Any) -> str | None:
-    if not isinstance(value, str):
-        return None
+def has_document(entries: Sequence[Entry]) -> bool:
+    """Say whether a folder's entries hold a PDF or XML, so that it may be a package."""
+    return any(entry.kind != "folder" and _suffix(entry.name) in (".pdf", ".xml") for entry in entries)
+
+
+def _pictures(entries: Sequence[Entry], folder: PurePosixPath) -> list[tuple[str, PurePosixPath]]:
+    names = [entry.name for entry in entries if entry.kind != "folder" and _suffix(entry.name) in PICTURE_SUFFIXES]
+    return [("figure", folder / name) for name in names]
+
+
+def _text(value: str | None) -> str | None:
     # JSON may hold halves of surrogate pairs, which no file or table can
-    return " ".join(value.encode(errors="replace").decode().split()) or None
+    return " ".join((value or "").encode(errors="replace").decode().split()) or None
+
+
+@dataclass
+class _PackageReader:
+    """Reads the files of one package, and collects those that it goes on without."""
+
+    root: Path
+    files: list[PackageFile] = field(default_factory=list)
+    problems: list[PackageProblem] = field(default_factory=list)
+    refusals: list[ArticleError] = field(default_factory=list)
+
+    def leave_out(self, path: PurePosixPath, error: ArticleError) -> None:
+        self.refusals.append(error)
+        self.problems.append(PackageProblem(printable(str(path)), type(error).__name__, str(error)))
+
+    def entries(self, folder: PurePosixPath) -> list[Entry]:
+        try:
+            return entries_inside(self.root, str(folder))
+        except OSError as error:
+            raise _unreadable_file(folder, error) from error
+
+    def add(self, role: str, path: PurePosixPath) -> None:
+        """Take a file into the listing, unless its name or what it is forbids it.
+
+        Raises:
+            UnreadableFile: if it cannot be read. The package is not registered without it, because the fault may pass,
+                and what is registered supersedes what was registered before.
+        """
+        try:
+            if printable(str(path)) != str(path):
+                raise UnreadableName(f"{printable(str(path))}: the name is not UTF-8: rename the file")
+            size, sha256 = size_and_sha256(self.root, str(path))
+        except (OutsideSource, NotAFile, UnreadableName) as error:
+            self.leave_out(path, error)
+        except OSError as error:
+            raise _unreadable_file(path, error) from error
+        else:
+            self.files.append(PackageFile(role, str(path), size, sha256))
+
+    def metadata(self, path: PurePosixPath) -> MetadataReading:
+        """Read the metadata; whatever is wrong with it is a problem of the package."""
+        try:
+            reading = read_metadata(read_inside(self.root, str(path), MAX_METADATA_BYTES))
+        except ArticleError as error:
+            reading = unreadable(str(error))
+        except OSError as error:
+            if is_machine_fault(error):
+                raise _unreadable_file(path, error) from error
+            reading = unreadable(error.strerror or str(error))
+        if reading.problem is not None:
+            reason: ArticleError = InvalidMetadata(f"{path} is used without its wrong fields ({reading.problem})")
+            if reading.license_unknown:
+                reason = UnreadableMetadata(
+                    f"{path} cannot be used ({reading.problem}): it may have stated a retraction or a licence, so that "
+                    "the licence counts as unknown and nothing of the article is passed on until the file is mended "
+                    "and registered again"
+                )
+            self.leave_out(path, reason)
+        return reading
+
+
+def _unreadable_file(path: PurePosixPath, error: OSError) -> ArticleError | SystemicError:
+    reason = error.strerror or str(error)
+    if is_machine_fault(error):
+        return SourceError(f"cannot read {path}: {reason}; this machine lacks something, not the package")
+    return UnreadableFile(f"{printable(str(path))} cannot be read: {reason}")
 
 
 def list_package(folder: Path, root: Path) -> PackageListing | None:
-    """Return the listing of a package folder below `root`; None when the folder is no package.
+    """Return the listing of a package folder, `root` or a folder below it; None when the folder is no package.
+
+    A file that leads out of the source or is no file is left out and named in `PackageListing.problems`, and so is
+    metadata that cannot be used.
 
     Raises:
-        SourceError: if a file cannot be read.
+        ArticleError: if the package cannot be registered: `OutsideSource`, `NotAFile`, `UnreadableFile`,
+            `UnreadableName`.
+        SourceError: if it is not the package's fault.
     """
-    paths = package_paths(folder)
-    if not paths:
+    place = PurePosixPath(folder.relative_to(root).as_posix())
+    reader = _PackageReader(root)
+    entries = reader.entries(place)
+    if not has_document(entries):
         return None
-    files = []
-    for role, path in paths:
+    if printable(folder.name) != folder.name:
+        raise UnreadableName(f"{printable(folder.name)}: the name is not UTF-8: rename the folder")
+    for role in ("pdf", "xml"):
+        name = _document(entries, folder.name, f".{role}")
+        if name is not None:
+            reader.add(role, place / name)
+    if not reader.files:
+        raise reader.refusals[0]
+    pictures = _pictures(entries, place)
+    if any(entry.name == "figures" and entry.kind != "file" for entry in entries):
         try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise SourceError(f"cannot read {path}: {error}") from error
-        relative = path.relative_to(root).as_posix()
-        files.append(PackageFile(role, relative, len(content), hashlib.sha256(content).hexdigest()))
-    metadata = _metadata(folder)
-    article_id, version = article_id_and_version(folder.name, metadata)
+            pictures += _pictures(reader.entries(place / "figures"), place / "figures")
+        except (OutsideSource, NotAFile) as error:
+            reader.leave_out(place / "figures", error)
+    for role, path in sorted(pictures):
+        reader.add(role, path)
+    names = {entry.name for entry in entries}
+    described = next((name for name in ("metadata.json", f"{folder.name}.json") if name in names), None)
+    reading = reader.metadata(place / described) if described is not None else MetadataReading(StatedMetadata())
+    metadata = reading.stated
+    article_id, version = article_id_and_version(folder.name, {"pmcid": metadata.pmcid, "version": metadata.version})
     stated: dict[str, Any] = {
-        "license_code": _text(metadata.get("license_code")),
-        "is_retracted": metadata.get("is_retracted") is True,
-        "title": _text(metadata.get("title")),
-        "citation": _text(metadata.get("citation")),
+        "license_code": None if reading.license_unknown else _text(metadata.license_code),
+        "is_retracted": metadata.is_retracted,
+        "title": _text(metadata.title),
+        "citation": _text(metadata.citation),
     }
     return PackageListing(
         article_id=article_id,
         name=folder.name,
         version=version,
         **stated,
-        files=tuple(files),
-        digest=package_digest(files, stated),
-        is_manuscript=metadata.get("is_manuscript") is True,
-        doi=clean_doi(_text(metadata.get("doi"))),
+        files=tuple(reader.files),
+        digest=package_digest(reader.files, stated, reader.problems),
+        is_manuscript=metadata.is_manuscript,
+        problems=tuple(reader.problems),
+        license_unknown=reading.license_unknown,
+        doi=clean_doi(_text(metadata.doi)),
     )
 
 

@@ -65,11 +65,30 @@ def test_a_folder_without_pdf_and_xml_is_no_package(tmp_path: Path) -> None:
     assert list_package(package(tmp_path / "metadata", x_dot_json=b"{}"), tmp_path) is None
 
 
-def test_broken_metadata_is_ignored(tmp_path: Path) -> None:
-    folder = package(tmp_path / "PMC5", article_dot_pdf=b"%PDF", metadata_dot_json=b"{not json")
+@pytest.mark.parametrize("shape", ["metadata.json", "PMC5.1.json"])
+def test_metadata_that_cannot_be_read_is_a_problem_and_the_licence_is_unknown(tmp_path: Path, shape: str) -> None:
+    folder = package(tmp_path / "PMC5.1", article_dot_pdf=b"%PDF")
+    before = list_package(folder, tmp_path)
+    (folder / shape).write_bytes(b"{not json")
     listing = list_package(folder, tmp_path)
+    assert before is not None
     assert listing is not None
-    assert listing.license_code is None
+    assert listing.license_unknown
+    (problem,) = listing.problems
+    assert (problem.path, problem.error_class) == (f"PMC5.1/{shape}", "UnreadableMetadata")
+    assert "licence counts as unknown" in problem.message
+    assert listing.digest != before.digest, "it is registered anew, although it states nothing"
+
+
+def test_what_is_left_out_counts_for_the_digest(tmp_path: Path) -> None:
+    folder = package(tmp_path / "PMC5", article_dot_pdf=b"%PDF", f1_dot_jpg=b"j")
+    before = list_package(folder, tmp_path)
+    (folder / "f2.jpg").symlink_to("/etc/passwd")
+    after = list_package(folder, tmp_path)
+    assert before is not None
+    assert after is not None
+    assert [file.path for file in after.files] == [file.path for file in before.files]
+    assert after.digest != before.digest
 
 
 @pytest.mark.parametrize(
