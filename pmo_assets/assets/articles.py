@@ -126,7 +126,7 @@ def articles(
     )
 
 
-@batch_table("package_figures", group=GROUP, sources=["pipeline/articles"])
+@batch_table("package_figures", group=GROUP, sources=["pipeline/articles", "pipeline/figures/registration.py"])
 def package_figures(
     articles: pl.DataFrame,
     article_packages: pl.DataFrame,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -44,6 +44,7 @@ from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
 from pmo_assets.pipeline.figures.matching import match_figures
+from pmo_assets.pipeline.figures.registration import PICTURE_SIDE, PictureUnreadable, decode_gray
 from pmo_assets.pipeline.figures.rendering import png_bytes
 from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore
@@ -72,10 +73,6 @@ class NoPdf(ArticleError):
 
 class FigureNotLocated(ArticleError):
     """A figure that the XML lists was not found in the PDF."""
-
-
-class PictureUnreadable(ArticleError):
-    """A stored picture cannot be decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +225,9 @@ def read_package_figures(
 ) -> StepOutput:
     """List the figures of the JATS XML with their package pictures: rows of `package_figures`.
 
+    This is where package pictures are decoded for the first time: one that cannot be is rejected here, and the steps
+    that follow do without it.
+
     Args:
         article: row of `articles` with `xml`.
         figure_files: the package's pictures, {name, key}.
@@ -235,8 +235,24 @@ def read_package_figures(
     """
     parsed = parse_jats(objects.get(article["xml"]))
     files = {PurePosixPath(item["name"]).name: item["key"] for item in figure_files}
-    return StepOutput(
-        rows=[
+    pictures = [_package_picture(figure, files) for figure in parsed.figures]
+    figure_of = {
+        picture: figure.image_cluster_id
+        for figure, picture in reversed(list(zip(parsed.figures, pictures, strict=True)))
+        if picture is not None
+    }
+    output = StepOutput()
+    unreadable = set()
+    for name, key in sorted(files.items()):
+        try:
+            decode_gray(objects.get(key), PICTURE_SIDE)
+        except PictureUnreadable as error:
+            unreadable.add(name)
+            reason = PictureUnreadable(f"{name} cannot be used: {error}; the figure is looked for without it")
+            shown = figure_of.get(name, PurePosixPath(name).stem)
+            output.rejections.append(_decided(reason, "package_figures", article["article_id"], shown))
+    for ordinal, (figure, picture) in enumerate(zip(parsed.figures, pictures, strict=True)):
+        output.rows.append(
             {
                 "article_id": article["article_id"],
                 "image_cluster_id": figure.image_cluster_id,
@@ -245,22 +261,21 @@ def read_package_figures(
                 "caption": figure.caption,
                 "graphics": list(figure.graphics),
                 "mentions": [asdict(mention) for mention in figure.mentions],
-                "file": _package_picture(figure, files),
+                "file": None if picture is None or picture in unreadable else files[picture],
             }
-            for ordinal, figure in enumerate(parsed.figures)
-        ]
-    )
+        )
+    return output
 
 
-def _package_picture(figure: PackageFigure, files: Mapping[str, str]) -> str | None:
-    """Return the object key of the figure's picture: named like a graphic, with or without a picture suffix."""
+def _package_picture(figure: PackageFigure, files: Collection[str]) -> str | None:
+    """Return the file of the figure's picture: named like a graphic, with or without a picture suffix."""
     names = [PurePosixPath(graphic).name for graphic in figure.graphics] or [figure.image_cluster_id]
     for name in [*names, figure.image_cluster_id]:
         for file_name in (name, *(f"{name}{suffix}" for suffix in (".jpg", ".jpeg", ".png", ".gif"))):
             if file_name in files:
-                return files[file_name]
+                return file_name
         by_stem = [
-            key for file_name, key in sorted(files.items()) if PurePosixPath(file_name).stem == PurePosixPath(name).stem
+            file_name for file_name in sorted(files) if PurePosixPath(file_name).stem == PurePosixPath(name).stem
         ]
         if by_stem:
             return by_stem[0]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from pmo_assets.pipeline.article import (
     ArticleResult,
@@ -84,6 +86,43 @@ def test_metadata_that_cannot_be_read_leaves_the_licence_unknown_whatever_the_ar
         (row,) = read_article(package, objects, load_specialty("ophthalmology")).rows
         assert row["license_code"] is None
         assert row["selected"], "it goes on, below the data root"
+
+
+def broken_pictures() -> dict[str, tuple[bytes, str]]:
+    """Contents that are no pictures, with a word of the reason."""
+    whole = io.BytesIO()
+    Image.effect_noise((300, 200), 60).convert("RGB").save(whole, "JPEG")
+    bomb = io.BytesIO()
+    Image.new("1", (20_000, 20_000)).save(bomb, "PNG")
+    return {
+        "truncated": (whole.getvalue()[:2000], "damaged"),
+        "web page": (b"<!DOCTYPE html><html><body>404 Not Found</body></html>", "no JPEG"),
+        "empty": (b"", "empty"),
+        "bomb": (bomb.getvalue(), "pixels"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["truncated", "web page", "empty", "bomb"])
+def test_a_package_picture_that_cannot_be_decoded_is_one_rejection_and_its_figure_goes_on(kind: str) -> None:
+    content, word = broken_pictures()[kind]
+    article = next(item for item in sample_articles() if item.expected.relevant and len(item.figures) > 1)
+    name = sorted(article.figures)[0]
+    whole = processed(article)
+    broken = processed(dataclasses.replace(article, figures={**article.figures, name: content}))
+    (rejection,) = broken.rejections
+    assert (rejection.stage, rejection.error_class) == ("package_figures", "PictureUnreadable")
+    assert rejection.image_cluster_id in {figure["image_cluster_id"] for figure in article.truth["figures"]}
+    assert name in rejection.message
+    assert word in rejection.message
+    assert len(broken.figures) == len(whole.figures)
+
+
+def test_a_picture_that_no_figure_names_is_rejected_under_its_own_name() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    broken = processed(dataclasses.replace(article, figures={**article.figures, "supplement-7.png": b"GIF89a"}))
+    assert [(item.image_cluster_id, item.error_class) for item in broken.rejections] == [
+        ("supplement-7", "PictureUnreadable")
+    ]
 
 
 def test_an_article_without_xml_is_judged_by_its_pdf() -> None:

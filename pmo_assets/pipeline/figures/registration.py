@@ -17,11 +17,12 @@ import cv2
 import numpy as np
 import pymupdf
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.figures.rendering import gray_page
 from pmo_assets.pipeline.geometry import Box
+from pmo_assets.pipeline.rejections import ArticleError
 
 REGISTRATION_DPI = 110.0
 """Resolution of the page: PMC's JPEGs are some 700 pixels wide, as a figure over both columns is at this resolution."""
@@ -96,7 +97,11 @@ class Registration:
     quarter_turns: int
 
 
-def decoded_gray(data: bytes | None, side: int) -> tuple[Image.Image, tuple[int, int]] | None:
+class PictureUnreadable(ArticleError):
+    """A picture cannot be decoded."""
+
+
+def decode_gray(data: bytes, side: int) -> tuple[Image.Image, tuple[int, int]]:
     """Decode a package picture to gray, what is transparent to white.
 
     Args:
@@ -104,21 +109,40 @@ def decoded_gray(data: bytes | None, side: int) -> tuple[Image.Image, tuple[int,
         side: the caller needs no more pixels than this on a side; a JPEG then decodes for a fraction of the cost.
 
     Returns:
-        The picture (mode "L") and its size (width, height) as stored; None if it is absent, too large or damaged.
+        The picture (mode "L") and its size (width, height) as stored.
+
+    Raises:
+        PictureUnreadable: if it is empty, no picture, too large or damaged.
     """
     if not data:
-        return None
+        raise PictureUnreadable("it is empty")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
                 size = image.size
                 if min(size) < 1 or size[0] * size[1] > MAX_PICTURE_PIXELS:
-                    return None
+                    raise PictureUnreadable(
+                        f"it has {size[0]:,} × {size[1]:,} pixels, the limit is {MAX_PICTURE_PIXELS:,} in all"
+                    )
                 image.draft("RGB", (side, side))
                 return _on_white(image), size
+    except PictureUnreadable:
+        raise
+    except UnidentifiedImageError as error:
+        raise PictureUnreadable("it is no JPEG, PNG, GIF or TIFF") from error
     except Exception as error:  # Pillow raises many classes on damaged files
         raise_fault(error)
+        raise PictureUnreadable(f"it is damaged: {error}") from error
+
+
+def decoded_gray(data: bytes | None, side: int) -> tuple[Image.Image, tuple[int, int]] | None:
+    """Decode a package picture as `decode_gray` does; None if there is none, or it cannot be decoded."""
+    if data is None:
+        return None
+    try:
+        return decode_gray(data, side)
+    except PictureUnreadable:
         return None
 
 
