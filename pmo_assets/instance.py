@@ -194,6 +194,6 @@ def _unusable(home: Path, reason: str) -> SystemicError:
     folders = f"{home / 'history'} and {home / 'schedules'}"
     return SystemicError(
         f"the Dagster databases in {home} cannot be used ({reason}). End every pmo and dagster process, delete "
-        f"{folders} and run the command again. What is lost: the history of runs that the UI shows; batches are processed again. "
-        "Registered batches, tables and releases stay below the data root"
+        f"{folders} and run the command again. What is lost: the history of runs that the UI shows; batches are "
+        "processed again. Registered batches, tables and releases stay below the data root"
     )

@@ -62,6 +62,7 @@ def test_a_new_dagster_home_gets_the_configuration_and_an_old_one_keeps_its_own(
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     home = dagster_home(Settings(dagster_home=tmp_path / "home"))
     assert "telemetry" in (home / "dagster.yaml").read_text()
+    assert (home / "schedules" / "schedules.db").is_file(), "made before the UI starts on it"
     (home / "dagster.yaml").write_text("nux: {enabled: false}")
     dagster_home(Settings(dagster_home=tmp_path / "home"))
     assert (home / "dagster.yaml").read_text() == "nux: {enabled: false}"
