@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -100,7 +100,8 @@ def article(
     folder = Path(os.path.abspath(folder))  # not resolve(): a link's own name is the package's name
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: give the folder of one article package")
-    listing = list_package(folder, folder.parent)
+    root = folder if folder.is_symlink() else folder.parent  # what lies outside of it is not read
+    listing = list_package(folder, root)
     if listing is None:
         raise CommandError(f"{folder} is no article package: it holds neither article.pdf nor article.xml")
     objects, pixels = MemoryObjects({}), MemoryPixels({})
@@ -108,7 +109,7 @@ def article(
         **asdict(listing),
         "files": [asdict(item) for item in listing.files if not (ignore_xml and item.role == "xml")],
     }
-    package = fetch_package(row, LocalFolder(folder.parent), objects, fetch_limits(settings))
+    package = fetch_package(row, LocalFolder(root), objects, fetch_limits(settings))
     start = time.perf_counter()
     with chat_model(settings, _data_root(settings)) as model:
         result = process_article(
@@ -174,26 +175,62 @@ def _write_overlays(folder: Path, result: Any, pictures: Any) -> None:
 
 @batches_app.command("add")
 def batches_add(
-    source: Annotated[Path, typer.Option("--source", help="Folder whose subfolders are article packages.")],
+    source: Annotated[
+        Path,
+        typer.Option("--source", help="Folder whose subfolders are article packages, or the folder of one package."),
+    ],
     size: Annotated[
         int | None, typer.Option("--size", min=1, help="Articles per batch; PMO_BATCH_SIZE if not given.")
     ] = None,
 ) -> None:
-    """Register the packages of a folder as batches. What is registered already is not registered again."""
+    """Register the packages of a folder as batches. What is registered already is not registered again.
+
+    The folder is that of one package, or its subfolders are packages: NAME/article.pdf with optional article.xml,
+    figures/ and metadata.json, or the PMC Cloud Service's PMC123.1/PMC123.1.pdf with .xml, .json and media files.
+    Links are followed inside the folder only.
+
+    A package that cannot be registered is named with the reason, here and in `pmo report`, until it is mended and the
+    folder registered again; the others are registered. The status is 1 only if no package could be registered.
+    """
     from pmo_assets.resources.registry import BatchRegistry
     from pmo_assets.resources.sources import LocalFolder
     from pmo_assets.runner import open_instance, register_partitions
 
     settings = _settings()
     registry = BatchRegistry(_data_root(settings))
+    problems: list[str] = []
+    readable = 0
+
+    def look(item: Any) -> None:
+        nonlocal readable
+        readable += 1
+        problems.extend(problem.message for problem in item.problems)
+        tell(item.name)
+
     with _spinner("reading packages") as tell:
-        added = registry.add(LocalFolder(source), size or settings.batch_size, progress=lambda item: tell(item.name))
+        added = registry.add(LocalFolder(source), size or settings.batch_size, progress=look)
     with open_instance(settings) as instance:
         register_partitions(instance, registry.batches())
     for key, count in added:
         console.print(f"{key}  {count} articles")
+    rejected = registry.rejections(LocalFolder(source).uri)["message"].to_list()
+    _say_list("left out", "file", problems)
+    _say_list("not registered", "package", rejected)
+    if not readable:
+        raise CommandError("no package could be registered: the reasons are above and in `pmo report`")
     if not added:
-        console.print("nothing new: every package is in a batch already")
+        console.print("nothing new: every package that can be registered is in a batch already")
+
+
+def _say_list(title: str, noun: str, lines: Sequence[str], shown: int = 20) -> None:
+    if not lines:
+        return
+    count = f"{len(lines)} {noun}{'' if len(lines) == 1 else 's'}"
+    messages.print(f"[yellow]{title}[/] {count}:", highlight=False)
+    for line in lines[:shown]:
+        messages.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+    if len(lines) > shown:
+        messages.print(f"  … and {len(lines) - shown} more", highlight=False)
 
 
 @batches_app.command("list")
@@ -349,6 +386,7 @@ def report() -> None:
     settings = _settings()
     tables = Tables(_data_root(settings))
     if not tables.batches("dataset_rows"):
+        _say_list("not registered", "package", tables.registration_rejections()["message"].to_list())
         raise CommandError("no batch has been processed yet: run `pmo run`")
     selection = select_articles(tables)
     summary = release_summary(tables, selection, stages=STAGES, specialty=load_specialty(settings.specialty))

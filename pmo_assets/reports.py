@@ -152,7 +152,7 @@ def release_summary(
     Args:
         tables: the tables below the data root.
         selection: see `releases.select_articles`.
-        stages: assets whose rejections count, in order.
+        stages: assets whose rejections count, in order; those of the registration come before them.
         specialty: what the dataset is about, for the header.
     """
     current = selection.current
@@ -165,7 +165,7 @@ def release_summary(
     images = _present(_concat(tables, "image_detections", batches), current)
     listed = _present(_concat(tables, "package_figures", batches), current)
     rejections = pl.concat(
-        [schemas.empty_table(schemas.Rejections), *(tables.read_rejections(stages, batch) for batch in batches)]
+        [tables.registration_rejections(), *(tables.read_rejections(stages, batch) for batch in batches)]
     )
     located = figures.filter("matched").height
     listing = selection.listing()

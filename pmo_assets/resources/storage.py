@@ -3,10 +3,12 @@
 `pyarrow.fs` speaks both; whatever is written appears whole or not at all: locally through a temporary file that is
 renamed, on S3 because an object becomes visible when its upload is complete. Layout below the root::
 
+    claims/<sequence>.parquet              the same, under the place in the sequence that it took; created exactly once
     manifests/<batch>.parquet              what a batch holds; never changes
     objects/<aa>/<sha256><suffix>          PDFs, XML, package pictures, by content
     tables/<asset>/<batch>.parquet         one table per asset and batch
     rejections/<asset>/<batch>.parquet     what the asset could not process
+    rejections/registration/<source>.parquet   packages of a source that could not be registered
     pixels/<store>/<batch>/<article>.parquet   pictures, apart from the facts
     answers/<aa>/<sha256>.json             what language models answered
     release/…                              the dataset, its card, gallery and report
@@ -16,6 +18,7 @@ renamed, on S3 because an object becomes visible when its upload is complete. La
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import hashlib
 import io
@@ -23,7 +26,9 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal, cast
@@ -33,9 +38,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
+from filelock import FileLock
 
 from pmo_assets import schemas
 from pmo_assets.pipeline.articles.batches import in_sequence
+from pmo_assets.pipeline.articles.packages import REGISTRATION_STAGE
 from pmo_assets.pipeline.rejections import Rejection
 from pmo_assets.pipeline.stores import Picture, StorageError
 from pmo_assets.processes import process_is_alive
@@ -57,6 +64,21 @@ def _filesystem(root: str, endpoint: str | None) -> tuple[pafs.FileSystem, str]:
         retries = pafs.AwsStandardS3RetryStrategy(max_attempts=5)
         return pafs.S3FileSystem(retry_strategy=retries, **options), root.removeprefix("s3://").rstrip("/")
     return pafs.LocalFileSystem(), str(Path(root).expanduser().absolute())
+
+
+@functools.lru_cache(maxsize=8)
+def _s3_client(endpoint: str | None, region: str) -> Any:
+    """Return a client for what pyarrow's S3 file system cannot do; it looks for credentials in the same places."""
+    import boto3
+    from botocore.config import Config
+
+    url = endpoint if not endpoint or "://" in endpoint else f"https://{endpoint}"
+    config = Config(
+        s3={"addressing_style": "path" if endpoint else "auto"},
+        retries={"mode": "standard", "max_attempts": 5},
+        request_checksum_calculation="when_required",  # servers other than AWS may not know the newer checksums
+    )
+    return boto3.client("s3", endpoint_url=url, region_name=region, config=config)
 
 
 def _host() -> str:
@@ -96,7 +118,9 @@ class DataRoot:
         hint = (
             "check the folder, its permissions and free space" if self.is_local else "check bucket, endpoint and keys"
         )
-        return StorageError(f"cannot {action} {self.uri(key)}: {error} ({hint}; the root is PMO_DATA_ROOT={self.root})")
+        # one line, as every error: botocore's may have more
+        text = " ".join(str(error).split())
+        return StorageError(f"cannot {action} {self.uri(key)}: {text} ({hint}; the root is PMO_DATA_ROOT={self.root})")
 
     def exists(self, key: str) -> bool:
         """Say whether a file is there."""
@@ -154,7 +178,53 @@ class DataRoot:
         except OSError as error:
             raise self._failure("write", key, error) from error
 
-    def _writing_locally(self, target: Path) -> Iterator[IO[bytes]]:
+    def create(self, key: str, content: bytes) -> bool:
+        """Write a file that is not there yet, whole; return whether it was this call that did.
+
+        Of several processes, on whatever machines, that create the same file exactly one is told so. An S3 server must
+        honour `If-None-Match: *`, as AWS does, and MinIO, Ceph and Cloudflare R2 in their present versions.
+
+        Raises:
+            StorageError: if it cannot be written.
+        """
+        if not self.is_local:
+            return self._create_remotely(key, content)
+        target = Path(self._path(key))
+        try:
+            with self._partial(target) as partial:
+                partial.write_bytes(content)
+                _sync(partial)
+                return _link(partial, target)
+        except OSError as error:
+            raise self._failure("write", key, error) from error
+
+    def _create_remotely(self, key: str, content: bytes) -> bool:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        bucket, _, name = self._path(key).partition("/")
+        writer = uuid.uuid4().hex
+        try:
+            client = _s3_client(self.endpoint, cast(pafs.S3FileSystem, self._fs).region)
+            for pause in (0.1, 0.5, 2.0):
+                try:
+                    client.put_object(
+                        Bucket=bucket, Key=name, Body=content, IfNoneMatch="*", Metadata={"writer": writer}
+                    )
+                    return True
+                except ClientError as error:
+                    if error.response["Error"]["Code"] == "PreconditionFailed":
+                        # The answer to a first attempt of ours may have been lost on the way.
+                        return bool(client.head_object(Bucket=bucket, Key=name)["Metadata"].get("writer") == writer)
+                    if error.response["Error"]["Code"] != "ConditionalRequestConflict":
+                        raise
+                    time.sleep(pause)  # another writer is about to finish, or to fail
+            raise TimeoutError("others write it all the time")
+        except (BotoCoreError, ClientError, OSError) as error:
+            raise self._failure("write", key, error) from error
+
+    @contextlib.contextmanager
+    def _partial(self, target: Path) -> Iterator[Path]:
+        """Give the place beside a file where its content is prepared; what killed processes left there is removed."""
         target.parent.mkdir(parents=True, exist_ok=True)
         for abandoned in target.parent.glob(f".{target.name}.*.part"):
             pid, _, host = abandoned.name.removesuffix(".part").rpartition(".")[2].partition("-")
@@ -162,14 +232,17 @@ class DataRoot:
                 abandoned.unlink(missing_ok=True)
         partial = target.with_name(f".{target.name}.{os.getpid()}-{_host()}-{threading.get_ident()}.part")
         try:
+            yield partial
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _writing_locally(self, target: Path) -> Iterator[IO[bytes]]:
+        with self._partial(target) as partial:
             with partial.open("wb") as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
             partial.replace(target)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
 
     def _writing_remotely(self, key: str) -> Iterator[IO[bytes]]:
         # pyarrow completes the upload when its stream is closed, even after an error: buffer to keep it all-or-nothing.
@@ -188,6 +261,30 @@ class DataRoot:
             pass
         except OSError as error:
             raise self._failure("delete", key, error) from error
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def _link(partial: Path, target: Path) -> bool:
+    """Give a file its final name unless that is taken; return whether it was free."""
+    try:
+        os.link(partial, target)
+        return True
+    except FileExistsError:
+        # On a network disk the answer to the first attempt may have been lost: then the file has both names.
+        return partial.stat().st_nlink > 1
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            raise
+    # The disk has no second names (exFAT, some SMB): then commands take turns.
+    with FileLock(target.with_name(".create.lock"), timeout=60):
+        if target.exists():
+            return False
+        partial.replace(target)
+        return True
 
 
 def _spooled_file() -> Any:
@@ -254,10 +351,15 @@ class ParquetPixels:
         return {row["key"]: Picture(**row) for row in table.iter_rows(named=True)}
 
 
-def parquet_bytes(table: pl.DataFrame, *, compress: bool = True) -> bytes:
+def parquet_bytes(table: pl.DataFrame, *, compress: bool = True, metadata: Mapping[str, str] | None = None) -> bytes:
     """Return the table as a Parquet file; the same rows give the same bytes (PNG columns gain nothing from zstd)."""
     buffer = io.BytesIO()
-    table.write_parquet(buffer, compression=_COMPRESSION if compress else "uncompressed", statistics=compress)
+    table.write_parquet(
+        buffer,
+        compression=_COMPRESSION if compress else "uncompressed",
+        statistics=compress,
+        metadata=dict(metadata) if metadata is not None else None,
+    )
     return buffer.getvalue()
 
 
@@ -321,6 +423,25 @@ class Tables:
         keys = [f"rejections/{stage}/{batch}.parquet" for stage in stages]
         tables = [read_parquet(self.data_root, key) for key in keys if self.data_root.exists(key)]
         return pl.concat([schemas.empty_table(schemas.Rejections), *tables])
+
+    def write_registration_rejections(self, source: str, rejections: Sequence[Rejection]) -> None:
+        """Replace what of a source (its URI) could not be registered."""
+        if rejections:
+            self.write_rejections(REGISTRATION_STAGE, _source_name(source), rejections)
+        else:
+            self.data_root.delete(f"rejections/{REGISTRATION_STAGE}/{_source_name(source)}.parquet")
+
+    def registration_rejections(self, source: str | None = None) -> pl.DataFrame:
+        """Return what of a source, or of all, could not be registered when it was last looked at."""
+        if source is not None:
+            return self.read_rejections([REGISTRATION_STAGE], _source_name(source))
+        names = self.data_root.keys(f"rejections/{REGISTRATION_STAGE}", ".parquet")
+        tables = [self.read_rejections([REGISTRATION_STAGE], name.removesuffix(".parquet")) for name in names]
+        return pl.concat([schemas.empty_table(schemas.Rejections), *tables])
+
+
+def _source_name(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ def finish(tables: Tables, batch: str, versions: dict[int, int]) -> None:
             "version": version,
             "is_retracted": False,
             "figure_files": [],
+            "license_unknown": False,
         }
         for number, version in versions.items()
     ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
+import errno
 import multiprocessing
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
-import pyarrow.fs as pafs
 import pytest
 from dataframely.exc import ValidationError
 
@@ -28,37 +28,6 @@ from pmo_assets.resources.storage import (
 REJECTION = Rejection("articles", 7, None, "NoPdf", "no PDF")
 
 
-@pytest.fixture(scope="module")
-def s3_endpoint() -> Iterator[str]:
-    """A moto server: it speaks the S3 API over HTTP on loopback."""
-    from moto.server import ThreadedMotoServer
-
-    saved = {name: os.environ.get(name) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")}
-    os.environ.update(AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="test", AWS_REGION="us-east-1")
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    endpoint = f"http://{host}:{port}"
-    pafs.S3FileSystem(endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True).create_dir(
-        "bucket"
-    )
-    yield endpoint
-    server.stop()
-    for name, value in saved.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
-
-
-@pytest.fixture(params=["local", "s3"])
-def data_root(request: pytest.FixtureRequest, tmp_path: Path) -> DataRoot:
-    if request.param == "local":
-        return DataRoot(str(tmp_path / "root"))
-    prefix = f"s3://bucket/{tmp_path.name}-{datetime.datetime.now(tz=datetime.UTC).timestamp()}"
-    return DataRoot(prefix, request.getfixturevalue("s3_endpoint"))
-
-
 def test_what_is_written_is_read(data_root: DataRoot) -> None:
     data_root.write("a/b.bin", b"one")
     data_root.write("a/b.bin", b"two")
@@ -68,6 +37,43 @@ def test_what_is_written_is_read(data_root: DataRoot) -> None:
     assert data_root.keys("nowhere") == []
     data_root.delete("a/b.bin")
     assert not data_root.exists("a/b.bin")
+
+
+def test_a_file_is_created_once(data_root: DataRoot) -> None:
+    assert data_root.create("claims/0001.parquet", b"first")
+    assert not data_root.create("claims/0001.parquet", b"second")
+    assert data_root.read("claims/0001.parquet") == b"first"
+    assert data_root.keys("claims") == ["0001.parquet"], "nothing else is left"
+
+
+def test_a_disk_without_second_names_creates_once_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EPERM, "no hard links here")
+
+    monkeypatch.setattr(os, "link", refused)
+    root = DataRoot(str(tmp_path))
+    assert root.create("x", b"first")
+    assert not root.create("x", b"second")
+    assert root.read("x") == b"first"
+
+
+def test_an_answer_that_was_lost_does_not_lose_the_file(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import botocore.httpsession
+
+    root = DataRoot(f"s3://bucket/lost-{time.time_ns()}", s3_endpoint)
+    send, lost = botocore.httpsession.URLLib3Session.send, []
+
+    def send_and_lose_the_answer(session: object, request: object) -> object:
+        answer = send(session, request)
+        if request.method == "PUT" and not lost:  # type: ignore[attr-defined]
+            lost.append(request)
+            raise botocore.httpsession.EndpointConnectionError(endpoint_url=s3_endpoint)
+        return answer
+
+    monkeypatch.setattr(botocore.httpsession.URLLib3Session, "send", send_and_lose_the_answer)
+    assert root.create("x", b"first")
+    assert lost
+    assert not root.create("x", b"second")
 
 
 def test_a_models_answers_are_kept(data_root: DataRoot) -> None:
