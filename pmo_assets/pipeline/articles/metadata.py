@@ -7,6 +7,7 @@ the licence of such an article counts as unknown, whatever its own files say, so
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -88,9 +89,8 @@ def unreadable(reason: str) -> MetadataReading:
 
 
 def _unambiguous(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        repeated = sorted({name for name, _ in pairs if sum(other == name for other, _ in pairs) > 1})
-        if not DECISIVE.isdisjoint(repeated):
-            raise ValueError(f"{', '.join(repeated)} is there twice")
-    return fields
+    """Return an object's fields; one that decides must not be stated twice."""
+    names = Counter(name for name, _ in pairs)
+    if repeated := sorted(name for name in DECISIVE if names[name] > 1):
+        raise ValueError(f"{', '.join(repeated)} is there twice")
+    return dict(pairs)

@@ -51,12 +51,17 @@ def test_a_retraction_is_one_however_it_is_written(value: object) -> None:
         (b'{"is_retracted": "perhaps"}', "is_retracted"),
         (b'{"is_retracted": [true], "license_code": "CC BY"}', "is_retracted"),
         (b'{"is_retracted": true, "is_retracted": false}', "twice"),
+        (
+            b'{"\\ud800": 1, "\\ud800": 2, "license_code": "CC BY", "license_code": "CC0"}',
+            "license_code is there twice",
+        ),
     ],
 )
 def test_what_may_have_stated_a_retraction_or_a_licence_leaves_the_licence_unknown(content: bytes, words: str) -> None:
     read = read_metadata(content)
     assert read.license_unknown
     assert words in str(read.problem)
+    assert str(read.problem).encode(), "a table can hold it"
 
 
 def test_the_fields_that_are_right_count_beside_a_wrong_one() -> None:
