@@ -31,7 +31,7 @@ LOCK_NAME = ".opening.lock"
 PATIENCE = 5.0
 """Seconds after which a waiting process says what it is waiting for: opening takes about one."""
 
-LOCK_TIMEOUT = 120.0
+LOCK_TIMEOUT = 300.0
 """Seconds after which a waiting process gives up; the lock of a process that died is free at once."""
 
 DATABASES = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")

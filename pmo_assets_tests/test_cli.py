@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 Pmo = Callable[..., subprocess.CompletedProcess[str]]
@@ -217,6 +218,12 @@ def test_packages_that_cannot_be_registered_are_named_and_the_others_registered(
     for words in ("registration", "PMC77", "UnreadableMetadata", "article_packages"):
         assert words in report
     assert "PMC77" in (tmp_path / "data" / "release" / "report.html").read_text()
+    release = pl.read_parquet(tmp_path / "data" / "release" / "pubmed_ophtha.parquet")
+    withheld = release.filter(pl.col("article_id") == int(names[0].removeprefix("PMC")))
+    assert withheld.height > 0
+    for column in ("license", "panel_image_bytes", "subcaption_text"):
+        assert withheld[column].is_null().all(), "its XML states a licence, but its metadata may have taken it back"
+        assert release[column].is_not_null().any()
     (source / "PMC77").unlink()
     again = pmo("batches", "add", "--source", source)
     assert "not registered" not in again.stderr
