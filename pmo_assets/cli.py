@@ -623,7 +623,7 @@ def _progress() -> Iterator[tuple[Progress, Callable[[str, int, int], None]]]:
 
 
 MINIMUM_ADDRESS_SPACE_MB = 2560
-"""With less, libraries that are loaded abort or wait for ever; twice as much leaves room on machines with many cores."""
+"""With less, libraries abort or wait for ever as they are loaded; machines with many cores need more."""
 
 
 def _check_address_space() -> None:

@@ -96,7 +96,7 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
             "is_manuscript": given.get("is_manuscript", False),
             "pdf": f"objects/aa/{given.get('pdf', number)}.pdf",
         }
-        known.append({**shared, "figure_files": [], "doi": None})
+        known.append({**shared, "figure_files": [], "doi": None, "license_unknown": False})
         articles.append(
             {
                 **shared,

@@ -19,9 +19,7 @@ from pmo_assets.pipeline.articles.packages import PackageListing, newest_version
 def manifest_rows(listings: Sequence[PackageListing], source: str) -> list[dict[str, Any]]:
     """Return the manifest of one batch as rows of the table `article_batch`."""
     rows = [asdict(listing) for listing in listings]
-    return [
-        {**row, "source": source, "files": list(row["files"]), "problems": list(row["problems"])} for row in rows
-    ]
+    return [{**row, "source": source, "files": list(row["files"]), "problems": list(row["problems"])} for row in rows]
 
 
 def batch_key(sequence: int, listings: Sequence[PackageListing]) -> str:

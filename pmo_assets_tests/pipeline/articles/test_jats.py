@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -511,13 +510,9 @@ PARAMETER_LAUGHS = "".join(f'<!ENTITY % l{n} "{f"&#37;l{n - 1};" * 10}">' for n 
     ],
     ids=lambda xml: xml[:60],
 )
-def test_bombs_are_refused_at_once(xml: str) -> None:
-    start = time.perf_counter()
-
+def test_bombs_are_refused(xml: str) -> None:
     with pytest.raises(UnsafeXml):
         parse_jats(xml.encode())
-
-    assert time.perf_counter() - start < 1
 
 
 def test_files_are_never_read(tmp_path: Path) -> None:

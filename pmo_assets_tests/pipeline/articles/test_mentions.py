@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,11 +146,9 @@ def test_of_two_figures_with_one_number_the_text_means_the_first() -> None:
 def test_endless_text_is_bounded() -> None:
     endless = ReferringParagraph("See Figs. 1-30. Then more. " * 40_000)
     short = [ReferringParagraph(f"Case {n} is in Figure 1.") for n in range(MAX_MENTIONS + 50)]
-    start = time.perf_counter()
 
     (mentions,) = mentions_of_figures([endless, *short], ids=[[]], labels=["Figure 1"])
 
-    assert time.perf_counter() - start < 8
     assert len(mentions) == MAX_MENTIONS
     assert max(len(mention.paragraph) for mention in mentions) <= MAX_PARAGRAPH
 
