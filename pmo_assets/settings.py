@@ -18,6 +18,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
+from pmo_assets.pipeline.detection.retinanet_config import config_files
 
 _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)
@@ -189,7 +190,8 @@ class Settings(BaseSettings):
 def settings_digest(settings: Settings, asset: str) -> str:
     """Return a short hash of the options that change `asset`'s result; "" when there is none.
 
-    Files (weights, a specialty's own TOML) count with their content, so that another file of the same name shows.
+    Files (weights, a checkpoint's configuration, a specialty's own TOML) count with their content, so that another file
+    of the same name shows.
     """
     values = {
         name: getattr(settings, name)
@@ -202,10 +204,18 @@ def settings_digest(settings: Settings, asset: str) -> str:
     if specialty.suffix == ".toml":
         values["specialty"] = specialty
     for name, value in values.items():
-        if isinstance(value, Path) and value.is_file():
-            state = value.stat()
-            values[name] = _content_digest(value.absolute(), state.st_size, state.st_mtime_ns)
+        if isinstance(value, Path) and value.expanduser().is_file():
+            path = value.expanduser().absolute()
+            beside = config_files(path) if name.endswith("_checkpoint") else ()
+            values[name] = [_file_digest(file) for file in (path, *beside)]
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:8]
+
+
+def _file_digest(path: Path) -> str:
+    if not path.is_file():
+        return "no file"  # the step says so; the code location loads all the same
+    state = path.stat()
+    return _content_digest(path, state.st_size, state.st_mtime_ns)
 
 
 @functools.cache

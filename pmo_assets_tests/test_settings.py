@@ -59,6 +59,38 @@ def test_weights_count_with_their_content(tmp_path: Path) -> None:
     assert settings_digest(by_first, "panel_detections") != digest, "a missing file does not break the code location"
 
 
+def test_the_configuration_beside_a_checkpoint_counts(tmp_path: Path) -> None:
+    first, config, base = tmp_path / "a.pth", tmp_path / "config.yaml", tmp_path / "base.yaml"
+    first.write_bytes(b"weights")
+    settings = Settings(panel_checkpoint=first)
+    digests = [settings_digest(settings, "panel_detections")]
+    config.write_text("_BASE_: base.yaml\nMODEL: {}")
+    digests.append(settings_digest(settings, "panel_detections"))
+    base.write_text("TEST: {DETECTIONS_PER_IMAGE: 60}")
+    digests.append(settings_digest(settings, "panel_detections"))
+    base.write_text("TEST: {DETECTIONS_PER_IMAGE: 600}")
+    digests.append(settings_digest(settings, "panel_detections"))
+    config.write_text("{")
+    digests.append(settings_digest(settings, "panel_detections"))
+    config.unlink()
+    config.mkdir()
+    digests.append(settings_digest(settings, "panel_detections"))
+    assert len(set(digests)) == 6, "also one that cannot be read, which the step refuses"
+    other = Settings(detector_weights=first)
+    config.rmdir()
+    plain = settings_digest(other, "panel_detections")
+    config.write_text("MODEL: {}")
+    assert settings_digest(other, "panel_detections") == plain, "not of Detectron2"
+
+
+def test_weights_in_the_home_folder_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = Settings(panel_checkpoint=Path("~/a.pth"))
+    absent = settings_digest(settings, "panel_detections")
+    (tmp_path / "a.pth").write_bytes(b"weights")
+    assert settings_digest(settings, "panel_detections") != absent
+
+
 def test_weights_count_only_for_what_they_find(tmp_path: Path) -> None:
     file = tmp_path / "weights"
     file.write_bytes(b"weights")
