@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, ImageType
+from pmo_assets.pipeline.detection.memory_batches import loading
 
 SIDE = 128
 """Pictures are described at 128 pixels on the long side: layers and vessels remain, pixel noise and JPEG blocks go."""
@@ -205,8 +206,9 @@ def expanded(features: NDArray[np.float64]) -> NDArray[np.float64]:
 @lru_cache(maxsize=1)
 def weights() -> dict[str, Any]:
     """Return the fitted model: mean and scale per measure, one row of coefficients and a bias per type."""
-    data = json.loads(files("pmo_assets.pipeline.detection").joinpath("image_type_weights.json").read_text("utf-8"))
-    return {key: np.asarray(data[key]) for key in ("mean", "scale", "coefficients", "bias")}
+    with loading("image_type_weights.json", mend="install pmo-assets again"):
+        data = json.loads(files("pmo_assets.pipeline.detection").joinpath("image_type_weights.json").read_text("utf-8"))
+        return {key: np.asarray(data[key]) for key in ("mean", "scale", "coefficients", "bias")}
 
 
 def pixel_scores(crop: NDArray[np.uint8]) -> NDArray[np.float64]:

@@ -6,7 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal, TypeVar
 
 from pmo_assets.pipeline.faults import is_out_of_memory
@@ -27,6 +28,36 @@ SHARE = 0.25
 
 class DeviceMemoryExhausted(SystemicError):
     """The GPU has no memory left for a single figure, and figures are brought to one size: none will fit."""
+
+
+@contextmanager
+def loading(what: str, provider: Provider = "cpu", mend: str = "") -> Iterator[None]:
+    """Make whatever goes wrong in the block systemic: what is loaded once for all figures is no figure's fault.
+
+    Args:
+        what: a network, or the library that runs it.
+        provider: where it is loaded.
+        mend: what to do about it.
+
+    Raises:
+        MemoryError: when the CPU's memory does not suffice: that is the worker's, whose limit the message is about.
+        SystemicError: for any other error, a GPU without memory among them.
+    """
+    try:
+        yield
+    except (SystemicError, MemoryError):
+        raise
+    except Exception as error:
+        words = " ".join(str(error).split())[:300]
+        if not is_out_of_memory(error):
+            failure = f"{what} cannot be loaded ({type(error).__name__}: {words})"
+            raise SystemicError(f"{failure}: {mend}" if mend else failure) from error
+        if provider == "cpu":
+            raise MemoryError(f"not enough memory to load {what}: {words}") from error
+        raise SystemicError(
+            f"the GPU's memory does not suffice to load {what}; fewer processes share it with "
+            f"PMO_DETECTOR_WORKERS=1: {words}"
+        ) from error
 
 
 def free_device_bytes() -> int | None:
@@ -90,6 +121,8 @@ class MemoryBatches:
             try:
                 results.extend(run(chosen))
                 continue
+            except SystemicError:
+                raise
             except Exception as error:
                 if not is_out_of_memory(error):
                     raise

@@ -23,10 +23,9 @@ from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView, Im
 from pmo_assets.pipeline.detection.input_size import bucket_of, network_input
 from pmo_assets.pipeline.detection.mark_input import mark_input
 from pmo_assets.pipeline.detection.marks import MARK_WORDS, is_plot
-from pmo_assets.pipeline.detection.memory_batches import MemoryBatches, Provider, batch_size_for
+from pmo_assets.pipeline.detection.memory_batches import MemoryBatches, Provider, batch_size_for, loading
 from pmo_assets.pipeline.detection.network_boxes import OUTPUTS, NetworkBoxes, network_boxes
 from pmo_assets.pipeline.detection.protocols import BoxNetwork
-from pmo_assets.pipeline.faults import is_out_of_memory
 from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.stores import SystemicError
 
@@ -67,9 +66,12 @@ def onnx_session(path: Path, outputs: tuple[str, ...], provider: Provider = "cpu
         threads: on the CPU.
 
     Raises:
-        SystemicError: when the file is no such network, or when CUDA is asked for and does not work here.
+        SystemicError: when the file is no such network, or when ONNX Runtime or CUDA does not work here.
+        MemoryError: when the network does not fit into the CPU's memory.
     """
-    import onnxruntime  # a quarter of a second: only for processes that detect
+    mend = "see that `python -c 'import onnxruntime'` works where the workers run"
+    with loading("ONNX Runtime", provider, mend):
+        import onnxruntime  # a quarter of a second: only for processes that detect
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -85,16 +87,13 @@ def onnx_session(path: Path, outputs: tuple[str, ...], provider: Provider = "cpu
                 "pip uninstall onnxruntime and pip install 'onnxruntime-gpu[cuda,cudnn]'"
             )
         if hasattr(onnxruntime, "preload_dlls"):  # from 1.21 on
-            onnxruntime.preload_dlls()  # CUDA's libraries where pip has put them
+            with loading("CUDA", provider):
+                onnxruntime.preload_dlls()  # CUDA's libraries where pip has put them
         # Every new shape of a batch would start a search among all of cuDNN's algorithms, and the arena would double.
         cuda = {"cudnn_conv_algo_search": "HEURISTIC", "arena_extend_strategy": "kSameAsRequested"}
         providers.insert(0, ("CUDAExecutionProvider", cuda))
-    try:
+    with loading(str(path), provider, "give an ONNX file that `pmo train export` wrote"):
         session = onnxruntime.InferenceSession(str(path), options, providers=providers)
-    except Exception as error:
-        if is_out_of_memory(error):
-            raise
-        raise SystemicError(f"{path} cannot be loaded by ONNX Runtime: {error}") from error
     if provider == "cuda" and "CUDAExecutionProvider" not in session.get_providers():
         # ONNX Runtime would go on without a word, on the CPU.
         raise SystemicError(
@@ -142,15 +141,18 @@ class FigureNetwork:
         for k, view in enumerate(views):
             if result[k] is None:
                 groups.setdefault(bucket_of(view.pixels.shape[1], view.pixels.shape[0]), []).append(k)
+        if not groups:
+            return [boxes for boxes in result if boxes is not None]
+        # Loaded before any batch: memory that does not suffice for the network is not a matter of the batch.
+        session = onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
         for bucket, members in groups.items():
-            found = self.batches([views[k].pixels for k in members], partial(self._run, bucket))
+            found = self.batches([views[k].pixels for k in members], partial(self._run, session, bucket))
             for k, boxes in zip(members, found, strict=True):
                 result[k] = boxes
                 self._remember(views[k], boxes)
         return [boxes for boxes in result if boxes is not None]
 
-    def _run(self, bucket: tuple[int, int], pictures: Sequence[NDArray[np.uint8]]) -> list[NetworkBoxes]:
-        session = onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
+    def _run(self, session: Any, bucket: tuple[int, int], pictures: Sequence[NDArray[np.uint8]]) -> list[NetworkBoxes]:
         pixels = np.stack([network_input(picture, bucket) for picture in pictures])
         return network_boxes(session.run(list(OUTPUTS), {"pixels": pixels}), bucket)
 
@@ -237,10 +239,12 @@ class OnnxMarkClassifier:
 
     def probabilities(self, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
         """Return the network's probability that each picture is marked."""
-        return self.batches(crops, self._run)
-
-    def _run(self, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
+        if not crops:
+            return []
         session = onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
+        return self.batches(crops, partial(self._run, session))
+
+    def _run(self, session: Any, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
         pixels = np.stack([mark_input(crop) for crop in crops])
         return [float(v) for v in session.run(list(MARKS_OUTPUTS), {"pixels": pixels})[0]]
 

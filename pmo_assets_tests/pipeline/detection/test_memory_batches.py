@@ -17,7 +17,10 @@ from pmo_assets.pipeline.detection.memory_batches import (
     DeviceMemoryExhausted,
     MemoryBatches,
     batch_size_for,
+    loading,
 )
+from pmo_assets.pipeline.detection.retinanet_config import CheckpointError
+from pmo_assets.pipeline.stores import SystemicError
 
 ARENA = (
     "[ONNXRuntimeError] : 1 : FAIL : bfc_arena.cc:360 Failed to allocate memory for requested buffer of size 28311552"
@@ -68,6 +71,47 @@ def test_what_does_not_fit_alone_is_raised() -> None:
     assert isinstance(caught.value.__cause__, Fail)
     with pytest.raises(DeviceMemoryExhausted, match="PMO_DETECTOR_WORKERS"):
         MemoryBatches(lambda: 8, "cuda")([1, 2], Machine(0))
+
+
+def test_what_is_systemic_is_not_repeated_whatever_its_words() -> None:
+    calls = []
+
+    def run(items: Sequence[int]) -> list[int]:
+        calls.append(len(items))
+        raise SystemicError("CUDA out of memory while loading")
+
+    with pytest.raises(SystemicError):
+        MemoryBatches(lambda: 8, "cuda")([1, 2, 3], run)
+    assert calls == [3]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("No module named 'pkg_resources'"),
+        OSError("libcudart.so.12: cannot open shared object file"),
+        KeyError(101),
+        DeviceMemoryExhausted("an article's"),
+    ],
+)
+def test_whatever_goes_wrong_while_loading_is_systemic(error: Exception) -> None:
+    with (
+        pytest.raises(
+            SystemicError, match=f"the network cannot be loaded .{type(error).__name__}.*: mend it"
+        ) as caught,
+        loading("the network", mend="mend it"),
+    ):
+        raise error
+    assert caught.value.__cause__ is error
+
+
+def test_memory_that_does_not_suffice_for_loading_is_the_workers_or_the_gpus() -> None:
+    with pytest.raises(MemoryError, match="to load the network"), loading("the network"):
+        raise Fail(ARENA)
+    with pytest.raises(SystemicError, match="PMO_DETECTOR_WORKERS"), loading("the network", "cuda"):
+        raise RuntimeError("CUDA error: out of memory")
+    with pytest.raises(CheckpointError, match="as it is"), loading("the network"):
+        raise CheckpointError("as it is")
 
 
 def test_errors_that_have_nothing_to_do_with_memory_are_not_repeated() -> None:

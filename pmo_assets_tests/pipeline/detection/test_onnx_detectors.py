@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
+from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
 from pmo_assets.pipeline.detection.detections import FigureView
 from pmo_assets.pipeline.detection.onnx_detectors import (
@@ -15,6 +18,7 @@ from pmo_assets.pipeline.detection.onnx_detectors import (
     MARKS_FILE,
     FigureNetwork,
     OnnxMarkClassifier,
+    onnx_session,
     shipped_weights,
 )
 from pmo_assets.pipeline.stores import SystemicError
@@ -54,6 +58,42 @@ def test_a_file_that_is_no_network_fails_the_batch_and_says_which(tmp_path: Path
         FigureNetwork(broken)([FigureView(pictures()[0])])
     with pytest.raises(SystemicError, match=r"absent\.onnx"):
         OnnxMarkClassifier(tmp_path / "absent.onnx").probabilities(pictures())
+
+
+@pytest.fixture
+def unloaded() -> Iterator[None]:
+    """No session is kept from other tests, nor for them."""
+    onnx_session.cache_clear()
+    yield
+    onnx_session.cache_clear()
+
+
+@pytest.mark.usefixtures("unloaded")
+def test_a_runtime_that_cannot_be_imported_fails_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(SystemicError, match="ONNX Runtime cannot be loaded"):
+        FigureNetwork()([FigureView(pictures()[0])])
+    with pytest.raises(SystemicError, match="ONNX Runtime cannot be loaded"):
+        OnnxMarkClassifier().probabilities(pictures())
+
+
+@pytest.mark.usefixtures("unloaded")
+def test_memory_that_does_not_suffice_for_a_network_is_no_matter_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker's limit, not a figure that is too large: the batch is not halved."""
+    asked = []
+
+    def session(*_: object, **__: object) -> None:
+        asked.append(1)
+        raise Fail("bfc_arena.cc:360 Failed to allocate memory for requested buffer of size 28311552")
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", session)
+    with pytest.raises(MemoryError, match="to load"):
+        FigureNetwork(batch_size=2)([FigureView(p) for p in (pictures()[0], pictures()[2])])
+    assert asked == [1]
+    asked.clear()
+    with pytest.raises(MemoryError, match="to load"):
+        OnnxMarkClassifier(batch_size=8).probabilities(pictures())
+    assert asked == [1]
 
 
 def test_one_network_in_the_others_place_is_refused() -> None:
