@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -21,32 +21,20 @@ from torch.nn import functional
 
 from pmo_assets.pipeline.detection.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.network_boxes import suppressed
+from pmo_assets.pipeline.detection.retinanet_config import (
+    ANCHOR_SIZES,
+    ASPECT_RATIOS,
+    CheckpointError,
+    RetinaNetOptions,
+)
 from pmo_assets.pipeline.detection.retinanet_detectors import ClassBoxes
 from pmo_assets.pipeline.stores import SystemicError
 
-PIXEL_MEAN = (103.53, 116.28, 123.675)
-"""Means of blue, green and red that are subtracted from the pixels (0..255)."""
-
-ANCHOR_SIZES = tuple(tuple(x * 2 ** (k / 3) for k in range(3)) for x in (32, 64, 128, 256, 512))
-ASPECT_RATIOS = (0.5, 1.0, 2.0)
 STRIDES = (8, 16, 32, 64, 128)
 
-SHORT_SIDE, LONG_SIDE = 800, 1333
-"""Figures are scaled to a short side of 800 pixels unless the long one then exceeds 1,333 (Detectron2's default)."""
-
 FIGURE_BYTES = 768 * 2**20
-"""Memory to reckon with for one more figure in a batch: twice what one of the largest size takes on the CPU
+"""Memory to reckon with for one more figure of 800 x 1,333 pixels in a batch: twice what it takes on the CPU
 (`benchmarks/detection_speed.py`), because cuDNN works with larger buffers."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetinaNetOptions:
-    """Detectron2's defaults: per level the best 1,000 above 0.05, class-wise suppression at 0.5, 100 kept."""
-
-    score_threshold: float = 0.05
-    candidates: int = 1000
-    nms_iou: float = 0.5
-    detections: int = 100
 
 
 class FrozenBatchNorm2d(nn.Module):
@@ -175,7 +163,7 @@ class _Head(nn.Module):
 
 
 class RetinaNet(nn.Module):
-    """Input (n, 3, h, w) float32: BGR 0..255 less `PIXEL_MEAN`, sides multiples of 32, zero where padded."""
+    """Input (n, 3, h, w) float32: colours 0..255 less their means, sides multiples of 32, zero where padded."""
 
     def __init__(self, classes: int) -> None:
         """Build the network with random weights.
@@ -225,19 +213,35 @@ def moved_anchors(anchors: Tensor, offsets: Tensor) -> Tensor:
     return torch.cat([middle - size / 2, middle + size / 2], dim=1)
 
 
-def input_size(wide: int, tall: int) -> tuple[tuple[int, int], tuple[int, int]]:
+def input_size(
+    wide: int, tall: int, options: RetinaNetOptions | None = None
+) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the (width, height) to which a figure is scaled, and that of its input, padded to multiples of 32."""
-    scale = min(SHORT_SIDE / min(tall, wide), LONG_SIDE / max(tall, wide))
-    size = (max(1, int(wide * scale + 0.5)), max(1, int(tall * scale + 0.5)))
+    options = options or RetinaNetOptions()
+    # One factor for the short side, then one for the long side: with both in one, 302 x 604 becomes a pixel taller
+    # than in Detectron2, because of the rounding in between.
+    short = float(options.short_side)
+    factor = short / min(wide, tall)
+    width, height = (factor * wide, short) if tall < wide else (short, factor * tall)
+    if max(width, height) > options.long_side:
+        factor = options.long_side / max(width, height)
+        width, height = width * factor, height * factor
+    # Detectron2 fails where a side would vanish.
+    size = (max(1, int(width + 0.5)), max(1, int(height + 0.5)))
     return size, (size[0] + -size[0] % 32, size[1] + -size[1] % 32)
 
 
-def retinanet_input(pixels: NDArray[np.uint8]) -> tuple[Tensor, tuple[int, int]]:
+def retinanet_input(
+    pixels: NDArray[np.uint8], options: RetinaNetOptions | None = None
+) -> tuple[Tensor, tuple[int, int]]:
     """Return a figure as input (1, 3, h, w), and its (width, height) within the input."""
-    size, padded = input_size(pixels.shape[1], pixels.shape[0])
+    options = options or RetinaNetOptions()
+    size, padded = input_size(pixels.shape[1], pixels.shape[0], options)
+    ordered = pixels if options.channels == "RGB" else np.ascontiguousarray(pixels[:, :, ::-1])
     # Pillow's filter, as in Detectron2: it averages when it shrinks, OpenCV's does not.
-    scaled = Image.fromarray(np.ascontiguousarray(pixels[:, :, ::-1])).resize(size, Image.Resampling.BILINEAR)
-    normal = torch.from_numpy(np.array(scaled)).permute(2, 0, 1).float() - torch.tensor(PIXEL_MEAN)[:, None, None]
+    scaled = Image.fromarray(ordered).resize(size, Image.Resampling.BILINEAR)
+    mean = torch.tensor(options.pixel_mean)[:, None, None]
+    normal = torch.from_numpy(np.array(scaled)).permute(2, 0, 1).float() - mean
     return functional.pad(normal, (0, padded[0] - size[0], 0, padded[1] - size[1]))[None], size
 
 
@@ -265,7 +269,7 @@ def retinanet_boxes(
         ValueError: when the pictures' inputs have different sizes.
     """
     options = options or RetinaNetOptions()
-    inputs = [retinanet_input(pixels) for pixels in pictures]
+    inputs = [retinanet_input(pixels, options) for pixels in pictures]
     if len({tuple(batch.shape) for batch, _ in inputs}) != 1:
         raise ValueError("pictures of one pass have inputs of one size")
     batch = torch.cat([batch for batch, _ in inputs]).to(next(model.parameters()).device)
@@ -298,15 +302,31 @@ def _picture_boxes(
         scores.append(flat[chosen].cpu().numpy())
         kinds.append((chosen % classes).cpu().numpy())
     all_boxes, all_scores, all_kinds = np.concatenate(boxes), np.concatenate(scores), np.concatenate(kinds)
-    frame = np.asarray([*size, *size], dtype=np.float32)
-    all_boxes = np.clip(all_boxes / frame, 0, 1).astype(np.float32)
     kept = [
         members[suppressed(all_boxes[members], all_scores[members], options.nms_iou)]
         for members in (np.flatnonzero(all_kinds == kind) for kind in range(classes))
     ]
-    order = np.concatenate(kept)
+    order = np.sort(np.concatenate(kept))
     order = order[np.argsort(-all_scores[order], kind="stable")][: options.detections]
-    return ClassBoxes(all_boxes[order], all_scores[order], all_kinds[order])
+    # Only now cut to the figure, as in Detectron2: boxes that reach beyond it overlap less before than after, and
+    # those that lie beside it take places among the best.
+    frame = np.asarray([*size, *size], dtype=np.float32)
+    shown = np.clip(all_boxes[order] / frame, 0, 1).astype(np.float32)
+    inside = (shown[:, 2:] > shown[:, :2]).all(axis=1)
+    return ClassBoxes(shown[inside], all_scores[order][inside], all_kinds[order][inside])
+
+
+def require_cuda(provider: Provider) -> None:
+    """Say what is wrong when networks are to run on a GPU that PyTorch cannot use.
+
+    Raises:
+        SystemicError: when CUDA is asked for and PyTorch sees none.
+    """
+    if provider == "cuda" and not torch.cuda.is_available():
+        raise SystemicError(
+            "PMO_DETECTOR_DEVICE=cuda: PyTorch sees no CUDA device; see that nvidia-smi works and that torch is a "
+            "build with CUDA"
+        )
 
 
 class TorchNetwork:
@@ -327,25 +347,33 @@ class TorchNetwork:
             provider: where it runs.
             batch_size: pictures per pass at most; None for 1 on the CPU, where more gain nothing, and on a GPU for what
                 fits into its free memory.
-            options: None for Detectron2's defaults.
+            options: None for the paper's.
 
         Raises:
             SystemicError: when CUDA is asked for and PyTorch cannot use it.
+            CheckpointError: when the weights give no numbers.
         """
-        if provider == "cuda" and not torch.cuda.is_available():
-            raise SystemicError(
-                "PMO_DETECTOR_DEVICE=cuda: PyTorch sees no CUDA device; see that nvidia-smi works and that torch is a "
-                "build with CUDA"
-            )
-        self.model, self.options = folded(model).to(provider), options
+        require_cuda(provider)
+        self.model, self.options = folded(model).to(provider), options or RetinaNetOptions()
+        self._try()
         release = torch.cuda.empty_cache if provider == "cuda" else None
-        self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, FIGURE_BYTES, 1), provider, release)
+        item_bytes = FIGURE_BYTES * self.options.short_side * self.options.long_side // (800 * 1333)
+        size = partial(batch_size_for, provider, max(1, item_bytes), 1)
+        self.batches = MemoryBatches(lambda: batch_size or size(), provider, release)
+
+    def _try(self) -> None:
+        """Run a small picture: a device or a network that does not work fails here, not with every figure."""
+        picture = torch.linspace(-128, 128, 3 * 64 * 64, device=next(self.model.parameters()).device)
+        with torch.inference_mode():
+            levels = self.model(picture.view(1, 3, 64, 64).contiguous(memory_format=torch.channels_last))
+        if not all(torch.isfinite(x).all() for pair in levels for x in pair):
+            raise CheckpointError("the network's answers are no finite numbers: its weights are damaged")
 
     def __call__(self, pictures: Sequence[NDArray[np.uint8]]) -> list[ClassBoxes]:
         """Return the boxes per picture, same order."""
         groups: dict[tuple[int, int], list[int]] = {}
         for k, pixels in enumerate(pictures):
-            groups.setdefault(input_size(pixels.shape[1], pixels.shape[0])[1], []).append(k)
+            groups.setdefault(input_size(pixels.shape[1], pixels.shape[0], self.options)[1], []).append(k)
         result: dict[int, ClassBoxes] = {}
         for members in groups.values():
             result.update(zip(members, self.batches([pictures[k] for k in members], self._run), strict=True))

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView, ImageDetection, PanelDetection
-from pmo_assets.pipeline.detection.memory_batches import Provider
+from pmo_assets.pipeline.detection.memory_batches import Provider, loading
 from pmo_assets.pipeline.detection.network_boxes import CLASSES, Floats, NetworkBoxes, suppressed
 from pmo_assets.pipeline.detection.onnx_detectors import as_box, type_shares
-from pmo_assets.pipeline.faults import is_out_of_memory
+from pmo_assets.pipeline.detection.retinanet_config import retinanet_options
 from pmo_assets.pipeline.stores import SystemicError
 
 Runtime = Literal["torch", "detectron2"]
@@ -51,25 +51,26 @@ ClassNetwork = Callable[[Sequence[NDArray[np.uint8]]], list[ClassBoxes]]
 def loaded_network(path: Path, classes: int, provider: Provider = "cpu", runtime: Runtime = "torch") -> ClassNetwork:
     """Return the network of a checkpoint, made once per process.
 
+    It is run as the configuration beside the checkpoint says (`retinanet_config.py`).
+
     Raises:
-        SystemicError: when the file is missing or is no such checkpoint, or when what runs it is not installed.
+        SystemicError: when the file is missing or is no such checkpoint, or when what runs it is not installed or does
+            not work here.
         MemoryError: when the network does not fit into the CPU's memory.
     """
     if not path.is_file():
         raise SystemicError(f"there is no checkpoint at {path}")
     if find_spec("torch") is None:
         raise SystemicError("RetinaNet checkpoints need PyTorch: pip install 'pmo-assets[models]'")
-    from pmo_assets.pipeline.detection.d2_checkpoint import Detectron2Network, retinanet_from_checkpoint
-    from pmo_assets.pipeline.detection.retinanet import TorchNetwork
+    options = retinanet_options(path, classes)
+    with loading("PyTorch", provider, "see that `python -c 'import torch'` works where the workers run"):
+        from pmo_assets.pipeline.detection.d2_checkpoint import Detectron2Network, retinanet_from_checkpoint
+        from pmo_assets.pipeline.detection.retinanet import TorchNetwork
 
-    try:
+    with loading(str(path), provider):
         if runtime == "detectron2":
-            return Detectron2Network(path, classes, provider=provider)
-        return TorchNetwork(retinanet_from_checkpoint(path, classes), provider)
-    except RuntimeError as error:
-        if provider == "cpu" and is_out_of_memory(error):
-            raise MemoryError(f"not enough memory to load {path.name}") from error
-        raise
+            return Detectron2Network(path, classes, options, provider)
+        return TorchNetwork(retinanet_from_checkpoint(path, classes, options), provider, options=options)
 
 
 @dataclass(frozen=True, slots=True)

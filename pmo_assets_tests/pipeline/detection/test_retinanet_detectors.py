@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -139,3 +142,33 @@ def test_without_pytorch_the_message_says_what_to_install(tmp_path: Path) -> Non
     detectors = detector_set("both", image_checkpoint=tmp_path / "images.pth")
     with pytest.raises(SystemicError, match=r"pip install 'pmo-assets\[models\]'"):
         detect_images(FigureView(photograph(60, 60)), (), detectors.images)
+
+
+UNLOADABLE = """
+import sys
+import numpy as np
+from pathlib import Path
+from pmo_assets.pipeline.detection.detections import FigureView
+from pmo_assets.pipeline.detection.detect import detect_panels
+from pmo_assets.pipeline.detection.detector_set import detector_set
+from pmo_assets.pipeline.stores import SystemicError
+
+detectors = detector_set("network", panel_checkpoint=Path(sys.argv[1]))
+try:
+    detect_panels(FigureView(np.zeros((30, 30, 3), np.uint8)), detectors.panels)
+except SystemicError as error:
+    print(error)
+"""
+
+
+def test_a_pytorch_that_does_not_load_fails_the_batch(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "torch.py").write_text("raise OSError('libcudart.so.12: cannot open shared object file')")
+    (tmp_path / "panels.pth").write_bytes(b"weights")
+    places = os.pathsep.join([str(tmp_path / "site"), *filter(None, sys.path)])
+    run = subprocess.run(
+        [sys.executable, "-c", UNLOADABLE, str(tmp_path / "panels.pth")],
+        capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": places},
+    )  # fmt: skip
+    assert "PyTorch cannot be loaded" in run.stdout
+    assert "libcudart.so.12" in run.stdout
