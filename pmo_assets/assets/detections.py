@@ -36,7 +36,9 @@ def panel_detections(
     watch = Stopwatch()
     pixels, options = ParquetPixels(data_root, "figures", context.partition_key), detection_options(settings)
     tasks = [(key, (key, rows, pixels, options)) for key, rows in rows_by_article(figures).items()]
-    stage = stage_result(detector_workers.map_articles("panel_detections", detect_article_panels, tasks))
+    stage = stage_result(
+        detector_workers.map_articles("panel_detections", detect_article_panels, tasks, options.load_for_panels)
+    )
     kinds = [row["kind"] for row in stage.rows]
     return materialized(
         stage,
@@ -83,7 +85,9 @@ def image_detections(
         )
         for key, rows in rows_by_article(figures).items()
     ]
-    stage = stage_result(detector_workers.map_articles("image_detections", detect_article_images, tasks))
+    stage = stage_result(
+        detector_workers.map_articles("image_detections", detect_article_images, tasks, options.load_for_images)
+    )
     types = [row["image_type"] or "undecided" for row in stage.rows]
     return materialized(
         stage,

@@ -101,6 +101,20 @@ class DetectionOptions:
             runtime=self.runtime,
         )
 
+    def load_for_panels(self) -> None:
+        """Load what `detect_article_panels` works with, so that it is not loaded at an article's expense.
+
+        Raises:
+            SystemicError: when that cannot be done.
+        """
+        for network in self.detectors().panel_networks:
+            network.load()
+
+    def load_for_images(self) -> None:
+        """Load what `detect_article_images` works with; see `load_for_panels`."""
+        for network in self.detectors().image_networks:
+            network.load()
+
 
 def _decided(reason: ArticleError, stage: str, article_id: int, figure: str | None = None) -> Rejection:
     return rejection_from(reason, stage=stage, article_id=article_id, image_cluster_id=figure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from pmo_assets.pipeline.detection.image_fusion import EnsembleImageDetector
 from pmo_assets.pipeline.detection.images import StructureImageDetector
@@ -33,13 +33,35 @@ from pmo_assets.pipeline.detection.retinanet_detectors import (
 DetectorSource = Literal["structure", "network", "both"]
 
 
+class Network(Protocol):
+    """What is loaded at its first use, or before it by `load`."""
+
+    def load(self) -> object:
+        """Load it.
+
+        Raises:
+            SystemicError: when that cannot be done.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class DetectorSet:
-    """One detector of each kind."""
+    """One detector of each kind.
+
+    Attributes:
+        panels: finds panels and identifiers.
+        images: finds images and their type.
+        marks: tells marked images from unmarked ones.
+        panel_networks: what `panels` works with.
+        image_networks: what `images` and `marks` work with.
+    """
 
     panels: PanelDetector
     images: ImageDetector
     marks: MarkClassifier
+    panel_networks: tuple[Network, ...] = ()
+    image_networks: tuple[Network, ...] = ()
 
 
 @lru_cache(maxsize=8)
@@ -69,14 +91,20 @@ def detector_set(
     figures, marks = FigureNetwork(detector_file, provider), OnnxMarkClassifier(marks_file, provider)
     panel_network = panel_checkpoint and CheckpointNetwork(panel_checkpoint, len(PANEL_CLASSES), provider, runtime)
     image_network = image_checkpoint and CheckpointNetwork(image_checkpoint, len(IMAGE_CLASSES), provider, runtime)
+    networks: dict[str, tuple[Network, ...]] = {
+        "panel_networks": (panel_network or figures,),
+        "image_networks": (image_network or figures, marks),
+    }
     if source == "network":
         return DetectorSet(
             RetinaNetPanelDetector(panel_network) if panel_network else OnnxPanelDetector(figures),
             RetinaNetImageDetector(image_network) if image_network else OnnxImageDetector(figures),
             marks,
+            **networks,
         )
     return DetectorSet(
         EnsemblePanelDetector(RetinaNetBoxes(panel_network, panel_network.classes) if panel_network else figures),
         EnsembleImageDetector(RetinaNetBoxes(image_network, image_network.classes) if image_network else figures),
         marks,
+        **networks,
     )

@@ -134,6 +134,10 @@ class FigureNetwork:
         # A figure's panels and images are asked for one after the other: its boxes are kept for the second question.
         self._recent: OrderedDict[int, tuple[weakref.ref[Any], NetworkBoxes]] = OrderedDict()
 
+    def load(self) -> Any:
+        """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
+        return onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
+
     def __call__(self, views: Sequence[FigureView]) -> list[NetworkBoxes]:
         """Return the boxes per figure, same order; figures of one input size share batches."""
         result: list[NetworkBoxes | None] = [self._remembered(view) for view in views]
@@ -144,7 +148,7 @@ class FigureNetwork:
         if not groups:
             return [boxes for boxes in result if boxes is not None]
         # Loaded before any batch: memory that does not suffice for the network is not a matter of the batch.
-        session = onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
+        session = self.load()
         for bucket, members in groups.items():
             found = self.batches([views[k].pixels for k in members], partial(self._run, session, bucket))
             for k, boxes in zip(members, found, strict=True):
@@ -237,12 +241,15 @@ class OnnxMarkClassifier:
         self.path, self.provider, self.threads = path, provider, threads
         self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, CROP_BYTES, 16), provider)
 
+    def load(self) -> Any:
+        """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
+        return onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
+
     def probabilities(self, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
         """Return the network's probability that each picture is marked."""
         if not crops:
             return []
-        session = onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
-        return self.batches(crops, partial(self._run, session))
+        return self.batches(crops, partial(self._run, self.load()))
 
     def _run(self, session: Any, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
         pixels = np.stack([mark_input(crop) for crop in crops])

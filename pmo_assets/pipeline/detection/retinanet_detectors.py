@@ -89,9 +89,13 @@ class CheckpointNetwork:
     provider: Provider = "cpu"
     runtime: Runtime = "torch"
 
+    def load(self) -> ClassNetwork:
+        """Return the network, loaded at the first call; see `loaded_network` for what may go wrong."""
+        return loaded_network(self.path, self.classes, self.provider, self.runtime)
+
     def __call__(self, pictures: Sequence[NDArray[np.uint8]]) -> list[ClassBoxes]:
         """Return the boxes per picture."""
-        return loaded_network(self.path, self.classes, self.provider, self.runtime)(pictures)
+        return self.load()(pictures)
 
 
 class RetinaNetPanelDetector:

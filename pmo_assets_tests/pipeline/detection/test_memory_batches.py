@@ -20,6 +20,7 @@ from pmo_assets.pipeline.detection.memory_batches import (
     loading,
 )
 from pmo_assets.pipeline.detection.retinanet_config import CheckpointError
+from pmo_assets.pipeline.rejections import ArticleError
 from pmo_assets.pipeline.stores import SystemicError
 
 ARENA = (
@@ -91,7 +92,7 @@ def test_what_is_systemic_is_not_repeated_whatever_its_words() -> None:
         ModuleNotFoundError("No module named 'pkg_resources'"),
         OSError("libcudart.so.12: cannot open shared object file"),
         KeyError(101),
-        DeviceMemoryExhausted("an article's"),
+        ArticleError("an article's"),
     ],
 )
 def test_whatever_goes_wrong_while_loading_is_systemic(error: Exception) -> None:
