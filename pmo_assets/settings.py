@@ -13,6 +13,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -31,10 +32,35 @@ def _option(default: Any, description: str, affects: tuple[str, ...] = (), **lim
     return Field(default, description=description, json_schema_extra={"affects": list(affects)}, **limits)
 
 
+def plain_address(value: str) -> str:
+    """Return an address that may be shown in errors, logs and tables.
+
+    Raises:
+        ValueError: if it holds a user name, a password or a query; the message does not repeat them.
+    """
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        raise ValueError("this is no address") from None
+    if "@" in parts.netloc or (not parts.netloc and "@" in value):
+        raise ValueError(
+            "the address holds a user name or a password, and addresses are shown: leave out what ends in @"
+        )
+    if parts.query or parts.fragment:
+        raise ValueError("the address goes on after ? or #: leave that out")
+    return value
+
+
 class Settings(BaseSettings):
     """Options of the code location and of the `pmo` command; see the module docstring."""
 
-    model_config = SettingsConfigDict(env_prefix="PMO_", env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="PMO_",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,  # it may be a key
+    )
 
     data_root: str = _option("data", "Folder or `s3://bucket/prefix` below which every table and object is stored.")
     s3_endpoint: str | None = _option(None, "Endpoint of an S3-compatible server other than AWS, with scheme.")
@@ -129,7 +155,9 @@ class Settings(BaseSettings):
         5, "How often an answer that does not fit its caption is sent back (paper: 5).", _SUBCAPTIONS, ge=0, le=20
     )
     llm_concurrency: int = _option(16, "Captions that are put to the language model at once.", ge=1)
-    llm_timeout: float = _option(300.0, "Seconds that one answer of the language model may take.", gt=0)
+    llm_timeout: float = _option(
+        300.0, "Seconds that one answer of the endpoint may take in all, to its last byte.", gt=0
+    )
     llm_retries: int = _option(
         5, "How often a request is repeated after a time-out, HTTP 429 or 5xx, with back-off.", ge=0
     )
@@ -178,12 +206,48 @@ class Settings(BaseSettings):
             raise ValueError("name the model: PMO_LLM_BASE_URL or PMO_LLM_OFFLINE is set, but that alone asks nobody")
         return value
 
+    @field_validator("llm_base_url")
+    @classmethod
+    def _key_is_apart(cls, value: str | None) -> str | None:
+        try:
+            return value if value is None else plain_address(value)
+        except ValueError as error:
+            raise ValueError(f"{error}; a key goes into PMO_LLM_API_KEY") from None
+
+    @field_validator("llm_api_key")
+    @classmethod
+    def _key_fits_a_header(cls, value: SecretStr | None) -> SecretStr | None:
+        key = value.get_secret_value().strip() if value else ""  # a key from a file ends in a line break
+        if not (key.isascii() and key.isprintable()):
+            raise ValueError("the key holds characters that no HTTP header can carry")
+        return SecretStr(key) if key else None
+
+    @field_validator("llm_engine_options")
+    @classmethod
+    def _token_is_apart(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if "hf_token" in value:
+            raise ValueError("leave out hf_token, options are shown; the token goes into HF_TOKEN")
+        return value
+
+    @field_validator("s3_endpoint")
+    @classmethod
+    def _s3_keys_are_apart(cls, value: str | None) -> str | None:
+        try:
+            return value if value is None else plain_address(value)
+        except ValueError as error:
+            raise ValueError(f"{error}; keys go into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") from None
+
     @field_validator("data_root")
     @classmethod
     def _known_storage(cls, value: str) -> str:
         scheme, separator, rest = value.partition("://")
         if not value.strip() or (separator and (scheme != "s3" or not rest.strip("/"))):
             raise ValueError("give a folder or s3://bucket/prefix")
+        if separator and "@" in rest.partition("/")[0]:
+            raise ValueError(
+                "give s3://bucket/prefix without what ends in @; keys go into AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY"
+            )
         return value
 
 

@@ -6,6 +6,8 @@ here tell a bad caption from an endpoint that is down. vLLM in process is `offli
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import contextlib
 import email.utils
 import hashlib
@@ -15,7 +17,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import httpx2
 from pydantic import BaseModel, SecretStr, ValidationError
@@ -33,7 +34,7 @@ from pmo_assets.pipeline.captions.chat import (
 )
 from pmo_assets.pipeline.rejections import ArticleError
 from pmo_assets.resources.storage import DataRoot
-from pmo_assets.settings import Settings
+from pmo_assets.settings import Settings, plain_address
 
 DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000/v1"
 """Where `vllm serve` listens."""
@@ -49,6 +50,7 @@ FAILURES_IN_A_ROW: Final = 5
 
 _TRANSIENT: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _MAX_DETAIL: Final = 300
+_CLOSING: Final = 5.0
 
 
 class _Unreachable(TransientChatError):
@@ -77,11 +79,14 @@ class _Completion(BaseModel):
 class ChatEndpoint:
     """A model behind an OpenAI-compatible API.
 
+    Requests run on an event loop in a thread of its own, so that whoever asks waits for `timeout` seconds and no
+    longer, whatever a request hangs on: a blocking socket's time-out starts anew with every byte that trickles in.
+
     Attributes:
-        base_url: up to and including `/v1`.
+        base_url: up to and including `/v1`; without user name and password, which a server's words could repeat.
         model: as the endpoint calls it.
         api_key: bearer token; None sends none.
-        timeout: seconds that one request may take in all.
+        timeout: seconds that one request may take in all, from the connection to the answer's last byte.
         retries: how often a request that failed for a passing reason is repeated.
         backoff: seconds before the first repetition; doubles each time, with jitter.
         connections: how many may be open at once.
@@ -94,18 +99,32 @@ class ChatEndpoint:
     retries: int = 5
     backoff: float = 1.0
     connections: int = 16
-    _client: httpx2.Client = field(init=False, repr=False)
+    _client: httpx2.AsyncClient = field(init=False, repr=False)
+    _loop: asyncio.AbstractEventLoop = field(init=False, repr=False)
+    _thread: threading.Thread = field(init=False, repr=False)
     _failures: int = field(default=0, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Open the client; nothing is sent."""
+        """Open the client; nothing is sent.
+
+        Raises:
+            ChatUnavailable: if the address holds a user name or a password.
+        """
+        try:
+            plain_address(self.base_url)
+        except ValueError as error:
+            raise ChatUnavailable(f"PMO_LLM_BASE_URL: {error}; a key goes into PMO_LLM_API_KEY") from None
         headers = {"Authorization": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
-        self._client = httpx2.Client(
+        self._client = httpx2.AsyncClient(
             headers=headers,
-            timeout=httpx2.Timeout(self.timeout, connect=min(self.timeout, 15.0)),
+            # Half the time at most, so that an unreachable endpoint is not taken for a slow one.
+            timeout=httpx2.Timeout(self.timeout, connect=min(self.timeout / 2, 15.0)),
             limits=httpx2.Limits(max_connections=self.connections),
         )
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="language model", daemon=True)
+        self._thread.start()
 
     @property
     def name(self) -> str:
@@ -113,8 +132,11 @@ class ChatEndpoint:
         return self.model
 
     def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
+        """Close the connections; requests under way are dropped."""
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop).result(_CLOSING)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_CLOSING)
 
     def answer(self, request: ChatRequest) -> ChatAnswer:
         """Return the model's answer; see `ChatModel`."""
@@ -142,7 +164,7 @@ class ChatEndpoint:
             self._repeated(ChatRequest((Message("user", '{"ok": true}'),), "Trial", schema, ""))
         except ArticleError as error:
             raise ChatUnavailable(
-                f"{FAILURES_IN_A_ROW} requests in a row to {self._shown_url()} failed, and a trivial one as well: "
+                f"{FAILURES_IN_A_ROW} requests in a row to {self.base_url} failed, and a trivial one as well: "
                 f"{error}. Look at the server's log"
             ) from last
 
@@ -160,7 +182,7 @@ class ChatEndpoint:
                     completion = self._completion(request)
         except _Unreachable as error:
             raise ChatUnavailable(
-                f"no language model at {self._shown_url()}: {error}. Start the server, or set PMO_LLM_BASE_URL; "
+                f"no language model at {self.base_url}: {error}. Start the server, or set PMO_LLM_BASE_URL; "
                 "without PMO_LLM_MODEL the grammar works alone"
             ) from error
         usage = completion.usage or _Tokens()
@@ -207,26 +229,28 @@ class ChatEndpoint:
 
     def _posted(self, body: dict[str, Any]) -> tuple[int, httpx2.Headers, bytes]:
         """Send the request and read the response, within the time and size that one may take."""
-        deadline = time.monotonic() + self.timeout
-        content = bytearray()
+        sent = asyncio.run_coroutine_threadsafe(self._exchange(body), self._loop)
         try:
-            url = f"{self.base_url.rstrip('/')}/chat/completions"
-            with self._client.stream("POST", url, json=body) as response:
-                for chunk in response.iter_bytes():
-                    content += chunk
-                    if time.monotonic() > deadline:
-                        raise TransientChatError(f"no complete answer within {self.timeout:g} s (PMO_LLM_TIMEOUT)")
-                    if len(content) > MAX_RESPONSE_BYTES:
-                        raise RefusedRequest(f"the response is larger than {MAX_RESPONSE_BYTES} bytes")
-                return response.status_code, response.headers, bytes(content)
+            return sent.result(self.timeout)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise _Unreachable(self._clean(str(error)) or type(error).__name__) from error
-        except httpx2.TimeoutException as error:
-            raise TransientChatError(f"no answer within {self.timeout:g} s (PMO_LLM_TIMEOUT)") from error
+        except (TimeoutError, concurrent.futures.CancelledError, httpx2.TimeoutException) as error:
+            raise TransientChatError(f"no complete answer within {self.timeout:g} s (PMO_LLM_TIMEOUT)") from error
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
-            raise ChatUnavailable(f"PMO_LLM_BASE_URL is no http:// or https:// address: {self._shown_url()}") from error
+            raise ChatUnavailable(f"PMO_LLM_BASE_URL is no http:// or https:// address: {self.base_url}") from error
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise TransientChatError(f"the connection broke: {self._clean(str(error))}") from error
+        finally:
+            sent.cancel()
+
+    async def _exchange(self, body: dict[str, Any]) -> tuple[int, httpx2.Headers, bytes]:
+        content = bytearray()
+        async with self._client.stream("POST", f"{self.base_url.rstrip('/')}/chat/completions", json=body) as response:
+            async for chunk in response.aiter_bytes():
+                content += chunk
+                if len(content) > MAX_RESPONSE_BYTES:
+                    raise RefusedRequest(f"the response is larger than {MAX_RESPONSE_BYTES} bytes")
+            return response.status_code, response.headers, bytes(content)
 
     def _failure(self, status: int, headers: httpx2.Headers, content: bytes) -> Exception:
         """Return what an HTTP status other than 200 means."""
@@ -235,14 +259,14 @@ class ChatEndpoint:
         if status in _TRANSIENT:
             return TransientChatError(said, _retry_after(headers.get("retry-after")))
         if status in (401, 403):
-            return ChatUnavailable(f"{self._shown_url()} refuses the key ({said}): set PMO_LLM_API_KEY")
+            return ChatUnavailable(f"{self.base_url} refuses the key ({said}): set PMO_LLM_API_KEY")
         if status == 404:
             return ChatUnavailable(
-                f"{self._shown_url()} knows no model {self.model!r} or is no OpenAI-compatible API ({said}): "
-                f"set PMO_LLM_MODEL to a name that {self._shown_url()}/models lists, and PMO_LLM_BASE_URL up to /v1"
+                f"{self.base_url} knows no model {self.model!r} or is no OpenAI-compatible API ({said}): "
+                f"set PMO_LLM_MODEL to a name that {self.base_url}/models lists, and PMO_LLM_BASE_URL up to /v1"
             )
         if 300 <= status < 400:
-            return ChatUnavailable(f"{self._shown_url()} redirects ({said}): set PMO_LLM_BASE_URL to the final address")
+            return ChatUnavailable(f"{self.base_url} redirects ({said}): set PMO_LLM_BASE_URL to the final address")
         return RefusedRequest(said)
 
     def _clean(self, text: str) -> str:
@@ -251,11 +275,6 @@ class ChatEndpoint:
         if key:
             text = text.replace(key, "…")
         return " ".join(text.split())[:_MAX_DETAIL]
-
-    def _shown_url(self) -> str:
-        """Return the base URL without user name and password."""
-        parts = urlsplit(self.base_url)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl().rstrip("/")
 
 
 def _retry_after(value: str | None) -> float | None:

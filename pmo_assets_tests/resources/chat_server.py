@@ -53,6 +53,23 @@ class Server(ThreadingHTTPServer):
     def __post_init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.daemon_threads = True
+        self.busy = 0
+        self.idle = threading.Condition()
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        with self.idle:
+            self.busy += 1
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self.idle:
+                self.busy -= 1
+                self.idle.notify_all()
+
+    def until_idle(self) -> None:
+        """Wait until every connection that was taken up has ended."""
+        with self.idle:
+            assert self.idle.wait_for(lambda: self.busy == 0, timeout=30)
 
     @property
     def base_url(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -9,11 +10,12 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from email.utils import formatdate
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from pmo_assets.pipeline.captions.chat import (
     ChatRequest,
@@ -109,24 +111,67 @@ def test_a_slow_answer_is_a_time_out() -> None:
         endpoint(server, timeout=0.2, retries=0).answer(request_for())
 
 
-def test_an_answer_that_trickles_in_is_a_time_out_too() -> None:
+COMPLETE = b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("at_once", "drop"),
+    [
+        (b"", b"H"),
+        (b"HTTP/1.1 200 OK\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"),
+        (COMPLETE, b" "),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    ],
+    ids=["status line", "one header", "headers", "body", "chunks", "interim responses"],
+)
+def test_an_answer_that_trickles_in_is_a_time_out_too(at_once: bytes, drop: bytes) -> None:
+    """Each byte comes well within the limit, the whole never: the limit is one on the whole."""
+    given_up = threading.Event()
+    outlasted: list[bool] = []
+
     def trickles(handler: Handler, _: object) -> None:
-        handler.send_response(200)
-        handler.send_header("content-length", "1000")
-        handler.end_headers()
+        handler.close_connection = True
         try:
-            for _ in range(40):
-                handler.wfile.write(b" ")
-                handler.wfile.flush()
-                time.sleep(0.05)
+            handler.wfile.write(at_once)
+            for _ in range(400):  # 20 s: far beyond the limit
+                if given_up.wait(0.05):
+                    break
+                handler.wfile.write(drop)
+            outlasted.append(given_up.is_set())
         except OSError:
-            pass
+            outlasted.append(True)
 
     with chat_server(otherwise=trickles) as server:
-        start = time.monotonic()
-        with pytest.raises(TransientChatError, match="PMO_LLM_TIMEOUT"):
-            endpoint(server, timeout=0.3, retries=0).answer(request_for())
-        assert time.monotonic() - start < 1.5
+        with contextlib.closing(endpoint(server, timeout=0.3, retries=0)) as client:
+            with pytest.raises(TransientChatError, match="PMO_LLM_TIMEOUT"):
+                client.answer(request_for())
+            given_up.set()
+        server.until_idle()
+    assert outlasted == [True]
+
+
+def test_a_server_that_accepts_no_connection_is_a_time_out_too() -> None:
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen(0)  # the kernel completes the handshake, nobody ever reads
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
+        client = ChatEndpoint(url, "m", timeout=0.3, retries=0)
+        with contextlib.closing(client), pytest.raises(TransientChatError, match="PMO_LLM_TIMEOUT"):
+            client.answer(request_for())
+
+
+def test_after_a_time_out_the_endpoint_answers_again() -> None:
+    def sleeps(handler: Handler, _: object) -> None:
+        time.sleep(0.6)
+        handler.close_connection = True
+
+    with (
+        chat_server(sleeps, otherwise=says("{}")) as server,
+        contextlib.closing(endpoint(server, timeout=0.4, retries=1)) as client,
+    ):
+        assert client.answer(request_for()).attempts == 2
 
 
 def breaks_off(handler: Handler, _: object) -> None:
@@ -227,12 +272,45 @@ def test_the_key_is_nowhere_but_in_the_request(tmp_path: Path) -> None:
     assert KEY not in str(caught.value)
 
 
-def test_user_and_password_in_the_address_are_not_shown() -> None:
-    with chat_server(otherwise=fails(403)) as server:
-        url = server.base_url.replace("http://", "http://user:secret@")
-        with pytest.raises(ChatUnavailable) as caught:
-            ChatEndpoint(url, "m").answer(request_for())
-    assert "secret" not in str(caught.value)
+ADDRESSES = [
+    "http://user:s3cret@host/v1",
+    "https://s3cret@host/v1",
+    "host:s3cret@elsewhere/v1",
+    "http://h/v1?key=s3cret",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("option", ["llm_base_url", "s3_endpoint"])
+def test_an_address_with_a_password_is_refused_and_not_repeated(address: str, option: str) -> None:
+    with pytest.raises(ValidationError, match=r"PMO_LLM_API_KEY|AWS_SECRET_ACCESS_KEY") as caught:
+        Settings(llm_model="m", **{option: address})
+    assert "s3cret" not in str(caught.value) + repr(caught.value)
+    with pytest.raises(ChatUnavailable, match="PMO_LLM_API_KEY") as refused:
+        ChatEndpoint(address, "m")
+    assert "s3cret" not in "".join(traceback.format_exception(refused.value))
+
+
+def test_keys_in_the_data_root_are_refused_and_not_repeated() -> None:
+    with pytest.raises(ValidationError, match="AWS_SECRET_ACCESS_KEY") as caught:
+        Settings(data_root="s3://AKIA:s3cret@bucket/prefix")
+    assert "s3cret" not in str(caught.value)
+    assert Settings(data_root="s3://bucket/a@b").data_root == "s3://bucket/a@b"
+
+
+def test_a_token_among_the_engine_options_is_refused_because_they_are_shown() -> None:
+    with pytest.raises(ValidationError, match="HF_TOKEN") as caught:
+        Settings(llm_engine_options={"hf_token": "s3cret"})
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_key_from_a_file_may_end_in_a_line_break_but_not_hold_one() -> None:
+    key = Settings(llm_api_key=SecretStr(f"{KEY}\n")).llm_api_key
+    assert key is not None
+    assert key.get_secret_value() == KEY
+    with pytest.raises(ValidationError, match="HTTP header") as caught:
+        Settings(llm_api_key=SecretStr(f"{KEY}\nx: y"))
+    assert KEY not in str(caught.value)
 
 
 # the store of answers
