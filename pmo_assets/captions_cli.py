@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
 from rich.console import Console
@@ -17,10 +19,19 @@ from rich.table import Table
 from rich.text import Text
 
 from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
+from pmo_assets.pipeline.stores import SystemicError
 
 if TYPE_CHECKING:
-    from pmo_assets.pipeline.captions.cascade import Cascade
+    from pmo_assets.pipeline.captions.cascade import Cascade, CascadeAnswer
     from pmo_assets.pipeline.evaluation.captions import CaptionScore, CaptionSummary
+
+MAX_CAPTION_CHARACTERS: Final = 200_000
+"""Longer than any caption; the grammar takes seconds for so many characters."""
+
+MAX_LINE_BYTES: Final = 16 * 2**20
+"""A line of a file of captions is not read beyond; a caption may stand beside many other columns."""
+
+_MAX_LISTED: Final = 20
 
 captions_app = typer.Typer(help="Split captions into subcaptions, and score the result.", no_args_is_help=True)
 
@@ -44,6 +55,11 @@ def split(
     """Split a caption, or a file of captions, into one subcaption per panel.
 
     By the grammar; captions it is not sure about are put to the language model, if PMO_LLM_MODEL names one.
+
+    --jsonl writes one row per line of IN, in its order. A line that cannot be split becomes a row {id, line, error},
+    and the others go on; the status is 0 unless no line at all could be split. Rows go to OUT.part as they are done,
+    which becomes OUT at the end: after a kill or a fault of the system, what was done is in OUT.part, an earlier OUT
+    is untouched, and the same command starts afresh (answers of a language model are kept and not asked again).
     """
     if jsonl is not None:
         if text != "-":
@@ -55,6 +71,8 @@ def split(
         if sys.stdin.isatty():
             raise CaptionCommandError("give the caption in quotation marks, or - and the caption on standard input")
         text = sys.stdin.buffer.read().decode("utf-8", errors="replace").strip()
+    if problem := caption_problem(text):
+        raise CaptionCommandError(problem)
     from pmo_assets.pipeline.captions.cascade import split_by_cascade
 
     with _cascade(grammar_only) as cascade:
@@ -184,69 +202,154 @@ def _cascade(grammar_only: bool) -> Iterator[Cascade]:
         yield caption_cascade(settings, model)
 
 
-def _split_file(source: Path, target: Path, cascade: Cascade) -> None:
-    from pmo_assets import cli
+@dataclass(frozen=True, slots=True)
+class CaptionLine:
+    """A line of a file of captions.
 
-    rows = [(number, json_row(source, number, line)) for number, line in _lines(source)]
-    with Progress(console=cli.messages) as progress:
-        bar = progress.add_task("", total=None)
-
-        def tell(stage: str, done: int, total: int) -> None:
-            progress.update(bar, description=stage, completed=done, total=total)
-
-        answers = list(_answers([row["caption"] for _, row in rows], cascade, tell))
-    lines = [
-        json.dumps({"id": row["id"], **split_facts(answer)}, ensure_ascii=False)
-        for (_, row), answer in zip(rows, answers, strict=True)
-    ]
-    cli._write_text(target, "".join(f"{line}\n" for line in lines))
-    by_model = sum(answer.model is not None for answer in answers)
-    low = sum(answer.model is None and answer.confidence < cascade.threshold for answer in answers)
-    cli.messages.print(
-        f"{len(answers)} captions, {by_model} by the language model, {low} with low confidence", highlight=False
-    )
-
-
-def _answers(
-    captions: Sequence[str], cascade: Cascade, tell: Callable[[str, int, int], None]
-) -> Iterator[CaptionSplit]:
-    from pmo_assets.pipeline.captions.cascade import DoubtfulCaption, second_readings
-    from pmo_assets.pipeline.captions.split import split_caption
-
-    splits = []
-    for number, caption in enumerate(captions, start=1):
-        splits.append(split_caption(caption))
-        if number % 100 == 0 or number == len(captions):
-            tell("captions", number, len(captions))
-    doubtful = [number for number, item in enumerate(splits) if item.confidence < cascade.threshold]
-    reread = second_readings(
-        [DoubtfulCaption(captions[number], splits[number]) for number in doubtful],
-        cascade,
-        lambda done, total: tell("captions to the language model", done, total),
-    )
-    for number, answer in zip(doubtful, reread, strict=True):
-        splits[number] = answer.split
-    yield from splits
-
-
-def json_row(source: Path, number: int, line: str) -> dict[str, str]:
-    """Return a line's {id, caption}.
-
-    Raises:
-        CaptionCommandError: naming the line that has none.
+    Attributes:
+        number: from 1.
+        id: the row's, a number as a string; None if it has none.
+        caption: the text; "" if there is a problem.
+        problem: why it cannot be split; None if it can.
+        end: bytes of the file up to and with this line.
     """
+
+    number: int
+    id: str | None
+    caption: str = ""
+    problem: str | None = None
+    end: int = 0
+
+
+def _split_file(source: Path, target: Path, cascade: Cascade) -> None:
+    """Write one row of `target` for each of `source`, in its order, as they are done; see `split`."""
+    from pmo_assets import cli
+    from pmo_assets.pipeline.captions.cascade import CascadeAnswer
+
+    bad: list[tuple[int, str]] = []
+    rows = by_model = low = 0
+    partial = target.with_name(f"{target.name}.part")
     try:
-        row = json.loads(line)
-        return {"id": str(row["id"]), "caption": str(row["caption"])}
-    except (ValueError, KeyError, TypeError) as error:
-        raise CaptionCommandError(f"{source}, line {number}: no JSON object with id and caption ({error})") from error
+        size = source.stat().st_size
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            source.open("rb") as file,
+            partial.open("w", encoding="utf-8", newline="\n") as out,
+            Progress(console=cli.messages) as progress,
+        ):
+            bar = progress.add_task("captions", total=size or None)
+            for line, answer in _answers(_caption_lines(file), cascade):
+                rows += 1
+                if isinstance(answer, CascadeAnswer):
+                    by_model += answer.split.model is not None
+                    low += answer.split.model is None and answer.split.confidence < cascade.threshold
+                    facts: dict[str, Any] = {"id": line.id, **split_facts(answer.split)}
+                else:
+                    bad.append((line.number, answer))
+                    facts = {"id": line.id, "line": line.number, "error": answer}
+                out.write(f"{json_line(facts)}\n")
+                out.flush()
+                progress.update(bar, completed=line.end, description=f"{rows} captions")
+        partial.replace(target)
+    except OSError as error:
+        raise CaptionCommandError(f"cannot split {source} into {target}: {error}{_kept(rows, partial)}") from error
+    except SystemicError as error:
+        raise CaptionCommandError(f"{error}{_kept(rows, partial)}") from error
+    cli.messages.print(
+        f"{rows - len(bad)} captions, {by_model} by the language model, {low} with low confidence", highlight=False
+    )
+    for number, problem in bad[:_MAX_LISTED]:
+        cli.messages.print(Text(f"line {number}: {problem}", style="yellow"), soft_wrap=True)
+    if bad:
+        more = f" ({len(bad) - _MAX_LISTED} more than listed)" if len(bad) > _MAX_LISTED else ""
+        cli.messages.print(Text(f"{len(bad)} lines could not be split{more}: rows with an error in {target}"))
+    if bad and len(bad) == rows:
+        raise CaptionCommandError(f"no line of {source} could be split")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, line
+def _kept(rows: int, partial: Path) -> str:
+    return f" ({rows} rows that were done are in {partial})" if rows else ""
+
+
+def _answers(lines: Iterator[CaptionLine], cascade: Cascade) -> Iterator[tuple[CaptionLine, CascadeAnswer | str]]:
+    """Give each line with its answer, or with the reason why there is none, in order."""
+    from pmo_assets.pipeline.captions.cascade import stream_by_cascade
+
+    given: deque[CaptionLine] = deque()
+
+    def captions() -> Iterator[str | None]:
+        for line in lines:
+            given.append(line)
+            yield line.caption if line.problem is None else None
+
+    for answer in stream_by_cascade(captions(), cascade):
+        line = given.popleft()
+        if isinstance(answer, Exception):
+            yield line, f"{type(answer).__name__}: {answer}"
+        else:
+            yield line, answer or line.problem or ""
+
+
+def json_line(facts: dict[str, Any]) -> str:
+    """Return facts as one line of JSON that UTF-8 can hold: what it cannot (half of a surrogate pair) is escaped."""
+    text = json.dumps(facts, ensure_ascii=False)
+    return text if _is_unicode(text) else json.dumps(facts)
+
+
+def _caption_lines(file: BinaryIO) -> Iterator[CaptionLine]:
+    end = number = 0
+    while content := file.readline(MAX_LINE_BYTES + 1):
+        number, end = number + 1, end + len(content)
+        if len(content) > MAX_LINE_BYTES and not content.endswith(b"\n"):
+            while (rest := file.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
+                end += len(rest)
+            end += len(rest)
+            problem = f"the line is longer than {MAX_LINE_BYTES:,} bytes"
+            yield CaptionLine(number, None, problem=problem, end=end)
+        elif content.strip():
+            yield replace(
+                caption_line(number, content.removeprefix(codecs.BOM_UTF8) if number == 1 else content), end=end
+            )
+
+
+def caption_line(number: int, content: bytes) -> CaptionLine:
+    """Return what a line says; what it does not say, or what cannot be split, is its `problem`."""
+    try:
+        row = json.loads(content.decode())
+    except UnicodeDecodeError as error:
+        return CaptionLine(number, None, problem=f"the line is no UTF-8 ({error.reason} at byte {error.start})")
+    except (ValueError, RecursionError) as error:
+        return CaptionLine(number, None, problem=f"the line is no JSON ({error})")
+    if not isinstance(row, dict):
+        return CaptionLine(number, None, problem="the line is no JSON object with id and caption")
+    name, caption = row.get("id"), row.get("caption")
+    if isinstance(name, bool) or not isinstance(name, str | int | float):
+        return CaptionLine(number, None, problem="there is no id, a string or a number")
+    name = str(name)
+    if "caption" not in row:
+        return CaptionLine(number, name, problem="there is no caption")
+    if not isinstance(caption, str):
+        return CaptionLine(number, name, problem=f"the caption is no string but {type(caption).__name__}")
+    if not _is_unicode(name):
+        return CaptionLine(number, name, problem="the id is no Unicode text: it holds half of a surrogate pair")
+    return CaptionLine(number, name, caption, caption_problem(caption))
+
+
+def caption_problem(caption: str) -> str | None:
+    """Return why a caption cannot be split; None if it can."""
+    if not _is_unicode(caption):
+        return "the caption is no Unicode text: it holds half of a surrogate pair"
+    if len(caption) > MAX_CAPTION_CHARACTERS:
+        return f"the caption is longer than {MAX_CAPTION_CHARACTERS:,} characters"
+    return None
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _scored_rows(path: Path) -> dict[str, Any]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pmo_assets_tests.resources.chat_server import chat_server, fails
+from pmo_assets.captions_cli import MAX_CAPTION_CHARACTERS
+from pmo_assets_tests.resources.chat_server import Handler, chat_server, fails, reads_captions
 from pmo_assets_tests.test_cli import Pmo, command, environment, few_articles, pmo
 
 __all__ = ["few_articles", "pmo"]
@@ -76,16 +79,108 @@ def test_a_file_of_captions_is_split_and_scored(pmo: Pmo, tmp_path: Path) -> Non
     assert "1.0000" in table
 
 
-@pytest.mark.parametrize("line", ["{", '{"id": 1}', "[]", '"text"'])
-def test_a_malformed_row_is_named_and_nothing_is_written(pmo: Pmo, tmp_path: Path, line: str) -> None:
-    (tmp_path / "in.jsonl").write_text('{"id": "1", "caption": "x"}\n' + line + "\n")
+GOOD = json.dumps({"id": "good", "caption": CAPTION}).encode()
+BAD = {
+    b"{": "JSON",
+    b'{"id": 1}': "no caption",
+    b"[]": "no JSON object",
+    b'"text"': "no JSON object",
+    b'{"caption": "x"}': "no id",
+    b'{"id": null, "caption": "x"}': "no id",
+    b'{"id": "7", "caption": null}': "no string",
+    b'{"id": "7", "caption": ["A"]}': "no string",
+    b'{"id": "7", "caption": "half a pair: \\ud800"}': "surrogate",
+    b'{"id": "\\udc00", "caption": "x"}': "surrogate",
+    b'{"id": "7", "caption": "\xff"}': "UTF-8",
+    b"[" * 100_000: "JSON",
+    json.dumps({"id": "7", "caption": "x" * (MAX_CAPTION_CHARACTERS + 1)}).encode(): "longer",
+}
+
+
+def test_a_line_that_cannot_be_split_becomes_an_error_row_and_the_others_are_split(pmo: Pmo, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    lines = [line for bad in BAD for line in (bad, GOOD)]
+    source.write_bytes(b"\xef\xbb\xbf" + b"\r\n".join([GOOD, b"", *lines]))  # a file from Windows
+    done = pmo("captions", "split", "--jsonl", source, target)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    assert [row["id"] for row in rows[::2]] == ["good"] * (len(BAD) + 1)
+    for number, (row, (line, words)) in enumerate(zip(rows[1::2], BAD.items(), strict=True)):
+        assert row["line"] == 3 + 2 * number
+        assert words in row["error"], line[:100]
+        assert f"line {row['line']}: " in done.stderr
+        assert set(row) == {"id", "line", "error"}
+        if b'"7"' in line and b"\xff" not in line:
+            assert row["id"] == "7"
+    assert f"{len(BAD)} lines could not be split" in done.stderr
+    assert not (tmp_path / "out.jsonl.part").exists()
+    assert pmo("captions", "score", target, target).returncode == 0, "error rows are no answers"
+
+
+def test_a_file_of_which_nothing_can_be_split_is_an_error(pmo: Pmo, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text("id,caption\n1,x\n")
     done = pmo("captions", "split", "--jsonl", tmp_path / "in.jsonl", tmp_path / "out.jsonl")
     assert done.returncode == 1
     assert "line 2" in done.stderr
-    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_row_that_cannot_be_scored_is_named(pmo: Pmo, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"id": "1", "caption": "x"}\n')
     done = pmo("captions", "score", tmp_path / "in.jsonl", tmp_path / "in.jsonl")
     assert done.returncode == 1
     assert "line 1" in done.stderr
+
+
+def test_a_fault_of_the_system_ends_it_and_keeps_what_was_done(pmo: Pmo, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(b"".join(b'{"id": "%d", "caption": "Eye %d. (A) Scan. (B) Map."}\n' % (n, n) for n in range(9)))
+    target.write_text("an earlier answer\n")
+    with chat_server(*[reads_captions] * 6, otherwise=fails(401, b"expired")) as server:
+        done = pmo(
+            "captions", "split", "--jsonl", source, target, PMO_LLM_BASE_URL=server.base_url, PMO_LLM_MODEL="m",
+            PMO_CAPTION_THRESHOLD="1", PMO_LLM_CONCURRENCY="1",
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert "PMO_LLM_API_KEY" in done.stderr
+    assert "out.jsonl.part" in "".join(done.stderr.split())
+    kept = [json.loads(line) for line in (tmp_path / "out.jsonl.part").read_text().splitlines()]
+    assert [row["id"] for row in kept] == ["0", "1", "2"]
+    assert target.read_text() == "an earlier answer\n"
+
+
+def test_a_full_disk_ends_it(pmo: Pmo, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_bytes(GOOD)
+    (tmp_path / "out.jsonl.part").symlink_to("/dev/full")
+    done = pmo("captions", "split", "--jsonl", tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_kill_leaves_the_rows_that_were_done(tmp_path: Path) -> None:
+    """The model answers three captions and falls silent; the command is killed then."""
+    silent, release = threading.Event(), threading.Event()
+
+    def says_nothing(handler: Handler, body: dict[str, Any]) -> None:
+        silent.set()
+        release.wait(60)
+
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(b"".join(b'{"id": "%d", "caption": "Eye %d. (A) Scan. (B) Map."}\n' % (n, n) for n in range(9)))
+    with chat_server(*[reads_captions] * 6, otherwise=says_nothing) as server:
+        variables = {"PMO_LLM_BASE_URL": server.base_url, "PMO_LLM_MODEL": "m", "PMO_CAPTION_THRESHOLD": "1"}
+        with subprocess.Popen(
+            command("captions", "split", "--jsonl", source, target),
+            env={**environment(tmp_path), **variables, "PMO_LLM_CONCURRENCY": "1"},
+            cwd=tmp_path,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            assert silent.wait(60)
+            process.kill()
+        release.set()
+    kept = [json.loads(line) for line in (tmp_path / "out.jsonl.part").read_text().splitlines()]
+    assert [row["id"] for row in kept] == ["0", "1", "2"]
+    assert not target.exists()
 
 
 def test_a_missing_file_is_one_line(pmo: Pmo, tmp_path: Path) -> None:
@@ -141,3 +236,12 @@ def test_an_endpoint_without_a_model_is_explained(pmo: Pmo) -> None:
     done = pmo("captions", "split", CAPTION, PMO_LLM_BASE_URL="http://127.0.0.1:1/v1")
     assert done.returncode == 1
     assert "PMO_LLM_MODEL" in done.stderr
+
+
+@pytest.mark.parametrize("variable", ["PMO_LLM_BASE_URL", "PMO_S3_ENDPOINT"])
+def test_a_password_in_an_address_is_refused_and_not_shown(pmo: Pmo, variable: str) -> None:
+    for arguments in (("settings",), ("captions", "split", CAPTION), ("--debug", "captions", "split", CAPTION)):
+        done = pmo(*arguments, PMO_LLM_MODEL="m", **{variable: "http://user:s3cret@127.0.0.1:1/v1"})
+        assert done.returncode == 1
+        assert variable in done.stderr
+        assert "s3cret" not in done.stdout + done.stderr

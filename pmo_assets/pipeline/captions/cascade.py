@@ -5,8 +5,9 @@ Without a language model, or when its answer does not fit the caption, the gramm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,12 +17,16 @@ from pmo_assets.pipeline.captions.model_split import CaptionReader, split_by_mod
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
 from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.pipeline.stores import SystemicError
 
 CONCURRENCY: Final = 16
 """Captions asked side by side: a server with continuous batching answers so many about as fast as one."""
 
 LOW_CONFIDENCE: Final = "low confidence"
 """First reason of a grammar's answer below the threshold."""
+
+AHEAD: Final = 32
+"""Captions per simultaneous question that a stream reads ahead of the oldest unanswered one: few are doubtful."""
 
 Progress = Callable[[int, int], None]
 
@@ -125,3 +130,53 @@ def split_by_cascade(caption: str, cascade: Cascade, known_identifiers: Sequence
     if split.confidence >= cascade.threshold:
         return CascadeAnswer(split)
     return second_reading(DoubtfulCaption(caption, split, tuple(known_identifiers)), cascade)
+
+
+def stream_by_cascade(captions: Iterable[str | None], cascade: Cascade) -> Iterator[CascadeAnswer | Exception | None]:
+    """Give `split_by_cascade` of each caption in order as soon as it is there; the captions may be without end.
+
+    What goes wrong with one caption is given in its place, and the others go on; None, no caption, gives None.
+
+    Raises:
+        SystemicError: if the model is asked and no request can succeed; captions not yet asked are dropped.
+    """
+    waiting: deque[Future[CascadeAnswer] | None] = deque()
+    pool = ThreadPoolExecutor(cascade.concurrency, thread_name_prefix="captions")
+    try:
+        for caption in captions:
+            waiting.append(None if caption is None else _begun(caption, cascade, pool))
+            while waiting and (_is_there(waiting[0]) or len(waiting) > AHEAD * cascade.concurrency):
+                yield _outcome(waiting.popleft())
+        while waiting:
+            yield _outcome(waiting.popleft())
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begun(caption: str, cascade: Cascade, pool: ThreadPoolExecutor) -> Future[CascadeAnswer]:
+    """Split by the grammar at once, and by the model, where it is wanted, in the pool."""
+    done: Future[CascadeAnswer] = Future()
+    try:
+        split = split_caption(caption)
+        doubtful = DoubtfulCaption(caption, split)
+        if split.confidence < cascade.threshold and cascade.reader is not None:
+            return pool.submit(second_reading, doubtful, cascade)
+        done.set_result(
+            CascadeAnswer(split) if split.confidence >= cascade.threshold else second_reading(doubtful, cascade)
+        )
+    except Exception as error:
+        done.set_exception(error)
+    return done
+
+
+def _is_there(answer: Future[CascadeAnswer] | None) -> bool:
+    return answer is None or answer.done()
+
+
+def _outcome(answer: Future[CascadeAnswer] | None) -> CascadeAnswer | Exception | None:
+    try:
+        return None if answer is None else answer.result()
+    except (SystemicError, MemoryError):
+        raise
+    except Exception as error:
+        return error

@@ -8,6 +8,7 @@ was not processed has no BLEU, so maB is read together with the unprocessed shar
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -229,6 +230,8 @@ def calibration_error(bins: Sequence[ConfidenceBin]) -> float:
 def split_rows(lines: Iterable[str]) -> dict[str, SplitRow]:
     """Return the rows of a JSONL file by id, in order; empty lines are passed over, the last of two equal ids holds.
 
+    A row with an error in place of subcaptions (`pmo captions split --jsonl`) is no answer: it is passed over, too.
+
     Raises:
         ValueError: naming the line that is no such row.
     """
@@ -238,8 +241,18 @@ def split_rows(lines: Iterable[str]) -> dict[str, SplitRow]:
             try:
                 row = SplitRow.model_validate_json(line)
             except ValidationError as error:
+                if _is_error_row(line):
+                    continue
                 first = error.errors()[0]
                 place = ".".join(str(part) for part in first["loc"])
                 raise ValueError(f"line {number}: {place + ': ' if place else ''}{first['msg']}") from error
             rows[row.id] = row
     return rows
+
+
+def _is_error_row(line: str) -> bool:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(row, dict) and isinstance(row.get("error"), str) and "subcaptions" not in row
