@@ -13,7 +13,6 @@ import pymupdf
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.articles.article import PackageFigure
-from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.figures.caption_location import (
     CaptionLocation,
     LocatedCaptions,
@@ -21,7 +20,15 @@ from pmo_assets.pipeline.figures.caption_location import (
     located_captions,
 )
 from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
-from pmo_assets.pipeline.figures.page import PageContent, PageLimits, open_pdf, page_content
+from pmo_assets.pipeline.figures.page import (
+    PageContent,
+    PageLimits,
+    UnreadablePage,
+    blank_page,
+    loaded_page,
+    open_pdf,
+    page_content,
+)
 from pmo_assets.pipeline.figures.reading_frame import displayed_caption, displayed_region, framed_page, reading_frame
 from pmo_assets.pipeline.figures.regions import FigureRegion, LocatedRegions, figure_regions
 from pmo_assets.pipeline.figures.registration import (
@@ -342,9 +349,8 @@ def _registered_region(
         for index in _search_order(pages, caption)[: search.left]:
             if index not in search.rasters:
                 try:
-                    search.rasters[index] = page_raster(document[index])
-                except Exception as error:  # a page that cannot be loaded holds no figure
-                    raise_fault(error)
+                    search.rasters[index] = page_raster(loaded_page(document, index))
+                except UnreadablePage:  # holds no figure
                     continue
             search.left -= 1
             yield search.rasters[index]
@@ -404,12 +410,9 @@ def _pages(document: pymupdf.Document, limits: PageLimits) -> list[PageContent]:
     pages = []
     for index in range(document.page_count):
         try:
-            page = document.load_page(index)
-        except Exception as error:  # one damaged page does not lose the others
-            raise_fault(error)
-            empty = np.zeros((0, 4), dtype=np.float64)
-            none = np.zeros(0, dtype=bool)
-            pages.append(PageContent(index, 612.0, 792.0, (), (), empty, none, none))
+            page = loaded_page(document, index)
+        except UnreadablePage:  # one damaged page does not lose the others
+            pages.append(blank_page(index))
             continue
         pages.append(with_scan(page_content(page, limits), partial(gray_page, page, SCAN_DPI / 72.0)))
     return without_backgrounds(pages)
@@ -449,7 +452,7 @@ def _parts(
         del lists[index]
     for page, bbox in rough:
         if page.index not in lists:
-            lists[page.index] = document[page.index].get_displaylist(annots=0)
+            lists[page.index] = loaded_page(document, page.index).get_displaylist(annots=0)
         grid = pixel_grid(page, bbox, dpi)
         probe = grid if options.render else pixel_grid(page, bbox, min(dpi, PROBE_DPI))
         frame = probe.pixel_frame(bbox)

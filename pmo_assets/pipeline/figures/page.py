@@ -30,6 +30,13 @@ MAX_DRAWINGS_PER_PAGE = 500_000
 MAX_CONTENT_BYTES = 128_000_000
 """Uncompressed content stream of one page; parsing more takes minutes and gigabytes."""
 
+PAGE_SIDES = (3.0, 5_000.0)
+"""Shortest (PDF 1.7, annex C.2) and longest side of a page in points: a poster in A0 has 3,370, and what lies beyond
+5,000 is damaged or a memory bomb, because layout analysis works on a grid of points."""
+
+BLANK_SIZE = (612.0, 792.0)
+"""Points; what MuPDF, too, takes for the size of a page without one."""
+
 MIN_CLIPPED = 1.0
 """Points; most clip paths around pictures are the picture's own frame, rounded."""
 
@@ -42,6 +49,10 @@ _BOLD_NAMES = ("bold", "black", "heavy", "demi", "-bd", ".b", "semibold")
 
 class UnreadablePdf(ArticleError):
     """The bytes are not a PDF, or so damaged that no page can be read."""
+
+
+class UnreadablePage(ArticleError):
+    """A page that cannot be loaded, or that no paper could be printed on; the other pages may be fine."""
 
 
 class EncryptedPdf(ArticleError):
@@ -205,6 +216,31 @@ def _check_page_tree(document: pymupdf.Document, count: int) -> None:
             continue
     if 2 * readable <= count:
         raise UnreadablePdf(f"the PDF is damaged: {count - readable} of {count} pages have no content left")
+
+
+def loaded_page(document: pymupdf.Document, index: int) -> pymupdf.Page:
+    """Return a page of a document; all pages are loaded here.
+
+    A UserUnit of 0 or of thousands makes pages without extent, or as large as a town, of sound page boxes.
+
+    Raises:
+        UnreadablePage: it cannot be loaded, or is smaller or larger than `PAGE_SIDES` allow.
+    """
+    try:
+        page = document.load_page(index)
+        sides = (float(page.rect.width), float(page.rect.height))
+    except Exception as error:  # MuPDF's error classes are not documented
+        raise_fault(error)
+        raise UnreadablePage(f"page {index + 1} cannot be loaded: {error}") from error
+    if not all(PAGE_SIDES[0] <= side <= PAGE_SIDES[1] for side in sides):
+        raise UnreadablePage(f"page {index + 1} is {sides[0]:g} x {sides[1]:g} points large")
+    return page
+
+
+def blank_page(index: int) -> PageContent:
+    """Return the content of a page that cannot be read."""
+    empty, none = np.zeros((0, 4), dtype=np.float64), np.zeros(0, dtype=bool)
+    return PageContent(index, *BLANK_SIZE, (), (), empty, none, none)
 
 
 def page_content(page: pymupdf.Page, limits: PageLimits = PageLimits()) -> PageContent:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.figures.figure import PageBox
-from pmo_assets.pipeline.figures.page import BitmapPlacement, PageContent, page_content
+from pmo_assets.pipeline.figures.page import BitmapPlacement, PageContent, loaded_page, page_content
 from pmo_assets.pipeline.geometry import Box, area, covered_fraction, height, intersection, width
 
 MAX_DPI = 600.0
@@ -272,13 +272,14 @@ def render_figure(
     """
     if not locations:
         raise ValueError("a figure needs at least one location")
-    pages = [page_content(document[location.page]) for location in locations]
+    pages = [page_content(loaded_page(document, location.page)) for location in locations]
     boxes = [intersection(location.bbox, page.frame) for location, page in zip(locations, pages, strict=True)]
     dpi = capped_dpi(boxes, native_dpi(list(zip(pages, boxes, strict=True)), max_dpi), max_pixels)
     parts = []
     for location, page, box in zip(locations, pages, boxes, strict=True):
         grid = pixel_grid(page, box, dpi)
-        parts.append(rendered_frame(document[location.page].get_displaylist(annots=0), grid, grid.pixel_frame(box)))
+        displayed = loaded_page(document, location.page).get_displaylist(annots=0)
+        parts.append(rendered_frame(displayed, grid, grid.pixel_frame(box)))
     return joined_pixels(parts), dpi
 
 

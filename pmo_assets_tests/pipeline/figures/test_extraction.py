@@ -500,3 +500,28 @@ def test_figures_can_be_received_one_by_one() -> None:
     assert streamed.figures == kept.figures
     assert list(received) == list(kept.pixels) == ["p0-1", "p1-1"]
     assert all(np.array_equal(received[name], kept.pixels[name]) for name in received)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("UserUnit", "0"),
+        ("UserUnit", "0.0001"),
+        ("UserUnit", "1000000"),
+        ("MediaBox", "[0 0 10000000 1]"),
+        ("MediaBox", "[0 0 14400 14400]"),
+        ("MediaBox", "[0 0 600 0.001]"),
+        ("CropBox", "[0 0 0.001 800]"),
+    ],
+)
+def test_a_page_that_no_paper_can_hold_does_not_lose_the_others(key: str, value: str) -> None:
+    manuscript = Manuscript()
+    manuscript.picture(manuscript.page(), (100, 100, 400, 300), photograph(seed=2))
+    page = manuscript.page()
+    manuscript.picture(page, (100, 100, 400, 300), photograph(seed=1))
+    manuscript.caption(page, 100, 310, f"Figure 1. {caption_text(1)}", 300)
+    manuscript.document.xref_set_key(manuscript.document[0].xref, key, value)
+    known = [package_figure(1), package_figure(7)]  # the second is looked for on all pages
+    extraction = extract_figures(manuscript.pdf(), known, package_image=lambda _: jpeg(photograph(seed=1)))
+    assert extraction.page_count == 2
+    assert [figure.locations[0].page for figure in extraction.figures] == [1]
