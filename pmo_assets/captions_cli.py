@@ -56,10 +56,12 @@ def split(
 
     By the grammar; captions it is not sure about are put to the language model, if PMO_LLM_MODEL names one.
 
-    --jsonl writes one row per line of IN, in its order. A line that cannot be split becomes a row {id, line, error},
-    and the others go on; the status is 0 unless no line at all could be split. Rows go to OUT.part as they are done,
-    which becomes OUT at the end: after a kill or a fault of the system, what was done is in OUT.part, an earlier OUT
-    is untouched, and the same command starts afresh (answers of a language model are kept and not asked again).
+    --jsonl gives one row per line of IN, in its order. A line that cannot be
+    split becomes a row {id, line, error}, and the others go on; the status is
+    0 unless no line at all could be split. Rows go to OUT.part as they are
+    done, and OUT.part becomes OUT at the end: a kill or a fault of the system
+    leaves what was done there, and an earlier OUT untouched. The same command
+    starts afresh then; a language model's answers are kept, not asked again.
     """
     if jsonl is not None:
         if text != "-":

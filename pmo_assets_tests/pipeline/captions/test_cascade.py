@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from pmo_assets.pipeline.article_steps import caption_split, reread_captions, split_article_captions
-from pmo_assets.pipeline.captions.cascade import Cascade, DoubtfulCaption, second_readings, split_by_cascade
+from pmo_assets.pipeline.captions.cascade import (
+    AHEAD,
+    Cascade,
+    DoubtfulCaption,
+    second_readings,
+    split_by_cascade,
+    stream_by_cascade,
+)
 from pmo_assets.pipeline.captions.chat import ChatRequest, ChatUnavailable, RefusedRequest
 from pmo_assets.pipeline.captions.model_split import CaptionReader
 from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
 from pmo_assets_tests.pipeline.captions.scripted_model import CAPTION, IDENTIFIERS, SUBCAPTIONS, ScriptedModel
 
 
@@ -106,6 +116,67 @@ def test_after_a_systemic_error_the_remaining_captions_are_not_asked() -> None:
     with pytest.raises(ChatUnavailable):
         second_readings(doubtful, Cascade(1.0, CaptionReader(model), concurrency=1))
     assert len(model.requests) < 200
+
+
+# streams
+
+
+def test_a_stream_gives_answers_in_order_while_captions_still_come() -> None:
+    """The second caption's answer is there long before the first one's; captions come without end."""
+    release = threading.Event()
+
+    def slow_first(request: ChatRequest) -> object:
+        if json.loads(request.messages[-1].content)["caption"] == "Scan 0.":
+            assert release.wait(10)
+        return {"identifiers": []}
+
+    def captions() -> Iterator[str | None]:
+        for number in itertools.count():
+            if number == 8:
+                release.set()
+            yield None if number % 3 == 1 else f"Scan {number}."
+
+    model = ScriptedModel([], otherwise=slow_first)
+    stream = stream_by_cascade(captions(), Cascade(1.0, CaptionReader(model), 4))
+    texts = [answer and answer.split.subcaptions[0].text for answer in itertools.islice(stream, 12)]  # type: ignore[union-attr]
+    assert texts == [None if number % 3 == 1 else f"Scan {number}." for number in range(12)]
+    stream.close()  # type: ignore[attr-defined]
+
+
+def test_a_stream_reads_only_so_far_ahead() -> None:
+    read: list[int] = []
+
+    def captions() -> Iterator[str]:
+        for number in range(10_000):
+            read.append(number)
+            yield "Scan."
+
+    def slow(request: ChatRequest) -> object:
+        time.sleep(0.3)
+        return {"identifiers": []}
+
+    stream = stream_by_cascade(captions(), Cascade(1.0, CaptionReader(ScriptedModel([], otherwise=slow)), 1))
+    assert next(stream) is not None
+    assert len(read) == AHEAD + 1
+    stream.close()  # type: ignore[attr-defined]
+
+
+def test_what_goes_wrong_with_one_caption_stands_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails_on_b(caption: str) -> CaptionSplit:
+        return {"a": split_caption("Scan.")}[caption]
+
+    monkeypatch.setattr("pmo_assets.pipeline.captions.cascade.split_caption", fails_on_b)
+    answers = list(stream_by_cascade(["a", "b", "a"], Cascade(0.0)))
+    assert [type(answer).__name__ for answer in answers] == ["CascadeAnswer", "KeyError", "CascadeAnswer"]
+
+
+def test_a_systemic_error_ends_a_stream_after_what_was_done() -> None:
+    model = ScriptedModel([{"identifiers": []}, ChatUnavailable("down")], otherwise=single)
+    stream = stream_by_cascade(["Scan."] * 500, Cascade(1.0, CaptionReader(model), 1))
+    assert next(stream) is not None
+    with pytest.raises(ChatUnavailable):
+        next(stream)
+    assert len(model.requests) < 500
 
 
 # rows
