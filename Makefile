@@ -9,10 +9,10 @@ MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-llm lint format readme constraints clean
+.PHONY: help demo dev test test-faults test-llm test-models lint format readme constraints clean
 
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
@@ -29,6 +29,9 @@ dev: $(STAMP) ## Open the Dagster UI at http://127.0.0.1:3000
 
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest -n auto
+
+test-faults: $(STAMP) ## Run hostile inputs through the steps: about ten minutes
+	$(BIN)/python -m pytest -m faults pmo_assets_tests/faults
 
 # vLLM pins its own versions of many packages: it gets an environment of its own. Its optional companions of torch do
 # not load beside the CPU build and are not needed for text.

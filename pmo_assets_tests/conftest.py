@@ -8,6 +8,14 @@ from pathlib import Path
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of `make test-faults`."""
+    group = parser.getgroup("faults", "hostile inputs (-m faults)")
+    group.addoption("--faults-seed", type=int, default=0, help="Seed of the hostile inputs.")
+    group.addoption("--faults-first", type=int, default=0, help="Number of the first case of each kind.")
+    group.addoption("--faults-count", type=int, default=None, help="Cases of each kind; a usual number if not given.")
+
+
 @pytest.fixture(scope="session")
 def shared_folder() -> Path:
     """Folder with `corpus/`, `annotations/`, …: `PMO_CORPUS`, else `shared` beside the checkout; skips if absent."""
