@@ -68,13 +68,15 @@ Finds panels, printed panel identifiers and images (CFP, OCT, Retinal Imaging, O
 beside the structural detectors (`detection/panel_fusion.py`, `image_fusion.py`) and is not meant to be used alone.
 
 * Architecture: {_architecture(info)};
-  input about 147,000 pixels in one of seven proportions; ONNX opset 17, {size / 1e6:.1f} MB.
+  input about 147,000 pixels in one of seven proportions (`detection/input_size.py`);
+  ONNX opset 17, {size / 1e6:.1f} MB.
 * Trained from {_origin(info)},
   on synthetic figures for {info["step"]:,} steps of {info.get("batch_size", 8)} figures.
 
 ## Average precision on synthetic figures
 
 Seeds, pictures and layouts of validation and test figures do not occur in training. IoU 0.5 unless stated.
+`pmo train detector` prints the validation, `pmo train export … --data DATA` the test.
 
 | Class | {heads} |
 |---|{"---|" * len(columns)}
@@ -86,9 +88,8 @@ Seeds, pictures and layouts of validation and test figures do not occur in train
 
 ## Limits
 
-Pictures of one figure may be missed when they are smaller than about 4 % of its sides. Images inside diagrams and
-ultra-widefield pictures are rare in training. Edges are known to about 1 % of the figure; the ensemble moves them to
-the nearest edge of the picture.
+Very small pictures of a figure may be missed. Images inside diagrams and ultra-widefield pictures are rare in training.
+Edges are not exact; the ensemble moves them to the nearest edge of the picture.
 
 ## Make it again
 
@@ -131,6 +132,8 @@ print, axis text and panel identifiers do not count.
 * Trained from random weights for {info["step"]} steps of 32 pictures, drawn while training (`drawn_marks.py`).
 
 ## Accuracy
+
+As `pmo train marks` prints them.
 
 * Synthetic pictures of the validation part (half of them marked): {validation["accuracy"]:.3f}.{real}
 
