@@ -59,7 +59,7 @@ def rejected_share(rejections: Iterable[Rejection], articles: int, *, warn: floa
     return dg.AssetCheckResult(
         check_name=REJECTED_SHARE,
         passed=share < warn or not rejected,
-        severity=dg.AssetCheckSeverity.ERROR if share >= fail else dg.AssetCheckSeverity.WARN,
+        severity=dg.AssetCheckSeverity.ERROR if share > fail else dg.AssetCheckSeverity.WARN,
         metadata={"rejected": len(rejected), "articles": articles, "share": share, "warn": warn, "fail": fail},
     )
 

@@ -100,8 +100,7 @@ def article(
     folder = Path(os.path.abspath(folder))  # not resolve(): a link's own name is the package's name
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: give the folder of one article package")
-    root = folder if folder.is_symlink() else folder.parent  # what lies outside of it is not read
-    listing = list_package(folder, root)
+    listing = list_package(folder, folder)  # what lies outside of it is not read
     if listing is None:
         raise CommandError(f"{folder} is no article package: it holds neither article.pdf nor article.xml")
     objects, pixels = MemoryObjects({}), MemoryPixels({})
@@ -109,7 +108,7 @@ def article(
         **asdict(listing),
         "files": [asdict(item) for item in listing.files if not (ignore_xml and item.role == "xml")],
     }
-    package = fetch_package(row, LocalFolder(root), objects, fetch_limits(settings))
+    package = fetch_package(row, LocalFolder(folder), objects, fetch_limits(settings))
     start = time.perf_counter()
     with chat_model(settings, _data_root(settings)) as model:
         result = process_article(

@@ -13,7 +13,7 @@ from pmo_assets.pipeline.captions.chat import ChatModel
 from pmo_assets.resources.chat import chat_model
 from pmo_assets.resources.registry import BatchRegistry
 from pmo_assets.resources.storage import ContentStore, DataRoot, ParquetTables, Tables
-from pmo_assets.resources.workers import Progress, TimedProgress, WorkerPool, device_pool, memory_warning, worker_pool
+from pmo_assets.resources.workers import Progress, TimedProgress, WorkerPool, device_pool, memory_warning
 from pmo_assets.schedules import WEEKLY_RELEASE
 from pmo_assets.sensors import registered_batches
 from pmo_assets.settings import Settings, settings_digest
@@ -36,7 +36,7 @@ def workers_resource(settings: Settings, progress: Progress | None = None) -> dg
         warning = memory_warning(settings.worker_memory_mb)
         if warning and context.log is not None:
             context.log.warning(warning)
-        with worker_pool(
+        with WorkerPool(
             settings.workers,
             settings.article_timeout,
             settings.worker_memory_mb,

@@ -65,6 +65,8 @@ def opened_home(home: Path) -> Iterator[dg.DagsterInstance]:
         _mended(home)
         try:
             instance = dg.DagsterInstance.from_config(str(home))
+        except (sqlalchemy.exc.OperationalError, sqlite3.OperationalError) as error:
+            raise _busy(home, error) from error
         except (sqlalchemy.exc.DatabaseError, sqlite3.DatabaseError, CommandError) as error:
             if not any((home / name).exists() for name in DATABASES):  # its storage is elsewhere: PostgreSQL
                 raise SystemicError(f"cannot open the Dagster instance of {home}: {error}") from error
@@ -118,6 +120,8 @@ def _mended(home: Path) -> None:
         try:
             with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
                 problem = _mend(connection, name)
+        except sqlite3.OperationalError as error:
+            raise _busy(path, error) from error
         except sqlite3.DatabaseError as error:
             problem = str(error)
         if problem is not None:
@@ -142,8 +146,9 @@ def _mend(connection: sqlite3.Connection, name: str) -> str | None:
         return f"it lacks {', '.join(sorted(missing)[:5])}"
     if foreign := revisions - {script.revision for script in scripts.walk_revisions()}:
         return f"it has the schema revision {', '.join(sorted(foreign))} of another version of Dagster"
-    with connection:
-        connection.execute("DELETE FROM alembic_version WHERE version_num != ?", (newest,))
+    if len(revisions) > 1:
+        with connection:
+            connection.execute("DELETE FROM alembic_version WHERE version_num != ?", (newest,))
     return None
 
 
@@ -188,6 +193,14 @@ def _missing_columns(connection: sqlite3.Connection, name: str) -> set[str]:
         for column in table.columns
         if column.name not in _columns(connection, table.name)
     }
+
+
+def _busy(place: Path, error: Exception) -> SystemicError:
+    """Return the error for a database that is locked, read-only or on a full disk: nothing in it is damaged."""
+    return SystemicError(
+        f"cannot open {place}: {' '.join(str(error).split())}; see that no other program holds it, that it may be "
+        "written and that its disk is not full, then run again"
+    )
 
 
 def _unusable(home: Path, reason: str) -> SystemicError:

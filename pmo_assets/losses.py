@@ -6,7 +6,7 @@ The asset `rejections` turns it into the check that fails a run, `pmo run` into 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -58,13 +58,9 @@ def _reasons(rejections: pl.DataFrame) -> tuple[str, ...]:
     return tuple(f"{reason} ({count})" for reason, count in counts.most_common(_MOST_REASONS))
 
 
-def _article_loss(stage: str, given: pl.Series, kept: pl.Series, rejections: pl.DataFrame) -> StageLoss:
-    lost = rejections.filter(
-        pl.col("image_cluster_id").is_null(),
-        pl.col("article_id").is_in(given.implode()),
-        ~pl.col("article_id").is_in(kept.implode()),
-    )
-    return StageLoss(stage, "articles", len(given), lost["article_id"].n_unique(), _reasons(lost))
+def _article_loss(stage: str, given: pl.Series, lost: pl.Series, rejections: pl.DataFrame) -> StageLoss:
+    concerned = rejections.filter(pl.col("article_id").is_in(lost.implode()))
+    return StageLoss(stage, "articles", len(given), concerned["article_id"].n_unique(), _reasons(concerned))
 
 
 def _figure_loss(stage: str, figures: pl.DataFrame, kept: pl.DataFrame, rejections: pl.DataFrame) -> StageLoss:
@@ -74,35 +70,70 @@ def _figure_loss(stage: str, figures: pl.DataFrame, kept: pl.DataFrame, rejectio
     lost = pl.concat(
         [missing.join(rejections, on=keys, how="semi"), missing.join(whole, on="article_id", how="semi")]
     ).unique()
-    concerned = rejections.join(lost, on="article_id", how="semi")
-    return StageLoss(stage, "figures", figures.height, lost.height, _reasons(concerned))
+    return StageLoss(
+        stage, "figures", figures.height, lost.height, _reasons(rejections.join(lost, on="article_id", how="semi"))
+    )
+
+
+def _whole(rejections: pl.DataFrame) -> pl.DataFrame:
+    return rejections.filter(pl.col("image_cluster_id").is_null())
+
+
+def _not_going_on(packages: pl.DataFrame, articles: pl.DataFrame, rejections: pl.DataFrame) -> pl.Series:
+    """Return the articles that `articles` lost: without a row, or not selected for want of a readable file.
+
+    What is irrelevant or retracted is no loss, and an XML that cannot be read none if the PDF could be judged.
+    """
+    known = (
+        packages.select("article_id", "xml")
+        .join(articles.drop("xml"), on="article_id", how="left")
+        .join(_whole(rejections).group_by("article_id").len("rejected"), on="article_id", how="left")
+        .with_columns(pl.col("rejected").fill_null(0), gone=pl.col("name").is_null())
+    )
+    tolerated = (pl.col("xml").is_not_null() & ~pl.col("has_xml")).cast(pl.UInt32)
+    out = ~pl.col("selected") & ~pl.col("is_retracted") & ~(pl.col("has_xml") & ~pl.col("relevant"))
+    return known.filter(pl.col("gone") | (out & (pl.col("rejected") > tolerated)))["article_id"]
 
 
 def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
-    """Return what every step of a processed batch lost, in the order of the data's way."""
-    read: Mapping[str, pl.DataFrame] = {name: tables.read(name, batch) for name in _READ}
-    rejections = {name: tables.read_rejections([name], batch) for name in read}
+    """Return what every step of a processed batch lost, in the order of the data's way, then all of them together."""
+    read = {name: tables.read(name, batch) for name in _READ}
+    rejections = {name: tables.read_rejections([name], batch) for name in _READ}
+    ids = {name: table["article_id"] for name, table in read.items()}
     selected = read["articles"].filter("selected")["article_id"]
-    losses = [
-        _article_loss(stage, given, kept, rejections[stage])
-        for stage, given, kept in (
-            ("article_packages", read["article_batch"]["article_id"], read["article_packages"]["article_id"]),
-            # Not selected because irrelevant is no loss, and has no rejection; without a PDF, it is and has.
-            ("articles", read["article_packages"]["article_id"], selected),
-            ("pdf_figures", selected, read["pdf_figures"]["article_id"]),
-        )
-    ]
-    return losses + [_figure_loss(stage, read["figures"], read[stage], rejections[stage]) for stage in _FIGURE_STAGES]
+    lost = {
+        "article_packages": (ids["article_batch"], _without(ids["article_batch"], ids["article_packages"])),
+        "articles": (
+            ids["article_packages"],
+            _not_going_on(read["article_packages"], read["articles"], rejections["articles"]),
+        ),
+        "pdf_figures": (selected, _without(selected, ids["pdf_figures"])),
+    }
+    losses = [_article_loss(stage, *series, _whole(rejections[stage])) for stage, series in lost.items()]
+    matched = read["figures"].filter("matched")
+    losses.append(_figure_loss("pdf_figures", read["package_figures"], matched, rejections["pdf_figures"]))
+    losses += [_figure_loss(stage, read["figures"], read[stage], rejections[stage]) for stage in _FIGURE_STAGES]
+    everything = pl.concat(rejections.values())
+    survived = ids["panels"].unique()
+    early = pl.concat([series for _, series in lost.values()])
+    late = everything.filter(pl.col("article_id").is_in(ids["figures"].implode()))["article_id"]
+    gone = _without(pl.concat([early, late]), survived).unique()
+    gone = gone.filter(gone.is_in(everything["article_id"].implode()))
+    return [*losses, _article_loss("all steps", pl.concat([gone, survived]), gone, everything)]
+
+
+def _without(ids: pl.Series, others: pl.Series) -> pl.Series:
+    return ids.filter(~ids.is_in(others.implode()))
 
 
 def excessive(losses: Sequence[StageLoss], fail: float) -> list[StageLoss]:
-    """Return the steps that lost at least the share `fail` (`PMO_REJECTED_FAIL`) of what they were given."""
-    return [loss for loss in losses if loss.lost and loss.share >= fail]
+    """Return the steps that lost more than the share `fail` (`PMO_REJECTED_FAIL`) of what they were given."""
+    return [loss for loss in losses if loss.share > fail]
 
 
 def losses_in_words(losses: Sequence[StageLoss], fail: float) -> str:
     """Return what excessive losses have in common and what to do about them."""
     return (
-        f"{'. '.join(map(str, losses))}. A batch that lost {fail:g} (PMO_REJECTED_FAIL) or more in a step is not done: "
+        f"{'. '.join(map(str, losses))}. A batch that lost more than {fail:g} (PMO_REJECTED_FAIL) is not done: "
         "mend the cause and run it again (`pmo run --again --batch …`), or raise the setting if it is the articles"
     )

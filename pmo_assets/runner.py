@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
+import psutil
 
 from pmo_assets.assets.dataset import BATCH_ASSETS
 from pmo_assets.instance import opened_home
 from pmo_assets.partitions import ARTICLE_BATCHES
-from pmo_assets.processes import process_is_alive
 from pmo_assets.releases import CARD_KEY, RELEASE_KEY
 from pmo_assets.reports import GALLERY_KEY, REPORT_KEY
 from pmo_assets.resources.storage import DataRoot, Tables
@@ -156,7 +156,7 @@ def _is_dead(tags: Mapping[str, str]) -> bool:
     """Say whether the process behind a run is certainly gone: ours by its number, the UI's by its code server."""
     host, _, pid = tags.get(_OWNER_TAG, "").rpartition(":")
     if host:
-        return host == socket.gethostname() and pid.isdigit() and not process_is_alive(int(pid))
+        return host == socket.gethostname() and pid.isdigit() and not psutil.pid_exists(int(pid))
     try:
         server = json.loads(tags.get(_CODE_SERVER_TAG, ""))
     except ValueError:

@@ -27,6 +27,9 @@ _SUBCAPTIONS = ("subcaptions",)
 MINIMUM_WORKER_MEMORY_MB = 512
 """What an article with ordinary figures may add to its worker (`benchmarks/worker_memory.py`), and some room."""
 
+_DAY = 86_400.0
+"""Longest time limit in seconds: no step and no answer takes a day."""
+
 
 def _option(default: Any, description: str, affects: tuple[str, ...] = (), **limits: Any) -> Any:
     return Field(default, description=description, json_schema_extra={"affects": list(affects)}, **limits)
@@ -79,7 +82,7 @@ class Settings(BaseSettings):
         ge=0,
     )
     article_timeout: float = _option(
-        180.0, "Seconds that one article may take in one step before it is rejected.", gt=0
+        180.0, "Seconds that one article may take in one step before it is rejected.", gt=0, le=_DAY
     )
     worker_memory_mb: int = _option(
         4096,
@@ -156,7 +159,7 @@ class Settings(BaseSettings):
     )
     llm_concurrency: int = _option(16, "Captions that are put to the language model at once.", ge=1)
     llm_timeout: float = _option(
-        300.0, "Seconds that one answer of the endpoint may take in all, to its last byte.", gt=0
+        300.0, "Seconds that one answer of the endpoint may take in all, to its last byte.", gt=0, le=_DAY
     )
     llm_retries: int = _option(
         5, "How often a request is repeated after a time-out, HTTP 429 or 5xx, with back-off.", ge=0
@@ -172,7 +175,7 @@ class Settings(BaseSettings):
     rejected_warn: float = _option(0.1, "Share of rejected articles in a batch at which the check warns.", ge=0, le=1)
     rejected_fail: float = _option(
         0.5,
-        "Share of articles or figures rejected in a step at which the batch fails; of one unexpected error, the step.",
+        "The batch fails if more than this share of articles or figures is rejected; 1 lets everything pass.",
         gt=0,
         le=1,
     )

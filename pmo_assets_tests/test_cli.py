@@ -374,3 +374,16 @@ def test_an_address_space_too_small_for_the_libraries_is_refused(tmp_path: Path)
     assert result.returncode == 1
     assert "limited to 1953 MiB" in result.stderr
     assert "ulimit -v unlimited" in result.stderr
+
+
+def test_an_article_that_links_out_of_its_folder_reads_nothing_there(
+    pmo: Pmo, few_articles: Path, tmp_path: Path
+) -> None:
+    package = tmp_path / "downloads" / "package"
+    shutil.copytree(sorted(few_articles.iterdir())[0], package)
+    (package / "article.xml").rename(tmp_path / "downloads" / "private.xml")
+    (package / "article.xml").symlink_to("../private.xml")
+    result = pmo("article", package, "--out", tmp_path / "out.json")
+    assert result.returncode == 0, result.stderr
+    assert "OutsideSource" in result.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["article_id"] == "package"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sqlite3
 import subprocess
@@ -137,3 +138,21 @@ def test_waiting_for_the_lock_says_so_and_ends(
         partitions(home)
     assert "waiting" in capsys.readouterr().err
     assert partitions(home) == {"0001-aa"}
+
+
+def test_a_busy_database_is_not_taken_for_a_damaged_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = sqlite3.connect
+    monkeypatch.setattr(home_module.sqlite3, "connect", lambda path, timeout: real(path, timeout=0.1))
+    with contextlib.closing(real(home / "history" / "runs.db", isolation_level=None)) as other:
+        other.execute("INSERT INTO alembic_version VALUES (?)", (OLDER,))  # what needs mending needs writing
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(SystemicError, match=r"locked.*run again") as caught, opened_home(home):
+            pass
+    assert "delete" not in str(caught.value)
+
+
+def test_opening_a_sound_home_needs_no_right_to_write_its_databases(home: Path) -> None:
+    with contextlib.closing(sqlite3.connect(home / "history" / "runs.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with opened_home(home):
+            pass

@@ -142,3 +142,17 @@ def test_the_readme_lists_settings_and_columns_as_they_are() -> None:
 
     readme = Path(__file__).resolve().parents[1] / "README.md"
     assert documented(readme.read_text(encoding="utf-8")) == readme.read_text(encoding="utf-8"), "run `make readme`"
+
+
+@pytest.mark.parametrize("option", ["article_timeout", "llm_timeout"])
+@pytest.mark.parametrize("value", ["inf", "nan", "1e9", "0"])
+def test_time_limits_are_limits(option: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"PMO_{option.upper()}", value)
+    with pytest.raises(ValidationError):
+        Settings()
+
+
+def test_a_memory_limit_below_what_ordinary_figures_need_is_refused() -> None:
+    assert Settings(worker_memory_mb=0).worker_memory_mb == 0
+    with pytest.raises(ValidationError, match="ordinary figures"):
+        Settings(worker_memory_mb=511)

@@ -145,7 +145,9 @@ def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Sp
         relevance, statements = assess_relevance(article, specialty), [article.license_text]
         stated = article.license_code
     else:
-        relevance, statement = _judged_by_pdf(package, objects, specialty)
+        relevance, statement, fault = _judged_by_pdf(package, objects, specialty)
+        if fault is not None and not relevance.relevant:  # else pdf_figures meets the same PDF
+            output.rejections.append(_decided(fault, "articles", article_id))
         statements = [statement]
         # What metadata and pages state together: of two licences the more restrictive counts.
         stated = license_code(" ".join([*front.licences, statement]))
@@ -192,7 +194,7 @@ def _front_matter(package: Mapping[str, Any], article: Article | None, objects: 
     try:
         return read_front_matter(objects.get(package["pdf"]))
     except ArticleError:
-        return FrontMatter()  # pdf_figures meets the same PDF and records the reason
+        return FrontMatter()  # the reason is recorded where the article needs its PDF
 
 
 def _credit(
@@ -221,17 +223,23 @@ def _credit(
     return facts, sources
 
 
-def _judged_by_pdf(package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty) -> tuple[Relevance, str]:
-    """Return relevance and licence statements of an article without a readable XML, from its PDF's text."""
+def _judged_by_pdf(
+    package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty
+) -> tuple[Relevance, str, ArticleError | None]:
+    """Return relevance and licence statements of an article without a readable XML, from its PDF's text.
+
+    Without text nothing can be judged relevant: then the error says why there is none.
+    """
+    nothing = assess_relevance_of_text([], "", specialty), ""
     if package["pdf"] is None:
-        return assess_relevance_of_text([], "", specialty), ""
+        return *nothing, None
     try:
         extraction = extract_figures(objects.get(package["pdf"]), options=FigureOptions(render=False))
-    except ArticleError:
-        # pdf_figures meets the same PDF and records the reason; without text nothing can be judged relevant
-        return assess_relevance_of_text([], "", specialty), ""
+    except ArticleError as error:
+        return *nothing, error
     captions = [figure.caption for figure in extraction.figures]
-    return assess_relevance_of_text(captions, extraction.text, specialty), license_statements(extraction.text)
+    relevance = assess_relevance_of_text(captions, extraction.text, specialty)
+    return relevance, license_statements(extraction.text), None
 
 
 def read_package_figures(

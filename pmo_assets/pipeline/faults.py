@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from pmo_assets.pipeline.rejections import Rejection
+from pmo_assets.pipeline.rejections import ArticleError, Rejection
 from pmo_assets.pipeline.stores import SystemicError
 
 _MEMORY = re.compile(
@@ -23,10 +23,11 @@ _MEMORY = re.compile(
 )
 """What OpenCV, ONNX Runtime, PyTorch, MuPDF, the dynamic linker and others say, who have no class of error for it."""
 
-_MACHINE_ERRORS = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENODEV, errno.ESTALE}
-)
-"""System errors that no input can cause: disk full or broken, no file handles left."""
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""System errors of a process or machine at its end, whatever the file."""
+
+_MACHINE_ERRORS = _EXHAUSTED | {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ENODEV, errno.ESTALE}
+"""System errors that no input can cause where pipeline and store work: disk full or broken, no file handles left."""
 
 _POISONED = frozenset({"PanicException", "SystemError"})
 """A panic in Rust or a broken promise inside the interpreter: what the process does next cannot be trusted."""
@@ -51,13 +52,17 @@ def _with_causes(error: BaseException) -> Iterator[BaseException]:
         error = following
 
 
+_QUOTING = (ArticleError, SyntaxError, LookupError, UnicodeError)
+"""Errors whose words may be the input's: our own decisions, lxml's, and those that name a key or text."""
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Say whether an error, or what caused it, means that memory ran out, whichever library raised it."""
     return any(
         isinstance(item, MemoryError)
         or type(item).__name__ == "OutOfMemoryError"
         or (isinstance(item, OSError) and item.errno == errno.ENOMEM)
-        or bool(_MEMORY.search(str(item)))
+        or (not isinstance(item, _QUOTING) and bool(_MEMORY.search(str(item))))
         for item in _with_causes(error)
     )
 
@@ -68,6 +73,11 @@ def leaves_process_unfit(error: BaseException) -> bool:
     Besides exhausted memory: panics of native libraries, and failed imports, after which a module may be half there.
     """
     return isinstance(error, ImportError | UnfitProcess) or type(error).__name__ in _POISONED or is_out_of_memory(error)
+
+
+def is_exhausted(error: OSError) -> bool:
+    """Say whether a file cannot be read because this process or machine is at its end, and not because of the file."""
+    return error.errno in _EXHAUSTED
 
 
 def is_machine_error(error: BaseException) -> bool:
@@ -87,7 +97,7 @@ def raise_fault(error: BaseException) -> None:
     if isinstance(error, SystemicError) or leaves_process_unfit(error):
         raise error
     if is_machine_error(error):
-        raise SystemicError(f"{error}: free disk space or file handles, then run again") from error
+        raise SystemicError(f"{error}: mend it (disk, free space, open files), then run again") from error
 
 
 MANY_ARTICLES = 5

@@ -137,6 +137,8 @@ class ChatEndpoint:
             asyncio.run_coroutine_threadsafe(self._client.aclose(), self._loop).result(_CLOSING)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CLOSING)
+        if not self._thread.is_alive():
+            self._loop.close()
 
     def answer(self, request: ChatRequest) -> ChatAnswer:
         """Return the model's answer; see `ChatModel`."""

@@ -21,12 +21,11 @@ from pmo_assets.pipeline.articles.packages import (
 from pmo_assets.pipeline.articles.source_files import (
     Entry,
     entries_inside,
-    is_machine_fault,
     printable,
     read_inside,
 )
+from pmo_assets.pipeline.faults import is_exhausted, raise_fault
 from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.pipeline.stores import SystemicError
 
 
 @dataclass(frozen=True)
@@ -70,9 +69,10 @@ class LocalFolder:
             return read_inside(self.folder, path, max_bytes)
         except OSError as error:
             self._must_be_there(error)
+            # Not caused by `error`: on the way from a sound source it is this file's, whatever it would be elsewhere.
             if isinstance(error, FileNotFoundError):
-                raise FileMissing(f"{path} is gone from {self.folder} since the batch was registered") from error
-            raise UnreadableFile(f"{self.folder / path} cannot be read: {error.strerror or error}") from error
+                raise FileMissing(f"{path} is gone from {self.folder} since the batch was registered") from None
+            raise UnreadableFile(f"{self.folder / path} cannot be read: {error.strerror or error}") from None
 
     def _entries(self) -> list[Entry]:
         try:
@@ -84,10 +84,10 @@ class LocalFolder:
         """List a package; whatever is wrong with it is its rejection, unless the source as a whole is gone."""
         try:
             return list_package(place, root)
-        except (SystemicError, MemoryError):
-            raise
         except Exception as error:
             self._must_be_there(error)
+            if not isinstance(error, OSError):
+                raise_fault(error)
             name = printable(place.name)
             number = article_id_and_version(name, {})[0]
             rejection = rejection_from(error, stage=REGISTRATION_STAGE, article_id=number)
@@ -97,7 +97,7 @@ class LocalFolder:
 
     def _must_be_there(self, error: Exception) -> None:
         """Raise SourceError when a file could not be read because of the source or the machine, not of the file."""
-        if isinstance(error, OSError) and is_machine_fault(error):
+        if isinstance(error, OSError) and is_exhausted(error):
             raise SourceError(f"cannot read {self.folder}: {error}") from error
         try:
             with os.scandir(self.folder) as found:

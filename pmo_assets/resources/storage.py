@@ -35,6 +35,7 @@ from typing import IO, Any, Literal, cast
 
 import dagster as dg
 import polars as pl
+import psutil
 import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
@@ -45,7 +46,6 @@ from pmo_assets.pipeline.articles.batches import in_sequence
 from pmo_assets.pipeline.articles.packages import REGISTRATION_STAGE
 from pmo_assets.pipeline.rejections import Rejection
 from pmo_assets.pipeline.stores import Picture, StorageError
-from pmo_assets.processes import process_is_alive
 
 _COMPRESSION: Literal["zstd"] = "zstd"
 
@@ -228,7 +228,7 @@ class DataRoot:
         target.parent.mkdir(parents=True, exist_ok=True)
         for abandoned in target.parent.glob(f".{target.name}.*.part"):
             pid, _, host = abandoned.name.removesuffix(".part").rpartition(".")[2].partition("-")
-            if host.startswith(_host()) and pid.isdigit() and not process_is_alive(int(pid)):
+            if host.startswith(_host()) and pid.isdigit() and not psutil.pid_exists(int(pid)):
                 abandoned.unlink(missing_ok=True)
         partial = target.with_name(f".{target.name}.{os.getpid()}-{_host()}-{threading.get_ident()}.part")
         try:

@@ -10,11 +10,12 @@ import contextlib
 import multiprocessing
 import pickle
 import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, cast
 
 import psutil
 
@@ -26,6 +27,9 @@ from pmo_assets.pipeline.stores import SystemicError
 
 Step = Callable[..., StepOutput]
 Prepare = Callable[[], object]
+
+MESSAGE_TIMEOUT = 60.0
+"""Seconds that a message may take from one end of a pipe to the other once it has begun."""
 
 _ALARM_MARGIN = 60
 """Seconds that a worker gives the pool to end it at its time limit, before it ends itself."""
@@ -233,7 +237,28 @@ class Worker:
             OSError: if the worker is gone.
         """
         self.task, self.begun, self.deadline = number, False, time.monotonic() + seconds
-        self.connection.send(task)
+        with self._bounded():
+            self.connection.send(task)
+
+    def reply(self) -> Reply:
+        """Return the reply that the worker is handing over.
+
+        Raises:
+            EOFError, OSError, pickle.UnpicklingError: if the worker ended, or does not go on handing it over.
+        """
+        with self._bounded():
+            return cast(Reply, self.connection.recv())
+
+    @contextlib.contextmanager
+    def _bounded(self) -> Iterator[None]:
+        """End the worker if it stops in the middle of a message: the pipe would wait for it without end."""
+        timer = threading.Timer(MESSAGE_TIMEOUT, self._end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def begin(self, ready: Ready, seconds: float, job: object) -> None:
         """Note that the worker is ready and has so many seconds for its task."""
@@ -254,11 +279,14 @@ class Worker:
         """End the process at once, whatever it does, and let go of its pipe."""
         with contextlib.suppress(OSError):
             self.connection.close()
+        self._end()
+        self._process.join(timeout=5)
+
+    def _end(self) -> None:
         # Not by the process object: it takes its process for dead when the server that forked it has died.
         with contextlib.suppress(psutil.Error):
             if self._handle is not None:
                 self._handle.kill()
-        self._process.join(timeout=5)
 
 
 def _end_in_words(exit_code: int | None) -> str:

@@ -12,7 +12,6 @@ import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from typing import Any
@@ -108,7 +107,7 @@ class _Job:
 
 @dataclass
 class WorkerPool:
-    """Runs a step for many articles in worker processes.
+    """Runs a step for many articles in worker processes, which end with the `with` block of the pool.
 
     Attributes:
         workers: processes; 0 runs in this process, without limits.
@@ -127,6 +126,14 @@ class WorkerPool:
     fail_share: float = 0.5
     _pool: list[Worker] = field(default_factory=list, repr=False)
     _failed_starts: int = field(default=0, repr=False)
+
+    def __enter__(self) -> WorkerPool:
+        """Return the pool, whose workers end with the block: at once after an error."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """End the workers."""
+        self.close(stop=kind is not None)
 
     def map_articles(
         self,
@@ -189,7 +196,7 @@ class WorkerPool:
             for connection in wait([worker.connection for worker in self._pool], timeout=_POLL_SECONDS):
                 worker = next(item for item in self._pool if item.connection is connection)
                 try:
-                    reply = worker.connection.recv()
+                    reply = worker.reply()
                 except (EOFError, OSError, pickle.UnpicklingError):
                     self._bury(worker, job)
                 else:
@@ -363,36 +370,15 @@ def memory_warning(memory_mb: int) -> str | None:
     )
 
 
-@contextmanager
-def worker_pool(
-    workers: int, timeout: float, memory_mb: int, progress: Progress = _no_progress, fail_share: float = 0.5
-) -> Iterator[WorkerPool]:
-    """Give a pool that is ended when the block ends, at once after an error."""
-    pool = WorkerPool(workers, timeout, memory_mb, progress, fail_share=fail_share)
-    try:
-        yield pool
-    except BaseException:
-        pool.close(stop=True)
-        raise
-    pool.close()
-
-
-@contextmanager
-def device_pool(pool: WorkerPool, workers: int) -> Iterator[WorkerPool]:
-    """Give a pool like `pool` for work on a GPU: at most so many processes, alive during a step only.
+def device_pool(pool: WorkerPool, workers: int) -> WorkerPool:
+    """Return a pool like `pool` for work on a GPU: at most so many processes, alive during a step only.
 
     They have no memory limit: what CUDA's libraries load at their first use is not the article's. What they hold on the
     GPU is free again for other runs when the step ends.
     """
-    own = WorkerPool(
+    return WorkerPool(
         min(pool.workers, workers), pool.timeout, 0, pool.progress, lasting=False, fail_share=pool.fail_share
     )
-    try:
-        yield own
-    except BaseException:
-        own.close(stop=True)
-        raise
-    own.close()
 
 
 @dataclass

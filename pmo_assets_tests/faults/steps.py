@@ -118,7 +118,7 @@ def _specialty() -> Specialty:
 
 def _package_row(objects: MemoryObjects, files: Package) -> Row:
     pictures = [{"name": name, "key": objects.put(content, ".jpg")} for name, content in files.pictures.items()]
-    return {
+    row = {
         "article_id": ARTICLE_ID,
         "name": "PMC77",
         "version": 1,
@@ -126,10 +126,15 @@ def _package_row(objects: MemoryObjects, files: Package) -> Row:
         "is_retracted": False,
         "title": None,
         "citation": None,
+        "doi": None,
+        "is_manuscript": False,
+        "license_unknown": False,
         "pdf": objects.put(files.pdf, ".pdf") if files.pdf is not None else None,
         "xml": objects.put(files.xml, ".xml") if files.xml is not None else None,
         "figure_files": pictures,
     }
+    schemas.checked(schemas.ArticlePackages, [row])
+    return row
 
 
 def _unit_boxes(rows: Sequence[Mapping[str, Any]], *keys: str) -> None:

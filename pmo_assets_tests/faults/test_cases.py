@@ -19,6 +19,11 @@ def _trouble(kind: str, sources: Sequence[str]) -> str:
     return steps.run_case(kind, 0, 0, sources).rows[0]["trouble"] or ""
 
 
+@pytest.mark.parametrize("kind", list(steps.CASES))
+def test_a_case_of_every_kind_goes_through_the_steps(kind: str, fault_sources: Sequence[str]) -> None:
+    assert _trouble(kind, fault_sources) == ""
+
+
 def test_a_case_is_repeated_by_its_number(fault_sources: Sequence[str]) -> None:
     xml = package(fault_sources[0]).xml
     for number in range(20):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pmo_assets.resources.workers import worker_pool
+from pmo_assets.resources.workers import WorkerPool
 from pmo_assets_tests.faults.steps import CASES, run_case
 
 pytestmark = pytest.mark.faults
@@ -41,7 +41,7 @@ def test_hostile_inputs_give_rows_or_a_decided_rejection(
     numbers = range(first, first + (COUNTS[kind] if count is None else count))
     troubles, ended = [], []
     outcomes: Counter[str] = Counter()
-    with worker_pool(max(1, os.cpu_count() or 1), TIMEOUT, MEMORY_MB) as pool:
+    with WorkerPool(max(1, os.cpu_count() or 1), TIMEOUT, MEMORY_MB) as pool:
         cases = [(number + 1, (kind, seed, number, tuple(fault_sources))) for number in numbers]
         outputs = pool.map_articles(f"hostile {kind}", run_case, cases)
     for number, output in zip(numbers, outputs, strict=True):

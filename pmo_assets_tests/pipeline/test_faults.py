@@ -77,6 +77,8 @@ OF_THE_INPUT = [
     ValueError("memory layout"),
     opencv_error(-1),
     ArticleError("no PDF"),
+    ArticleError("Opening and ending tag mismatch: bad_alloc line 1 and x"),
+    KeyError("out of memory"),
     FileNotFoundError(errno.ENOENT, "No such file"),
     wrapped(KeyError("x")),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -13,13 +14,16 @@ from pathlib import Path
 import pytest
 
 from pmo_assets.pipeline.article import MemoryObjects
+from pmo_assets.pipeline.article_steps import StepOutput
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.packages import FileMissing, PackageListing, SourceError
 from pmo_assets.pipeline.articles.source_files import OutsideSource
 from pmo_assets.pipeline.rejections import ArticleError, Rejection
+from pmo_assets.resources import sources
 from pmo_assets.resources.registry import BatchRegistry
 from pmo_assets.resources.sources import LocalFolder
 from pmo_assets.resources.storage import DataRoot, Tables
+from pmo_assets.resources.worker_process import step_output
 
 
 @pytest.fixture
@@ -311,3 +315,29 @@ def test_rejections_of_the_registration_stay_until_the_fault_is_mended(source: P
     registry.add(LocalFolder(source), size=9)
     assert registry.rejections(LocalFolder(source).uri).is_empty()
     assert tables.registration_rejections().height == 1
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EACCES, errno.ESTALE])
+def test_a_file_that_cannot_be_read_is_its_articles_fault(
+    source: Path, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> bytes:
+        raise OSError(code, os.strerror(code))
+
+    def read() -> StepOutput:
+        LocalFolder(source).read("PMC1/article.pdf")
+        return StepOutput()
+
+    monkeypatch.setattr(sources, "read_inside", broken)
+    output = step_output("article_packages", 1, read, ())
+    assert [item.error_class for item in output.rejections] == ["UnreadableFile"]
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENOMEM])
+def test_a_machine_at_its_end_is_nobodys_fault(source: Path, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> bytes:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(sources, "read_inside", broken)
+    with pytest.raises(SourceError):
+        LocalFolder(source).read("PMC1/article.pdf")

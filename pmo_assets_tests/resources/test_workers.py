@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
+import struct
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import polars as pl
@@ -19,14 +22,13 @@ from pmo_assets.pipeline.article_steps import StepOutput
 from pmo_assets.pipeline.faults import SameFault
 from pmo_assets.pipeline.rejections import ArticleError
 from pmo_assets.pipeline.stores import StorageError, SystemicError
-from pmo_assets.processes import process_is_alive
+from pmo_assets.resources import worker_process
 from pmo_assets.resources.workers import (
     TimedProgress,
     WorkerPool,
     WorkersUnavailable,
     device_pool,
     memory_warning,
-    worker_pool,
 )
 
 REJECTION_ROW = {"stage": "s", "article_id": 1, "error_class": "E", "message": "m", "traceback_tail": ""}
@@ -57,6 +59,8 @@ def step(number: int, trouble: str = "") -> StepOutput:
         os.kill(os.getpid(), signal.SIGSEGV)
     if trouble == "hang":
         time.sleep(60)
+    if trouble == "stop":
+        os.kill(os.getpid(), signal.SIGSTOP)
     if trouble == "eat memory":
         eaten = []
         while True:  # in portions, as a decoder does
@@ -89,13 +93,13 @@ def step(number: int, trouble: str = "") -> StepOutput:
 
 @pytest.fixture(scope="module", params=[0, 2], ids=["in this process", "two workers"])
 def pool(request: pytest.FixtureRequest) -> Iterator[WorkerPool]:
-    with worker_pool(request.param, timeout=4, memory_mb=512) as started:
+    with WorkerPool(request.param, timeout=60, memory_mb=512) as started:
         yield started
 
 
 @pytest.fixture
 def two() -> Iterator[WorkerPool]:
-    with worker_pool(2, timeout=20, memory_mb=512) as started:
+    with WorkerPool(2, timeout=20, memory_mb=512) as started:
         yield started
 
 
@@ -151,21 +155,57 @@ def test_the_same_unexpected_error_in_most_articles_is_systemic(pool: WorkerPool
 
 
 @pytest.mark.parametrize(
-    ("trouble", "error", "words"),
+    ("trouble", "timeout", "error", "words"),
     [
-        ("crash", "WorkerDied", "SIGSEGV"),
-        ("hang", "ArticleTimeout", "3 s"),
-        ("eat memory", "OutOfMemory", "512 MiB"),
-        ("bad alloc", "RuntimeError", "bad_alloc"),
-        ("panic", "PanicException", "index out of bounds"),
+        ("crash", 60, "WorkerDied", "SIGSEGV"),
+        ("hang", 3, "ArticleTimeout", "3 s"),
+        ("stop", 3, "ArticleTimeout", "3 s"),
+        ("eat memory", 60, "OutOfMemory", "512 MiB"),
+        ("bad alloc", 60, "RuntimeError", "bad_alloc"),
+        ("panic", 60, "PanicException", "index out of bounds"),
     ],
 )
-def test_limits_hold_and_the_other_articles_are_processed(trouble: str, error: str, words: str) -> None:
-    with worker_pool(2, timeout=3, memory_mb=512) as limited:
+def test_limits_hold_and_the_other_articles_are_processed(trouble: str, timeout: float, error: str, words: str) -> None:
+    with WorkerPool(2, timeout=timeout, memory_mb=512) as limited:
         outputs = limited.map_articles("s", step, tasks("", trouble, "", ""))
     assert [len(output.rows) for output in outputs] == [1, 0, 1, 1]
     assert outputs[1].rejections[0].error_class == error
     assert words in outputs[1].rejections[0].message
+
+
+def half_a_reply(number: int) -> StepOutput:
+    """Hand over half of a reply and go no further."""
+    if number == 2:
+        connection = next(
+            item for item in gc.get_objects() if isinstance(item, Connection) and not item.closed and item.writable
+        )
+        os.write(connection.fileno(), struct.pack("!i", 2**20) + b"x" * 100)
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return StepOutput(rows=[{"number": number}])
+
+
+def large(number: int, text: str) -> StepOutput:
+    """Take more than a pipe holds."""
+    return StepOutput(rows=[{"number": number, "length": len(text)}])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="messages have a length of four bytes as on Linux")
+def test_a_worker_that_stops_in_the_middle_of_a_reply_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_process, "MESSAGE_TIMEOUT", 1.0)
+    with WorkerPool(2, timeout=60, memory_mb=0) as pool:
+        outputs = pool.map_articles("s", half_a_reply, [(number, (number,)) for number in range(1, 4)])
+    assert [len(output.rows) for output in outputs] == [1, 0, 1]
+    assert outputs[1].rejections[0].error_class == "WorkerDied"
+
+
+def test_a_worker_that_stops_before_it_takes_a_task_is_not_waited_for(
+    two: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pid in pids(two):
+        os.kill(pid, signal.SIGSTOP)
+    monkeypatch.setattr(worker_process, "MESSAGE_TIMEOUT", 1.0)
+    outputs = two.map_articles("s", large, [(number, (number, "x" * 2**20)) for number in range(1, 4)])
+    assert [output.rows[0]["length"] for output in outputs] == [2**20] * 3
 
 
 def in_memory_of(path: str, trouble: str) -> StepOutput:
@@ -216,7 +256,7 @@ def test_a_module_that_cannot_be_imported_twice_is_no_article_s_fault(two: Worke
 
 
 def test_without_workers_exhausted_memory_ends_the_step() -> None:
-    with worker_pool(0, 1, 0) as local, pytest.raises(SystemicError, match="PMO_WORKERS"):
+    with WorkerPool(0, 1, 0) as local, pytest.raises(SystemicError, match="PMO_WORKERS"):
         local.map_articles("s", step, tasks("bad alloc"))
 
 
@@ -299,7 +339,7 @@ def test_what_cannot_be_loaded_is_systemic(
 
 
 def test_preparing_without_workers_happens_here() -> None:
-    with worker_pool(0, 1, 0) as local, pytest.raises(KeyError):
+    with WorkerPool(0, 1, 0) as local, pytest.raises(KeyError):
         local.map_articles("s", step, tasks(""), prepare=not_loadable)
 
 
@@ -327,7 +367,7 @@ RETAINED: list[bytes] = []
 
 
 def test_a_worker_that_does_not_give_its_memory_back_is_replaced() -> None:
-    with worker_pool(1, timeout=20, memory_mb=512) as single:
+    with WorkerPool(1, timeout=20, memory_mb=512) as single:
         outputs = single.map_articles("s", retain, [(number, (number,)) for number in range(4)])
     assert len({output.rows[0]["pid"] for output in outputs}) == 4
 
@@ -337,20 +377,20 @@ def test_no_worker_is_left_behind_after_an_error(two: WorkerPool) -> None:
     with pytest.raises(StorageError):
         two.map_articles("s", step, tasks("hang", "storage"))
     deadline = time.monotonic() + 10
-    while any(map(process_is_alive, alive)) and time.monotonic() < deadline:
+    while any(map(psutil.pid_exists, alive)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not any(map(process_is_alive, alive))
+    assert not any(map(psutil.pid_exists, alive))
 
 
 def test_a_pool_for_a_gpu_is_small_and_lasts_for_a_step() -> None:
     news: list[tuple[str, int, int]] = []
-    with worker_pool(8, timeout=20, memory_mb=512, progress=lambda *item: news.append(item)) as pool:
+    with WorkerPool(8, timeout=20, memory_mb=512, progress=lambda *item: news.append(item)) as pool:
         with device_pool(pool, 2) as own:
             rows = [output.rows[0] for output in own.map_articles("s", nap, tasks(*[""] * 8))]
             assert news[-1] == ("s", 8, 8)
             assert own.memory_mb == 0
             assert len({row["pid"] for row in rows}) <= 2
-            assert not any(process_is_alive(row["pid"]) for row in rows)
+            assert not any(psutil.pid_exists(row["pid"]) for row in rows)
             assert len(own.map_articles("s", nap, tasks(""))) == 1, "it starts again for the next step"
         with device_pool(pool, 20) as own:
             assert own.workers == 8
@@ -358,7 +398,7 @@ def test_a_pool_for_a_gpu_is_small_and_lasts_for_a_step() -> None:
 
 def test_progress_is_told_after_each_article() -> None:
     told: list[tuple[str, int, int]] = []
-    with worker_pool(0, 1, 0, lambda *news: told.append(news)) as local:
+    with WorkerPool(0, 1, 0, lambda *news: told.append(news)) as local:
         local.map_articles("s", step, tasks("", ""))
     assert told == [("s", 0, 2), ("s", 1, 2), ("s", 2, 2)]
 
@@ -383,7 +423,7 @@ def test_two_pools_side_by_side_do_not_disturb_each_other() -> None:
     results: list[int] = []
 
     def work() -> None:
-        with worker_pool(1, timeout=20, memory_mb=0) as own:
+        with WorkerPool(1, timeout=20, memory_mb=0) as own:
             outputs = own.map_articles("s", step, tasks(*[""] * 5, "crash"))
             results.append(sum(len(output.rows) for output in outputs))
 

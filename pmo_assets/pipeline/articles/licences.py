@@ -147,8 +147,3 @@ def license_statements(text: str) -> str:
     licensed under …"), not every mention of Creative Commons: figures from elsewhere have licences of their own.
     """
     return " ".join(match.group(0) for match in _STATEMENT.finditer(text))
-
-
-def stated_license(text: str) -> str | None:
-    """Return the licence under which an article's own plain text says it is published; None if it says none."""
-    return license_code(license_statements(text))

@@ -29,11 +29,11 @@ from pmo_assets.pipeline.articles.source_files import (
     NotAFile,
     OutsideSource,
     entries_inside,
-    is_machine_fault,
     printable,
     read_inside,
     size_and_sha256,
 )
+from pmo_assets.pipeline.faults import is_exhausted
 from pmo_assets.pipeline.rejections import ArticleError, Rejection
 from pmo_assets.pipeline.stores import SystemicError
 
@@ -264,7 +264,7 @@ class _PackageReader:
         except ArticleError as error:
             reading = unreadable(str(error))
         except OSError as error:
-            if is_machine_fault(error):
+            if is_exhausted(error):
                 raise _unreadable_file(path, error) from error
             reading = unreadable(error.strerror or str(error))
         if reading.problem is not None:
@@ -281,7 +281,7 @@ class _PackageReader:
 
 def _unreadable_file(path: PurePosixPath, error: OSError) -> ArticleError | SystemicError:
     reason = error.strerror or str(error)
-    if is_machine_fault(error):
+    if is_exhausted(error):
         return SourceError(f"cannot read {path}: {reason}; this machine lacks something, not the package")
     return UnreadableFile(f"{printable(str(path))} cannot be read: {reason}")
 

@@ -27,13 +27,6 @@ _CAN_WALK = os.open in os.supports_dir_fd and os.scandir in os.supports_fd and h
 
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
-_MACHINE_FAULTS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-
-
-def is_machine_fault(error: OSError) -> bool:
-    """Say whether this process or machine is at its end, whatever the file."""
-    return error.errno in _MACHINE_FAULTS
-
 
 class OutsideSource(ArticleError):
     """A path leads out of the source folder."""

@@ -55,9 +55,12 @@ def _table(header: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
     return "\n".join(f"| {line} |" for line in lines)
 
 
+def _withheld_names() -> str:
+    return ", ".join(f"`{name}`" for name, holding in HOLDS.items() if holding is not Holding.FACTS)
+
+
 def dataset_card(facts: ReleaseFacts) -> str:
     """Return the card as Markdown with the YAML head that Hugging Face reads."""
-    withheld_names = ", ".join(f"`{name}`" for name, holding in HOLDS.items() if holding is not Holding.FACTS)
     size = next((name for limit, name in _SIZES if facts.rows < limit), "100M<n<1B")
     return f"""---
 pretty_name: {facts.specialty.title}
@@ -89,7 +92,7 @@ out and listed in `duplicates.parquet`.
 Every row carries its article's licence (`license`, its deed `license_url` where a version is stated) and whom to
 credit (`attribution`, and apart `title`, `authors`, `journal`, `year`, `doi`, `article_url`). {facts.withheld} rows lie
 under a licence that does not allow adapted material to be passed on (ND, text mining only, or none stated): their
-{withheld_names} are null. `commercial_use` is true for CC0, CC BY, CC BY-SA and CC BY-ND.
+{_withheld_names()} are null. `commercial_use` is true for CC0, CC BY, CC BY-SA and CC BY-ND.
 [{LICENSE_FILE}]({LICENSE_FILE}) lists the licences. Source of the articles: U.S. National Library of Medicine, PubMed
 Central.
 
@@ -110,7 +113,6 @@ Central.
 def license_file(facts: ReleaseFacts) -> str:
     """Return the file that the card's `license_link` names: which licences hold, for how many panels."""
     rows = [(code or "none stated", url or "no version stated", count) for code, url, count in facts.deeds]
-    withheld_names = ", ".join(f"`{name}`" for name, holding in HOLDS.items() if holding is not Holding.FACTS)
     return f"""# Licences of {facts.specialty.title}
 
 There is no one licence: each row is under the licence of the article that it was cut from. It stands in the row's
@@ -123,7 +125,7 @@ figures and the subcaptions from their captions; say so when you pass them on.
 * **CC BY**: credit the authors, link to the licence, say what was changed.
 * **SA**: pass adaptations on under the same licence.
 * **NC**: not for commercial purposes.
-* **ND, TDM, none stated**: adaptations may not be passed on; {withheld_names} are null in these rows.
+* **ND, TDM, none stated**: adaptations may not be passed on; {_withheld_names()} are null in these rows.
 
 What was added to the articles (boxes, types, which subcaption belongs to which panel) are facts and judgements about
 them, on which no rights are claimed.

@@ -9,6 +9,7 @@ differs. No PyTorch needed.
 from __future__ import annotations
 
 import ast
+import reprlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ def retinanet_options(checkpoint: Path, classes: int) -> RetinaNetOptions:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"] if isinstance(part, str))
-        told = f"{first['input']!r}"[:100]
+        told = reprlib.repr(first["input"])[:100]  # aliases may make it astronomically long
         raise CheckpointError(f"{path}: {place} is {told}: {first['msg']}; {_REMEDY}") from None
     stated = config.MODEL.RETINANET.NUM_CLASSES
     if stated is not None and stated != classes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -569,7 +570,7 @@ def test_malformed_files(xml: bytes) -> None:
 
 @given(st.binary(max_size=200))
 def test_random_bytes_raise_article_errors_only(xml: bytes) -> None:
-    with pytest.raises(ArticleError):
+    with contextlib.suppress(ArticleError):
         parse_jats(xml)
 
 

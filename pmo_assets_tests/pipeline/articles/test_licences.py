@@ -9,8 +9,8 @@ from pmo_assets.pipeline.articles.licences import (
     allows_redistribution,
     commercial_use,
     license_code,
+    license_statements,
     license_url,
-    stated_license,
 )
 
 
@@ -147,4 +147,4 @@ def test_what_a_code_allows(code: str | None, commercial: bool, redistribution: 
 def test_the_text_of_a_pdf_states_the_licence_of_the_article_and_not_of_what_it_quotes(
     text: str, expected: str | None
 ) -> None:
-    assert stated_license(text) == expected
+    assert license_code(license_statements(text)) == expected

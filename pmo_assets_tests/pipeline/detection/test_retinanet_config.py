@@ -203,3 +203,12 @@ def test_what_is_no_readable_file_is_refused(checkpoint: Path) -> None:
         os.mkfifo(path)
         with pytest.raises(CheckpointError, match="no file of at most"):
             retinanet_options(checkpoint, 2)
+
+
+def test_a_configuration_of_aliases_of_aliases_is_refused_in_few_words(checkpoint: Path) -> None:
+    levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    levels += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]" for k in range(1, 14)]
+    written(checkpoint, "\n".join([*levels, "MODEL: {RETINANET: {NUM_CLASSES: *a13}}"]))
+    with pytest.raises(CheckpointError) as caught:
+        retinanet_options(checkpoint, 2)
+    assert len(str(caught.value)) < 1000
