@@ -45,12 +45,13 @@ class BatchRegistry:
             StorageError: if there is none.
         """
         table = read_parquet(self.data_root, f"manifests/{batch}.parquet")
-        # columns that manifests of earlier versions do not have
-        absent = {
-            "license_unknown": pl.lit(False),
-            "problems": pl.lit([], dtype=schemas.empty_table(schemas.ArticleBatch).schema["problems"]),
-        }
-        added = [value.alias(name) for name, value in absent.items() if name not in table.columns]
+        # Columns that manifests of earlier versions do not have: nothing was wrong and, of what is nullable, not known.
+        stated = {"license_unknown": pl.lit(False), "problems": pl.lit([])}
+        added = [
+            stated.get(name, pl.lit(None)).cast(kind).alias(name)
+            for name, kind in schemas.empty_table(schemas.ArticleBatch).schema.items()
+            if name not in table.columns
+        ]
         return schemas.checked(schemas.ArticleBatch, table.with_columns(added))
 
     def rejections(self, source: str) -> pl.DataFrame:

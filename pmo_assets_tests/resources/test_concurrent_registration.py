@@ -109,7 +109,7 @@ def test_a_data_root_from_before_claims_goes_on(data_root: DataRoot, tmp_path: P
     source = write_source(tmp_path / "source", [1, 2])
     registry = BatchRegistry(data_root)
     ((key, _),) = registry.add(LocalFolder(source), size=9)
-    old = registry.manifest(key).drop("problems", "license_unknown")
+    old = registry.manifest(key).drop("problems", "license_unknown", "doi", "is_manuscript")
     data_root.write(f"manifests/{key}.parquet", parquet_bytes(old))
     data_root.delete("claims/0001.parquet")
     write_source(source, [3])
@@ -117,6 +117,7 @@ def test_a_data_root_from_before_claims_goes_on(data_root: DataRoot, tmp_path: P
     assert sequence_of(second) == 2
     must_be_sound(registry, {1, 2, 3})
     assert registry.manifest(key)["license_unknown"].to_list() == [False, False]
+    assert registry.manifest(key)["doi"].to_list() == registry.manifest(key)["is_manuscript"].to_list() == [None, None]
     assert registry.manifest(key)["problems"].dtype == pl.List(
         pl.Struct({"path": pl.String, "error_class": pl.String, "message": pl.String})
     )
