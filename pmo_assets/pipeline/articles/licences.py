@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
@@ -20,15 +21,31 @@ REDISTRIBUTABLE_CODES: Final = frozenset({"CC0", "CC BY", "CC BY-SA", "CC BY-NC"
 
 # Old licences order their elements differently (by-nd-nc/1.0) and may lack "by" (nc-sa/1.0).
 _URL = re.compile(r"creativecommons\.org/licen[sc]es/((?:by|nc|nd|sa)(?:-(?:by|nc|nd|sa)){0,3})(?![a-z-])", re.I)
-_CODE = re.compile(r"\b(?:cc|creative commons)[\s_-]{0,3}by((?:[\s_-]{0,3}(?:nc|nd|sa)\b){0,3})(?![a-z])", re.I)
+_CODE = re.compile(
+    r"\b(?:cc|creative commons)[\s_-]{0,3}by"
+    r"((?:[\s_/,.()+-]{0,4}(?:nc|nd|sa|non[\s-]?commercial(?:ly)?|no[\s-]?deriv[a-z]*|share[\s-]?alike)){0,3})(?![a-z])",
+    re.I,
+)
 # The qualifiers directly behind "attribution" are the licence's name; "for non-commercial use" later on is not.
 _NAME = re.compile(
     r"creative\s+commons\b[\s'’:,(-]{0,4}(?:(?:licen[sc]e|public|international)[\s:,-]{0,3}){0,2}attributions?\b"
-    r"((?:[\s,/–—-]{0,4}(?:and\s+)?(?:non[\s–-]?commercial(?:ly)?|no[\s–-]?deriv[a-z]*(?:\s+works?)?|share[\s–-]?alike)\b){0,3})",
+    r"((?:[\s,/-]{0,4}(?:and\s+)?(?:non[\s-]?commercial(?:ly)?|no[\s-]?deriv[a-z]*(?:\s+works?)?|share[\s-]?alike)\b){0,3})",
     re.I,
 )
 _ZERO = re.compile(r"creativecommons\.org/publicdomain/zero|\bcc[\s-]?(?:0|zero)\b|creative\s+commons\s+zero\b", re.I)
 _DEDICATION = re.compile(r"creative\s+commons[\s(cC0)]{1,8}public\s+domain\s+dedication", re.I)
+
+
+def _plain(text: str | None) -> str:
+    """Return a statement with single spaces, every kind of hyphen and dash as "-", and nothing that is not seen.
+
+    Typeset pages and XML write "CC BY‑NC‑ND" with dashes of their own; read as "CC BY" it would lose its conditions.
+    """
+    kinds = ((character, unicodedata.category(character)) for character in (text or "").replace("\N{SOFT HYPHEN}", ""))
+    seen = (
+        "-" if kind == "Pd" or character == "\N{MINUS SIGN}" else character for character, kind in kinds if kind != "Cf"
+    )
+    return " ".join("".join(seen).split())
 
 
 def _code(elements: str) -> str | None:
@@ -48,7 +65,7 @@ def license_code(href_or_text: str | None) -> str | None:
     counts only where no other licence is named, because publishers (BioMed Central) mention it for the data only.
     The Public Domain Mark is no licence and gives None.
     """
-    text = " ".join((href_or_text or "").split())
+    text = _plain(href_or_text)
     if text.upper() == TEXT_MINING:
         return TEXT_MINING
     found = {_code(match.group(1)) for pattern in (_URL, _CODE, _NAME) for match in pattern.finditer(text)} - {None}
@@ -86,7 +103,7 @@ def license_url(code: str | None, *statements: str | None) -> str | None:
         return None
     if code == "CC0":
         return "https://creativecommons.org/publicdomain/zero/1.0/"
-    texts = [" ".join((statement or "").split()) for statement in statements]
+    texts = [_plain(statement) for statement in statements]
     for reader in (_linked_deeds, _named_deeds):
         for text in texts:
             deeds = set(reader(text, code))

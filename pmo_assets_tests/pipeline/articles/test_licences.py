@@ -42,6 +42,31 @@ def test_code_of_urls_codes_and_wordings(text: str, code: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
+    [
+        "CC BY\N{NON-BREAKING HYPHEN}NC\N{NON-BREAKING HYPHEN}ND",
+        "CC BY\N{EN DASH}NC\N{EN DASH}ND 4.0",
+        "CC BY\N{MINUS SIGN}NC\N{MINUS SIGN}ND",
+        "CC BY-N\N{ZERO WIDTH SPACE}C-N\N{SOFT HYPHEN}D",
+        "CC BY-NCND",
+        "CC BY-NC/ND",
+        "CC BY (NC-ND)",
+        "CC BY, NC, ND",
+        "CC-BY-NonCommercial-NoDerivatives",
+        "Creative Commons Attribution\N{HYPHEN}NonCommercial\N{HYPHEN}NoDerivs",
+        "https://creativecommons.org/licenses/by\N{NON-BREAKING HYPHEN}nc\N{NON-BREAKING HYPHEN}nd/4.0/",
+    ],
+)
+def test_no_condition_is_lost_to_the_way_it_is_written(text: str) -> None:
+    assert license_code(text) == "CC BY-NC-ND"
+
+
+@pytest.mark.parametrize("text", ["(CC BY) Sandra Noether", "CC BY. Ncube et al.", "CC BY 4.0 and SAGE"])
+def test_words_behind_a_code_are_no_conditions(text: str) -> None:
+    assert license_code(text) == "CC BY"
+
+
+@pytest.mark.parametrize(
+    "text",
     ["", None, "NO-CC CODE", "Elsevier user license", "https://creativecommons.org/publicdomain/mark/1.0/", "CC BYOD"],
 )
 def test_no_code_where_none_is_stated(text: str | None) -> None:
