@@ -344,10 +344,14 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
 
 
 def newest_versions(listings: Sequence[PackageListing]) -> list[PackageListing]:
-    """Keep one package per article: published before manuscript, then the highest version."""
+    """Keep one package per article: published before manuscript, then the highest version.
+
+    Of several packages of one version a retracted one counts: what it says holds for the article.
+    """
     best: dict[int, PackageListing] = {}
     for listing in sorted(
-        listings, key=lambda item: (item.article_id, not item.is_manuscript, item.version, item.name)
+        listings,
+        key=lambda item: (item.article_id, not item.is_manuscript, item.version, item.is_retracted, item.name),
     ):
         best[listing.article_id] = listing
     return [best[article_id] for article_id in sorted(best)]

@@ -164,6 +164,20 @@ def test_of_several_versions_the_newest_published_one_counts(tmp_path: Path) -> 
     assert [(item.article_id, item.version) for item in newest_versions(listings)] == [(2, 1), (4, 2)]
 
 
+def test_of_several_packages_of_one_version_a_retracted_one_counts(tmp_path: Path) -> None:
+    listings = []
+    for name, retracted in (("a", False), ("b", True), ("c", False)):
+        folder = package(
+            tmp_path / name,
+            article_dot_pdf=b"%PDF",
+            metadata_dot_json=json.dumps({"pmcid": "PMC4", "is_retracted": retracted}).encode(),
+        )
+        listing = list_package(folder, tmp_path)
+        assert listing is not None
+        listings.append(listing)
+    assert [(item.name, item.is_retracted) for item in newest_versions(listings)] == [("b", True)]
+
+
 def test_derived_and_sample_numbers_are_no_pmc_numbers() -> None:
     assert is_pmc_number(12_345_678)
     assert not is_pmc_number(derived_article_id("x"))
