@@ -19,6 +19,9 @@ _READ = (
 )  # fmt: skip
 _MOST_REASONS = 3
 
+ALL_STEPS = "all steps"
+"""Stage of the loss over the whole way."""
+
 
 @dataclass(frozen=True, slots=True)
 class StageLoss:
@@ -119,7 +122,7 @@ def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
     late = everything.filter(pl.col("article_id").is_in(ids["figures"].implode()))["article_id"]
     gone = _without(pl.concat([early, late]), survived).unique()
     gone = gone.filter(gone.is_in(everything["article_id"].implode()))
-    return [*losses, _article_loss("all steps", pl.concat([gone, survived]), gone, everything)]
+    return [*losses, _article_loss(ALL_STEPS, pl.concat([gone, survived]), gone, everything)]
 
 
 def _without(ids: pl.Series, others: pl.Series) -> pl.Series:
@@ -127,8 +130,12 @@ def _without(ids: pl.Series, others: pl.Series) -> pl.Series:
 
 
 def excessive(losses: Sequence[StageLoss], fail: float) -> list[StageLoss]:
-    """Return the steps that lost more than the share `fail` (`PMO_REJECTED_FAIL`) of what they were given."""
-    return [loss for loss in losses if loss.share > fail]
+    """Return the steps that lost more than the share `fail` (`PMO_REJECTED_FAIL`) of what they were given.
+
+    All steps together are named only where no single one lost so much.
+    """
+    bad = [loss for loss in losses if loss.share > fail]
+    return [loss for loss in bad if loss.stage != ALL_STEPS] or bad
 
 
 def losses_in_words(losses: Sequence[StageLoss], fail: float) -> str:

@@ -15,7 +15,7 @@ import polars as pl
 
 from pmo_assets import schemas
 from pmo_assets.pipeline.articles.batches import in_sequence, manifest_rows, new_batches, sequence_of
-from pmo_assets.pipeline.articles.packages import ArticleSource, PackageListing
+from pmo_assets.pipeline.articles.packages import ArticleSource, PackageListing, duplicate_packages
 from pmo_assets.pipeline.rejections import Rejection
 from pmo_assets.pipeline.stores import StorageError
 from pmo_assets.resources.storage import DataRoot, Tables, parquet_bytes, read_parquet
@@ -78,6 +78,7 @@ class BatchRegistry:
             else:
                 progress(item)
                 listings.append(item)
+        rejections += duplicate_packages(listings)
         Tables(self.data_root).write_registration_rejections(source.uri, rejections)
         added: list[tuple[str, int]] = []
         known: dict[str, Sequence[tuple[int, int, str]]] = {}

@@ -57,6 +57,22 @@ def test_a_retraction_alone_is_a_change(registry: BatchRegistry, source: Path) -
     assert registry.manifest(after[0])["is_retracted"].to_list() == [True]
 
 
+def test_another_package_of_the_same_version_is_listed_and_an_older_version_is_not(
+    registry: BatchRegistry, source: Path
+) -> None:
+    for name, version in (("copy", 1), ("older", 1), ("PMC2.2", 2)):
+        (source / name).mkdir()
+        (source / name / "article.pdf").write_bytes(b"%PDF 1")
+        stated = {"pmcid": "PMC1" if name == "copy" else "PMC2", "version": version}
+        (source / name / "metadata.json").write_text(json.dumps(stated))
+    shown = LocalFolder(source)
+    (batch,) = registry.add(shown, size=9)
+    assert registry.manifest(batch[0])["name"].to_list() == ["PMC1", "PMC2.2", "PMC3"]
+    listed = registry.rejections(shown.uri)
+    assert listed["error_class"].to_list() == ["DuplicatePackage"]
+    assert listed["message"][0].startswith("copy is article 1 like PMC1")
+
+
 def test_an_unknown_batch_is_named(registry: BatchRegistry) -> None:
     with pytest.raises(StorageError, match="0001-none"):
         registry.manifest("0001-none")

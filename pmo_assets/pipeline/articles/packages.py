@@ -34,7 +34,7 @@ from pmo_assets.pipeline.articles.source_files import (
     size_and_sha256,
 )
 from pmo_assets.pipeline.faults import is_exhausted
-from pmo_assets.pipeline.rejections import ArticleError, Rejection
+from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.pipeline.stores import SystemicError
 
 PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff"})
@@ -343,15 +343,40 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
     )
 
 
+class DuplicatePackage(ArticleError):
+    """Another package of the source is the same version of the same article, and counts."""
+
+
+def duplicate_packages(listings: Sequence[PackageListing]) -> list[Rejection]:
+    """Return the packages that `newest_versions` leaves out although they are no older version, by article."""
+    kept = {listing.article_id: listing for listing in newest_versions(listings)}
+    left_out = [item for item in listings if item.name != kept[item.article_id].name]
+    return [
+        rejection_from(
+            DuplicatePackage(
+                f"{item.name} is article {item.article_id} like {kept[item.article_id].name}, which counts: "
+                "give one of them another version, or take it away"
+            ),
+            stage=REGISTRATION_STAGE,
+            article_id=item.article_id,
+        )
+        for item in sorted(left_out, key=lambda item: (item.article_id, item.name))
+        if item.version == kept[item.article_id].version and item.is_manuscript == kept[item.article_id].is_manuscript
+    ]
+
+
 def newest_versions(listings: Sequence[PackageListing]) -> list[PackageListing]:
     """Keep one package per article: published before manuscript, then the highest version.
 
-    Of several packages of one version a retracted one counts: what it says holds for the article.
+    Of several packages of one version a retracted one counts, because what it says holds for the article; then the one
+    that is named by its number.
     """
+
+    def preference(item: PackageListing) -> tuple[object, ...]:
+        named = _PMC_NAME.match(item.name) is not None
+        return not item.is_manuscript, item.version, item.is_retracted, named, item.name
+
     best: dict[int, PackageListing] = {}
-    for listing in sorted(
-        listings,
-        key=lambda item: (item.article_id, not item.is_manuscript, item.version, item.is_retracted, item.name),
-    ):
+    for listing in sorted(listings, key=preference):
         best[listing.article_id] = listing
     return [best[article_id] for article_id in sorted(best)]
