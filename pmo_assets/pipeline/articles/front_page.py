@@ -22,8 +22,8 @@ from rapidfuzz import fuzz
 from pmo_assets.pipeline.articles.dois import clean_doi, doi_key, dois_in
 from pmo_assets.pipeline.articles.licences import license_code, license_statements
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata, pdf_metadata
-from pmo_assets.pipeline.figures.page import PageContent, PageLimits, TextLine, open_pdf, page_content
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.pipeline.faults import raise_fault
+from pmo_assets.pipeline.figures.page import PageContent, PageLimits, TextLine, loaded_page, open_pdf, page_content
 
 FRONT_PAGES: Final = 2
 """Pages that may hold the front matter: platforms put a cover page of their own before the first."""
@@ -74,6 +74,7 @@ def read_front_matter(pdf: bytes, limits: PageLimits | None = None) -> FrontMatt
 
     Raises:
         ArticleError: if the PDF cannot be opened (see `open_pdf`).
+        BaseException: exhausted memory and other faults of the machinery (see `raise_fault`).
     """
     limits = limits or PageLimits()
     document = open_pdf(pdf, limits)
@@ -87,10 +88,9 @@ def read_front_matter(pdf: bytes, limits: PageLimits | None = None) -> FrontMatt
 
 def _page(document: pymupdf.Document, number: int, limits: PageLimits) -> PageContent | None:
     try:
-        return page_content(document.load_page(number), limits)
-    except ArticleError:
-        return None  # a page bomb has no title
-    except Exception:  # MuPDF's error classes are not documented; a page that cannot be read says nothing
+        return page_content(loaded_page(document, number), limits)
+    except Exception as error:  # page bombs, and MuPDF's undocumented classes: a page that cannot be read says nothing
+        raise_fault(error)
         return None
 
 
@@ -103,8 +103,9 @@ def _links(document: pymupdf.Document) -> tuple[str, ...]:
     found: list[str] = []
     for number in range(min(FRONT_PAGES, document.page_count)):
         try:
-            targets = [link.get("uri") for link in document.load_page(number).get_links()]
-        except Exception:  # as above
+            targets = [link.get("uri") for link in loaded_page(document, number).get_links()]
+        except Exception as error:  # as above
+            raise_fault(error)
             continue
         found.extend(target for target in targets[:MAX_LINKS] if target)
     return tuple(dict.fromkeys(found))

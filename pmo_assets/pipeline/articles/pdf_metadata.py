@@ -15,6 +15,8 @@ from typing import Final
 import pymupdf
 from lxml import etree
 
+from pmo_assets.pipeline.faults import raise_fault
+
 MAX_XMP: Final = 1 << 20
 """Longest XMP packet in characters; publishers' have some 12,000. Larger ones hold thumbnails or edit histories."""
 
@@ -150,10 +152,15 @@ def author_names(written: Iterable[str]) -> tuple[str, ...]:
 
 
 def pdf_metadata(document: pymupdf.Document) -> PdfMetadata:
-    """Return what XMP and document information state; what cannot be read counts as not stated."""
+    """Return what XMP and document information state; what cannot be read counts as not stated.
+
+    Raises:
+        BaseException: exhausted memory and other faults of the machinery (see `raise_fault`).
+    """
     try:
         packet, info = document.get_xml_metadata() or "", document.metadata or {}
-    except Exception:  # MuPDF's error classes are not documented; a PDF with damaged metadata is still an article
+    except Exception as error:  # MuPDF's error classes are not documented; a PDF with damaged metadata is an article
+        raise_fault(error)
         packet, info = "", {}
     found = _xmp(packet)
     stated = {key: _plain(info.get(key)) for key in ("title", "author", "subject")}

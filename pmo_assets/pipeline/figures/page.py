@@ -210,7 +210,7 @@ def _check_page_tree(document: pymupdf.Document, count: int) -> None:
     readable = 0
     for index in range(count):
         try:
-            readable += bool(document.load_page(index).read_contents())
+            readable += bool(loaded_page(document, index).read_contents())
         except Exception as error:  # this page is lost; MuPDF's error classes are not documented
             raise_fault(error)
             continue

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pymupdf
 import pytest
 
+from pmo_assets.pipeline.articles import front_page as reader
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.articles.licences import license_url
@@ -52,6 +54,25 @@ def test_an_empty_page_says_nothing() -> None:
 def test_a_file_that_is_no_pdf_is_named_so() -> None:
     with pytest.raises(UnreadablePdf):
         read_front_matter(b"nothing")
+
+
+@pytest.mark.parametrize("step", ["page_content", "loaded_page"])
+def test_exhausted_memory_is_no_empty_page(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(reader, step, exhausted)
+    with pytest.raises(MemoryError):
+        read()
+
+
+def test_exhausted_memory_is_not_a_page_without_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(_: object) -> None:
+        raise RuntimeError("code=2: malloc (72 bytes) failed")
+
+    monkeypatch.setattr(pymupdf.Page, "get_links", exhausted)
+    with pytest.raises(RuntimeError, match="malloc"):
+        read()
 
 
 # title

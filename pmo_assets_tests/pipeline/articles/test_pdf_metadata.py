@@ -54,6 +54,15 @@ def test_xmp_that_cannot_be_trusted_to_be_read_states_nothing(xmp: str) -> None:
     assert metadata_of(front_page([], xmp=xmp)).titles == ()
 
 
+def test_exhausted_memory_is_not_a_pdf_without_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(pymupdf.Document, "get_xml_metadata", exhausted)
+    with pytest.raises(MemoryError):
+        metadata_of(front_page([]))
+
+
 @pytest.mark.parametrize(
     ("written", "names"),
     [

@@ -134,6 +134,18 @@ def test_truncated_file_that_lost_most_pages_is_unreadable() -> None:
     assert 0 in outcomes
 
 
+def test_pages_too_large_to_be_read_are_lost_in_a_repaired_file() -> None:
+    manuscript = Manuscript()
+    for _ in range(6):
+        manuscript.body(manuscript.page(), (50, 60, 545, 800))
+    for number in range(4):
+        manuscript.document.xref_set_key(manuscript.document[number].xref, "UserUnit", "5000")
+    data = manuscript.document.tobytes()
+    assert open_pdf(data).page_count == 6
+    with pytest.raises(UnreadablePdf, match="4 of 6 pages"):
+        open_pdf(data[: data.rindex(b"startxref")])
+
+
 def test_paths_end_where_their_clip_path_ends() -> None:
     document = pymupdf.open()
     page = document.new_page(width=595, height=842)
