@@ -1,10 +1,13 @@
-"""How an article is cited and linked: the texts and addresses that credit it."""
+"""How an article is cited and linked: the texts and addresses that credit it, and how titles are compared."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Final
+
+from rapidfuzz import fuzz
 
 from pmo_assets.pipeline.articles.dois import doi_key, doi_url
 from pmo_assets.pipeline.articles.packages import is_pmc_number
@@ -60,3 +63,39 @@ def article_url(pmcid: int | None, doi: str | None) -> str | None:
     if pmcid is not None:
         return f"https://pmc.ncbi.nlm.nih.gov/articles/PMC{pmcid}/"
     return doi_url(doi) if doi else None
+
+
+def letters(text: str) -> str:
+    """Return letters and digits only, without case, accents and ligatures, for comparison."""
+    decomposed = unicodedata.normalize("NFKD", text).lower()
+    return "".join(character for character in decomposed if character.isalnum())
+
+
+SAME_ARTICLE: Final = 90
+"""Similarity (0 to 100, letters and digits only) from which two sources' titles are one article's; what differs is then
+markup, a special character, or a word that a journal sets apart from the title."""
+
+_RETRACTED: Final = re.compile(r"^\W*(?:retracted|withdrawn)(?:\s+(?:article|paper))?\s*[:\]-]\s*", re.IGNORECASE)
+_KINDS_OF_NOTICE: Final = (
+    r"(?:(?:author|publisher|editor)s?[’']?s?\W+)?(?:re|comment(?:s|ary)?|repl(?:y|ies)|response|correction|corrigend(?:um|a)|"
+    r"errat(?:um|a)|addend(?:um|a)|retraction|withdrawal|expression of concern|letter|editorial)"
+    r"(?:\s+(?:note|notice))?"
+)
+_NOTICE: Final = re.compile(
+    rf"^\W*(?:in\s+)?{_KINDS_OF_NOTICE}\s*(?:[:.–—]|\s-\s|\b(?:on|to|for|by|from|regarding)\b|$)|"
+    rf"(?:[:.([–—]|\s-\s)\s*{_KINDS_OF_NOTICE}\W*$",
+    re.IGNORECASE,
+)
+"""How titles begin or end that repeat another article's."""
+
+
+def same_article(title: str | None, other: str | None) -> bool:
+    """Say whether two titles, both known, are one article's.
+
+    A comment, reply or correction bears the title of the article that it is about; of two such titles nothing can be
+    told. "RETRACTED:" before a title is put there later.
+    """
+    titles = [_RETRACTED.sub("", text or "") for text in (title, other)]
+    if any(not letters(text) or _NOTICE.search(text) for text in titles):
+        return False
+    return fuzz.ratio(*map(letters, titles)) >= SAME_ARTICLE

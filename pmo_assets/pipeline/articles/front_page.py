@@ -1,9 +1,12 @@
 """Title, authors, DOI, journal and year of an article from its PDF, for packages whose XML does not give them.
 
-The PDF's metadata is only believed where the printed page confirms it, because templates leave other articles' titles
-and type-setting programs their file names. The printed page by itself is believed where it is unmistakable: one title
-in the largest type, one DOI in header, footer or citation, a line in a journal's citation format. What is contradicted
-or ambiguous is left out: a wrong credit is worse than a missing one.
+The PDF's metadata are only believed where the printed page confirms them, because templates leave other articles' facts
+and type-setting programs their file names. Title and authors must be printed themselves; DOI, journal, year, volume and
+pages count when the same metadata (XMP or document information) state the printed title or DOI; a licence when,
+besides, the pages state it or a freer one, or speak of open access and reserve no rights. The printed page by itself is
+believed where it is unmistakable: one title in the largest type, one DOI in header, footer or the article's own
+citation, a line in a journal's citation format. What is contradicted or ambiguous is left out: a wrong credit is worse
+than a missing one.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Final
 import pymupdf
 from rapidfuzz import fuzz
 
+from pmo_assets.pipeline.articles.credit import letters, same_article
 from pmo_assets.pipeline.articles.dois import clean_doi, doi_key, dois_in
 from pmo_assets.pipeline.articles.licences import license_code, license_statements
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata, pdf_metadata
@@ -52,7 +56,7 @@ class FrontMatter:
         year: of publication.
         volume: of the journal.
         pages: first page, pages or article number.
-        licences: statements of the article's licence, the metadata's first.
+        licences: statements of the article's licence, the metadata's first as far as the pages confirm them.
         license_links: where the front pages link to Creative Commons: a statement in words may carry its version there.
         sources: e.g. {"doi": "XMP prism:doi", "title": "page 1"}.
     """
@@ -123,7 +127,9 @@ def _front_matter(metadata: PdfMetadata, pages: Sequence[PageContent], links: Se
     authors, place = _authors(metadata, pages, printed, heading)
     if authors:
         sources["authors"] = place
-    doi, place = _doi(metadata, pages, printed, dois)
+    own = _own_dois(pages, printed, dois)
+    believed = _believed(metadata, heading, own)
+    doi, place = _doi(metadata, own, believed)
     if doi:
         sources["doi"] = place
     facts: dict[str, str] = {}
@@ -138,7 +144,7 @@ def _front_matter(metadata: PdfMetadata, pages: Sequence[PageContent], links: Se
     stated += [("year", where, year) for where, year in _copyright_years(printed)]
     for name, where, value in stated:
         value = value.strip(" .,;") if value else value
-        if value and name not in facts and (name != "year" or _plausible_year(value)):
+        if _counts(where, believed) and value and name not in facts and (name != "year" or _plausible_year(value)):
             facts[name], sources[name] = value, where
     return FrontMatter(
         title=title,
@@ -148,14 +154,7 @@ def _front_matter(metadata: PdfMetadata, pages: Sequence[PageContent], links: Se
         year=int(facts["year"]) if "year" in facts else None,
         volume=facts.get("volume"),
         pages=facts.get("pages"),
-        licences=tuple(
-            text
-            for text in (
-                *(text for _, text in metadata.licences),
-                *(license_statements(" ".join(line.text for line in lines)) for lines in printed),
-            )
-            if license_code(text)
-        ),
+        licences=_licences([text for where, text in metadata.licences if _counts(where, believed)], printed),
         license_links=" ".join(sorted({link for link in links if license_code(link)})),
         sources=sources,
     )
@@ -163,12 +162,6 @@ def _front_matter(metadata: PdfMetadata, pages: Sequence[PageContent], links: Se
 
 def _upright(page: PageContent) -> list[TextLine]:
     return [line for line in page.lines if line.quarter_turns == 0 and line.text]
-
-
-def _letters(text: str) -> str:
-    """Letters and digits only, without case, accents and ligatures, for comparison."""
-    decomposed = unicodedata.normalize("NFKD", text).lower()
-    return "".join(character for character in decomposed if character.isalnum())
 
 
 def _in_margin(line: TextLine, page: PageContent) -> bool:
@@ -181,6 +174,53 @@ def _has_loose_accents(text: str) -> bool:
     return any(
         unicodedata.category(character) in ("Sk", "Lm", "Mn") for character in unicodedata.normalize("NFC", text)
     )
+
+
+# what of the metadata is believed
+
+
+def _carrier(place: str) -> str:
+    """Which of a PDF's two metadata hold a fact, by its place; "" when it is printed."""
+    return next((name for name in ("XMP", "document information") if place.startswith(name)), "")
+
+
+def _counts(place: str, believed: frozenset[str]) -> bool:
+    return _carrier(place) in ("", *believed)
+
+
+def _believed(metadata: PdfMetadata, heading: _Heading | None, own: _OwnDois) -> frozenset[str]:
+    """Which metadata speak of this article and not of one that a template was made for: its title or DOI is printed.
+
+    The title must be the heading: a letter quotes in its text the article that it is about.
+    """
+    titled = {
+        _carrier(place)
+        for place, stated in metadata.titles
+        if heading is not None and same_article(stated, heading.text)
+    }
+    return frozenset(titled | {_carrier(place) for place, doi in _stated_dois(metadata) if doi_key(doi) in own.whole})
+
+
+_RESERVED: Final = re.compile(r"\ball\s+rights\s+(?:are\s+)?reserved\b", re.I)
+_OPEN: Final = re.compile(r"\bcreative\s*commons\b|\bopen[\s-]access\b", re.I)
+
+
+def _licences(stated: Sequence[str], printed: Sequence[Sequence[TextLine]]) -> tuple[str, ...]:
+    """Statements of a licence: the metadata's that the pages confirm, then the pages' own.
+
+    Where the pages state a licence, the metadata's counts if it is the same or more restrictive; where they name none,
+    if they speak of open access or Creative Commons, and reserve no rights.
+    """
+    texts = [" ".join(line.text for line in lines) for lines in printed]
+    own = [statement for text in texts if license_code(statement := license_statements(text))]
+    code, text = license_code(" ".join(own)), " ".join(texts)
+
+    def is_confirmed(statement: str) -> bool:
+        if code is None:
+            return _OPEN.search(text) is not None and not _RESERVED.search(text)
+        return license_code(f"{statement} {' '.join(own)}") == license_code(statement)
+
+    return (*(statement for statement in stated if license_code(statement) and is_confirmed(statement)), *own)
 
 
 # title
@@ -300,18 +340,18 @@ def _title(
         for n, (page, lines) in enumerate(zip(pages, printed, strict=True))
         for heading in _headings(n, page, lines)
     ]
+    known = {letters(name) for name in journals}
     for place, stated in metadata.titles:
-        if not _is_title(stated):
+        if not _is_title(stated) or letters(stated) in known:
             continue
-        wanted = _letters(stated)
+        wanted = letters(stated)
         for heading in headings:
-            if fuzz.ratio(_letters(heading.text), wanted) >= SAME_TITLE:
+            if fuzz.ratio(letters(heading.text), wanted) >= SAME_TITLE:
                 text = stated if _has_loose_accents(heading.text) else heading.text
                 return text, f"page {heading.page + 1}, as in {place}", heading
         for number, lines in enumerate(printed):
-            if len(wanted) >= 20 and wanted in _letters("".join(line.text for line in lines)):
+            if len(wanted) >= 20 and wanted in letters("".join(line.text for line in lines)):
                 return stated, f"{place}, printed on page {number + 1}", None
-    known = {_letters(name) for name in journals}
     candidates = [
         heading
         for heading in headings
@@ -319,7 +359,7 @@ def _title(
         and _is_title(heading.text)
         and not _NO_HEADING.search(heading.text)
         and not _KIND.fullmatch(heading.text)
-        and _letters(heading.text) not in known
+        and letters(heading.text) not in known
     ]
     if not candidates:
         return None, "", None
@@ -415,10 +455,10 @@ def _authors(
     publishers' metadata often names the first author only.
     """
     byline, marked = _byline(printed[heading.page], heading, pages[heading.page]) if heading else ((), False)
-    text = _letters("".join(line.text for lines in printed for line in lines))
+    text = letters("".join(line.text for lines in printed for line in lines))
     for place, names in metadata.authors:
         names = tuple(name for name in names if name)
-        if not names or not all(_letters(name.split()[-1]) in text for name in names):
+        if not names or not all(letters(name.split()[-1]) in text for name in names):
             continue
         if byline and {_surname(name) for name in byline} == {_surname(name) for name in names}:
             byline = names if any(map(_has_loose_accents, byline)) else byline
@@ -435,17 +475,17 @@ _ABOUT_AUTHORS: Final = re.compile(r"correspond|copyright|©|\bcit(?:e|ation)\b|
 
 def _speaks_of(names: Sequence[str], printed: Sequence[Sequence[TextLine]]) -> bool:
     """Say whether correspondence, copyright or running head name one of them: a subtitle can look like names."""
-    about = _letters(" ".join(line.text for lines in printed for line in lines if _ABOUT_AUTHORS.search(line.text)))
+    about = letters(" ".join(line.text for lines in printed for line in lines if _ABOUT_AUTHORS.search(line.text)))
     return any(_surname(name) in about for name in names)
 
 
 def _surname(name: str) -> str:
-    return _letters(name.split()[-1])
+    return letters(name.split()[-1])
 
 
 # DOI
 
-_REFERENCES: Final = re.compile(r"^(?:references|bibliography|literature cited)\W*$", re.I)
+_REFERENCES: Final = re.compile(r"^(?:references?|bibliography|literature cited)\W*$", re.I)
 
 
 def _own_lines(page: PageContent, lines: Sequence[TextLine]) -> Iterator[tuple[int, TextLine]]:
@@ -477,15 +517,72 @@ an article's first page are its data's and its funders'."""
 _COMPONENT: Final = re.compile(r"\.[a-z]\d{3}\Z")
 """PLOS gives figures, tables and supplements DOIs: the article's with ".g001" and the like behind it."""
 
-_ANNOUNCED: Final = re.compile(r"(?:doi\s*[:.]?\s*|doi\.org/|^\s*)$", re.I)
+_OF_ANOTHER: Final = re.compile(
+    r"\b(?:comment(?:s|ary|ing)?\s+(?:on|to)|(?:reply|replies|response|respond(?:s|ing)?|refers?|referring)\s+to|"
+    r"correct(?:s|ing|ion\s+(?:to|of|for|in))|(?:errat(?:um|a)|corrigend(?:um|a)|addend(?:um|a))\s+(?:to|for|of|in)|"
+    r"retract(?:s|ing|ion\s+(?:of|to|note|notice))|expression\s+of\s+concern|"
+    r"original(?:ly)?\s+(?:article|paper|publication|published|version|work|study|research)|"
+    r"(?:related|linked|companion|accompanying|associated|published)\s+(?:article|paper|comment|editorial|content|version)|"
+    r"see\s+(?:also|the|page|article|related)|supplementa(?:l|ry)|data\s+(?:set|are|is|avail)|preprint\s+(?:at|is|of|was))",
+    re.I,
+)
+"""Words before a DOI which say that it is another publication's: what is commented, corrected, retracted or linked."""
+
+_OWN_CITATION: Final = re.compile(
+    r"^\W*(?:(?:(?:recommended|suggested|article)\s+)?citation|(?:(?:how\s+)?to|please)?\s*cite)\b"
+    r"(?:\s+(?:this|the)(?:\s+(?:article|paper|work|letter|publication))?)?(?:\s+(?:in\s+press\s+)?as)?\s*(?::|$)",
+    re.I,
+)
+"""How the block begins in which an article says how it wants to be cited."""
+
+_OTHER_FIELD: Final = re.compile(
+    r"^(?:(?:academic\s+|handling\s+)?editors?|received|accepted|published|copyright|funding|data availability|"
+    r"competing|correspondence|e-?mail)\b",
+    re.I,
+)
+"""How the field behind the citation begins."""
+
+CITATION_LINES: Final = 10
+"""Lines of a citation that are read at most: all authors of a consortium may stand in it."""
+
+
+def _citation_block(lines: Sequence[TextLine], first: int) -> range:
+    """Indices of the lines of the citation that begins there: set alike, one below the other."""
+    last = first
+    while last + 1 < min(len(lines), first + CITATION_LINES):
+        line, below = lines[last], lines[last + 1]
+        if (
+            abs(below.size - line.size) >= 0.5
+            or not -1.5 * line.size <= below.bbox[1] - line.bbox[3] <= 0.8 * line.size
+            or min(below.bbox[2], line.bbox[2]) <= max(below.bbox[0], line.bbox[0])
+            or _OTHER_FIELD.match(below.text)
+        ):
+            break
+        last += 1
+    return range(first, last + 1)
+
+
+_ANNOUNCEMENT: Final = re.compile(r"\s*(?:doi\s*[:.]?\s*)?(?:(?:https?://)?(?:dx\.|www\.)?doi\.org/)?\s*$", re.I)
+
+SENTENCE_WORDS: Final = 4
+"""Words in lower case before a DOI in its line that make a sentence; "Smith et al. Trials (2015) 16:59" has two."""
+
+
+def _is_running_text(line: TextLine, start: int, end: int) -> bool:
+    """Say whether a sentence goes on around a DOI, which headers and footers do not hold."""
+    before = _ANNOUNCEMENT.sub("", line.text[:start])
+    return (
+        before.endswith(("(", "["))
+        or len(re.findall(r"\b[a-z]{2,}\b", before)) >= SENTENCE_WORDS
+        or re.match(r"[\s).,;\]]*(?!https?:|www\.|doi\b|this version posted)[a-z]{2,}", line.text[end:]) is not None
+    )
 
 
 @dataclass(frozen=True)
 class _PrintedDoi:
     doi: str
-    in_margin: bool
+    place: str
     may_be_cut: bool
-    announced: bool
 
 
 def _continues(line: TextLine, other: TextLine) -> bool:
@@ -499,75 +596,89 @@ def _continues(line: TextLine, other: TextLine) -> bool:
 
 
 def _printed_dois(page: PageContent, lines: Sequence[TextLine]) -> Iterator[_PrintedDoi]:
-    for _, line in _own_lines(page, lines):
+    """Yield the DOIs that header, footer or citation give as the article's; those in the text are cited articles'."""
+    cited: dict[int, range] = {}
+    for index, line in enumerate(lines):
+        if _OWN_CITATION.match(line.text):
+            block = _citation_block(lines, index)
+            cited |= dict.fromkeys(block, block)
+    furniture = {line.block for line in lines} - {line.block for line in lines if not _in_margin(line, page)}
+    for index, line in _own_lines(page, lines):
+        before = cited.get(index, range(max(0, index - CITATION_LINES), index))
         for start, end, doi in dois_in(line.text):
             if doi.lower().startswith(_NO_ARTICLES) or _COMPONENT.search(doi):
                 continue
+            if index in cited:
+                place = "citation on the front page"
+            elif line.block in furniture and not _is_running_text(line, start, end):
+                place = "header or footer"
+            else:
+                continue
+            said = [lines[n].text for n in before if n < index and (index in cited or lines[n].block == line.block)]
+            if _OF_ANOTHER.search(" ".join([*said, line.text[:start]])):
+                continue
             # At a line's end the rest may stand in the next line.
             may_be_cut = end >= len(line.text) and any(_continues(line, other) for other in lines)
-            announced = _ANNOUNCED.search(line.text[:start]) is not None
-            yield _PrintedDoi(doi, _in_margin(line, page), may_be_cut, announced)
+            yield _PrintedDoi(doi, place, may_be_cut)
 
 
-def _doi(
-    metadata: PdfMetadata, pages: Sequence[PageContent], printed: Sequence[Sequence[TextLine]], links: Sequence[str]
-) -> tuple[str | None, str]:
-    """The DOI and where it was read; none where metadata and page contradict each other."""
-    seen = [list(_printed_dois(page, lines)) for page, lines in zip(pages, printed, strict=True)]
+@dataclass(frozen=True)
+class _OwnDois:
+    """What the front pages give as the article's DOI.
+
+    Attributes:
+        whole: DOIs by their key, each with its place.
+        cut: keys of those that a line's end may have cut.
+    """
+
+    whole: dict[str, tuple[str, str]]
+    cut: frozenset[str]
+
+
+def _own_dois(pages: Sequence[PageContent], printed: Sequence[Sequence[TextLine]], links: Sequence[str]) -> _OwnDois:
     linked = {
         doi_key(doi): doi for doi in links if not doi.lower().startswith(_NO_ARTICLES) and not _COMPONENT.search(doi)
     }
-    whole: dict[str, str] = {}
-    in_margin: set[str] = set()
-    cut: dict[str, bool] = {}
-    for dois in seen:
-        for item in dois:
+    whole: dict[str, tuple[str, str]] = {}
+    cut: set[str] = set()
+    for page, lines in zip(pages, printed, strict=True):
+        for item in _printed_dois(page, lines):
             key = doi_key(item.doi)
             longer = [other for other in linked if other.startswith(key) and other != key]
             if key not in linked and len(longer) == 1:
-                key = longer[0]
-                whole.setdefault(key, linked[key])
+                whole.setdefault(longer[0], (linked[longer[0]], item.place))
             elif item.may_be_cut and key not in linked:
-                cut[key] = cut.get(key, False) or item.in_margin
-                continue
+                cut.add(key)
             else:
-                whole.setdefault(key, item.doi)
-            if item.in_margin:
-                in_margin.add(key)
-    stated: list[tuple[str, str]] = []
-    for place, text in metadata.dois:
-        found = clean_doi(text)
-        if found is not None:
-            stated.append((place, found))
-    for place, text in metadata.subjects:
-        stated += [(place, doi) for _, _, doi in dois_in(text)]
+                whole.setdefault(key, (item.doi, item.place))
+    return _OwnDois(whole, frozenset(cut))
+
+
+def _stated_dois(metadata: PdfMetadata) -> list[tuple[str, str]]:
+    stated = [(place, doi) for place, text in metadata.dois if (doi := clean_doi(text))]
+    return stated + [(place, doi) for place, text in metadata.subjects for _, _, doi in dois_in(text)]
+
+
+def _doi(metadata: PdfMetadata, own: _OwnDois, believed: frozenset[str]) -> tuple[str | None, str]:
+    """The DOI and where it was read; none where metadata and page contradict each other."""
+    stated = _stated_dois(metadata)
+    if len({doi_key(doi) for _, doi in stated}) > 1:
+        stated = [(place, doi) for place, doi in stated if doi_key(doi) in own.whole]
     keys = {doi_key(doi) for _, doi in stated}
     if len(keys) > 1:
-        stated = [(place, doi) for place, doi in stated if doi_key(doi) in whole]
-        keys = {doi_key(doi) for _, doi in stated}
-    if len(keys) == 1:
-        place, doi = stated[0]
-        if in_margin and doi_key(doi) not in whole:
-            return None, ""
-        return doi, place
-    if keys:
         return None, ""
+    if keys and keys <= own.whole.keys():
+        place, doi = stated[0]
+        return doi, f"{place}, printed in {own.whole[doi_key(doi)][1]}"
+    if keys and own.whole:
+        return None, ""
+    for place, doi in stated:
+        if _counts(place, believed):
+            return doi, place
     # A supplement's DOI is the article's with something behind it.
-    basic = [key for key in whole if not any(key != other and key.startswith(other) for other in whole)]
-    for candidates, halves in (
-        ([key for key in basic if key in in_margin], [half for half, margin in cut.items() if margin]),
-        (basic, list(cut)),
-    ):
-        if len(candidates) == 1:
-            key = candidates[0]
-            if not all(key.startswith(half) for half in halves):
-                return None, ""
-            announced = any(item.announced for dois in seen for item in dois if doi_key(item.doi) == key)
-            if key in in_margin or announced:
-                return whole[key], "header or footer" if key in in_margin else "front page"
-            return None, ""
-        if candidates:
-            return None, ""
+    basic = [key for key in own.whole if not any(key != other and key.startswith(other) for other in own.whole)]
+    if len(basic) == 1 and all(basic[0].startswith(half) for half in own.cut):
+        return own.whole[basic[0]]
     return None, ""
 
 

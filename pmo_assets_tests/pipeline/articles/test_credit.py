@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pmo_assets.pipeline.articles.credit import article_url, citation_text, full_citation, pmc_number
+from pmo_assets.pipeline.articles.credit import article_url, citation_text, full_citation, pmc_number, same_article
 
 
 @pytest.mark.parametrize(
@@ -71,3 +73,44 @@ def test_articles_are_linked_at_pubmed_central_else_at_their_doi() -> None:
     assert article_url(7, "10.1000/1") == "https://pmc.ncbi.nlm.nih.gov/articles/PMC7/"
     assert article_url(None, "10.1000/1(2)#3") == "https://doi.org/10.1000/1(2)%233"
     assert article_url(None, None) is None
+
+
+# the same title
+
+TITLE = "Response of the fovea to light: a serous detachment"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [TITLE, TITLE.upper(), f"RETRACTED: {TITLE}", f"[Retracted Article] {TITLE}.", TITLE.replace("fovea", "fovéa")],
+)
+def test_spelling_and_a_retraction_mark_make_no_other_article(other: str) -> None:
+    assert same_article(TITLE, other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        f"Comment on: {TITLE}", f"Re: {TITLE}", f"Correction: {TITLE}", f"Correction to: {TITLE}",
+        f"Erratum to {TITLE}",
+        f"Reply to “{TITLE}”", f"Authors' response to {TITLE}", f"Retraction Note: {TITLE}", f"{TITLE}—Reply",
+        f"{TITLE}: Author's Reply", f"{TITLE} (Corrigendum)", "", None,
+    ],
+)  # fmt: skip
+def test_what_bears_another_articles_title_is_not_that_article(other: str | None) -> None:
+    assert not same_article(TITLE, other)
+    assert not same_article(other, other), "two letters about one article bear the same title"
+
+
+@pytest.mark.parametrize("title", ["Re-evaluation of the fovea", "A long-term dose-response", "Corrections of myopia"])
+def test_words_of_a_notice_inside_a_title_make_none(title: str) -> None:
+    assert same_article(title, title.upper())
+
+
+def test_other_titles_are_other_articles() -> None:
+    assert not same_article(TITLE, "Another paper about macular holes in the eye")
+
+
+@given(st.none() | st.text(), st.none() | st.text())
+def test_the_order_of_titles_does_not_matter(one: str | None, other: str | None) -> None:
+    assert same_article(one, other) == same_article(other, one)
