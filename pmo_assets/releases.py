@@ -117,12 +117,15 @@ def _packages(tables: Tables, batch: str, place: int, articles: Sequence[int]) -
             continue
         # An article on which a worker died has no row of `articles`; its package still has a name and a PDF.
         article = read.get(number, {})
+        sources = {item["fact"]: item["source"] for item in article.get("stated_by", ())}
         pdf = package["pdf"]
         yield ArticlePackage(
             article_id=number,
             name=package["name"],
             pmcid=pmc_number(number, article.get("pmcid")),
             doi=article.get("doi") or package["doi"],
+            doi_is_stated=not article.get("doi") or sources.get("doi") in ("metadata", "XML"),
+            title=article.get("title") or package["title"],
             pdf_digest=content_digest(pdf) if pdf is not None else None,
             version=package["version"],
             batch=place,

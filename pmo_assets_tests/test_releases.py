@@ -103,7 +103,8 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
                 "doi": given["doi"],
                 "pmcid": given.get("pmcid"),
                 "authors": [],
-                "stated_by": [],
+                "title": given.get("title"),
+                "stated_by": [{"fact": "doi", "source": given.get("doi_source", "XML")}] if given["doi"] else [],
                 "has_xml": given.get("has_xml", False),
                 "has_pdf": True,
                 "relevant": True,
@@ -214,6 +215,18 @@ def test_what_is_left_out_is_listed_beside_the_release_with_the_reason(tables: T
     summary = release_summary(tables, selection, stages=["dataset_rows"], specialty=load_specialty("everything"))
     assert {item.label: item.value for item in summary.headlines}["duplicates"] == 2
     assert "Duplicates" in [table.title for table in summary.tables]
+
+
+@pytest.mark.parametrize("source", ["header or footer", "XMP prism:doi", "document information"])
+def test_a_doi_that_was_read_from_a_pdf_makes_no_duplicate_of_another_article(source: str, tables: Tables) -> None:
+    read = {"doi": "10.1000/x", "doi_source": source}
+    title = "Serous macular detachment secondary to an optic pit"
+    finish(tables, "0001-a", {LOCAL + 1: {"doi": "10.1000/x", "title": title, "has_xml": True}})
+    finish(
+        tables, "0002-b", {LOCAL + 2: {**read, "title": f"Comment on: {title}"}, LOCAL + 3: {**read, "title": title}}
+    )
+    assert [item.package.article_id for item in select_articles(tables).duplicates] == [LOCAL + 3]
+    assert published(tables) == [LOCAL + 1, LOCAL + 2]
 
 
 def test_a_pmc_number_in_the_xml_is_the_articles(tables: Tables) -> None:

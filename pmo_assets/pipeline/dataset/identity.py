@@ -4,6 +4,9 @@ An article comes under several names: once as PMC's package, once as a folder th
 without its XML. Two packages are the same article if the strongest identifier that both have says so: the PMC number,
 else the DOI, else the PDF's content. A weaker identifier never overrules a stronger one: abstracts of one conference
 share a PDF and have DOIs of their own.
+
+A DOI that XML or metadata state is the article's. One that was only read from a PDF may be another's: of the article
+that a letter comments on, or that a template was made for. It shows nothing unless title or PDF agree as well.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from pmo_assets.pipeline.articles.credit import same_article
 from pmo_assets.pipeline.articles.dois import doi_key
 from pmo_assets.pipeline.articles.packages import is_pmc_number
 
@@ -29,7 +33,9 @@ class ArticlePackage:
         article_id: number under which it is registered.
         name: of the package at its source.
         pmcid: PMC number, the package's own or the one its XML states.
-        doi: as stated.
+        doi: digital object identifier.
+        doi_is_stated: by XML or metadata; else it was read from the PDF.
+        title: of the article.
         pdf_digest: SHA-256 of the PDF.
         version: of the article.
         batch: place of its batch in the order of registration.
@@ -43,6 +49,8 @@ class ArticlePackage:
     name: str
     pmcid: int | None = None
     doi: str | None = None
+    doi_is_stated: bool = False
+    title: str | None = None
     pdf_digest: str | None = None
     version: int = 1
     batch: int = 0
@@ -65,8 +73,17 @@ def shared_identifier(one: ArticlePackage, other: ArticlePackage) -> Kind | None
     for kind in KINDS:
         mine, others = one.identifier(kind), other.identifier(kind)
         if mine is not None and others is not None:
-            return kind if mine == others else None
+            return kind if mine == others and (kind != "DOI" or _doi_is_shown(one, other)) else None
     return None
+
+
+def _doi_is_shown(one: ArticlePackage, other: ArticlePackage) -> bool:
+    """Say whether a DOI that two packages share is certain to be that of both."""
+    return (
+        (one.doi_is_stated and other.doi_is_stated)
+        or (one.pdf_digest is not None and one.pdf_digest == other.pdf_digest)
+        or same_article(one.title, other.title)
+    )
 
 
 def preference(package: ArticlePackage) -> tuple[object, ...]:
@@ -116,6 +133,11 @@ class _Group:
             kind: {value for member in members if (value := member.identifier(kind)) is not None} for kind in KINDS
         }
 
+    def absorb(self, other: _Group) -> None:
+        """Take another group's packages in."""
+        joined = _Group([*self.members, *other.members])
+        self.members, self.identifiers = joined.members, joined.identifiers
+
     def agrees(self, other: _Group) -> bool:
         """Say whether the strongest identifier that both have is the same; True when they have none in common."""
         for kind in KINDS:
@@ -124,11 +146,19 @@ class _Group:
                 return bool(mine & others)
         return True
 
+    def shares(self, kind: Kind, other: _Group) -> bool:
+        """Say whether a package of each shows by this identifier that they are one, and no stronger one parts them."""
+        return self.agrees(other) and any(
+            shared_identifier(mine, others) == kind for mine in self.members for others in other.members
+        )
+
 
 def _stable(package: ArticlePackage) -> tuple[object, ...]:
     # Which packages are one article must not depend on a retraction or on rows: by identifiers known, then number.
+    # A DOI that was read joins the group of those that are stated, whichever of them has its title.
+    was_read = package.doi is not None and not package.doi_is_stated
     known = tuple(package.identifier(kind) is None for kind in KINDS)
-    return (*known, not is_pmc_number(package.article_id), package.article_id)
+    return (was_read, *known, not is_pmc_number(package.article_id), package.article_id)
 
 
 def same_articles(packages: Iterable[ArticlePackage]) -> list[list[ArticlePackage]]:
@@ -146,17 +176,24 @@ def same_articles(packages: Iterable[ArticlePackage]) -> list[list[ArticlePackag
         merged: list[_Group] = []
         for group in groups:
             rivals = [known for value in sorted(group.identifiers[kind]) for known in by_value.get(value, ())]
-            target = next((known for known in rivals if known.agrees(group)), None)
-            if target is None:
+            target = group
+            for known in dict.fromkeys(rivals):
+                if not known.shares(kind, target):
+                    continue
+                if target is group:
+                    target = known
+                    target.absorb(group)
+                else:  # the new package shows that two groups are one article
+                    target.absorb(known)
+                    merged.remove(known)
+                    for value in known.identifiers[kind]:
+                        by_value[value].remove(known)
+            if target is group:
                 merged.append(group)
-                target = group
-            else:
-                joined = _Group([*target.members, *group.members])
-                target.members, target.identifiers = joined.members, joined.identifiers
             for value in target.identifiers[kind]:
-                known = by_value.setdefault(value, [])
-                if target not in known:
-                    known.append(target)
+                sharing = by_value.setdefault(value, [])
+                if target not in sharing:
+                    sharing.append(target)
         groups = merged
     found = [sorted(group.members, key=preference) for group in groups]
     return sorted(found, key=lambda group: group[0].article_id)

@@ -17,7 +17,8 @@ from pmo_assets.pipeline.dataset.identity import (
 
 
 def package(number: int, **facts: object) -> ArticlePackage:
-    return ArticlePackage(**{"article_id": number, "name": f"n{number}", "rows": 3, **facts})  # type: ignore[arg-type]
+    known = {"article_id": number, "name": f"n{number}", "rows": 3, "doi_is_stated": True}
+    return ArticlePackage(**{**known, **facts})  # type: ignore[arg-type]
 
 
 def numbers(packages: list[ArticlePackage]) -> list[list[int]]:
@@ -48,6 +49,48 @@ def test_the_strongest_identifier_that_both_have_decides(
     pair = [package(LOCAL + 1, **one), package(LOCAL + 2, **other)]
     assert shared_identifier(*pair) == shared_identifier(*reversed(pair)) == kind
     assert len(same_articles(pair)) == (1 if kind else 2)
+
+
+TITLE = "Serous macular detachment secondary to an optic pit"
+READ = {"doi": "10.1/a", "doi_is_stated": False}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ({"title": TITLE}, {**READ, "title": TITLE.upper()}, "DOI"),
+        ({"title": TITLE}, {**READ, "title": f"RETRACTED: {TITLE}"}, "DOI"),
+        ({**READ, "title": TITLE}, {**READ, "title": f"{TITLE}s"}, "DOI"),
+        ({"pdf_digest": "x"}, {**READ, "pdf_digest": "x"}, "DOI"),
+        ({"title": TITLE}, {**READ, "title": "Another paper about macular holes in the eye"}, None),
+        ({"title": TITLE}, {**READ, "title": f"Comment on: {TITLE}"}, None),
+        ({"title": TITLE}, {**READ, "title": f"Correction to: {TITLE}"}, None),
+        ({"title": TITLE}, {**READ, "title": f"{TITLE}—Author's reply"}, None),
+        ({**READ, "title": f"Comment on: {TITLE}"}, {**READ, "title": f"Comment on: {TITLE}"}, None),
+        ({"title": TITLE}, READ, None),
+        (READ, READ, None),
+        ({"pdf_digest": "x"}, {**READ, "pdf_digest": "y"}, None),
+    ],
+)
+def test_a_doi_that_was_read_from_a_pdf_shows_nothing_by_itself(
+    one: dict[str, object], other: dict[str, object], kind: str | None
+) -> None:
+    pair = [package(LOCAL + 1, **{"doi": "10.1/a", **one}), package(LOCAL + 2, **other)]
+    assert shared_identifier(*pair) == shared_identifier(*reversed(pair)) == kind
+    assert len(same_articles(pair)) == (1 if kind else 2)
+
+
+def test_a_doi_that_was_read_joins_whichever_of_the_stated_ones_has_its_title() -> None:
+    nameless, titled = package(LOCAL + 1, doi="10.1/a"), package(LOCAL + 3, doi="10.1/a", title=TITLE)
+    assert numbers([package(LOCAL + 2, **READ, title=TITLE), titled, nameless]) == [[LOCAL + 1, LOCAL + 2, LOCAL + 3]]
+
+
+def test_a_package_that_shows_two_groups_to_be_one_article_joins_them() -> None:
+    scan, print_ = (package(LOCAL + n, **READ, title=title) for n, title in ((1, TITLE), (2, "")))
+    copy = package(LOCAL + 3, **READ, title=TITLE)
+    assert numbers([scan, print_, copy]) == [[LOCAL + 1, LOCAL + 3], [LOCAL + 2]]
+    copy = replace(copy, pdf_digest="x")
+    assert numbers([scan, replace(print_, pdf_digest="x"), copy]) == [[LOCAL + 1, LOCAL + 2, LOCAL + 3]]
 
 
 def test_abstracts_of_one_conference_share_a_pdf_and_stay_articles_of_their_own() -> None:
@@ -111,6 +154,8 @@ packages = st.lists(
         name=st.just("n"),
         pmcid=st.none() | st.integers(1, 2),
         doi=st.none() | st.sampled_from(["10.1/a", "10.1/b", "10.1/B"]),
+        doi_is_stated=st.booleans(),
+        title=st.none() | st.sampled_from([TITLE, "Another paper about macular holes"]),
         pdf_digest=st.none() | st.sampled_from(["x", "y", "z"]),
         rows=st.integers(0, 1),
         has_xml=st.booleans(),
