@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from rapidfuzz import fuzz
@@ -89,13 +90,18 @@ _NOTICE: Final = re.compile(
 """How titles begin or end that repeat another article's."""
 
 
+@lru_cache(maxsize=1 << 16)
+def _own_letters(title: str) -> str:
+    """A title as it is compared; "" when it is another article's, or none."""
+    text = _RETRACTED.sub("", title)
+    return "" if _NOTICE.search(text) else letters(text)
+
+
 def same_article(title: str | None, other: str | None) -> bool:
     """Say whether two titles, both known, are one article's.
 
     A comment, reply or correction bears the title of the article that it is about; of two such titles nothing can be
     told. "RETRACTED:" before a title is put there later.
     """
-    titles = [_RETRACTED.sub("", text or "") for text in (title, other)]
-    if any(not letters(text) or _NOTICE.search(text) for text in titles):
-        return False
-    return fuzz.ratio(*map(letters, titles)) >= SAME_ARTICLE
+    one, two = _own_letters(title or ""), _own_letters(other or "")
+    return bool(one and two) and fuzz.ratio(one, two, score_cutoff=SAME_ARTICLE) > 0
