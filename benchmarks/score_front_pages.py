@@ -4,8 +4,9 @@
         [ARTICLE ...]
 
 Only facts that an XML states are compared. Per fact: articles whose XML states it, how many are read, how many of
-these are right, precision (right / read) and recall (right / stated). `--held-out` names the beginnings of the folders
-that were not looked at when the rules were written; they are scored apart from the others.
+these are right, precision (right / read) and recall (right / stated). "same article" counts as right where the package
+with the XML and one with another copy of the PDF and no XML would be published once. `--held-out` names the beginnings
+of the folders that were not looked at when the rules were written; they are scored apart from the others.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pmo_assets.pipeline.articles.dois import doi_key
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.articles.licences import license_code, license_statements, license_url
+from pmo_assets.pipeline.dataset.identity import ArticlePackage, shared_identifier
 
 
 def _letters(text: str) -> str:
@@ -56,13 +58,19 @@ def without_metadata(pdf: bytes) -> bytes:
         return bytes(document.tobytes())
 
 
+def _is_recognised(article: Article, found: FrontMatter) -> bool:
+    with_xml = ArticlePackage(1, "XML", doi=article.doi, doi_is_stated=True, title=article.title)
+    return shared_identifier(with_xml, ArticlePackage(2, "PDF", doi=found.doi, title=found.title)) is not None
+
+
 def compared(article: Article, found: FrontMatter, text: str) -> dict[str, tuple[object, object, bool]]:
     """Return (read, stated, right) for every fact that the XML states."""
-    code = license_code(license_statements(text))
+    code = license_code(" ".join([*found.licences, license_statements(text)]))
     rules: dict[str, tuple[object, object, Callable[..., bool]]] = {
         "title, exact": (found.title, article.title, lambda a, b: _letters(a) == _letters(b)),
         "title, 0.9 similar": (found.title, article.title, _similar),
         "DOI": (found.doi, article.doi, lambda a, b: doi_key(a) == doi_key(b)),
+        "same article": (found.doi, article.doi, lambda a, b: _is_recognised(article, found)),
         "authors, all names": (found.authors, article.authors, _same_authors),
         "authors, all surnames": (found.authors, article.authors, lambda a, b: _surnames(a) == _surnames(b)),
         "journal": (found.journal, article.journal, lambda a, b: _letters(a) == _letters(b)),
