@@ -231,6 +231,8 @@ def _split_file(source: Path, target: Path, cascade: Cascade) -> None:
     bad: list[tuple[int, str]] = []
     rows = by_model = low = 0
     partial = target.with_name(f"{target.name}.part")
+    if target.exists() and (not target.is_file() or target.samefile(source)):
+        raise CaptionCommandError(f"{target} is not replaced: name a new or an ordinary file that is not the input")
     try:
         size = source.stat().st_size
         target.parent.mkdir(parents=True, exist_ok=True)

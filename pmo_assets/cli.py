@@ -109,6 +109,8 @@ def article(
         "files": [asdict(item) for item in listing.files if not (ignore_xml and item.role == "xml")],
     }
     package = fetch_package(row, LocalFolder(folder), objects, fetch_limits(settings))
+    if not package.rows:
+        raise CommandError("; ".join(item.message for item in package.rejections))
     start = time.perf_counter()
     with chat_model(settings, _data_root(settings)) as model:
         result = process_article(
@@ -236,6 +238,7 @@ def _say_list(title: str, noun: str, lines: Sequence[str], shown: int = 20) -> N
 def batches_list() -> None:
     """List the batches and how far each one is."""
     from pmo_assets.definitions import build_defs
+    from pmo_assets.losses import batch_losses, excessive
     from pmo_assets.resources.registry import BatchRegistry
     from pmo_assets.resources.storage import Tables
     from pmo_assets.runner import open_instance, register_partitions, stale_assets
@@ -246,16 +249,17 @@ def batches_list() -> None:
     if not keys:
         console.print("no batches yet: register articles with `pmo batches add --source DIR`")
         return
-    tables, defs = Tables(registry.data_root), build_defs(settings)
-    table = Table("batch", "articles", "state", "dataset rows", "rejections")
+    tables, defs, shown = Tables(registry.data_root), build_defs(settings), ("dataset_rows", "rejections")
+    table = Table("batch", "articles", "state", *(name.replace("_", " ") for name in shown))
     with open_instance(settings) as instance:
         register_partitions(instance, keys)
         for key in keys:
             stale = stale_assets(defs, instance, tables, key)
-            state = "up to date" if not stale else f"next: {stale[0]}"
-            rows = tables.read("dataset_rows", key).height if tables.exists("dataset_rows", key) else "–"
-            rejected = tables.read("rejections", key).height if tables.exists("rejections", key) else "–"
-            table.add_row(key, str(registry.manifest(key).height), state, str(rows), str(rejected))
+            lost = [] if stale else excessive(batch_losses(tables, key), settings.rejected_fail)
+            state = f"next: {stale[0]}" if stale else f"not done: {lost[0]}" if lost else "up to date"
+            # a stale table may have the columns of another version
+            counts = ["–" if name in stale else str(tables.read(name, key).height) for name in shown]
+            table.add_row(key, str(registry.manifest(key).height), escape(state), *counts)
     console.print(table)
 
 
@@ -272,12 +276,10 @@ def run(
 
     A run that was killed is continued by running it again.
     """
-    from pmo_assets.runner import RunFailed
-
     settings = _settings()
     failed = _run(settings, batch or [], again=again, release=release, verbose=context.obj["debug"])
     if failed:
-        raise RunFailed("; ".join(failed))
+        raise CommandError("; ".join(failed))
 
 
 def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool) -> list[str]:
@@ -334,7 +336,8 @@ def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool, v
             else:
                 progress.console.print(f"[dim]batch {key} is up to date[/]", highlight=False)
             progress.advance(overall)
-        if release and (again or release_is_stale(defs, instance, registry.data_root, keys)):
+        made = bool(tables.batches("dataset_rows"))
+        if release and made and (again or release_is_stale(defs, instance, registry.data_root, keys)):
             progress.update(overall, description="release")
             try:
                 run_job(defs, instance, "make_release", verbose=verbose)

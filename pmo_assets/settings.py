@@ -43,6 +43,7 @@ def plain_address(value: str) -> str:
     """
     try:
         parts = urlsplit(value)
+        _ = parts.port  # read here, so that a number that is no port is refused here
     except ValueError:
         raise ValueError("this is no address") from None
     if "@" in parts.netloc or (not parts.netloc and "@" in value):

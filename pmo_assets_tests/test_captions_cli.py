@@ -245,3 +245,16 @@ def test_a_password_in_an_address_is_refused_and_not_shown(pmo: Pmo, variable: s
         assert done.returncode == 1
         assert variable in done.stderr
         assert "s3cret" not in done.stdout + done.stderr
+
+
+def test_neither_the_input_nor_a_device_is_replaced(pmo: Pmo, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps({"id": 1, "caption": CAPTION}) + "\n")
+    before = source.read_bytes()
+    (tmp_path / "link.jsonl").symlink_to(source)
+    for target in (source, tmp_path / "link.jsonl", Path("/dev/null")):
+        done = pmo("captions", "split", "--jsonl", source, target)
+        assert done.returncode == 1
+        assert "not replaced" in done.stderr
+    assert source.read_bytes() == before
+    assert Path("/dev/null").is_char_device()

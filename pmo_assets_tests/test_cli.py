@@ -344,7 +344,7 @@ def test_a_batch_that_lost_most_of_its_articles_is_not_done(
         assert "pdf_figures rejected 4 of 5 articles: EncryptedPdf: the PDF is encrypted" in result.stderr
         assert "PMO_REJECTED_FAIL" in result.stderr
         assert "done" not in result.stderr.split("rejected 4 of 5")[0]
-    assert "up to date" in pmo("batches", "list").stdout
+    assert "not done" in pmo("batches", "list").stdout
     result = pmo("run", PMO_REJECTED_FAIL="1")
     assert result.returncode == 0, result.stderr
 

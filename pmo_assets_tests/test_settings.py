@@ -156,3 +156,8 @@ def test_a_memory_limit_below_what_ordinary_figures_need_is_refused() -> None:
     assert Settings(worker_memory_mb=0).worker_memory_mb == 0
     with pytest.raises(ValidationError, match="ordinary figures"):
         Settings(worker_memory_mb=511)
+
+
+def test_a_port_that_is_none_is_refused() -> None:
+    with pytest.raises(ValidationError, match="no address"):
+        Settings(llm_base_url="http://127.0.0.1:99999/v1", llm_model="m")

@@ -155,9 +155,10 @@ def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Sp
     retracted = package["is_retracted"] or (article.is_retracted if article else is_retracted_title(front.title))
     if not has_pdf:
         output.rejections.append(_decided(NoPdf("the package holds no PDF"), "articles", article_id))
-    # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote. Metadata that cannot be read
-    # may have said less than they do.
-    code = None if package["license_unknown"] else license_code(package["license_code"]) or stated
+    # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote. Metadata that cannot be
+    # read, or not be understood ("all rights reserved"), may allow less than they do.
+    curated = package["license_code"]
+    code = None if package["license_unknown"] else license_code(curated) if curated else stated
     deed = license_url(code, package["license_code"], article.license_url if article else None)
     credit, sources = _credit(package, article, front)
     output.rows.append(

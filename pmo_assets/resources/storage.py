@@ -397,7 +397,8 @@ class Tables:
         table = read_parquet(self.data_root, key)
         if table.columns != list(schemas.SCHEMAS[asset].columns()):
             raise StorageError(
-                f"{asset} of batch {batch} was written by a version with other columns: materialise it again"
+                f"{asset} of batch {batch} was written by a version with other columns: run `pmo run`, or materialise "
+                "it again in the UI"
             )
         return table
 

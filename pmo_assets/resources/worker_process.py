@@ -31,6 +31,9 @@ Prepare = Callable[[], object]
 MESSAGE_TIMEOUT = 60.0
 """Seconds that a message may take from one end of a pipe to the other once it has begun."""
 
+START_TIMEOUT = 120.0
+"""Seconds until a process is there: the first start loads the pipeline, on a busy disk."""
+
 _ALARM_MARGIN = 60
 """Seconds that a worker gives the pool to end it at its time limit, before it ends itself."""
 
@@ -137,6 +140,9 @@ def serve(connection: Connection) -> None:
             task: Task | None = connection.recv()
         except EOFError:
             return
+        except Exception as error:  # a task's module cannot be imported here
+            connection.send(Failed(_not_prepared(error)))
+            continue
         if task is None:
             return
         if task.prepare is not None:
@@ -204,13 +210,15 @@ class Worker:
         """
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs,), name="pmo worker", daemon=True)
-        try:
-            self._process.start()
-        except BaseException:
-            self.connection.close()
-            raise
-        finally:
-            theirs.close()
+        # The server that forks workers may be stopped or stuck: it is ended then, and the next start makes another.
+        with _timer(START_TIMEOUT, _end_fork_server):
+            try:
+                self._process.start()
+            except BaseException:
+                self.connection.close()
+                raise
+            finally:
+                theirs.close()
         self._handle: psutil.Process | None = None  # knows the process from a later one with the same number
         with contextlib.suppress(psutil.Error):
             self._handle = psutil.Process(self._process.pid)
@@ -237,7 +245,7 @@ class Worker:
             OSError: if the worker is gone.
         """
         self.task, self.begun, self.deadline = number, False, time.monotonic() + seconds
-        with self._bounded():
+        with _timer(MESSAGE_TIMEOUT, self._end):
             self.connection.send(task)
 
     def reply(self) -> Reply:
@@ -246,19 +254,8 @@ class Worker:
         Raises:
             EOFError, OSError, pickle.UnpicklingError: if the worker ended, or does not go on handing it over.
         """
-        with self._bounded():
+        with _timer(MESSAGE_TIMEOUT, self._end):
             return cast(Reply, self.connection.recv())
-
-    @contextlib.contextmanager
-    def _bounded(self) -> Iterator[None]:
-        """End the worker if it stops in the middle of a message: the pipe would wait for it without end."""
-        timer = threading.Timer(MESSAGE_TIMEOUT, self._end)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
 
     def begin(self, ready: Ready, seconds: float, job: object) -> None:
         """Note that the worker is ready and has so many seconds for its task."""
@@ -287,6 +284,28 @@ class Worker:
         with contextlib.suppress(psutil.Error):
             if self._handle is not None:
                 self._handle.kill()
+
+
+@contextlib.contextmanager
+def _timer(seconds: float, end: Callable[[], None]) -> Iterator[None]:
+    """Call `end` if the block takes longer: for calls that wait on a process without a limit of their own."""
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _end_fork_server() -> None:
+    """End the server from which this process's workers are forked, if there is one."""
+    from multiprocessing import forkserver
+
+    pid = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)
+    with contextlib.suppress(psutil.Error):
+        if pid is not None:
+            psutil.Process(pid).kill()
 
 
 def _end_in_words(exit_code: int | None) -> str:

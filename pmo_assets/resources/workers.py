@@ -23,6 +23,7 @@ from pmo_assets.pipeline.faults import UnfitProcess, same_fault
 from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.pipeline.stores import SystemicError
 from pmo_assets.resources.worker_process import (
+    MESSAGE_TIMEOUT,
     Done,
     Failed,
     Prepare,
@@ -42,8 +43,8 @@ Progress = Callable[[str, int, int], None]
 TASKS_PER_WORKER = 250
 """A worker is replaced after so many articles: bounds what native libraries may leak."""
 
-START_TIMEOUT = 600.0
-"""Seconds that a worker may take to start and to load what it works with: networks, on a busy disk."""
+READY_TIMEOUT = 600.0
+"""Seconds that a worker may take to load what it works with: networks, on a busy disk."""
 
 FAILED_STARTS = 20
 """So many workers in a row that never got ready for an article, and the pool gives up."""
@@ -223,7 +224,7 @@ class WorkerPool:
         fresh = worker.prepared_for is not job
         task = Task(job.stage, article_id, job.step, arguments, self.timeout, job.prepare if fresh else None)
         try:
-            worker.give(number, task, START_TIMEOUT)
+            worker.give(number, task, READY_TIMEOUT if fresh else MESSAGE_TIMEOUT)
         except OSError:
             self._bury(worker, job)
 
@@ -263,7 +264,7 @@ class WorkerPool:
             self._remove(worker)
             if not worker.begun:
                 job.put_back(number)
-                self._count_failed_start(f"a worker was not ready after {START_TIMEOUT:g} s")
+                self._count_failed_start("a worker did not get ready in time")
             else:
                 error = ArticleTimeout(f"took longer than {self.timeout:g} s (PMO_ARTICLE_TIMEOUT)")
                 self._reject(job, number, self._rejection(job, number, error))

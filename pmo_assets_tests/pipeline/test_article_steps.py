@@ -88,6 +88,15 @@ def test_metadata_that_cannot_be_read_leaves_the_licence_unknown_whatever_the_ar
         assert row["selected"], "it goes on, below the data root"
 
 
+def test_a_curated_licence_that_is_none_of_ours_is_not_replaced_by_what_the_article_says() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant and item.expected.license_code)
+    for stated, expected in (("All rights reserved", None), ("NO-CC CODE", None), ("CC BY-NC", "CC BY-NC")):
+        objects = MemoryObjects({})
+        package = {**package_of(article, objects), "license_code": stated}
+        (row,) = read_article(package, objects, load_specialty("ophthalmology")).rows
+        assert row["license_code"] == expected
+
+
 def broken_pictures() -> dict[str, tuple[bytes, str]]:
     """Contents that are no pictures, with a word of the reason."""
     whole = io.BytesIO()

@@ -288,6 +288,18 @@ def test_workers_outlive_the_server_that_forks_them_and_are_replaced(two: Worker
     assert [bool(output.rows) for output in outputs] == [True] * 5 + [False] + [True] * 5
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forked from a server as on Linux")
+def test_a_stopped_server_is_replaced(two: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from multiprocessing import forkserver
+
+    two.map_articles("s", step, tasks("", ""))
+    two.close()
+    os.kill(forkserver._forkserver._forkserver_pid, signal.SIGSTOP)  # type: ignore[attr-defined]
+    monkeypatch.setattr(worker_process, "START_TIMEOUT", 1.0)
+    threading.Timer(5, lambda: monkeypatch.setattr(worker_process, "START_TIMEOUT", 120.0)).start()
+    assert all(output.rows for output in two.map_articles("s", step, tasks("", "")))
+
+
 def load_too_much() -> None:
     """Prepare a worker; more than an article may take."""
     LOADED.append(b"x" * (700 * MIB))

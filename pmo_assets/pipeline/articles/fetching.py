@@ -69,6 +69,8 @@ def fetch_package(
             pictures.append({"name": path.name, "key": key})
         else:
             keys[file["role"]] = key
+    if not keys and output.rejections:
+        return output  # nothing of it could be fetched: there is no article to go on with
     known = (
         "article_id", "name", "version", "license_code", "is_retracted", "title", "citation", "license_unknown",
     )  # fmt: skip
