@@ -14,8 +14,13 @@ rim. They are run twice, with the paper's configuration, and with Detectron2's d
 configuration beside the checkpoint.
 
 A figure agrees as a set when each box has its counterpart (same class, corners within a pixel of the network's input,
-scores within 0.001), and in order when the n-th box of one is that of the other. `--sizes N` compares the size of the
-network's input for every figure of up to N x N pixels.
+scores within 0.001), and in order when the n-th box of one is that of the other. Over an even background neighbouring
+places score alike but for rounding, and which of them comes first decides which survive non-maximum suppression. So for
+a figure that differs Detectron2 is compared with itself, too, its weights in another memory layout (channels last),
+which adds the same numbers up in another order; such figures are counted as `unsure` when that changes the boxes or
+their order as well. The rest differ by exactly equal scores, whose order Detectron2 leaves open, or by a fault here.
+
+`--sizes N` compares the size of the network's input for every figure of up to N x N pixels.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ import itertools
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +130,31 @@ def our_boxes(network: ClassNetwork, pixels: NDArray[np.uint8]) -> ClassBoxes:
     return ClassBoxes(found.boxes * np.asarray([wide, tall, wide, tall], np.float32), found.scores, found.classes)
 
 
+@dataclass(frozen=True)
+class Difference:
+    """What two sides find in a figure: boxes only one has, and by how much the others differ (see `Agreement`)."""
+
+    only_first: int
+    only_second: int
+    in_order: bool
+    box: float
+    score: float
+
+    @classmethod
+    def between(cls, first: ClassBoxes, second: ClassBoxes, scale: float) -> Difference:
+        """Compare boxes in pixels of a figure; `scale` is how much larger the network's input is."""
+        far = np.abs(first.boxes[:, None] - second.boxes[None]).max(axis=2, initial=0) * scale
+        apart = np.abs(first.scores[:, None] - second.scores[None])
+        same = (far < PIXEL) & (apart < SCORE) & (first.classes[:, None] == second.classes[None])
+        return cls(
+            int((~same.any(axis=1)).sum()),
+            int((~same.any(axis=0)).sum()),
+            len(first.boxes) == len(second.boxes) and bool(same.diagonal().all()),
+            float(np.where(same, far, 0).max(initial=0)),
+            float(np.where(same, apart, 0).max(initial=0)),
+        )
+
+
 @dataclass
 class Agreement:
     """Counts over figures; differences are in pixels of the network's input and in scores, of boxes that agree."""
@@ -134,36 +165,52 @@ class Agreement:
     theirs: int = 0
     same_set: int = 0
     same_order: int = 0
+    unsure: int = 0
     box: float = 0.0
     score: float = 0.0
     others: list[str] = field(default_factory=list)
 
-    def add(self, number: int, ours: ClassBoxes, theirs: ClassBoxes, scale: float) -> None:
-        """Count a figure; `scale` is how much smaller it is than the input."""
+    def add(
+        self, number: int, ours: ClassBoxes, theirs: ClassBoxes, scale: float, again: Callable[[], ClassBoxes]
+    ) -> None:
+        """Count a figure.
+
+        Args:
+            number: of the figure.
+            ours: what this side finds.
+            theirs: what Detectron2 finds.
+            scale: how much larger the network's input is than the figure.
+            again: gives what Detectron2 finds in another memory layout; asked where the two differ.
+        """
         self.figures += 1
         self.ours += len(ours.boxes)
         self.theirs += len(theirs.boxes)
-        far = np.abs(ours.boxes[:, None] - theirs.boxes[None]).max(axis=2, initial=0) * scale
-        apart = np.abs(ours.scores[:, None] - theirs.scores[None])
-        same = (far < PIXEL) & (apart < SCORE) & (ours.classes[:, None] == theirs.classes[None])
-        alone = int((~same.any(axis=1)).sum()), int((~same.any(axis=0)).sum())
-        self.same_set += not any(alone)
-        in_order = len(ours.boxes) == len(theirs.boxes) and bool(same.diagonal().all())
-        self.same_order += in_order
-        if not in_order:
-            self.others.append(f"figure {number}: {alone[0]} boxes only here, {alone[1]} only there")
-        self.box = max(self.box, float(np.where(same, far, 0).max(initial=0)))
-        self.score = max(self.score, float(np.where(same, apart, 0).max(initial=0)))
+        found = Difference.between(ours, theirs, scale)
+        self.same_set += not (found.only_first or found.only_second)
+        self.same_order += found.in_order
+        if not found.in_order:
+            own = Difference.between(again(), theirs, scale)
+            self.unsure += not own.in_order
+            order = "the same order" if own.in_order else "another order"
+            self.others.append(
+                f"figure {number}: {found.only_first} boxes only here, {found.only_second} only there; "
+                f"Detectron2 in another layout: {own.only_first} and {own.only_second}, {order}"
+            )
+        self.box = max(self.box, found.box)
+        self.score = max(self.score, found.score)
 
 
 def compared(name: str, path: Path, classes: int, runtime: Runtime, pictures: Sequence[NDArray[np.uint8]]) -> Agreement:
     """Run a checkpoint on both sides."""
     result = Agreement(name)
     theirs, ours = detectron2(path, classes), loaded_network(path, classes, "cpu", runtime)
+    other_layout = detectron2(path, classes)
+    other_layout.model.to(memory_format=torch.channels_last)
     options = retinanet_options(path, classes)
     for number, pixels in enumerate(pictures):
         scale = input_size(pixels.shape[1], pixels.shape[0], options)[0][0] / pixels.shape[1]
-        result.add(number, our_boxes(ours, pixels), their_boxes(theirs, pixels), scale)
+        again = partial(their_boxes, other_layout, pixels)
+        result.add(number, our_boxes(ours, pixels), their_boxes(theirs, pixels), scale, again)
     return result
 
 
@@ -225,15 +272,15 @@ def main() -> None:
                     if config == "defaults":
                         path.with_suffix(".yaml").write_text(DEFAULTS)
                     runs.append((f"{name}, {config}", path, classes))
-        print(f"{'':18} figures  ours theirs  same set  in order  box, px  score     logits")
+        print(f"{'':18} figures  ours theirs  same set  in order  unsure  box, px  score     logits")
         for name, path, classes in runs:
             if path is None:
                 continue
             row = compared(name, path, classes, args.runtime, pictures)
             logits = logit_difference(path, classes, pictures[:3])
             print(
-                f"{row.name:18} {row.figures:7} {row.ours:5} {row.theirs:6} {row.same_set:9} {row.same_order:9} "
-                f"{row.box:8.4f}  {row.score:.1e}  {logits:.1e}",
+                f"{row.name:18} {row.figures:7} {row.ours:5} {row.theirs:6} {row.same_set:9} "
+                f"{row.same_order:9} {row.unsure:7} {row.box:8.4f}  {row.score:.1e}  {logits:.1e}",
                 *row.others, sep="\n    ", flush=True,
             )  # fmt: skip
 
