@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
@@ -257,8 +257,32 @@ class _PackageReader:
         else:
             self.files.append(PackageFile(role, str(path), size, sha256))
 
-    def metadata(self, path: PurePosixPath) -> MetadataReading:
-        """Read the metadata; whatever is wrong with it is a problem of the package."""
+    def metadata(self, paths: Sequence[PurePosixPath]) -> MetadataReading:
+        """Read the metadata; whatever is wrong with it is a problem of the package.
+
+        Of two files the first counts; should the second state another licence or a retraction, the safe one of both.
+        """
+        readings = [self._metadata_file(path) for path in paths]
+        if not readings:
+            return MetadataReading(StatedMetadata())
+        reading = readings[0]
+        for path, other in zip(paths[1:], readings[1:], strict=True):
+            retracted = reading.stated.is_retracted or other.stated.is_retracted
+            agrees = other.stated.license_code in (None, reading.stated.license_code) and not other.license_unknown
+            if agrees and retracted == reading.stated.is_retracted:
+                continue
+            self.leave_out(
+                path,
+                UnreadableMetadata(
+                    f"{path} states another licence or retraction than {paths[0]}: the licence counts as unknown until "
+                    "one of them is mended or removed and the package registered again"
+                ),
+            )
+            stated = reading.stated.model_copy(update={"is_retracted": retracted})
+            reading = replace(reading, stated=stated, license_unknown=True)
+        return reading
+
+    def _metadata_file(self, path: PurePosixPath) -> MetadataReading:
         try:
             reading = read_metadata(read_inside(self.root, str(path), MAX_METADATA_BYTES))
         except ArticleError as error:
@@ -319,8 +343,8 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
     for role, path in sorted(pictures):
         reader.add(role, path)
     names = {entry.name for entry in entries}
-    described = next((name for name in ("metadata.json", f"{folder.name}.json") if name in names), None)
-    reading = reader.metadata(place / described) if described is not None else MetadataReading(StatedMetadata())
+    described = dict.fromkeys(("metadata.json", f"{folder.name}.json"))
+    reading = reader.metadata([place / name for name in described if name in names])
     metadata = reading.stated
     article_id, version = article_id_and_version(folder.name, {"pmcid": metadata.pmcid, "version": metadata.version})
     stated: dict[str, Any] = {

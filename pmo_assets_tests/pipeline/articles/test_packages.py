@@ -164,6 +164,31 @@ def test_of_several_versions_the_newest_published_one_counts(tmp_path: Path) -> 
     assert [(item.article_id, item.version) for item in newest_versions(listings)] == [(2, 1), (4, 2)]
 
 
+@pytest.mark.parametrize(
+    ("second", "retracted", "unknown"),
+    [
+        ({"license_code": "CC BY"}, False, False),
+        ({"title": "says nothing of it"}, False, False),
+        ({"license_code": "CC BY-ND"}, False, True),
+        ({"license_code": "CC BY", "is_retracted": True}, True, True),
+        ({"is_retracted": "perhaps"}, False, True),
+    ],
+)
+def test_of_two_metadata_files_the_safe_statement_counts(
+    tmp_path: Path, second: dict[str, object], retracted: bool, unknown: bool
+) -> None:
+    folder = package(
+        tmp_path / "PMC4",
+        article_dot_pdf=b"%PDF",
+        metadata_dot_json=json.dumps({"license_code": "CC BY"}).encode(),
+        PMC4_dot_json=json.dumps(second).encode(),
+    )
+    listing = list_package(folder, tmp_path)
+    assert listing is not None
+    assert (listing.is_retracted, listing.license_unknown) == (retracted, unknown)
+    assert bool(listing.problems) == unknown
+
+
 def test_of_several_packages_of_one_version_a_retracted_one_counts(tmp_path: Path) -> None:
     listings = []
     for name, retracted in (("a", False), ("b", True), ("c", False)):
