@@ -15,7 +15,7 @@ from pmo_assets.resources.storage import Tables
 
 _FIGURE_STAGES = ("panel_detections", "subcaptions", "image_detections", "panel_assembly", "panels")
 _READ = (
-    "article_batch", "article_packages", "articles", "package_figures", "pdf_figures", "figures", *_FIGURE_STAGES
+    "article_batch", "article_packages", "articles", "pdf_figures", "figures", *_FIGURE_STAGES
 )  # fmt: skip
 _MOST_REASONS = 3
 
@@ -78,6 +78,13 @@ def _figure_loss(stage: str, figures: pl.DataFrame, kept: pl.DataFrame, rejectio
     )
 
 
+def _not_located(figures: pl.DataFrame, rejections: pl.DataFrame) -> StageLoss:
+    """Return the figures that the XML lists and the PDF does not show; those of lost articles are not counted again."""
+    missed = rejections.filter(pl.col("image_cluster_id").is_not_null())
+    lost = missed.select("article_id", "image_cluster_id").n_unique()
+    return StageLoss("pdf_figures", "figures", figures.height + lost, lost, _reasons(missed))
+
+
 def _whole(rejections: pl.DataFrame) -> pl.DataFrame:
     return rejections.filter(pl.col("image_cluster_id").is_null())
 
@@ -113,8 +120,7 @@ def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
         "pdf_figures": (selected, _without(selected, ids["pdf_figures"])),
     }
     losses = [_article_loss(stage, *series, _whole(rejections[stage])) for stage, series in lost.items()]
-    matched = read["figures"].filter("matched")
-    losses.append(_figure_loss("pdf_figures", read["package_figures"], matched, rejections["pdf_figures"]))
+    losses.append(_not_located(read["figures"], rejections["pdf_figures"]))
     losses += [_figure_loss(stage, read["figures"], read[stage], rejections[stage]) for stage in _FIGURE_STAGES]
     everything = pl.concat(rejections.values())
     survived = ids["panels"].unique()

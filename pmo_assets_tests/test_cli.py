@@ -387,3 +387,12 @@ def test_an_article_that_links_out_of_its_folder_reads_nothing_there(
     assert result.returncode == 0, result.stderr
     assert "OutsideSource" in result.stderr
     assert json.loads((tmp_path / "out.json").read_text())["article_id"] == "package"
+
+
+def test_the_demo_goes_through_and_says_where_everything_is(pmo: Pmo, tmp_path: Path) -> None:
+    result = pmo("demo", tmp_path / "demo")
+    assert result.returncode == 0, result.stderr
+    for name in ("pubmed_ophtha.parquet", "gallery.html", "report.html"):
+        assert (tmp_path / "data" / "release" / name).is_file()
+        assert name in result.stdout
+    assert "pmo dev" in result.stdout

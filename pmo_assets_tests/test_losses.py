@@ -50,8 +50,7 @@ class Batch:
                 name=pl.col("article_id").cast(pl.String), xml=pl.lit(None, dtype=pl.String),
             )  # fmt: skip
         keys = self.kept.get(asset, self.figures)
-        table = pl.DataFrame(keys, {"article_id": pl.Int64, "image_cluster_id": pl.String}, orient="row")
-        return table.with_columns(matched=pl.lit(True))
+        return pl.DataFrame(keys, {"article_id": pl.Int64, "image_cluster_id": pl.String}, orient="row")
 
     def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
         """Return what stages rejected."""
@@ -116,6 +115,19 @@ def test_what_has_no_row_and_a_rejection_is_lost() -> None:
 def test_irrelevant_is_not_lost_and_unreadable_is(facts: Mapping[str, bool], errors: Sequence[str], lost: int) -> None:
     batch = Batch([1], articles={1: facts}, rejected=[("articles", 1, None, error) for error in errors])
     assert losses(batch)["articles", "articles"].lost == lost
+
+
+def test_figures_of_a_lost_article_are_not_lost_once_more() -> None:
+    batch = Batch(
+        [1, 2],
+        articles={1: {}, 2: {}},
+        figures=[(1, "f1")],
+        kept={"pdf_figures": [(1, "f1")]},
+        rejected=[("pdf_figures", 1, "f2", "FigureNotLocated"), ("pdf_figures", 2, None, "EncryptedPdf")],
+    )
+    found = losses(batch)
+    assert (found["pdf_figures", "articles"].given, found["pdf_figures", "articles"].lost) == (2, 1)
+    assert (found["pdf_figures", "figures"].given, found["pdf_figures", "figures"].lost) == (2, 1)
 
 
 def test_losses_add_up_over_the_steps() -> None:
