@@ -30,7 +30,7 @@ dev: $(STAMP) ## Open the Dagster UI at http://127.0.0.1:3000
 test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest -n auto
 
-test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers at random: about a quarter of an hour
+test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers at random: five to ten minutes
 	$(BIN)/python -m pytest -m faults pmo_assets_tests/faults
 
 # vLLM pins its own versions of many packages: it gets an environment of its own. Its optional companions of torch do

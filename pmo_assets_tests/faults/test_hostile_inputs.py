@@ -20,7 +20,7 @@ from pmo_assets_tests.faults.steps import CASES, run_case
 pytestmark = pytest.mark.faults
 
 COUNTS = {"xml": 400, "pdf": 150, "caption": 600, "picture": 60, "package": 60}
-"""Cases of a run: about ten minutes on two cores."""
+"""Cases of a run: five to ten minutes on two cores."""
 
 TIMEOUT = 60.0
 """Seconds per case; a case that needs more is one that PMO_ARTICLE_TIMEOUT would end."""
