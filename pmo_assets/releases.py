@@ -93,15 +93,18 @@ class Selection:
 def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str, list[int]]:
     """Return for every finished batch the articles whose newest version it holds, in order.
 
-    A batch is finished when it has a table of the asset `finished`.
+    A batch is finished when it has a table of the asset `finished`. The highest version counts, of one version a
+    retracted package, then the latest batch; only the same package, registered again, takes its retraction back.
     """
-    newest: dict[int, tuple[int, int]] = {}
     batches = tables.batches(finished)
+    latest: dict[int, dict[tuple[int, str], tuple[int, bool, int]]] = {}
     for place, batch in enumerate(batches):
-        for article_id, version in tables.read("article_packages", batch).select("article_id", "version").iter_rows():
-            newest[article_id] = max(newest.get(article_id, (0, 0)), (version, place))
+        packages = tables.read("article_packages", batch).select("article_id", "version", "name", "is_retracted")
+        for article_id, version, name, retracted in packages.iter_rows():
+            latest.setdefault(article_id, {})[version, name] = (version, retracted, place)
+    owners = {article_id: max(packages.values())[2] for article_id, packages in latest.items()}
     return {
-        batch: sorted(article_id for article_id, (_, owner) in newest.items() if owner == place)
+        batch: sorted(article_id for article_id, owner in owners.items() if owner == place)
         for place, batch in enumerate(batches)
     }
 

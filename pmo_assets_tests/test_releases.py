@@ -252,6 +252,16 @@ def test_a_retraction_under_one_name_takes_out_the_rows_under_the_others(tables:
     ]
 
 
+def test_another_package_of_the_same_number_does_not_take_a_retraction_back(tables: Tables) -> None:
+    finish(tables, "0001-a", {7: {"pmcid": 7, "name": "PMC7", "is_retracted": True}})
+    finish(tables, "0002-b", {7: {"pmcid": 7, "name": "downloaded"}, 8: {"pmcid": 8}})
+    assert release_of(tables)["article_id"].to_list() == [8]
+    finish(tables, "0003-c", {7: {"pmcid": 7, "name": "PMC7"}})
+    assert release_of(tables)["article_id"].sort().to_list() == [7, 8], "the package itself does"
+    finish(tables, "0004-d", {7: {"pmcid": 7, "name": "downloaded", "version": 2}})
+    assert release_of(tables)["article_id"].sort().to_list() == [7, 8]
+
+
 def test_of_two_packages_the_one_that_gave_rows_is_published(tables: Tables) -> None:
     finish(tables, "0001-a", {7: {"pmcid": 7, "doi": "10.1000/x", "rows": 0}, LOCAL + 1: {"doi": "10.1000/x"}})
     assert published(tables) == [LOCAL + 1]
