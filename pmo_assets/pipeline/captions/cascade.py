@@ -16,8 +16,8 @@ from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.captions.model_split import CaptionReader, split_by_model
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
+from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.rejections import ArticleError
-from pmo_assets.pipeline.stores import SystemicError
 
 CONCURRENCY: Final = 16
 """Captions asked side by side: a server with continuous batching answers so many about as fast as one."""
@@ -176,7 +176,6 @@ def _is_there(answer: Future[CascadeAnswer] | None) -> bool:
 def _outcome(answer: Future[CascadeAnswer] | None) -> CascadeAnswer | Exception | None:
     try:
         return None if answer is None else answer.result()
-    except (SystemicError, MemoryError):
-        raise
     except Exception as error:
+        raise_fault(error)
         return error
