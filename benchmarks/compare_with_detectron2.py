@@ -48,7 +48,7 @@ from pmo_assets.pipeline.detection.retinanet import RetinaNet, input_size, retin
 from pmo_assets.pipeline.detection.retinanet_config import RetinaNetOptions, config_beside, retinanet_options
 from pmo_assets.pipeline.detection.retinanet_detectors import ClassBoxes, ClassNetwork, Runtime, loaded_network
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.records.rejections import ArticleError
 
 PIXEL, SCORE = 1.0, 1e-3
 """Boxes whose corners and scores differ by less are one box."""

@@ -29,12 +29,12 @@ import cv2
 from score_detection import annotated_figures, figure_view
 
 from pmo_assets.pipeline.detection.detect import images_of_figures, panels_of_figures
-from pmo_assets.pipeline.detection.detections import FigureView
 from pmo_assets.pipeline.detection.detector_set import DetectorSource, detector_set
 from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, OnnxMarkClassifier
-from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.training.pools import PicturePool
 from pmo_assets.pipeline.training.synthetic_figures import synthetic_figure
+from pmo_assets.records.detections import FigureView
+from pmo_assets.records.geometry import Box
 
 Work = Callable[[Sequence[FigureView]], object]
 Prepare = Callable[[], Work]

@@ -17,11 +17,11 @@ from pathlib import Path, PurePosixPath
 
 import pymupdf
 
-from pmo_assets.pipeline.articles.article import PackageFigure
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.figures.extraction import Extraction, FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.registration import correlation, gray_rendering, package_gray
-from pmo_assets.pipeline.geometry import iou
+from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.geometry import iou
 
 
 def articles(

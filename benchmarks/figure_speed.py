@@ -25,14 +25,14 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.articles.article import PackageFigure
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
-from pmo_assets.pipeline.figures.figure import PdfFigure
 from pmo_assets.pipeline.figures.page import TEXT_FLAGS
-from pmo_assets.pipeline.figures.rendering import png_bytes
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.pipeline.figures.pictures import png_bytes
 from pmo_assets.pipeline.sample import sample_articles
+from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.figure import PdfFigure
+from pmo_assets.records.rejections import ArticleError
 
 Job = tuple[bytes, tuple[PackageFigure, ...]]
 

@@ -25,8 +25,8 @@ import pymupdf
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
 from pmo_assets.pipeline.detection.image_type import FEATURES, expanded, picture_features, word_odds
+from pmo_assets.records.image_types import IMAGE_TYPES
 
 SETS = {
     "chase_db1_mini": "CFP",

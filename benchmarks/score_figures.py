@@ -19,14 +19,14 @@ from typing import Any
 
 import pymupdf
 
-from pmo_assets.pipeline.articles.article import PackageFigure
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.evaluation.annotations import AnnotatedArticle, article_number
 from pmo_assets.pipeline.evaluation.scores import article_scores, score_lines
 from pmo_assets.pipeline.figures.caption_location import figure_number
 from pmo_assets.pipeline.figures.extraction import Extraction, FigureOptions, extract_figures
-from pmo_assets.pipeline.figures.figure import PdfFigure
-from pmo_assets.pipeline.geometry import iou
+from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.figure import PdfFigure
+from pmo_assets.records.geometry import iou
 
 FIGURE_LINES = ("figures", "predicted figures", "figure ", "median figure", "captions", "label accuracy")
 

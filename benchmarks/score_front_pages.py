@@ -21,12 +21,12 @@ from pathlib import Path
 import pymupdf
 from rapidfuzz import fuzz
 
-from pmo_assets.pipeline.articles.article import Article
 from pmo_assets.pipeline.articles.dois import doi_key
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.articles.licences import license_code, license_statements, license_url
 from pmo_assets.pipeline.dataset.identity import ArticlePackage, shared_identifier
+from pmo_assets.records.article import Article
 
 
 def _letters(text: str) -> str:

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, detector_set
-from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.training.average_precision import average_precision
 from pmo_assets.pipeline.training.coco import figure_of_coco, read_coco, shards
 from pmo_assets.pipeline.training.synthetic_figures import SyntheticFigure
+from pmo_assets.records.detections import FigureView
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.image_types import IMAGE_TYPES
 
 Scored = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Boxes (n, 4) and scores (n,)."""

@@ -18,8 +18,8 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.stores import SystemicError
+from pmo_assets.records.subcaptions import CaptionSplit
 
 if TYPE_CHECKING:
     from pmo_assets.pipeline.captions.cascade import Cascade, CascadeAnswer

@@ -10,7 +10,7 @@ import polars as pl
 
 from pmo_assets.losses import StageLoss, excessive, losses_in_words
 from pmo_assets.partitions import ARTICLE_BATCHES
-from pmo_assets.pipeline.rejections import Rejection
+from pmo_assets.records.rejections import Rejection
 
 REJECTED_SHARE = "rejected_share"
 ROW_COUNT = "row_count"

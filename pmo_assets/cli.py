@@ -26,8 +26,8 @@ from rich.table import Table
 from pmo_assets import __version__
 from pmo_assets.captions_cli import captions_app
 from pmo_assets.models_cli import train_app
-from pmo_assets.pipeline.rejections import ArticleError
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings, settings_table
 
 app = typer.Typer(
@@ -157,7 +157,7 @@ def _write_text(path: Path, text: str) -> None:
 def _write_overlays(folder: Path, result: Any, pictures: Any) -> None:
     from PIL import Image
 
-    from pmo_assets.pipeline.article_steps import decoded
+    from pmo_assets.pipeline.figures.pictures import decoded
     from pmo_assets.viewing.overlays import draw_detections
 
     folder.mkdir(parents=True, exist_ok=True)

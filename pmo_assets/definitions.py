@@ -9,7 +9,7 @@ import dagster as dg
 
 from pmo_assets.assets import articles, captions, dataset, detections, figures, models, panels, quality
 from pmo_assets.jobs import MAKE_RELEASE, MEASURE_QUALITY, PROCESS_BATCH
-from pmo_assets.pipeline.captions.chat import ChatModel
+from pmo_assets.records.chat import ChatModel
 from pmo_assets.resources.chat import chat_model
 from pmo_assets.resources.registry import BatchRegistry
 from pmo_assets.resources.storage import ContentStore, DataRoot, ParquetTables, Tables

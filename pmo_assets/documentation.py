@@ -11,8 +11,9 @@ import re
 import sys
 from pathlib import Path
 
-from pmo_assets import schemas
 from pmo_assets.settings import settings_table
+from pmo_assets.tables.dataset import RELEASE_COLUMNS, PubmedOphtha
+from pmo_assets.tables.schemas import column_descriptions
 
 
 def _settings() -> str:
@@ -21,10 +22,10 @@ def _settings() -> str:
 
 
 def _columns() -> str:
-    described = {name: (kind, text) for name, kind, text in schemas.column_descriptions(schemas.PubmedOphtha)}
+    described = {name: (kind, text) for name, kind, text in column_descriptions(PubmedOphtha)}
     lines = ["| column | type | meaning |", "| --- | --- | --- |"]
     return "\n".join(
-        lines + [f"| `{name}` | {described[name][0]} | {described[name][1]} |" for name in schemas.RELEASE_COLUMNS]
+        lines + [f"| `{name}` | {described[name][0]} | {described[name][1]} |" for name in RELEASE_COLUMNS]
     )
 
 

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.stores import SystemicError
 
 LOCK_NAME = ".opening.lock"
 """File in the home that is locked while a process makes or opens the databases."""

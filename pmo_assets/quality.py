@@ -16,9 +16,8 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
-from pmo_assets import __version__, schemas
+from pmo_assets import __version__
 from pmo_assets.pipeline.article import rows_by_figure
-from pmo_assets.pipeline.article_steps import Row
 from pmo_assets.pipeline.evaluation.alignment import caption_segments
 from pmo_assets.pipeline.evaluation.annotations import (
     AnnotatedArticle,
@@ -69,11 +68,14 @@ from pmo_assets.pipeline.evaluation.matching import FigurePair, Matched, matched
 from pmo_assets.pipeline.evaluation.metrics import Metric, mean, metrics_by_threshold, share
 from pmo_assets.pipeline.evaluation.page_views import MARGIN, MAX_ZOOM, PageView, page_view, rendered_views
 from pmo_assets.pipeline.evaluation.predictions import detected_boxes, predicted_articles, rows_by_article
-from pmo_assets.pipeline.geometry import Box, expand, normalise
-from pmo_assets.pipeline.stores import StorageError
+from pmo_assets.records.geometry import Box, expand, normalise
+from pmo_assets.records.outcome import Row
+from pmo_assets.records.stores import StorageError
 from pmo_assets.releases import current_articles
 from pmo_assets.resources.storage import ContentStore, DataRoot, Tables, parquet_bytes, read_parquet
 from pmo_assets.resources.workers import WorkerPool
+from pmo_assets.tables.quality import QualityMetrics
+from pmo_assets.tables.schemas import checked, schema_of
 from pmo_assets.viewing.comparisons import (
     WIDTH,
     caption_comparison,
@@ -127,14 +129,16 @@ def write_quality_table(
     data_root: DataRoot, table: str, schema: type[dy.Schema], rows: Sequence[dict[str, Any]]
 ) -> pl.DataFrame:
     """Check rows against the schema, write them whole or not at all, and return them."""
-    checked = schemas.checked(schema, rows)
-    data_root.write(quality_key(table), parquet_bytes(checked))
-    return checked
+    valid = checked(schema, rows)
+    data_root.write(quality_key(table), parquet_bytes(valid))
+    return valid
 
 
 def write_annotations(data_root: DataRoot, annotations: Annotations) -> pl.DataFrame:
     """Write table `annotations` and return it."""
-    return write_quality_table(data_root, "annotations", schemas.Annotations, annotation_rows(annotations.articles))
+    return write_quality_table(
+        data_root, "annotations", schema_of("annotations"), annotation_rows(annotations.articles)
+    )
 
 
 def has_annotations(data_root: DataRoot) -> bool:
@@ -786,7 +790,7 @@ def assembly_measured(scored: ScoredArticles, renderer: PageRenderer, worst: int
 
 
 def metric_rows(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-    """Return the rows of a table of measured numbers (`schemas.QualityMetrics`)."""
+    """Return the rows of a table of measured numbers (`QualityMetrics`)."""
     return [
         {"metric": m.metric, "group": m.group, "threshold": m.threshold, "value": m.value, "n": m.n} for m in metrics
     ]
@@ -794,8 +798,8 @@ def metric_rows(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
 
 def write_measured(data_root: DataRoot, asset: str, measured: Measured, scored: ScoredArticles) -> pl.DataFrame:
     """Write numbers, records and the page of a quality asset; return the table of records."""
-    write_quality_table(data_root, f"{asset}_metrics", schemas.QualityMetrics, metric_rows(measured.metrics))
-    table = write_quality_table(data_root, asset, schemas.SCHEMAS[asset], measured.rows)
+    write_quality_table(data_root, f"{asset}_metrics", QualityMetrics, metric_rows(measured.metrics))
+    table = write_quality_table(data_root, asset, schema_of(asset), measured.rows)
     data_root.write(page_key(asset), quality_page(asset, measured, scored).encode())
     return table
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 import polars as pl
 import pyarrow as pa
 
-from pmo_assets import __version__, schemas
+from pmo_assets import __version__
 from pmo_assets.pipeline.articles.credit import pmc_number
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.card import LICENSE_FILE, ReleaseFacts, dataset_card, license_file
 from pmo_assets.pipeline.dataset.identity import ArticlePackage, Duplicate, duplicates
 from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns
-from pmo_assets.pipeline.stores import StorageError
+from pmo_assets.records.stores import StorageError
 from pmo_assets.resources.storage import (
     DataRoot,
     ParquetPixels,
@@ -29,6 +29,8 @@ from pmo_assets.resources.storage import (
     parquet_bytes,
     stream_release,
 )
+from pmo_assets.tables.dataset import RELEASE_COLUMNS, DatasetRows, Duplicates, PubmedOphtha, release_arrow_schema
+from pmo_assets.tables.schemas import checked, column_descriptions, empty_table
 
 RELEASE_KEY = "release/pubmed_ophtha.parquet"
 CARD_KEY = "release/README.md"
@@ -72,7 +74,7 @@ class Selection:
     batches: Mapping[int, str] = field(default_factory=dict)
 
     def listing(self) -> pl.DataFrame:
-        """Return the duplicates as a table (`schemas.Duplicates`)."""
+        """Return the duplicates as a table (`Duplicates`)."""
         rows = [
             {
                 "article_id": item.package.article_id,
@@ -87,7 +89,7 @@ class Selection:
             }
             for item in self.duplicates
         ]
-        return schemas.checked(schemas.Duplicates, rows)
+        return checked(Duplicates, rows)
 
 
 def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str, list[int]]:
@@ -179,7 +181,7 @@ def _released(rows: pl.DataFrame, pixels: ParquetPixels) -> Iterator[pl.DataFram
             )
         images = [None if forbidden else pictures[key].png for key in part["panel_id"]]
         whole = part.with_columns(pl.Series("panel_image_bytes", images, dtype=pl.Binary))
-        yield without_forbidden(whole.select(schemas.RELEASE_COLUMNS), part["license"][0])
+        yield without_forbidden(whole.select(RELEASE_COLUMNS), part["license"][0])
 
 
 def _row_groups(parts: Iterator[pl.DataFrame], digest: Callable[[pl.DataFrame], None]) -> Iterator[pa.Table]:
@@ -214,7 +216,7 @@ def write_release(
         say: told of progress, batch by batch.
     """
     rows = {batch: current_rows(tables, batch, articles) for batch, articles in selection.current.items()}
-    facts = pl.concat([schemas.empty_table(schemas.DatasetRows), *rows.values()])
+    facts = pl.concat([empty_table(DatasetRows), *rows.values()])
     checksum = hashlib.sha256()
 
     def parts() -> Iterator[pl.DataFrame]:
@@ -227,9 +229,7 @@ def write_release(
             checksum.update(panel_id.encode() + hashlib.sha256(png or b"").digest())
 
     metadata = {b"pmo-assets": __version__.encode(), b"specialty": specialty.name.encode()}
-    written = stream_release(
-        data_root, RELEASE_KEY, schemas.release_arrow_schema(), _row_groups(parts(), digest), metadata
-    )
+    written = stream_release(data_root, RELEASE_KEY, release_arrow_schema(), _row_groups(parts(), digest), metadata)
     checksum.update(facts.drop("subcaption_segments", "in_text_mention", "authors").write_csv().encode())
     withheld_rows = sum(withheld(code) for code in facts["license"])
     listing = selection.listing()
@@ -243,16 +243,11 @@ def write_release(
         licences=_counts(facts["license"].fill_null("none stated")),
         contains={
             name.removeprefix("contains_"): int(facts[name].sum())
-            for name in schemas.RELEASE_COLUMNS
+            for name in RELEASE_COLUMNS
             if name.startswith("contains_")
         },
         assembly=_counts(facts["assembly"]),
-        columns=[
-            row
-            for name in schemas.RELEASE_COLUMNS
-            for row in schemas.column_descriptions(schemas.PubmedOphtha)
-            if row[0] == name
-        ],
+        columns=[row for name in RELEASE_COLUMNS for row in column_descriptions(PubmedOphtha) if row[0] == name],
         specialty=specialty,
         version=__version__,
         deeds=[

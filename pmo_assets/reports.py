@@ -8,11 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from pmo_assets import __version__, schemas
+from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.releases import Selection, current_rows
 from pmo_assets.resources.storage import DataRoot, ParquetPixels, Tables
+from pmo_assets.tables.dataset import DatasetRows
+from pmo_assets.tables.schemas import empty_table, schema_of
 from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel, render_gallery
 from pmo_assets.viewing.overlays import thumbnail
 from pmo_assets.viewing.plots import Bar
@@ -109,7 +111,7 @@ def write_gallery(
     """
     rows = pl.concat(
         [
-            schemas.empty_table(schemas.DatasetRows),
+            empty_table(DatasetRows),
             *(current_rows(tables, batch, ids) for batch, ids in current.items()),
         ]
     )
@@ -132,7 +134,7 @@ def write_gallery(
 
 def _concat(tables: Tables, asset: str, batches: Sequence[str]) -> pl.DataFrame:
     parts = [tables.read(asset, batch) for batch in batches if tables.exists(asset, batch)]
-    return pl.concat([schemas.empty_table(schemas.SCHEMAS[asset]), *parts])
+    return pl.concat([empty_table(schema_of(asset)), *parts])
 
 
 def _bars(values: pl.Series, *, colours: Mapping[str, str] | None = None) -> tuple[Bar, ...]:

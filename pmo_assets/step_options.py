@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pmo_assets.pipeline.article_steps import DetectionOptions
 from pmo_assets.pipeline.articles.fetching import FetchLimits
 from pmo_assets.pipeline.captions.cascade import Cascade
-from pmo_assets.pipeline.captions.chat import ChatModel
 from pmo_assets.pipeline.captions.model_split import CaptionReader
+from pmo_assets.pipeline.detection.steps import DetectionOptions
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.page import PageLimits
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.chat import ChatModel
+from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 
 

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
-_ALWAYS = ("schemas.py", "pipeline/geometry.py", "pipeline/article_steps.py")
+_ALWAYS = ("tables", "records")
 
 
 @functools.cache

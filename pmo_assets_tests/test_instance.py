@@ -15,7 +15,7 @@ from filelock import FileLock
 
 from pmo_assets import instance as home_module
 from pmo_assets.instance import DATABASES, LOCK_NAME, opened_home
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.stores import SystemicError
 
 BEGIN_TOGETHER = """
 import sys, time

@@ -9,9 +9,10 @@ from typing import cast
 import polars as pl
 import pytest
 
-from pmo_assets import schemas
 from pmo_assets.losses import StageLoss, batch_losses, excessive, losses_in_words
 from pmo_assets.resources.storage import Tables
+from pmo_assets.tables.rejections import Rejections
+from pmo_assets.tables.schemas import empty_table
 
 Key = tuple[int, str]
 
@@ -54,7 +55,7 @@ class Batch:
 
     def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
         """Return what stages rejected."""
-        empty = schemas.empty_table(schemas.Rejections)
+        empty = empty_table(Rejections)
         rows = [(*item, "why", "") for item in self.rejected if item[0] in stages]
         return pl.DataFrame(rows, empty.schema, orient="row")
 

@@ -12,13 +12,12 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from pmo_assets import schemas
 from pmo_assets.pipeline.articles.licences import LICENSE_CODES, TEXT_MINING
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.card import LICENSE_FILE
 from pmo_assets.pipeline.dataset.licensing import HOLDS, Holding
-from pmo_assets.pipeline.rejections import Rejection
-from pmo_assets.pipeline.stores import Picture
+from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.stores import Picture
 from pmo_assets.releases import (
     DUPLICATES_KEY,
     LICENSE_KEY,
@@ -30,6 +29,7 @@ from pmo_assets.releases import (
 )
 from pmo_assets.reports import duplicates_table, release_summary
 from pmo_assets.resources.storage import DataRoot, ParquetPixels, Tables
+from pmo_assets.tables.dataset import RELEASE_COLUMNS
 
 LOCAL = 10**12
 SECRET = "Nobody may pass on this sentence"
@@ -142,7 +142,7 @@ def test_what_a_licence_forbids_is_null_and_everything_else_is_as_it_was(code: s
     (row,) = release_of(tables).to_dicts()
     whole = {**dataset_row(LOCAL + 1, code), "panel_image_bytes": f"PNG of {LOCAL + 1}".encode()}
     open_licence = code in ("CC0", "CC BY", "CC BY-SA", "CC BY-NC", "CC BY-NC-SA")
-    for column in schemas.RELEASE_COLUMNS:
+    for column in RELEASE_COLUMNS:
         kept = open_licence or HOLDS[column] is Holding.FACTS
         assert row[column] == (whole[column] if kept else None), column
 

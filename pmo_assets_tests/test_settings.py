@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pmo_assets.assets.dataset import BATCH_ASSETS
 from pmo_assets.assets.quality import QUALITY_ASSETS
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings, settings_digest, settings_table
 from pmo_assets.step_options import detection_options
 from pmo_assets.versions import source_version

@@ -7,9 +7,10 @@ import polars as pl
 
 from pmo_assets import checks
 from pmo_assets.assets.declaration import Stopwatch, batch_table, materialized
-from pmo_assets.pipeline.article_steps import StepOutput, read_article, read_package_figures
 from pmo_assets.pipeline.articles.fetching import fetch_package
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
+from pmo_assets.records.outcome import StepOutput
 from pmo_assets.resources.registry import BatchRegistry
 from pmo_assets.resources.sources import open_source
 from pmo_assets.resources.storage import ContentStore, StageResult

@@ -8,9 +8,9 @@ from pmo_assets.assets.articles import stage_result
 from pmo_assets.assets.declaration import Stopwatch, batch_table, materialized
 from pmo_assets.assets.figures import rows_by_article
 from pmo_assets.assets.previews import caption_preview
-from pmo_assets.pipeline.article_steps import reread_captions, split_article_captions
-from pmo_assets.pipeline.captions.chat import ChatModel
 from pmo_assets.pipeline.captions.model_split import TASKS
+from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
+from pmo_assets.records.chat import ChatModel
 from pmo_assets.resources.storage import StageResult
 from pmo_assets.resources.workers import WorkerPool
 from pmo_assets.settings import Settings

@@ -11,7 +11,7 @@ from pmo_assets.assets.declaration import OWNERS, Stopwatch, batch_table, column
 from pmo_assets.losses import batch_losses
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import dataset_rows as rows_and_left_out
-from pmo_assets.pipeline.stores import StorageError
+from pmo_assets.records.stores import StorageError
 from pmo_assets.releases import Release, select_articles, write_release
 from pmo_assets.reports import REPORT_KEY, write_gallery, write_report
 from pmo_assets.resources.storage import DataRoot, StageResult, Tables

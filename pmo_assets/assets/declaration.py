@@ -8,11 +8,11 @@ from typing import Any
 
 import dagster as dg
 
-from pmo_assets import schemas
 from pmo_assets.checks import check_specs
 from pmo_assets.partitions import ARTICLE_BATCHES
 from pmo_assets.pipeline.captions.prompts import prompts_digest
 from pmo_assets.resources.storage import StageResult
+from pmo_assets.tables.schemas import column_descriptions, schema_of
 from pmo_assets.versions import source_version
 
 OWNERS = ["team:pmo-assets"]
@@ -21,8 +21,7 @@ OWNERS = ["team:pmo-assets"]
 def column_schema(asset: str) -> dg.TableSchema:
     """Return the asset's columns with types and descriptions, as the UI shows them."""
     columns = [
-        dg.TableColumn(name, kind, description=text)
-        for name, kind, text in schemas.column_descriptions(schemas.SCHEMAS[asset])
+        dg.TableColumn(name, kind, description=text) for name, kind, text in column_descriptions(schema_of(asset))
     ]
     return dg.TableSchema(columns=columns)
 
@@ -43,7 +42,7 @@ def batch_table(
     """Return the decorator of a table asset that is partitioned by article batch.
 
     Args:
-        name: asset and table (`schemas.SCHEMAS`); the schema's docstring is the asset's description.
+        name: asset and table (`table_schemas()`); the schema's docstring is the asset's description.
         group: asset group.
         sources: files and folders below the package that make it, for its code version.
         prompts: tasks of a language model (`prompts/`) that it may ask; their content counts for its code version.
@@ -54,7 +53,7 @@ def batch_table(
         deps: upstream assets that it does not load as tables.
         work: "facts" or "pixels": whether it reads or writes pictures (what it needs of memory and disk).
     """
-    schema = schemas.SCHEMAS[name]
+    schema = schema_of(name)
 
     def declare(function: Callable[..., Any]) -> dg.AssetsDefinition:
         # An asset with checks has several outputs; from the annotation Dagster would conclude that none has a value.

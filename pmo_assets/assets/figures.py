@@ -7,9 +7,9 @@ from pmo_assets import checks
 from pmo_assets.assets.articles import stage_result
 from pmo_assets.assets.declaration import Stopwatch, batch_table, materialized
 from pmo_assets.assets.previews import figure_sheet
-from pmo_assets.pipeline.article_steps import locate_pdf_figures, match_article_figures
 from pmo_assets.pipeline.figures.matched import matched_figures
 from pmo_assets.pipeline.figures.registration import SAME_PICTURE
+from pmo_assets.pipeline.figures.steps import locate_pdf_figures, match_article_figures
 from pmo_assets.resources.storage import ContentStore, DataRoot, ParquetPixels, StageResult
 from pmo_assets.resources.workers import WorkerPool
 from pmo_assets.settings import Settings

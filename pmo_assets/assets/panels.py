@@ -11,7 +11,7 @@ from pmo_assets.assets.declaration import Stopwatch, batch_table, materialized
 from pmo_assets.assets.figures import rows_by_article
 from pmo_assets.assets.previews import panel_sheet
 from pmo_assets.pipeline.article import rows_by_figure
-from pmo_assets.pipeline.article_steps import assemble_article, crop_article_panels
+from pmo_assets.pipeline.assembly.steps import assemble_article, crop_article_panels
 from pmo_assets.resources.storage import DataRoot, ParquetPixels, StageResult
 from pmo_assets.resources.workers import WorkerPool
 

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.article_steps import decoded
-from pmo_assets.pipeline.stores import PixelStore
+from pmo_assets.pipeline.figures.pictures import decoded
+from pmo_assets.records.stores import PixelStore
 from pmo_assets.viewing.captions import caption_picture
 from pmo_assets.viewing.overlays import contact_sheet, data_uri, draw_detections, jpeg_bytes
 

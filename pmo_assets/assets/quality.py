@@ -9,7 +9,7 @@ from typing import Any
 
 import dagster as dg
 
-from pmo_assets import quality, schemas
+from pmo_assets import quality
 from pmo_assets.assets.dataset import ALL_BATCHES
 from pmo_assets.assets.declaration import OWNERS, Stopwatch, column_schema
 from pmo_assets.assets.previews import picture_metadata
@@ -19,6 +19,8 @@ from pmo_assets.quality import Measured, PageRenderer, ScoredArticles
 from pmo_assets.resources.storage import ContentStore, DataRoot, Tables
 from pmo_assets.resources.workers import WorkerPool
 from pmo_assets.settings import Settings
+from pmo_assets.tables.quality import Annotations
+from pmo_assets.tables.schemas import schema_of
 from pmo_assets.versions import source_version
 from pmo_assets.viewing.comparisons import case
 from pmo_assets.viewing.overlays import data_uri
@@ -61,7 +63,7 @@ def _scored(
     name="annotations",
     group_name=GROUP,
     output_required=False,
-    description=schemas.Annotations.__doc__,
+    description=Annotations.__doc__,
     owners=OWNERS,
     kinds={"polars", "parquet"},
     tags={"pmo/work": "facts"},
@@ -150,7 +152,7 @@ def _quality_asset(name: str, needs: Sequence[str]) -> Callable[[Callable[..., A
         group_name=GROUP,
         deps=["annotations", *(dg.AssetDep(table, partition_mapping=ALL_BATCHES) for table in ("articles", *needs))],
         output_required=False,
-        description=schemas.SCHEMAS[name].__doc__,
+        description=schema_of(name).__doc__,
         owners=OWNERS,
         kinds={"polars", "parquet", "matplotlib"},
         tags={"pmo/work": "pixels"},

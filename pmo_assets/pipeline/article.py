@@ -6,26 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pmo_assets.pipeline.article_steps import (
-    DetectionOptions,
-    Row,
-    StepOutput,
-    assemble_article,
-    detect_article_images,
-    detect_article_panels,
-    locate_pdf_figures,
-    match_article_figures,
-    read_article,
-    read_package_figures,
-    reread_captions,
-    split_article_captions,
-)
 from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
+from pmo_assets.pipeline.assembly.steps import assemble_article
 from pmo_assets.pipeline.captions.cascade import Cascade
+from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
+from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.matched import matched_figures
-from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.pipeline.stores import ObjectStore, Picture, PixelStore
+from pmo_assets.pipeline.figures.steps import locate_pdf_figures, match_article_figures
+from pmo_assets.records.outcome import Row, StepOutput
+from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.records.stores import ObjectStore, Picture, PixelStore
 
 
 @dataclass

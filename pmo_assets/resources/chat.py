@@ -22,7 +22,7 @@ import httpx2
 from pydantic import BaseModel, SecretStr, ValidationError
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
-from pmo_assets.pipeline.captions.chat import (
+from pmo_assets.records.chat import (
     ChatAnswer,
     ChatModel,
     ChatRequest,
@@ -32,7 +32,7 @@ from pmo_assets.pipeline.captions.chat import (
     TransientChatError,
     without_reasoning,
 )
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.records.rejections import ArticleError
 from pmo_assets.resources.storage import DataRoot
 from pmo_assets.settings import Settings, plain_address
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pmo_assets.pipeline.captions.chat import (
+from pmo_assets.records.chat import (
     ChatAnswer,
     ChatRequest,
     ChatUnavailable,

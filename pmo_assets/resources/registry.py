@@ -13,12 +13,19 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from pmo_assets import schemas
-from pmo_assets.pipeline.articles.batches import in_sequence, manifest_rows, new_batches, sequence_of
-from pmo_assets.pipeline.articles.packages import ArticleSource, PackageListing, duplicate_packages
-from pmo_assets.pipeline.rejections import Rejection
-from pmo_assets.pipeline.stores import StorageError
+from pmo_assets.pipeline.articles.batches import (
+    duplicate_packages,
+    in_sequence,
+    manifest_rows,
+    new_batches,
+    sequence_of,
+)
+from pmo_assets.records.packages import ArticleSource, PackageListing
+from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.stores import StorageError
 from pmo_assets.resources.storage import DataRoot, Tables, parquet_bytes, read_parquet
+from pmo_assets.tables.articles import ArticleBatch
+from pmo_assets.tables.schemas import checked, empty_table
 
 _BATCH = "pmo/batch"
 """Key of the Parquet metadata under which a manifest says which batch it is of."""
@@ -49,10 +56,10 @@ class BatchRegistry:
         stated = {"license_unknown": pl.lit(False), "problems": pl.lit([])}
         added = [
             stated.get(name, pl.lit(None)).cast(kind).alias(name)
-            for name, kind in schemas.empty_table(schemas.ArticleBatch).schema.items()
+            for name, kind in empty_table(ArticleBatch).schema.items()
             if name not in table.columns
         ]
-        return schemas.checked(schemas.ArticleBatch, table.with_columns(added))
+        return checked(ArticleBatch, table.with_columns(added))
 
     def rejections(self, source: str) -> pl.DataFrame:
         """Return what of a source (its URI) could not be registered when it was last looked at."""
@@ -87,7 +94,7 @@ class BatchRegistry:
             known |= {key: self._registered(key) for key in keys if key not in known}
             registered = [row for key in keys for row in known[key]]
             for key, group in new_batches(listings, registered=registered, existing_keys=keys, size=size):
-                table = schemas.checked(schemas.ArticleBatch, manifest_rows(group, source.uri))
+                table = checked(ArticleBatch, manifest_rows(group, source.uri))
                 if not self._claimed(key, parquet_bytes(table, metadata={_BATCH: key})):
                     break  # another command has taken the place: what is new must be computed anew
                 added.append((key, len(group)))

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pmo_assets.pipeline.articles.packages import (
+from pmo_assets.pipeline.articles.packages import has_document, list_package
+from pmo_assets.pipeline.articles.source_files import (
+    Entry,
+    entries_inside,
+    printable,
+    read_inside,
+)
+from pmo_assets.records.faults import is_exhausted, raise_fault
+from pmo_assets.records.packages import (
     REGISTRATION_STAGE,
     ArticleSource,
     FileMissing,
@@ -15,17 +23,8 @@ from pmo_assets.pipeline.articles.packages import (
     SourceError,
     UnreadableFile,
     article_id_and_version,
-    has_document,
-    list_package,
 )
-from pmo_assets.pipeline.articles.source_files import (
-    Entry,
-    entries_inside,
-    printable,
-    read_inside,
-)
-from pmo_assets.pipeline.faults import is_exhausted, raise_fault
-from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,13 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 from filelock import FileLock
 
-from pmo_assets import schemas
 from pmo_assets.pipeline.articles.batches import in_sequence
-from pmo_assets.pipeline.articles.packages import REGISTRATION_STAGE
-from pmo_assets.pipeline.rejections import Rejection
-from pmo_assets.pipeline.stores import Picture, StorageError
+from pmo_assets.records.packages import REGISTRATION_STAGE
+from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.stores import Picture, StorageError
+from pmo_assets.tables.pixels import Pixels
+from pmo_assets.tables.rejections import Rejections
+from pmo_assets.tables.schemas import checked, empty_table, schema_of
 
 _COMPRESSION: Literal["zstd"] = "zstd"
 
@@ -339,7 +341,7 @@ class ParquetPixels:
             self.data_root.delete(self._key(article_id))
             return
         rows = [{field.name: getattr(picture, field.name) for field in fields(Picture)} for picture in pictures]
-        table = schemas.Pixels.validate(pl.DataFrame(rows, schema=schemas.empty_table(schemas.Pixels).schema))
+        table = Pixels.validate(pl.DataFrame(rows, schema=empty_table(Pixels).schema))
         self.data_root.write(self._key(article_id), parquet_bytes(table, compress=False))
 
     def read(self, article_id: int) -> dict[str, Picture]:
@@ -395,7 +397,7 @@ class Tables:
         if not self.data_root.exists(key):
             raise StorageError(f"{asset} has no table for batch {batch}: materialise {asset} for it first")
         table = read_parquet(self.data_root, key)
-        if table.columns != list(schemas.SCHEMAS[asset].columns()):
+        if table.columns != list(schema_of(asset).columns()):
             raise StorageError(
                 f"{asset} of batch {batch} was written by a version with other columns: run `pmo run`, or materialise "
                 "it again in the UI"
@@ -404,7 +406,7 @@ class Tables:
 
     def write(self, asset: str, batch: str, rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
         """Check rows against the asset's schema, write them whole or not at all, and return them."""
-        table = schemas.checked(schemas.SCHEMAS[asset], rows)
+        table = checked(schema_of(asset), rows)
         self.data_root.write(self.key(asset, batch), parquet_bytes(table))
         return table
 
@@ -416,14 +418,14 @@ class Tables:
         """Replace what a stage rejected in a batch."""
         rows = [{field.name: getattr(item, field.name) for field in fields(Rejection)} for item in rejections]
         order = ("article_id", "image_cluster_id", "error_class", "message")
-        table = schemas.checked(schemas.Rejections, rows).sort(order)
+        table = checked(Rejections, rows).sort(order)
         self.data_root.write(f"rejections/{stage}/{batch}.parquet", parquet_bytes(table))
 
     def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
         """Return what the stages rejected in a batch, in the stages' order."""
         keys = [f"rejections/{stage}/{batch}.parquet" for stage in stages]
         tables = [read_parquet(self.data_root, key) for key in keys if self.data_root.exists(key)]
-        return pl.concat([schemas.empty_table(schemas.Rejections), *tables])
+        return pl.concat([empty_table(Rejections), *tables])
 
     def write_registration_rejections(self, source: str, rejections: Sequence[Rejection]) -> None:
         """Replace what of a source (its URI) could not be registered."""
@@ -438,7 +440,7 @@ class Tables:
             return self.read_rejections([REGISTRATION_STAGE], _source_name(source))
         names = self.data_root.keys(f"rejections/{REGISTRATION_STAGE}", ".parquet")
         tables = [self.read_rejections([REGISTRATION_STAGE], name.removesuffix(".parquet")) for name in names]
-        return pl.concat([schemas.empty_table(schemas.Rejections), *tables])
+        return pl.concat([empty_table(Rejections), *tables])
 
 
 def _source_name(source: str) -> str:

@@ -19,11 +19,11 @@ from typing import Any, cast
 
 import psutil
 
-from pmo_assets import schemas
-from pmo_assets.pipeline.article_steps import StepOutput
-from pmo_assets.pipeline.faults import UnfitProcess, leaves_process_unfit, raise_fault
-from pmo_assets.pipeline.rejections import Rejection, rejection_from
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.faults import UnfitProcess, leaves_process_unfit, raise_fault
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.rejections import Rejection, rejection_from
+from pmo_assets.records.stores import SystemicError
+from pmo_assets.tables.schemas import checked, schema_of, table_schemas
 
 Step = Callable[..., StepOutput]
 Prepare = Callable[[], object]
@@ -103,8 +103,8 @@ def step_output(stage: str, article_id: int, step: Step, arguments: tuple[Any, .
     """
     try:
         output = step(*arguments)
-        if output.rows and stage in schemas.SCHEMAS:
-            schemas.checked(schemas.SCHEMAS[stage], output.rows)
+        if output.rows and stage in table_schemas():
+            checked(schema_of(stage), output.rows)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # panics of Rust libraries derive from BaseException

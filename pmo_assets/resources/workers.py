@@ -18,10 +18,10 @@ from typing import Any
 
 import psutil
 
-from pmo_assets.pipeline.article_steps import StepOutput
-from pmo_assets.pipeline.faults import UnfitProcess, same_fault
-from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.faults import UnfitProcess, same_fault
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.records.stores import SystemicError
 from pmo_assets.resources.worker_process import (
     MESSAGE_TIMEOUT,
     Done,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.geometry import Box
 from pmo_assets.viewing.lettering import Lettering
 from pmo_assets.viewing.markup import plain_text
 from pmo_assets.viewing.palette import SHARED_COLOUR, ink_on, mixed, panel_colour

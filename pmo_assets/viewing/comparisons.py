@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from pmo_assets.pipeline.evaluation.alignment import Stretch, text_difference
-from pmo_assets.pipeline.geometry import Box, as_box, expand
+from pmo_assets.records.geometry import Box, as_box, expand
 from pmo_assets.viewing.captions import Segments, caption_picture
 from pmo_assets.viewing.lettering import Lettering
 from pmo_assets.viewing.markup import plain_text

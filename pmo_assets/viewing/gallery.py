@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pmo_assets.pipeline.articles.packages import is_pmc_number
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.packages import is_pmc_number
 from pmo_assets.viewing.captions import CAPTION_CSS, Segments, caption_html, panel_names
 from pmo_assets.viewing.markup import asset_text, content_hash, page_templates, palette_css, plain_text, slug, web_url
 from pmo_assets.viewing.overlays import data_uri, picture_mime, visible_box

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from pmo_assets.pipeline.geometry import UNIT_BOX, Box, area, as_box, clip, height, intersection
+from pmo_assets.records.geometry import UNIT_BOX, Box, area, as_box, clip, height, intersection
 from pmo_assets.viewing.lettering import Lettering
 from pmo_assets.viewing.palette import (
     IMAGE_TYPE_COLOURS,

@@ -13,17 +13,19 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from pmo_assets import checks, schemas
+from pmo_assets import checks
 from pmo_assets.assets.dataset import BATCH_ASSETS, STAGES
 from pmo_assets.assets.models import MODEL_ASSETS
 from pmo_assets.assets.quality import QUALITY_ASSETS
 from pmo_assets.definitions import build_defs, detector_workers_resource, workers_resource
-from pmo_assets.pipeline.geometry import as_box, iou
-from pmo_assets.pipeline.stores import StorageError
+from pmo_assets.records.geometry import as_box, iou
+from pmo_assets.records.stores import StorageError
 from pmo_assets.resources.storage import DataRoot, Tables
 from pmo_assets.runner import RunFailed, release_is_stale, run_job, stale_assets
 from pmo_assets.sensors import registered_batches
 from pmo_assets.settings import Settings
+from pmo_assets.tables.dataset import PUBLISHED_COLUMNS, RELEASE_COLUMNS
+from pmo_assets.tables.schemas import schema_of
 from pmo_assets_tests.assets.conftest import Graph, settings_below
 
 
@@ -73,7 +75,7 @@ def test_table_assets_show_their_columns_with_meaning() -> None:
     graph = build_defs().resolve_asset_graph()
     for name in [*BATCH_ASSETS, *QUALITY_ASSETS]:
         columns = graph.get(dg.AssetKey(name)).metadata["dagster/column_schema"].columns
-        assert [column.name for column in columns] == list(schemas.SCHEMAS[name].columns())
+        assert [column.name for column in columns] == list(schema_of(name).columns())
         assert all(column.description for column in columns), name
 
 
@@ -190,8 +192,8 @@ def release(graph: Graph) -> pl.DataFrame:
 
 
 def test_the_release_has_the_published_columns_and_whom_to_credit(release: pl.DataFrame) -> None:
-    assert tuple(release.columns) == schemas.RELEASE_COLUMNS
-    assert tuple(release.columns[:22]) == schemas.PUBLISHED_COLUMNS
+    assert tuple(release.columns) == RELEASE_COLUMNS
+    assert tuple(release.columns[:22]) == PUBLISHED_COLUMNS
     assert release.select(
         pl.all_horizontal(pl.col("title", "authors", "year", "doi", "article_url").is_not_null()).all()
     ).item()

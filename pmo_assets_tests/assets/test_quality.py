@@ -16,12 +16,13 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from pmo_assets import quality, schemas
+from pmo_assets import quality
 from pmo_assets.assets.quality import QUALITY_ASSETS
 from pmo_assets.definitions import build_defs
 from pmo_assets.pipeline.evaluation.metrics import metric_value
-from pmo_assets.pipeline.stores import StorageError
+from pmo_assets.records.stores import StorageError
 from pmo_assets.runner import RunFailed, run_job
+from pmo_assets.tables.schemas import schema_of
 from pmo_assets_tests.assets.conftest import Graph, settings_below
 
 MEASURES = QUALITY_ASSETS[1:]
@@ -116,7 +117,7 @@ def test_all_assets_are_made_with_their_schemas(measured: Measured) -> None:
     assert measured.made == set(QUALITY_ASSETS)
     for name in QUALITY_ASSETS:
         table = records(measured, name)
-        assert table.columns == list(schemas.SCHEMAS[name].columns())
+        assert table.columns == list(schema_of(name).columns())
         assert measured.metadata[name]["dagster/row_count"].value == table.height
 
 

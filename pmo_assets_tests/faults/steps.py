@@ -16,38 +16,33 @@ import numpy as np
 import polars as pl
 import pymupdf
 
-from pmo_assets import schemas
 from pmo_assets.captions_cli import coloured_caption
 from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels, rows_by_figure
-from pmo_assets.pipeline.article_steps import (
-    DetectionOptions,
-    Row,
-    StepOutput,
-    assemble_article,
-    crop_article_panels,
-    detect_article_images,
-    detect_article_panels,
-    locate_pdf_figures,
-    match_article_figures,
-    read_article,
-    read_package_figures,
-    split_article_captions,
-)
 from pmo_assets.pipeline.articles.batches import manifest_rows
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
-from pmo_assets.pipeline.articles.packages import PackageListing
 from pmo_assets.pipeline.articles.relevance import Specialty, load_specialty
+from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
+from pmo_assets.pipeline.assembly.steps import assemble_article, crop_article_panels
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.split import split_caption
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
+from pmo_assets.pipeline.captions.steps import split_article_captions
 from pmo_assets.pipeline.dataset.rows import dataset_rows
+from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.matched import matched_figures
-from pmo_assets.pipeline.figures.rendering import png_bytes
-from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.pipeline.stores import Picture
+from pmo_assets.pipeline.figures.pictures import png_bytes
+from pmo_assets.pipeline.figures.steps import locate_pdf_figures, match_article_figures
+from pmo_assets.records.outcome import Row, StepOutput
+from pmo_assets.records.packages import PackageListing
+from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.records.stores import Picture
+from pmo_assets.records.subcaptions import CaptionSplit
 from pmo_assets.reports import _gallery_panel
 from pmo_assets.resources.sources import LocalFolder
+from pmo_assets.tables.articles import ArticleBatch, ArticlePackages
+from pmo_assets.tables.dataset import DatasetRows
+from pmo_assets.tables.figures import Figures
+from pmo_assets.tables.schemas import checked, schema_of
 from pmo_assets.viewing.captions import caption_html, caption_picture
 from pmo_assets.viewing.gallery import GalleryFigure, render_gallery
 from pmo_assets.viewing.overlays import draw_detections, thumbnail
@@ -99,7 +94,7 @@ class Article:
         for rejection in output.rejections:
             _demand(not rejection.traceback_tail, f"{stage} failed: {rejection.message}\n{rejection.traceback_tail}")
         self.rejections += output.rejections
-        schemas.checked(schemas.SCHEMAS[stage], output.rows)
+        checked(schema_of(stage), output.rows)
         return output.rows
 
     def attempt(self, stage: str, step: Callable[..., StepOutput], *arguments: Any) -> list[Row] | None:
@@ -133,7 +128,7 @@ def _package_row(objects: MemoryObjects, files: Package) -> Row:
         "xml": objects.put(files.xml, ".xml") if files.xml is not None else None,
         "figure_files": pictures,
     }
-    schemas.checked(schemas.ArticlePackages, [row])
+    checked(ArticlePackages, [row])
     return row
 
 
@@ -211,7 +206,7 @@ def _through_figures(
             _demand(bool(np.isfinite(place["bbox"]).all()), f"location {place} is finite")
     matches = article.attempt("figure_matches", match_article_figures, ARTICLE_ID, located, packaged, objects, pixels)
     figures = matched_figures(located, matches or [], packaged)
-    schemas.checked(schemas.Figures, figures)
+    checked(Figures, figures)
     return _through_panels(article, row, figures, pixels, cut) if to_the_end else figures
 
 
@@ -245,7 +240,7 @@ def _through_panels(
     rows, _ = dataset_rows(
         made or [], keyed, {ARTICLE_ID: row}, image_types=_specialty().image_types, min_caption_confidence=0.0
     )
-    schemas.checked(schemas.DatasetRows, rows)
+    checked(DatasetRows, rows)
     _article_pages(row["title"] or row["name"], figures, article.rejections, rows, pixels)
     for figure in figures:
         picture = pixels.read(ARTICLE_ID)[figure["pdf_figure_id"]]
@@ -356,7 +351,7 @@ def package_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
         for item in refused:
             _demand(not item.traceback_tail, f"a package is refused with a reason: {item}")  # type: ignore[attr-defined]
         _demand("PMC123456" in [item.name for item in listed], "a bad package does not lose the others")
-        manifest = schemas.checked(schemas.ArticleBatch, manifest_rows(listed, LocalFolder(source).uri))
+        manifest = checked(ArticleBatch, manifest_rows(listed, LocalFolder(source).uri))
         objects = MemoryObjects({})
         for entry in manifest.iter_rows(named=True):
             fetched = article.rows(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
+from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets_tests.faults import steps
 from pmo_assets_tests.faults.hostile_captions import hostile_caption
 from pmo_assets_tests.faults.hostile_pictures import hostile_picture

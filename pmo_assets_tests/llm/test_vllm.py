@@ -15,13 +15,6 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from pmo_assets.pipeline.captions.chat import (
-    ChatRequest,
-    ChatUnavailable,
-    Message,
-    RefusedRequest,
-    SamplingOptions,
-)
 from pmo_assets.pipeline.captions.model_split import (
     IDENTIFIERS_TASK,
     CaptionReader,
@@ -31,6 +24,13 @@ from pmo_assets.pipeline.captions.model_split import (
 )
 from pmo_assets.pipeline.captions.prompts import load_prompt
 from pmo_assets.pipeline.captions.segments import join_segments
+from pmo_assets.records.chat import (
+    ChatRequest,
+    ChatUnavailable,
+    Message,
+    RefusedRequest,
+    SamplingOptions,
+)
 from pmo_assets.resources.chat import ChatEndpoint, KeptAnswers
 from pmo_assets.resources.storage import DataRoot
 from pmo_assets_tests.llm.conftest import CONTEXT, KEY, MODEL, REPOSITORY, Vllm
@@ -133,7 +133,7 @@ def test_the_command_line_asks_the_server(vllm: Vllm, tmp_path: Path) -> None:
 OFFLINE = """
 import json, sys
 from concurrent.futures import ThreadPoolExecutor
-from pmo_assets.pipeline.captions.chat import ChatRequest, Message, RefusedRequest, SamplingOptions
+from pmo_assets.records.chat import ChatRequest, Message, RefusedRequest, SamplingOptions
 from pmo_assets.resources.offline_chat import OfflineModel
 
 if __name__ == "__main__":

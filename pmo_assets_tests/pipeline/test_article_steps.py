@@ -18,19 +18,13 @@ from pmo_assets.pipeline.article import (
     process_article,
     rows_by_figure,
 )
-from pmo_assets.pipeline.article_steps import (
-    DetectionOptions,
-    PictureUnreadable,
-    decoded,
-    detect_article_images,
-    detect_article_panels,
-    read_article,
-)
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.articles.steps import read_article
+from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
 from pmo_assets.pipeline.figures.matched import UNMATCHED_PREFIX, matched_figures
-from pmo_assets.pipeline.figures.rendering import png_bytes
+from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decoded, png_bytes
 from pmo_assets.pipeline.sample import TypesetArticle, sample_articles
-from pmo_assets.pipeline.stores import Picture
+from pmo_assets.records.stores import Picture
 from pmo_assets_tests.pipeline.articles.pdf_pages import front_page
 
 

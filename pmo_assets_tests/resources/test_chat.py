@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from pmo_assets.pipeline.captions.chat import (
+from pmo_assets.records.chat import (
     ChatRequest,
     ChatUnavailable,
     Message,
@@ -366,7 +366,7 @@ def test_a_killed_writer_leaves_no_half_answer(tmp_path: Path) -> None:
     code = f"""
 from pmo_assets.resources.storage import DataRoot
 from pmo_assets.resources.chat import KeptAnswers
-from pmo_assets.pipeline.captions.chat import ChatAnswer, ChatRequest, Message
+from pmo_assets.records.chat import ChatAnswer, ChatRequest, Message
 class Fast:
     name = "fast"
     def answer(self, request): return ChatAnswer("x" * 300_000)

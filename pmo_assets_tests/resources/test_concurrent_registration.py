@@ -176,7 +176,7 @@ def test_whatever_the_schedule_each_article_is_registered_once(commands: list[tu
 
 
 def test_a_damaged_claim_is_named(tmp_path: Path) -> None:
-    from pmo_assets.pipeline.stores import StorageError
+    from pmo_assets.records.stores import StorageError
 
     root = DataRoot(str(tmp_path))
     root.create("claims/0001.parquet", b"not Parquet")

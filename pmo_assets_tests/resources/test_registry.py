@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pmo_assets.pipeline.stores import StorageError
+from pmo_assets.records.stores import StorageError
 from pmo_assets.releases import current_articles
 from pmo_assets.resources.registry import BatchRegistry
 from pmo_assets.resources.sources import LocalFolder

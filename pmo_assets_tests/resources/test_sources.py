@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from pmo_assets.pipeline.article import MemoryObjects
-from pmo_assets.pipeline.article_steps import StepOutput
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
-from pmo_assets.pipeline.articles.packages import FileMissing, PackageListing, SourceError
 from pmo_assets.pipeline.articles.source_files import OutsideSource
-from pmo_assets.pipeline.rejections import ArticleError, Rejection
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.packages import FileMissing, PackageListing, SourceError
+from pmo_assets.records.rejections import ArticleError, Rejection
 from pmo_assets.resources import sources
 from pmo_assets.resources.registry import BatchRegistry
 from pmo_assets.resources.sources import LocalFolder

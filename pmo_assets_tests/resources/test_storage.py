@@ -13,9 +13,8 @@ import polars as pl
 import pytest
 from dataframely.exc import ValidationError
 
-from pmo_assets import schemas
-from pmo_assets.pipeline.rejections import Rejection
-from pmo_assets.pipeline.stores import Picture, StorageError
+from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.resources.storage import (
     ContentStore,
     DataRoot,
@@ -24,6 +23,8 @@ from pmo_assets.resources.storage import (
     parquet_bytes,
     stream_release,
 )
+from pmo_assets.tables.rejections import Rejections
+from pmo_assets.tables.schemas import checked, empty_table
 
 REJECTION = Rejection("articles", 7, None, "NoPdf", "no PDF")
 
@@ -77,7 +78,7 @@ def test_an_answer_that_was_lost_does_not_lose_the_file(s3_endpoint: str, monkey
 
 
 def test_a_models_answers_are_kept(data_root: DataRoot) -> None:
-    from pmo_assets.pipeline.captions.chat import ChatRequest, Message
+    from pmo_assets.records.chat import ChatRequest, Message
     from pmo_assets.resources.chat import KeptAnswers
     from pmo_assets_tests.pipeline.captions.scripted_model import ScriptedModel
 
@@ -185,14 +186,14 @@ def test_rejections_of_stages_are_collected_in_order(data_root: DataRoot) -> Non
     tables.write_rejections("figures", "0001-aa", [])
     collected = tables.read_rejections(["figures", "articles", "panels"], "0001-aa")
     assert collected["error_class"].to_list() == ["NoPdf"]
-    assert collected.schema == schemas.empty_table(schemas.Rejections).schema
+    assert collected.schema == empty_table(Rejections).schema
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:
     rows = [
         {"stage": "s", "article_id": i, "error_class": "E", "message": "m", "traceback_tail": ""} for i in range(1, 50)
     ]
-    first, second = (parquet_bytes(schemas.checked(schemas.Rejections, rows)) for _ in range(2))
+    first, second = (parquet_bytes(checked(Rejections, rows)) for _ in range(2))
     assert first == second
 
 

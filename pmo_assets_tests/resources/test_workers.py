@@ -18,10 +18,10 @@ import polars as pl
 import psutil
 import pytest
 
-from pmo_assets.pipeline.article_steps import StepOutput
-from pmo_assets.pipeline.faults import SameFault
-from pmo_assets.pipeline.rejections import ArticleError
-from pmo_assets.pipeline.stores import StorageError, SystemicError
+from pmo_assets.records.faults import SameFault
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.stores import StorageError, SystemicError
 from pmo_assets.resources import worker_process
 from pmo_assets.resources.workers import (
     TimedProgress,

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
+from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.viewing.palette import (
     IMAGE_TYPE_COLOURS,
     KIND_COLOURS,

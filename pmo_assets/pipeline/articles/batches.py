@@ -13,7 +13,12 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
-from pmo_assets.pipeline.articles.packages import PackageListing, newest_versions
+from pmo_assets.records.packages import (
+    _PMC_NAME,
+    REGISTRATION_STAGE,
+    PackageListing,
+)
+from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
 
 
 def manifest_rows(listings: Sequence[PackageListing], source: str) -> list[dict[str, Any]]:
@@ -67,3 +72,42 @@ def new_batches(
     while group := list(islice(fresh, size)):
         yield batch_key(sequence, group), group
         sequence += 1
+
+
+def duplicate_packages(listings: Sequence[PackageListing]) -> list[Rejection]:
+    """Return the packages that `newest_versions` leaves out although they are no older version, by article."""
+    kept = {listing.article_id: listing for listing in newest_versions(listings)}
+    left_out = [item for item in listings if item.name != kept[item.article_id].name]
+    return [
+        rejection_from(
+            DuplicatePackage(
+                f"{item.name} is article {item.article_id} like {kept[item.article_id].name}, which counts: "
+                "give one of them another version, or take it away"
+            ),
+            stage=REGISTRATION_STAGE,
+            article_id=item.article_id,
+        )
+        for item in sorted(left_out, key=lambda item: (item.article_id, item.name))
+        if item.version == kept[item.article_id].version and item.is_manuscript == kept[item.article_id].is_manuscript
+    ]
+
+
+def newest_versions(listings: Sequence[PackageListing]) -> list[PackageListing]:
+    """Keep one package per article: published before manuscript, then the highest version.
+
+    Of several packages of one version a retracted one counts, because what it says holds for the article; then the one
+    that is named by its number.
+    """
+
+    def preference(item: PackageListing) -> tuple[object, ...]:
+        named = _PMC_NAME.match(item.name) is not None
+        return not item.is_manuscript, item.version, item.is_retracted, named, item.name
+
+    best: dict[int, PackageListing] = {}
+    for listing in sorted(listings, key=preference):
+        best[listing.article_id] = listing
+    return [best[article_id] for article_id in sorted(best)]
+
+
+class DuplicatePackage(ArticleError):
+    """Another package of the source is the same version of the same article, and counts."""

@@ -11,7 +11,7 @@ from typing import Final
 from rapidfuzz import fuzz
 
 from pmo_assets.pipeline.articles.dois import doi_key, doi_url
-from pmo_assets.pipeline.articles.packages import is_pmc_number
+from pmo_assets.records.packages import is_pmc_number
 
 NAMED_AUTHORS: Final = 6
 """Authors that a citation names before "et al.", as PubMed's do; the column `authors` names all."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from pmo_assets.pipeline.article_steps import StepOutput
-from pmo_assets.pipeline.articles.packages import PICTURE_SUFFIXES, ArticleSource, ChecksumMismatch
-from pmo_assets.pipeline.articles.source_files import FileTooLarge
-from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.pipeline.stores import ObjectStore
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.packages import PICTURE_SUFFIXES, ArticleSource, ChecksumMismatch, FileTooLarge
+from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.records.stores import ObjectStore
 
 STAGE = "article_packages"
 

@@ -26,8 +26,8 @@ from pmo_assets.pipeline.articles.credit import letters, same_article
 from pmo_assets.pipeline.articles.dois import clean_doi, doi_key, dois_in
 from pmo_assets.pipeline.articles.licences import license_code, license_statements
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata, pdf_metadata
-from pmo_assets.pipeline.faults import raise_fault
 from pmo_assets.pipeline.figures.page import PageContent, PageLimits, TextLine, loaded_page, open_pdf, page_content
+from pmo_assets.records.faults import raise_fault
 
 FRONT_PAGES: Final = 2
 """Pages that may hold the front matter: platforms put a cover page of their own before the first."""

@@ -15,12 +15,12 @@ from typing import Any, Final, cast
 
 from lxml import etree
 
-from pmo_assets.pipeline.articles.article import Article, PackageFigure
 from pmo_assets.pipeline.articles.biomed_central import jats_from_art
 from pmo_assets.pipeline.articles.credit import citation_text
 from pmo_assets.pipeline.articles.licences import license_code, license_url
 from pmo_assets.pipeline.articles.mentions import ReferringParagraph, mentions_of_figures
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.records.article import Article, PackageFigure
+from pmo_assets.records.rejections import ArticleError
 
 MAX_MARKUP: Final = 4_000_000
 """Most tags and attributes ("<" and "=") of a file: libxml2 spends about 120 bytes on each, so half a gigabyte at most.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pmo_assets.pipeline.articles.article import InTextMention
+from pmo_assets.records.article import InTextMention
 
 MAX_RANGE: Final = 30
 """A range such as "Figs. 2-9" that spans more numbers is a misprint (pages, a year), not a list of figures."""

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 from pmo_assets.pipeline.articles.dois import clean_doi
 from pmo_assets.pipeline.articles.metadata import (
@@ -33,152 +32,21 @@ from pmo_assets.pipeline.articles.source_files import (
     read_inside,
     size_and_sha256,
 )
-from pmo_assets.pipeline.faults import is_exhausted
-from pmo_assets.pipeline.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.pipeline.stores import SystemicError
-
-PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".tif", ".tiff"})
-"""Pictures a PMC package may hold."""
-
-DERIVED_ID_BASE = 10**12
-"""Articles without a PMC number are numbered from here: PMC numbers have eight digits, so none can collide."""
-
-REGISTRATION_STAGE = "registration"
-"""Stage of the rejections of packages that could not be registered."""
-
-_PMC_NAME = re.compile(r"^PMC([0-9]{1,11})(?:\.([0-9]{1,6}))?$", re.IGNORECASE)
-"""At most eleven digits, so that every number lies below `DERIVED_ID_BASE`."""
-
-
-class SourceError(SystemicError):
-    """The article source cannot be reached or holds no article."""
-
-
-class FileMissing(ArticleError):
-    """A file that the manifest lists is no longer at its source."""
-
-
-class ChecksumMismatch(ArticleError):
-    """A file differs from the checksum that its manifest or metadata states."""
-
-
-class UnreadableFile(ArticleError):
-    """A file or folder of a package cannot be read."""
-
-
-class UnreadableName(ArticleError):
-    """A name is not UTF-8, so that no table can hold it."""
-
-
-class UnreadableMetadata(ArticleError):
-    """The metadata may have stated a retraction or a licence, and cannot be read."""
-
-
-class InvalidMetadata(ArticleError):
-    """Fields of the metadata have a wrong type; neither the licence nor the retraction is among them."""
-
-
-@dataclass(frozen=True, slots=True)
-class PackageFile:
-    """A file of a package: its role (`pdf`, `xml` or `figure`), path below the source's root, bytes, SHA-256."""
-
-    role: str
-    path: str
-    size: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class PackageProblem:
-    """A file that a package goes on without: path below the source's root, error class, what is wrong."""
-
-    path: str
-    error_class: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class PackageListing:
-    """What a source knows of a package before it is fetched: a row of a batch's manifest.
-
-    Attributes:
-        article_id: PMC number, or a derived one (`derived_article_id`).
-        name: the package's name at the source.
-        version: version of the article within PMC, from 1.
-        license_code: as the source's metadata states it.
-        is_retracted: as the source's metadata states it.
-        is_manuscript: author manuscript; a published version is preferred over it.
-        doi: as the source's metadata states it; not part of the digest, in which it never was.
-        digest: SHA-256 over names and contents of the files and over what the metadata states, so that a change in
-            any of them (also a retraction that leaves the files as they are) shows.
-        problems: files that were left out.
-        license_unknown: the metadata cannot be read and may have stated a retraction or a licence: whatever the
-            article's own files say, its licence counts as unknown.
-    """
-
-    article_id: int
-    name: str
-    version: int
-    license_code: str | None
-    is_retracted: bool
-    title: str | None
-    citation: str | None
-    files: tuple[PackageFile, ...]
-    digest: str
-    is_manuscript: bool = field(default=False, compare=False)
-    doi: str | None = field(default=None, compare=False)
-    problems: tuple[PackageProblem, ...] = ()
-    license_unknown: bool = False
-
-
-class ArticleSource(Protocol):
-    """Where article packages come from."""
-
-    @property
-    def uri(self) -> str:
-        """What identifies the source in a manifest; `open_source` gives the source back."""
-        ...
-
-    def listings(self) -> Iterator[PackageListing | Rejection]:
-        """Yield every package, in a stable order, or why it cannot be registered.
-
-        Raises:
-            SourceError: if the source cannot be read.
-        """
-        ...
-
-    def read(self, path: str, max_bytes: int | None = None) -> bytes:
-        """Return a file of a package.
-
-        Raises:
-            ArticleError: if the source can be read, but not this file: `FileMissing`, `UnreadableFile`,
-                `OutsideSource`, `NotAFile`, `FileTooLarge` (more than `max_bytes`).
-            SourceError: if the source cannot be read.
-        """
-        ...
-
-
-def is_pmc_number(article_id: int) -> bool:
-    """Say whether PMC can have given this number: derived numbers and the samples' have ten digits or more."""
-    return article_id < 10**9
-
-
-def derived_article_id(name: str) -> int:
-    """Return the number of a package that has no PMC number: stable, and outside PMC's range.
-
-    It is 10^12 plus the first 40 bits of the SHA-256 of the name.
-    """
-    return DERIVED_ID_BASE + int.from_bytes(hashlib.sha256(name.encode()).digest()[:5], "big")
-
-
-def article_id_and_version(name: str, metadata: dict[str, Any]) -> tuple[int, int]:
-    """Return article number and version from a package's name (`PMC123`, `PMC123.2`) or its metadata."""
-    match = _PMC_NAME.match(name) or _PMC_NAME.match(str(metadata.get("pmcid") or ""))
-    stated = str(metadata.get("version"))
-    version = int(stated) if re.fullmatch(r"[0-9]{1,6}", stated) else 0
-    if match is None or int(match[1]) == 0:
-        return derived_article_id(name), max(version, 1)
-    return int(match[1]), max(int(match[2]) if match[2] else version, 1)
+from pmo_assets.records.faults import is_exhausted
+from pmo_assets.records.packages import (
+    PICTURE_SUFFIXES,
+    InvalidMetadata,
+    PackageFile,
+    PackageListing,
+    PackageProblem,
+    SourceError,
+    UnreadableFile,
+    UnreadableMetadata,
+    UnreadableName,
+    article_id_and_version,
+)
+from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.stores import SystemicError
 
 
 def package_digest(
@@ -365,42 +233,3 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
         license_unknown=reading.license_unknown,
         doi=clean_doi(_text(metadata.doi)),
     )
-
-
-class DuplicatePackage(ArticleError):
-    """Another package of the source is the same version of the same article, and counts."""
-
-
-def duplicate_packages(listings: Sequence[PackageListing]) -> list[Rejection]:
-    """Return the packages that `newest_versions` leaves out although they are no older version, by article."""
-    kept = {listing.article_id: listing for listing in newest_versions(listings)}
-    left_out = [item for item in listings if item.name != kept[item.article_id].name]
-    return [
-        rejection_from(
-            DuplicatePackage(
-                f"{item.name} is article {item.article_id} like {kept[item.article_id].name}, which counts: "
-                "give one of them another version, or take it away"
-            ),
-            stage=REGISTRATION_STAGE,
-            article_id=item.article_id,
-        )
-        for item in sorted(left_out, key=lambda item: (item.article_id, item.name))
-        if item.version == kept[item.article_id].version and item.is_manuscript == kept[item.article_id].is_manuscript
-    ]
-
-
-def newest_versions(listings: Sequence[PackageListing]) -> list[PackageListing]:
-    """Keep one package per article: published before manuscript, then the highest version.
-
-    Of several packages of one version a retracted one counts, because what it says holds for the article; then the one
-    that is named by its number.
-    """
-
-    def preference(item: PackageListing) -> tuple[object, ...]:
-        named = _PMC_NAME.match(item.name) is not None
-        return not item.is_manuscript, item.version, item.is_retracted, named, item.name
-
-    best: dict[int, PackageListing] = {}
-    for listing in sorted(listings, key=preference):
-        best[listing.article_id] = listing
-    return [best[article_id] for article_id in sorted(best)]

@@ -15,7 +15,7 @@ from typing import Final
 import pymupdf
 from lxml import etree
 
-from pmo_assets.pipeline.faults import raise_fault
+from pmo_assets.records.faults import raise_fault
 
 MAX_XMP: Final = 1 << 20
 """Longest XMP packet in characters; publishers' have some 12,000. Larger ones hold thumbnails or edit histories."""

@@ -13,8 +13,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from pmo_assets.pipeline.articles.article import Article
-from pmo_assets.pipeline.detection.detections import ImageType
+from pmo_assets.records.article import Article
+from pmo_assets.records.image_types import ImageType
 
 RECURRING: Final = 3
 """A term that the running text uses this often counts as a key term of the article. PMC's field "Body - Key Terms" is

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.records.packages import FileTooLarge
+from pmo_assets.records.rejections import ArticleError
 
 EntryKind = Literal["folder", "file", "broken"]
 
@@ -34,10 +35,6 @@ class OutsideSource(ArticleError):
 
 class NotAFile(ArticleError):
     """What should be a file is a device, a pipe, a socket, a folder, or a link that leads nowhere."""
-
-
-class FileTooLarge(ArticleError):
-    """A file is larger than the limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pmo_assets.pipeline.assembly.positions import panels_by_position
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
-from pmo_assets.pipeline.detection.detections import ImageDetection, PanelDetection
-from pmo_assets.pipeline.geometry import Box, area, covered_fraction, height, iou, union_box
+from pmo_assets.records.detections import ImageDetection, PanelDetection
+from pmo_assets.records.geometry import Box, area, covered_fraction, height, iou, union_box
+from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
 ASSIGN_IOU = 0.3
 """An image or identifier belongs to a panel from this IoU on (paper, Methods)."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from pmo_assets.pipeline.geometry import Box, centre, height, width
+from pmo_assets.records.geometry import Box, centre, height, width
 
 _HORIZONTAL = {"left": 0.0, "right": 1.0}
 _VERTICAL = {"top": 0.0, "upper": 0.0, "above": 0.0, "bottom": 1.0, "lower": 1.0, "below": 1.0}

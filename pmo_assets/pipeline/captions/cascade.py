@@ -11,13 +11,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pmo_assets.pipeline.captions.chat import NO_USAGE, ChatUsage
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.captions.model_split import CaptionReader, split_by_model
 from pmo_assets.pipeline.captions.split import split_caption
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
-from pmo_assets.pipeline.faults import raise_fault
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.records.chat import NO_USAGE, ChatUsage
+from pmo_assets.records.faults import raise_fault
+from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.subcaptions import CaptionSplit
 
 CONCURRENCY: Final = 16
 """Captions asked side by side: a server with continuous batching answers so many about as fast as one."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifiers import Form, IdentifierSeries, Mention, Series
-from pmo_assets.pipeline.captions.subcaptions import Subcaption
 from pmo_assets.pipeline.captions.tokens import DASHES, Tokens
+from pmo_assets.records.subcaptions import Subcaption
 
 CONFIDENCE_THRESHOLD: Final = 0.7
 """Splits with less confidence are put to a language model. Below it lie 9 to 13 % of the captions of compound figures,

@@ -14,12 +14,12 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pmo_assets.pipeline.captions.alignment import aligned
-from pmo_assets.pipeline.captions.chat import ChatModel, ChatUsage, Message, Thinking, usage_of
 from pmo_assets.pipeline.captions.prompts import Prompt, load_prompt
 from pmo_assets.pipeline.captions.segments import join_segments
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.pipeline.captions.tokens import DASHES, tokenized
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.records.chat import ChatModel, ChatUsage, Message, Thinking, usage_of
+from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
 IDENTIFIERS_TASK: Final = "panel_identifiers"
 SUBCAPTIONS_TASK: Final = "subcaptions"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pmo_assets
-from pmo_assets.pipeline.captions.chat import ChatRequest, Message, SamplingOptions, Thinking
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.chat import ChatRequest, Message, SamplingOptions, Thinking
+from pmo_assets.records.stores import SystemicError
 
 _FILES = ("examples.jsonl", "system.md", "task.toml")
 

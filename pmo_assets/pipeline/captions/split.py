@@ -8,8 +8,8 @@ from pmo_assets.pipeline.captions.confidence import split_confidence
 from pmo_assets.pipeline.captions.grammar import parsed
 from pmo_assets.pipeline.captions.identifiers import elected_series, mentions
 from pmo_assets.pipeline.captions.segments import join_segments
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.pipeline.captions.tokens import tokenized
+from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
 
 def split_caption(caption: str, known_identifiers: Sequence[str] = ()) -> CaptionSplit:

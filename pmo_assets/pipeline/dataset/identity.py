@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from pmo_assets.pipeline.articles.credit import same_article
 from pmo_assets.pipeline.articles.dois import doi_key
-from pmo_assets.pipeline.articles.packages import is_pmc_number
+from pmo_assets.records.packages import is_pmc_number
 
 Kind = Literal["PMC number", "DOI", "PDF"]
 

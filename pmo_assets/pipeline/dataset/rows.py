@@ -1,4 +1,4 @@
-"""Rows of the dataset: the published columns (PubMed-Ophtha, Table 2), and whom to credit (`schemas.DatasetRows`)."""
+"""Rows of the dataset: the published columns (PubMed-Ophtha, Table 2), and whom to credit (`DatasetRows`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from pmo_assets.pipeline.articles.credit import article_url, full_citation
 from pmo_assets.pipeline.articles.licences import commercial_use
-from pmo_assets.pipeline.geometry import Box
 
 AUTOMATIC = "Automatic Caption Assignment"
 """The published value for a subcaption that was assigned without a language model; ours adds how, in brackets."""
@@ -195,10 +194,3 @@ def dataset_rows(
         figure = figures[panel["article_id"], panel["image_cluster_id"]]
         rows.append(dataset_row(panel, figure, articles[panel["article_id"]]))
     return rows, left_out
-
-
-def crop_box(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
-    """Return a normalised box as whole pixels (l, t, r, b), at least one pixel wide and high, inside the figure."""
-    left, top = min(max(round(box[0] * width), 0), width - 1), min(max(round(box[1] * height), 0), height - 1)
-    right, bottom = min(max(round(box[2] * width), left + 1), width), min(max(round(box[3] * height), top + 1), height)
-    return left, top, right, bottom

@@ -28,8 +28,8 @@ from pmo_assets.pipeline.detection.retinanet_config import (
     RetinaNetOptions,
 )
 from pmo_assets.pipeline.detection.retinanet_detectors import ClassBoxes
-from pmo_assets.pipeline.faults import is_out_of_memory
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.faults import is_out_of_memory
+from pmo_assets.records.stores import SystemicError
 
 DERIVED = ("anchor_generator.", "pixel_mean", "pixel_std")
 """Entries that older versions of Detectron2 saved although they follow from the configuration."""

@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.geometry import Box
 
 Rect = tuple[int, int, int, int]
 

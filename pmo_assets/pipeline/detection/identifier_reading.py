@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 from pmo_assets.pipeline.detection.glyphs import is_bracket, letter_of, templates, unit_vector
 from pmo_assets.pipeline.detection.gutters import Rect
-from pmo_assets.pipeline.geometry import Box, iou
+from pmo_assets.records.geometry import Box, iou
 
 READING_HEIGHT = 48
 """Boxes are enlarged to this height before their marks are separated."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pmo_assets.pipeline.detection.detections import FigureView
 from pmo_assets.pipeline.detection.glyphs import find_glyphs
 from pmo_assets.pipeline.detection.gutters import Canvas, Rect, pixel_rect
+from pmo_assets.records.detections import FigureView
 
 POSITIONAL = frozenset(
     [

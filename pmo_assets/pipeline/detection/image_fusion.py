@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.pipeline.detection.gutters import canvas_of
 from pmo_assets.pipeline.detection.images import StructureImageDetector
 from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
@@ -26,7 +25,8 @@ from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, as_box, 
 from pmo_assets.pipeline.detection.panels import glyph_share
 from pmo_assets.pipeline.detection.protocols import BoxNetwork
 from pmo_assets.pipeline.detection.snapping import snapped_box
-from pmo_assets.pipeline.geometry import Box, area, covered_fraction, intersection, matched_boxes
+from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.records.geometry import Box, area, covered_fraction, intersection, matched_boxes
 
 
 @dataclass(frozen=True, slots=True)

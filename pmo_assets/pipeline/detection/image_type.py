@@ -21,8 +21,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, ImageType
 from pmo_assets.pipeline.detection.memory_batches import loading
+from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 
 SIDE = 128
 """Pictures are described at 128 pixels on the long side: layers and vessels remain, pixel noise and JPEG blocks go."""

@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.pipeline.detection.frames import framed_grid
 from pmo_assets.pipeline.detection.gutters import (
     Canvas,
@@ -23,7 +22,8 @@ from pmo_assets.pipeline.detection.gutters import (
     trimmed,
 )
 from pmo_assets.pipeline.detection.panels import FLAT_SHARE, glyph_share, picture_boxes
-from pmo_assets.pipeline.geometry import area, covered_fraction, intersection
+from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.records.geometry import area, covered_fraction, intersection
 
 DENSE = 0.55
 """Photographs, scans and heat maps fill most of their box with ink; plots and drawings rarely reach a third."""

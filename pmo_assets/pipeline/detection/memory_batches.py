@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal, TypeVar
 
-from pmo_assets.pipeline.faults import is_out_of_memory
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.faults import is_out_of_memory
+from pmo_assets.records.stores import SystemicError
 
 Provider = Literal["cpu", "cuda"]
 """Where a network runs."""

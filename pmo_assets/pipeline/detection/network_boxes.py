@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
+from pmo_assets.records.image_types import IMAGE_TYPES
 
 OUTPUTS = ("panel_scores", "panel_boxes", "label_scores", "label_boxes", "image_scores", "image_boxes")
 """Names of the network's outputs: scores (n, places, classes) 0..1 and boxes (n, places, 4) in input pixels.

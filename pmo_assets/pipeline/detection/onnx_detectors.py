@@ -19,15 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView, ImageDetection, PanelDetection
 from pmo_assets.pipeline.detection.input_size import bucket_of, network_input
 from pmo_assets.pipeline.detection.mark_input import mark_input
 from pmo_assets.pipeline.detection.marks import MARK_WORDS, is_plot
 from pmo_assets.pipeline.detection.memory_batches import MemoryBatches, Provider, batch_size_for, loading
 from pmo_assets.pipeline.detection.network_boxes import OUTPUTS, NetworkBoxes, network_boxes
 from pmo_assets.pipeline.detection.protocols import BoxNetwork
-from pmo_assets.pipeline.geometry import Box
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.records.stores import SystemicError
 
 DETECTOR_FILE, MARKS_FILE = "figure_detector.onnx", "mark_classifier.onnx"
 """Files of the shipped weights in `pmo_assets/weights`."""

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from pmo_assets.pipeline.detection.detections import FigureView, PanelDetection
 from pmo_assets.pipeline.detection.gutters import canvas_of, normalised_box, pixel_rect
 from pmo_assets.pipeline.detection.identifier_reading import PrintedBox, named_boxes, printed_sequence
 from pmo_assets.pipeline.detection.identifiers import Identifier, is_positional
@@ -29,7 +28,8 @@ from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, as_box, 
 from pmo_assets.pipeline.detection.panels import PrintedNames, glyph_share, printed_names, structure_panels
 from pmo_assets.pipeline.detection.protocols import BoxNetwork
 from pmo_assets.pipeline.detection.snapping import REACH, snapped_box
-from pmo_assets.pipeline.geometry import (
+from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.geometry import (
     Box,
     area,
     centre,

@@ -20,7 +20,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from pmo_assets.pipeline.detection.detections import FigureView, PanelDetection
 from pmo_assets.pipeline.detection.gutters import (
     QUALITY,
     Canvas,
@@ -40,8 +39,9 @@ from pmo_assets.pipeline.detection.gutters import (
     uniform_gutters,
 )
 from pmo_assets.pipeline.detection.identifiers import Identifier, find_identifiers, key
-from pmo_assets.pipeline.figures.figure import EmbeddedBitmap
-from pmo_assets.pipeline.geometry import UNIT_BOX, Box, area, expand, height, intersection, union_box, width
+from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.figure import EmbeddedBitmap
+from pmo_assets.records.geometry import UNIT_BOX, Box, area, expand, height, intersection, union_box, width
 
 FLAT_SHARE = 0.8
 """A bitmap that covers this much of the figure is the figure, flattened: it says nothing about panels."""

@@ -28,7 +28,7 @@ from pmo_assets.pipeline.detection.retinanet_config import (
     RetinaNetOptions,
 )
 from pmo_assets.pipeline.detection.retinanet_detectors import ClassBoxes
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.stores import SystemicError
 
 STRIDES = (8, 16, 32, 64, 128)
 

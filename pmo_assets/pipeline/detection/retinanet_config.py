@@ -20,7 +20,7 @@ import numpy as np
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.stores import SystemicError
 
 PIXEL_MEAN = (103.53, 116.28, 123.675)
 """Means of blue, green and red that are subtracted from the pixels (0..255): Detectron2's default."""

@@ -17,12 +17,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, FigureView, ImageDetection, PanelDetection
 from pmo_assets.pipeline.detection.memory_batches import Provider, loading
 from pmo_assets.pipeline.detection.network_boxes import CLASSES, Floats, NetworkBoxes, suppressed
 from pmo_assets.pipeline.detection.onnx_detectors import as_box, type_shares
 from pmo_assets.pipeline.detection.retinanet_config import retinanet_options
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.records.stores import SystemicError
 
 Runtime = Literal["torch", "detectron2"]
 """What runs a checkpoint: the network of this package, or Detectron2 where it is installed."""

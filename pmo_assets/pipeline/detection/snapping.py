@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pmo_assets.pipeline.detection.gutters import Canvas, Rect, normalised_box, pixel_rect, projection, runs
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.geometry import Box
 
 REACH = 0.03
 """Edges of the network's boxes are moved by at most this fraction of the figure's sides: its error on such boxes."""

@@ -17,9 +17,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
-from pmo_assets.pipeline.articles.packages import article_id_and_version
-from pmo_assets.pipeline.geometry import Box
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.packages import article_id_and_version
+from pmo_assets.records.stores import SystemicError
 
 MAX_FILE_BYTES = 64_000_000
 """A larger file is no annotation of one article."""

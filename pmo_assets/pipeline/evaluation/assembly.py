@@ -10,7 +10,7 @@ from pmo_assets.pipeline.evaluation.annotations import AnnotatedPanel
 from pmo_assets.pipeline.evaluation.captions import RIGHT_BLEU, normalised_identifier, sentence_bleu
 from pmo_assets.pipeline.evaluation.matching import FOUND_IOU, FigurePair, normalised_text, page_box
 from pmo_assets.pipeline.evaluation.metrics import Metric, mean, share
-from pmo_assets.pipeline.geometry import iou
+from pmo_assets.records.geometry import iou
 
 PanelState = Literal["right", "wrong", "none", "missed"]
 """Right subcaption, wrong subcaption, no subcaption given, panel not found."""

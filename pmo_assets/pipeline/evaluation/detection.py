@@ -17,7 +17,7 @@ from typing import Final
 from pmo_assets.pipeline.evaluation.annotations import AnnotatedFigure
 from pmo_assets.pipeline.evaluation.matching import FOUND_IOU, FigurePair, page_box
 from pmo_assets.pipeline.evaluation.metrics import Metric, mean, share
-from pmo_assets.pipeline.geometry import Box, iou
+from pmo_assets.records.geometry import Box, iou
 
 GRID: Final = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
 """IoU thresholds of COCO's mean average precision."""

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 from scipy.optimize import linear_sum_assignment
 
 from pmo_assets.pipeline.evaluation.annotations import AnnotatedArticle, AnnotatedFigure
-from pmo_assets.pipeline.geometry import Box, denormalise, iou
+from pmo_assets.records.geometry import Box, denormalise, iou
 
 FOUND_IOU = 0.5
 """A figure, panel or image counts as found from this IoU on."""

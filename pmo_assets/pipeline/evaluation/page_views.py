@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pymupdf
 
-from pmo_assets.pipeline.article_steps import StepOutput
-from pmo_assets.pipeline.geometry import Box, area, expand, intersection, union_box
-from pmo_assets.pipeline.stores import ObjectStore
+from pmo_assets.records.geometry import Box, area, expand, intersection, union_box
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.stores import ObjectStore
 
 MARGIN = 12.0
 """PDF points around what is shown."""

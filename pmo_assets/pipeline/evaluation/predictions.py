@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pmo_assets.pipeline.article import ArticleResult, annotation, rows_by_figure
-from pmo_assets.pipeline.article_steps import Row
 from pmo_assets.pipeline.evaluation.annotations import AnnotatedArticle
 from pmo_assets.pipeline.evaluation.detection import IDENTIFIER, PANEL, LabelledBox
 from pmo_assets.pipeline.evaluation.matching import page_box
+from pmo_assets.records.outcome import Row
 
 
 def rows_by_article(rows: Iterable[Row]) -> dict[int, list[Row]]:

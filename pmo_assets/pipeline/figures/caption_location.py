@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from pmo_assets.pipeline.articles.article import PackageFigure
-from pmo_assets.pipeline.figures.figure import PageBox
 from pmo_assets.pipeline.figures.page import PageContent, TextLine, turned_box
-from pmo_assets.pipeline.geometry import Box, union_box
+from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.figure import PageBox
+from pmo_assets.records.geometry import Box, union_box
 
 LineKey = tuple[int, int]
 """(page index, index of the line in `PageContent.lines`)."""

@@ -12,14 +12,12 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.articles.article import PackageFigure
 from pmo_assets.pipeline.figures.caption_location import (
     CaptionLocation,
     LocatedCaptions,
     figure_number,
     located_captions,
 )
-from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
 from pmo_assets.pipeline.figures.page import (
     PageContent,
     PageLimits,
@@ -55,7 +53,9 @@ from pmo_assets.pipeline.figures.rendering import (
     rendered_frame,
 )
 from pmo_assets.pipeline.figures.scans import SCAN_DPI, with_scan, without_backgrounds
-from pmo_assets.pipeline.geometry import (
+from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
+from pmo_assets.records.geometry import (
     Box,
     clip,
     covered_fraction,

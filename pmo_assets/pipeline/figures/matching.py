@@ -17,10 +17,11 @@ from PIL import Image
 from rapidfuzz.distance import Levenshtein
 from scipy.optimize import linear_sum_assignment
 
-from pmo_assets.pipeline.articles.article import PackageFigure
 from pmo_assets.pipeline.figures.caption_location import compact_text, figure_number
-from pmo_assets.pipeline.figures.figure import PdfFigure
-from pmo_assets.pipeline.figures.registration import correlation, decoded_gray, gray_rendering, package_gray
+from pmo_assets.pipeline.figures.pictures import decoded_gray
+from pmo_assets.pipeline.figures.registration import correlation, gray_rendering, package_gray
+from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.figure import PdfFigure
 
 MAX_HASH_DISTANCE = 10
 """Bits of 64 by which the hashes of a figure and its compressed JPEG may differ. Compression and scaling change 0-6,

@@ -17,9 +17,9 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.faults import raise_fault
-from pmo_assets.pipeline.geometry import Box, as_box, intersection, union_box
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.records.faults import raise_fault
+from pmo_assets.records.geometry import Box, as_box, intersection, union_box
+from pmo_assets.records.rejections import ArticleError
 
 MAX_PAGES = 500
 """Longer documents are books or proceedings, not articles; PMC articles rarely pass 60 pages."""

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pmo_assets.pipeline.figures.caption_location import CaptionLocation, body_style
-from pmo_assets.pipeline.figures.figure import PageBox
 from pmo_assets.pipeline.figures.page import PageContent, turned_box, turned_page
 from pmo_assets.pipeline.figures.regions import FigureRegion
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.figure import PageBox
+from pmo_assets.records.geometry import Box
 
 USUAL_SIZES = (6.5, 13.0)
 """Running text (points) from a dense two-column journal to a double-spaced manuscript: nothing is scaled."""

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from pmo_assets.pipeline.figures.caption_location import CaptionLocation, LineKey, LocatedCaptions, body_style
-from pmo_assets.pipeline.figures.figure import PageBox
 from pmo_assets.pipeline.figures.page import PageContent, TextLine, turned_box, turned_page
-from pmo_assets.pipeline.geometry import (
+from pmo_assets.records.figure import PageBox
+from pmo_assets.records.geometry import (
     Box,
     area,
     centre,

@@ -8,8 +8,6 @@ correlation.
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,12 +15,10 @@ import cv2
 import numpy as np
 import pymupdf
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
 
-from pmo_assets.pipeline.faults import raise_fault
+from pmo_assets.pipeline.figures.pictures import decoded_gray
 from pmo_assets.pipeline.figures.rendering import gray_page
-from pmo_assets.pipeline.geometry import Box
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.records.geometry import Box
 
 REGISTRATION_DPI = 110.0
 """Resolution of the page: PMC's JPEGs are some 700 pixels wide, as a figure over both columns is at this resolution."""
@@ -47,13 +43,10 @@ COMPARED_SIDE = 192
 MIN_SIDE = 24
 """Smaller pictures (pixels) say too little to be found on a page."""
 
-MAX_PICTURE_PIXELS = 100_000_000
-"""Package pictures with more pixels are decompression bombs: PMC scales its JPEGs down to some 10^6."""
 
 PICTURE_SIDE = 800
 """Package pictures are reduced to this side before registration."""
 
-_FORMATS = ("JPEG", "PNG", "GIF", "TIFF")
 _FEATURES = 3000
 _RATIO = 0.8
 _MIN_INLIERS = 8
@@ -95,62 +88,6 @@ class Registration:
     bbox: Box
     correlation: float
     quarter_turns: int
-
-
-class PictureUnreadable(ArticleError):
-    """A picture cannot be decoded."""
-
-
-def decode_gray(data: bytes, side: int) -> tuple[Image.Image, tuple[int, int]]:
-    """Decode a package picture to gray, what is transparent to white.
-
-    Args:
-        data: encoded picture; untrusted.
-        side: the caller needs no more pixels than this on a side; a JPEG then decodes for a fraction of the cost.
-
-    Returns:
-        The picture (mode "L") and its size (width, height) as stored.
-
-    Raises:
-        PictureUnreadable: if it is empty, no picture, too large or damaged.
-    """
-    if not data:
-        raise PictureUnreadable("it is empty")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
-                size = image.size
-                if min(size) < 1 or size[0] * size[1] > MAX_PICTURE_PIXELS:
-                    raise PictureUnreadable(
-                        f"it has {size[0]:,} × {size[1]:,} pixels, the limit is {MAX_PICTURE_PIXELS:,} in all"
-                    )
-                image.draft("RGB", (side, side))
-                return _on_white(image), size
-    except PictureUnreadable:
-        raise
-    except UnidentifiedImageError as error:
-        raise PictureUnreadable("it is no JPEG, PNG, GIF or TIFF") from error
-    except Exception as error:  # Pillow raises many classes on damaged files
-        raise_fault(error)
-        raise PictureUnreadable(f"it is damaged: {error}") from error
-
-
-def decoded_gray(data: bytes | None, side: int) -> tuple[Image.Image, tuple[int, int]] | None:
-    """Decode a package picture as `decode_gray` does; None if there is none, or it cannot be decoded."""
-    if data is None:
-        return None
-    try:
-        return decode_gray(data, side)
-    except PictureUnreadable:
-        return None
-
-
-def _on_white(image: Image.Image) -> Image.Image:
-    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        rgba = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", rgba.size, "white"), rgba).convert("L")
-    return image.convert("L")
 
 
 def package_gray(data: bytes | None) -> NDArray[np.uint8] | None:

@@ -10,15 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.faults import raise_fault
-from pmo_assets.pipeline.figures.figure import PageBox
 from pmo_assets.pipeline.figures.page import BitmapPlacement, PageContent, loaded_page, page_content
-from pmo_assets.pipeline.geometry import Box, area, covered_fraction, height, intersection, width
+from pmo_assets.records.faults import raise_fault
+from pmo_assets.records.figure import PageBox
+from pmo_assets.records.geometry import Box, area, covered_fraction, height, intersection, width
 
 MAX_DPI = 600.0
 """More is upsampled or a resolution error of the typesetter; print uses 300 for pictures and 600 for line art."""
@@ -281,20 +280,3 @@ def render_figure(
         displayed = loaded_page(document, location.page).get_displaylist(annots=0)
         parts.append(rendered_frame(displayed, grid, grid.pixel_frame(box)))
     return joined_pixels(parts), dpi
-
-
-def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
-    """Encode uint8 (h, w, 3) RGB or (h, w) gray pixels as PNG: lossless, no metadata, same pixels give same bytes.
-
-    Raises:
-        ValueError: if the pixels cannot be encoded.
-    """
-    picture = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR) if pixels.ndim == 3 else pixels
-    # Level 1 is several times faster than the default and a tenth larger; one filter for all rows saves trying five.
-    options = [cv2.IMWRITE_PNG_COMPRESSION, 1]
-    if hasattr(cv2, "IMWRITE_PNG_FILTER"):  # since OpenCV 4.11
-        options += [cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_UP]
-    done, data = cv2.imencode(".png", picture, options)
-    if not done:
-        raise ValueError(f"cannot encode pixels of shape {pixels.shape} as PNG")
-    return bytes(data)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.figures.page import BitmapPlacement, PageContent
-from pmo_assets.pipeline.geometry import Box, area, expand, width
+from pmo_assets.records.geometry import Box, area, expand, width
 
 SCAN_SHARE = 0.85
 """Bitmaps that cover so much of a page, strips and layers together, are the page itself."""

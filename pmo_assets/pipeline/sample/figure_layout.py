@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pmo_assets.pipeline.geometry import Box, union_box
 from pmo_assets.pipeline.sample import pictures, plots, scene, type_metrics
 from pmo_assets.pipeline.sample.scene import BLACK, WHITE, Bitmap, Colour, Item, Path, Text
 from pmo_assets.pipeline.sample.spec import (
@@ -17,6 +16,7 @@ from pmo_assets.pipeline.sample.spec import (
     PanelSpec,
     Topic,
 )
+from pmo_assets.records.geometry import Box, union_box
 
 NATIVE_DPI = 220.0
 """Resolution of bitmaps on the page: what publishers ask for lies between 150 and 300."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import pymupdf
 
-from pmo_assets.pipeline.geometry import Box, union_box
 from pmo_assets.pipeline.sample import scene, type_metrics
 from pmo_assets.pipeline.sample.caption_text import caption_text
 from pmo_assets.pipeline.sample.content import (
@@ -23,6 +22,7 @@ from pmo_assets.pipeline.sample.figure_layout import FigurePart, figure_parts
 from pmo_assets.pipeline.sample.scene import Item, Path, Text
 from pmo_assets.pipeline.sample.spec import ArticleSpec, FigureSpec, JournalStyle, TableSpec
 from pmo_assets.pipeline.sample.type_metrics import Line, Run, broken_lines, font_name, text_width, words_of
+from pmo_assets.records.geometry import Box, union_box
 
 CAPTION_GAP = 8.0
 """White space between a figure and its caption, points."""

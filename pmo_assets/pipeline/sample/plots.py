@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.sample.scene import BLACK, Colour, Item, Path, Text, circle
 from pmo_assets.pipeline.sample.spec import PictureKind, Topic
 from pmo_assets.pipeline.sample.type_metrics import text_width
+from pmo_assets.records.geometry import Box
 
 _COLOURS: tuple[Colour, ...] = ((0.12, 0.36, 0.66), (0.80, 0.26, 0.16), (0.20, 0.55, 0.30))
 _Y_TITLES = {

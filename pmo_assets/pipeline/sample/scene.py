@@ -18,8 +18,8 @@ import pymupdf
 from numpy.typing import NDArray
 from PIL import Image
 
-from pmo_assets.pipeline.geometry import Box, union_box
 from pmo_assets.pipeline.sample import type_metrics
+from pmo_assets.records.geometry import Box, union_box
 
 Colour = tuple[float, float, float]
 BLACK: Colour = (0.0, 0.0, 0.0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pmo_assets.pipeline.detection.detections import ImageType
+from pmo_assets.records.image_types import ImageType
 
 FIRST_ARTICLE_NUMBER = 9_000_000_001
 """PMC numbers of sample articles start here, far above the numbers that PMC has given out."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import pymupdf
 
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.geometry import Box
 
 FONTS: dict[str, str] = {
     "Times-Roman": "tiro",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.sample import content as article_contents
 from pmo_assets.pipeline.sample import hostile, scene
 from pmo_assets.pipeline.sample.caption_text import caption_text, subcaption
@@ -19,6 +18,7 @@ from pmo_assets.pipeline.sample.spec import (
     Expected,
     TypesetArticle,
 )
+from pmo_assets.records.geometry import Box
 
 _NO_PDF = ("no_pdf", "truncated_pdf", "encrypted_pdf")
 _NO_XML = ("no_xml", "malformed_xml", "entity_bomb")

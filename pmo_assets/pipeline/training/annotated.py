@@ -13,11 +13,11 @@ import cv2
 import numpy as np
 import pymupdf
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
-from pmo_assets.pipeline.geometry import Box, as_box
 from pmo_assets.pipeline.training.coco import LabelledFigure, article_of_name, shards, write_coco
 from pmo_assets.pipeline.training.letters import Pixels
 from pmo_assets.pipeline.training.synthetic_figures import PlacedImage, PlacedPanel, SyntheticFigure
+from pmo_assets.records.geometry import Box, as_box
+from pmo_assets.records.image_types import IMAGE_TYPES
 
 DPI = 150
 """Resolution of rendered figures: a column of 85 mm is then 500 pixels wide, more than any network looks at."""

@@ -17,10 +17,10 @@ from typing import Any
 import cv2
 import numpy as np
 
-from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.training.layouts import Split, split_of
 from pmo_assets.pipeline.training.letters import Pixels
 from pmo_assets.pipeline.training.synthetic_figures import PlacedImage, PlacedPanel, SyntheticFigure
+from pmo_assets.records.geometry import Box
 
 CATEGORIES = ("Panel", "Label", "CFP", "OCT", "Retinal Imaging", "Other")
 """Category names; COCO ids are their places counted from 1."""

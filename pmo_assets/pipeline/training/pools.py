@@ -18,11 +18,11 @@ import cv2
 import numpy as np
 import pymupdf
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES, ImageType
 from pmo_assets.pipeline.sample.pictures import autofluorescence, fluorescein_angiogram, fundus_photograph, oct_scan
 from pmo_assets.pipeline.training.drawings import FILLED_KINDS, drawn
 from pmo_assets.pipeline.training.layouts import Split, split_of
 from pmo_assets.pipeline.training.letters import Pixels
+from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 
 DATA_SETS: dict[str, ImageType] = {
     "chase_db1_mini": "CFP",

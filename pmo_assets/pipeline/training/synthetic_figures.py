@@ -14,8 +14,6 @@ from dataclasses import dataclass, field, replace
 import cv2
 import numpy as np
 
-from pmo_assets.pipeline.detection.detections import ImageType
-from pmo_assets.pipeline.geometry import Box
 from pmo_assets.pipeline.training.drawings import (
     PAPER_KINDS,
     bar_plot,
@@ -33,6 +31,8 @@ from pmo_assets.pipeline.training.drawn_marks import draw_device_print, draw_mar
 from pmo_assets.pipeline.training.layouts import Layout, parametric_layout
 from pmo_assets.pipeline.training.letters import Colour, PixelBox, Pixels, printed, text_mask
 from pmo_assets.pipeline.training.pools import PicturePool
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.image_types import ImageType
 
 Rng = np.random.Generator
 PAPER: Colour = (255, 255, 255)

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
-from pmo_assets.pipeline.detection.detections import ImageType
 from pmo_assets.pipeline.detection.mark_input import mark_input
 from pmo_assets.pipeline.training.drawings import PAPER_KINDS, drawn, heat_map, segmentation, spots
 from pmo_assets.pipeline.training.drawn_marks import draw_device_print, draw_marks
@@ -24,6 +23,7 @@ from pmo_assets.pipeline.training.mark_network import MarkNetwork
 from pmo_assets.pipeline.training.pools import PicturePool
 from pmo_assets.pipeline.training.synthetic_figures import worn
 from pmo_assets.pipeline.training.training_run import Batch, RunOptions, trained
+from pmo_assets.records.image_types import ImageType
 
 _TYPES: tuple[ImageType, ...] = ("CFP", "OCT", "Retinal Imaging", "Other")
 

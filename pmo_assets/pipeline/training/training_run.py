@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pmo_assets.pipeline.faults import is_out_of_memory
 from pmo_assets.pipeline.training.curves import add_to_curves, add_to_events, event_writer, forget_after
+from pmo_assets.records.faults import is_out_of_memory
 
 _LOG = logging.getLogger(__name__)
 

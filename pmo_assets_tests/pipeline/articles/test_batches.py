@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pmo_assets.pipeline.articles.batches import batch_key, in_sequence, manifest_rows, new_batches
-from pmo_assets.pipeline.articles.packages import PackageFile, PackageListing
+from pmo_assets.records.packages import PackageFile, PackageListing
 
 
 def listing(article_id: int, content: str = "a", version: int = 1) -> PackageListing:

@@ -12,7 +12,8 @@ import pytest
 
 from pmo_assets.pipeline.article import MemoryObjects
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
-from pmo_assets.pipeline.articles.packages import SourceError, list_package
+from pmo_assets.pipeline.articles.packages import list_package
+from pmo_assets.records.packages import SourceError
 from pmo_assets.resources.sources import LocalFolder, open_source
 
 

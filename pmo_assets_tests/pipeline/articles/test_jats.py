@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.articles.article import Article, InTextMention, PackageFigure
 from pmo_assets.pipeline.articles.jats import MalformedXml, UnsafeXml, image_cluster_id, parse_jats
-from pmo_assets.pipeline.rejections import ArticleError
+from pmo_assets.records.article import Article, InTextMention, PackageFigure
+from pmo_assets.records.rejections import ArticleError
 
 NAMESPACES = (
     'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:mml="http://www.w3.org/1998/Math/MathML" '

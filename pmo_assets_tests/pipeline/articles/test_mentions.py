@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.articles.article import InTextMention
 from pmo_assets.pipeline.articles.mentions import (
     MAX_MENTIONS,
     MAX_PARAGRAPH,
@@ -16,6 +15,7 @@ from pmo_assets.pipeline.articles.mentions import (
     mentions_of_figures,
     sentence_spans,
 )
+from pmo_assets.records.article import InTextMention
 
 
 def sentences(text: str) -> list[str]:

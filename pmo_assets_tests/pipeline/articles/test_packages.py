@@ -9,14 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.articles.packages import (
-    DERIVED_ID_BASE,
-    article_id_and_version,
-    derived_article_id,
-    is_pmc_number,
-    list_package,
-    newest_versions,
-)
+from pmo_assets.pipeline.articles.batches import newest_versions
+from pmo_assets.pipeline.articles.packages import list_package
+from pmo_assets.records.packages import DERIVED_ID_BASE, article_id_and_version, derived_article_id, is_pmc_number
 
 
 def package(folder: Path, **files: bytes) -> Path:

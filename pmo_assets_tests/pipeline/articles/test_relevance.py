@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from pmo_assets.pipeline.articles.article import Article, PackageFigure
 from pmo_assets.pipeline.articles.relevance import (
     RECURRING,
     SpecialtyError,
@@ -16,6 +15,7 @@ from pmo_assets.pipeline.articles.relevance import (
     load_specialty,
     specialty_names,
 )
+from pmo_assets.records.article import Article, PackageFigure
 
 OPHTHALMOLOGY = load_specialty("ophthalmology")
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles import source_files
 from pmo_assets.pipeline.articles.source_files import (
-    FileTooLarge,
     NotAFile,
     OutsideSource,
     entries_inside,
@@ -21,6 +20,7 @@ from pmo_assets.pipeline.articles.source_files import (
     read_inside,
     size_and_sha256,
 )
+from pmo_assets.records.packages import FileTooLarge
 
 SECRET = b"from outside"
 

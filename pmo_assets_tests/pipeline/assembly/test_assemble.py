@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.assembly.assemble import assemble, column_order, reading_order, words_of_panels
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit, Subcaption
-from pmo_assets.pipeline.detection.detections import ImageDetection, PanelDetection
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.detections import ImageDetection, PanelDetection
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
 LEFT, RIGHT = (0.0, 0.0, 0.48, 1.0), (0.52, 0.0, 1.0, 1.0)
 GRID = [(0.0, 0.0, 0.48, 0.48), (0.52, 0.0, 1.0, 0.48), (0.0, 0.52, 0.48, 1.0), (0.52, 0.52, 1.0, 1.0)]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pmo_assets.pipeline.captions.chat import ChatAnswer, ChatRequest
+from pmo_assets.records.chat import ChatAnswer, ChatRequest
 
 CAPTION = (
     "Multimodal imaging of the right eye. (A) Colour fundus photograph, showing drusen; (B) OCT of the macula. "

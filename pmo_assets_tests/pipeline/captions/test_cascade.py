@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from pmo_assets.pipeline.article_steps import caption_split, reread_captions, split_article_captions
 from pmo_assets.pipeline.captions.cascade import (
     AHEAD,
     Cascade,
@@ -19,10 +18,12 @@ from pmo_assets.pipeline.captions.cascade import (
     split_by_cascade,
     stream_by_cascade,
 )
-from pmo_assets.pipeline.captions.chat import ChatRequest, ChatUnavailable, RefusedRequest
 from pmo_assets.pipeline.captions.model_split import CaptionReader
 from pmo_assets.pipeline.captions.split import split_caption
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
+from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
+from pmo_assets.records.chat import ChatRequest, ChatUnavailable, RefusedRequest
+from pmo_assets.records.subcaptions import CaptionSplit
+from pmo_assets.tables.captions import caption_split
 from pmo_assets_tests.pipeline.captions.scripted_model import CAPTION, IDENTIFIERS, SUBCAPTIONS, ScriptedModel
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from pmo_assets.pipeline.captions.chat import Message
 from pmo_assets.pipeline.captions.model_split import (
     IDENTIFIERS_TASK,
     RESPONSES,
@@ -20,6 +19,7 @@ from pmo_assets.pipeline.captions.model_split import (
     fitting_subcaptions,
 )
 from pmo_assets.pipeline.captions.prompts import PromptUnusable, load_prompt, prompts_digest, prompts_folder
+from pmo_assets.records.chat import Message
 
 IDENTIFIER_EXAMPLES = load_prompt(IDENTIFIERS_TASK).examples
 SUBCAPTION_EXAMPLES = load_prompt(SUBCAPTIONS_TASK).examples

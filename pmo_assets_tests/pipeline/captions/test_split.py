@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.split import split_caption
-from pmo_assets.pipeline.captions.subcaptions import CaptionSplit
+from pmo_assets.records.subcaptions import CaptionSplit
 
 CASES: dict[str, tuple[str, dict[str, str]]] = {
     "heads in brackets": (

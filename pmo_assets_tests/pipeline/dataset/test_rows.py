@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets import schemas
-from pmo_assets.pipeline.dataset.rows import attribution, crop_box, dataset_rows, left_out_reason, panel_id
-from pmo_assets.schemas import checked
+from pmo_assets.pipeline.dataset.rows import attribution, dataset_rows, left_out_reason, panel_id
+from pmo_assets.records.geometry import crop_box
+from pmo_assets.tables.dataset import RELEASE_COLUMNS, DatasetRows
+from pmo_assets.tables.schemas import checked
 
 ARTICLE = {
     "article_id": 7,
@@ -73,9 +74,9 @@ def rows_of(*panels: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_a_row_has_the_published_columns_and_fulfils_its_schema() -> None:
     (row,) = rows_of(panel())
-    assert set(row) == set(schemas.DatasetRows.columns())
-    assert {*row, "panel_image_bytes"} - {"article_version"} == set(schemas.RELEASE_COLUMNS)
-    checked(schemas.DatasetRows, [row])
+    assert set(row) == set(DatasetRows.columns())
+    assert {*row, "panel_image_bytes"} - {"article_version"} == set(RELEASE_COLUMNS)
+    checked(DatasetRows, [row])
 
 
 def test_values_are_those_of_panel_figure_and_article() -> None:
@@ -156,7 +157,7 @@ def test_an_attribution_leaves_out_what_is_unknown() -> None:
     )[0]  # fmt: skip
     assert row["attribution"] == "'PMC7'", "an article without a known title is attributed by its name"
     assert row["authors"] is None, "not known, which is not the same as none"
-    checked(schemas.DatasetRows, [row])
+    checked(DatasetRows, [row])
 
 
 def test_panel_ids_are_text() -> None:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.gutters import Rect
-from pmo_assets.pipeline.figures.figure import EmbeddedText
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.figure import EmbeddedText
+from pmo_assets.records.geometry import Box
 
 Picture = NDArray[np.uint8]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.detection.detections import FigureView
 from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.detections import FigureView
+from pmo_assets.records.geometry import Box
 
 LEFT: Box = (0.0, 0.0, 0.45, 1.0)
 RIGHT: Box = (0.55, 0.0, 1.0, 1.0)

@@ -27,7 +27,6 @@ from pmo_assets.pipeline.detection.d2_checkpoint import (  # noqa: E402
     retinanet_from_checkpoint,
 )
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels  # noqa: E402
-from pmo_assets.pipeline.detection.detections import FigureView  # noqa: E402
 from pmo_assets.pipeline.detection.detector_set import detector_set  # noqa: E402
 from pmo_assets.pipeline.detection.retinanet import (  # noqa: E402
     STRIDES,
@@ -42,7 +41,8 @@ from pmo_assets.pipeline.detection.retinanet import (  # noqa: E402
     retinanet_input,
 )
 from pmo_assets.pipeline.detection.retinanet_detectors import ClassBoxes, Runtime, loaded_network  # noqa: E402
-from pmo_assets.pipeline.stores import SystemicError  # noqa: E402
+from pmo_assets.records.detections import FigureView  # noqa: E402
+from pmo_assets.records.stores import SystemicError  # noqa: E402
 
 needs_detectron2 = pytest.mark.skipif(find_spec("detectron2") is None, reason="Detectron2 is not installed")
 RUNTIMES = [pytest.param(name, marks=[needs_detectron2] * (name == "detectron2")) for name in get_args(Runtime)]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
-from pmo_assets.pipeline.detection.detections import FigureView, ImageDetection, PanelDetection
-from pmo_assets.pipeline.figures.figure import EmbeddedBitmap
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.records.figure import EmbeddedBitmap
+from pmo_assets.records.geometry import Box
 from pmo_assets_tests.pipeline.detection.drawing import as_fraction, fundus, oct_scan, paper, paste, photograph
 
 

@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.detection.detections import FigureView, PanelDetection
 from pmo_assets.pipeline.detection.frames import framed_grid
 from pmo_assets.pipeline.detection.gutters import Rect, canvas_of
 from pmo_assets.pipeline.detection.images import structure_images
-from pmo_assets.pipeline.geometry import UNIT_BOX
+from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.geometry import UNIT_BOX
 from pmo_assets_tests.pipeline.detection.drawing import Picture, as_fraction, fundus, paper, paste
 
 WHOLE = (PanelDetection("panel", UNIT_BOX, 0.95, "figure"),)

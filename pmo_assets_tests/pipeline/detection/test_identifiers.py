@@ -6,9 +6,9 @@ import numpy as np
 import pymupdf
 import pytest
 
-from pmo_assets.pipeline.detection.detections import FigureView
 from pmo_assets.pipeline.detection.identifiers import find_identifiers, is_positional, parse_identifier
 from pmo_assets.pipeline.detection.panels import structure_canvas
+from pmo_assets.records.detections import FigureView
 from pmo_assets_tests.pipeline.detection.drawing import Picture, live_text, paper, paste, photograph
 
 

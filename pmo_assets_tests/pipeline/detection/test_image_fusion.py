@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.detection.detections import ImageDetection
 from pmo_assets.pipeline.detection.image_fusion import ImageFusionOptions, fused_images
-from pmo_assets.pipeline.geometry import Box, iou
+from pmo_assets.records.detections import ImageDetection
+from pmo_assets.records.geometry import Box, iou
 from pmo_assets_tests.pipeline.detection.fusion import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
 from pmo_assets.pipeline.detection.image_type import (
     FEATURES,
     classify_image_type,
@@ -19,6 +18,7 @@ from pmo_assets.pipeline.detection.image_type import (
     with_network,
     word_odds,
 )
+from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets_tests.pipeline.detection.drawing import fundus, oct_scan, paper, plot
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.detection.detections import FigureView, PanelDetection
 from pmo_assets.pipeline.detection.images import structure_images
-from pmo_assets.pipeline.figures.figure import EmbeddedBitmap
-from pmo_assets.pipeline.geometry import UNIT_BOX, iou
+from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.figure import EmbeddedBitmap
+from pmo_assets.records.geometry import UNIT_BOX, iou
 from pmo_assets_tests.pipeline.detection.drawing import as_fraction, live_text, paper, paste, photograph, plot
 
 WHOLE = (PanelDetection("panel", UNIT_BOX, 0.95, "figure"),)

@@ -20,8 +20,8 @@ from pmo_assets.pipeline.detection.memory_batches import (
     loading,
 )
 from pmo_assets.pipeline.detection.retinanet_config import CheckpointError
-from pmo_assets.pipeline.rejections import ArticleError
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.stores import SystemicError
 
 ARENA = (
     "[ONNXRuntimeError] : 1 : FAIL : bfc_arena.cc:360 Failed to allocate memory for requested buffer of size 28311552"
@@ -148,7 +148,7 @@ def test_a_gpus_free_memory_decides(
 LIMITED = """
 import json, resource, sys
 import numpy as np
-from pmo_assets.pipeline.detection.detections import FigureView
+from pmo_assets.records.detections import FigureView
 from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork
 
 rng = np.random.default_rng(0)

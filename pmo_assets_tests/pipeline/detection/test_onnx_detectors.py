@@ -12,7 +12,6 @@ import onnxruntime
 import pytest
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
-from pmo_assets.pipeline.detection.detections import FigureView
 from pmo_assets.pipeline.detection.onnx_detectors import (
     DETECTOR_FILE,
     MARKS_FILE,
@@ -21,7 +20,8 @@ from pmo_assets.pipeline.detection.onnx_detectors import (
     onnx_session,
     shipped_weights,
 )
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.detections import FigureView
+from pmo_assets.records.stores import SystemicError
 
 
 def pictures() -> list[np.ndarray]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.detection.detections import FigureView, PanelDetection
 from pmo_assets.pipeline.detection.gutters import canvas_of
 from pmo_assets.pipeline.detection.identifiers import Identifier
 from pmo_assets.pipeline.detection.panel_fusion import (
@@ -18,8 +17,9 @@ from pmo_assets.pipeline.detection.panel_fusion import (
     named_by_print,
 )
 from pmo_assets.pipeline.detection.panels import PrintedNames
-from pmo_assets.pipeline.geometry import Box, covered_fraction, iou
 from pmo_assets.pipeline.training.letters import printed
+from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.geometry import Box, covered_fraction, iou
 from pmo_assets_tests.pipeline.detection.fusion import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.detect import detect_panels
-from pmo_assets.pipeline.detection.detections import FigureView, PanelDetection
 from pmo_assets.pipeline.detection.panels import picture_boxes
-from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText
-from pmo_assets.pipeline.geometry import UNIT_BOX, Box, area, contains, intersection, iou, union_box
+from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
+from pmo_assets.records.geometry import UNIT_BOX, Box, area, contains, intersection, iou, union_box
 from pmo_assets_tests.pipeline.detection.drawing import as_fraction, live_text, paper, paste, photograph, plot
 
 

@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
-from pmo_assets.pipeline.detection.detections import FigureView
 from pmo_assets.pipeline.detection.detector_set import detector_set
 from pmo_assets.pipeline.detection.image_fusion import EnsembleImageDetector
 from pmo_assets.pipeline.detection.onnx_detectors import OnnxImageDetector, OnnxPanelDetector
@@ -28,7 +27,8 @@ from pmo_assets.pipeline.detection.retinanet_detectors import (
     boxes_by_group,
     class_scores,
 )
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.detections import FigureView
+from pmo_assets.records.stores import SystemicError
 from pmo_assets_tests.pipeline.detection.drawing import paper, paste, photograph
 
 LEFT, NEARLY_LEFT, RIGHT = (0.0, 0.0, 0.45, 1.0), (0.01, 0.0, 0.45, 0.98), (0.55, 0.0, 1.0, 1.0)
@@ -148,10 +148,10 @@ UNLOADABLE = """
 import sys
 import numpy as np
 from pathlib import Path
-from pmo_assets.pipeline.detection.detections import FigureView
+from pmo_assets.records.detections import FigureView
 from pmo_assets.pipeline.detection.detect import detect_panels
 from pmo_assets.pipeline.detection.detector_set import detector_set
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.stores import SystemicError
 
 detectors = detector_set("network", panel_checkpoint=Path(sys.argv[1]))
 try:

@@ -15,6 +15,8 @@ from pmo_assets.pipeline.evaluation.annotations import (
     article_number,
     read_annotations,
 )
+from pmo_assets.tables.quality import Annotations
+from pmo_assets.tables.schemas import checked
 from pmo_assets_tests.pipeline.evaluation.annotated import article, figure, two_panels
 
 
@@ -95,15 +97,14 @@ def test_a_second_file_of_an_article_is_reported(tmp_path: Path) -> None:
 
 
 def test_articles_are_numbered_as_in_the_tables() -> None:
-    from pmo_assets.pipeline.articles.packages import derived_article_id
+    from pmo_assets.records.packages import derived_article_id
 
     assert article_number("PMC4657150") == 4657150
     assert article_number("plos_pone.0056489") == derived_article_id("plos_pone.0056489")
 
 
 def test_rows_of_the_table_hold_all_of_the_annotation() -> None:
-    from pmo_assets import schemas
 
     articles = [article(two_panels(), figure(label="Figure 2", caption=""), name="PMC3"), article(name="PMC4")]
-    table = schemas.checked(schemas.Annotations, annotation_rows(articles))
+    table = checked(Annotations, annotation_rows(articles))
     assert annotated_articles(table.to_dicts()) == dict(zip((3, 4), articles, strict=True))

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.articles.article import PackageFigure
 from pmo_assets.pipeline.figures.caption_location import (
     LocatedCaptions,
     compact_text,
@@ -15,6 +14,7 @@ from pmo_assets.pipeline.figures.caption_location import (
     located_captions,
 )
 from pmo_assets.pipeline.figures.page import PageContent, page_content
+from pmo_assets.records.article import PackageFigure
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, agrees, caption_text, package_figure
 
 

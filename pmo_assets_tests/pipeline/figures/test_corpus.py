@@ -10,7 +10,7 @@ import pytest
 
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
-from pmo_assets.pipeline.geometry import iou
+from pmo_assets.records.geometry import iou
 
 SHARED = Path(os.environ.get("PMO_CORPUS", Path(__file__).resolve().parents[4] / "shared"))
 

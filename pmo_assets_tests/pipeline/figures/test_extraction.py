@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pmo_assets.pipeline.figures.extraction import Extraction, FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.page import EncryptedPdf, PageLimit, PageLimits, UnreadablePdf
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.geometry import Box
 from pmo_assets_tests.pipeline.figures.typesetting import (
     Manuscript,
     agrees,

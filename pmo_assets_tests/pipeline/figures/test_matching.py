@@ -11,9 +11,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.articles.article import PackageFigure
-from pmo_assets.pipeline.figures.figure import PageBox, PdfFigure
 from pmo_assets.pipeline.figures.matching import MAX_HASH_DISTANCE, match_figures, package_picture
+from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.figure import PageBox, PdfFigure
 from pmo_assets_tests.pipeline.figures.typesetting import caption_text, jpeg, package_figure, photograph
 
 

@@ -6,7 +6,6 @@ import pymupdf
 import pytest
 
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
-from pmo_assets.pipeline.figures.figure import PageBox
 from pmo_assets.pipeline.figures.page import page_content
 from pmo_assets.pipeline.figures.reading_frame import (
     FRAME_SIZE,
@@ -15,7 +14,8 @@ from pmo_assets.pipeline.figures.reading_frame import (
     framed_page,
     reading_frame,
 )
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.figure import PageBox
+from pmo_assets.records.geometry import Box
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, agrees, caption_text, package_figure, photograph
 
 BOX = (90.0, 120.0, 390.0, 320.0)

@@ -8,7 +8,7 @@ import pytest
 from pmo_assets.pipeline.figures.caption_location import located_captions
 from pmo_assets.pipeline.figures.page import page_content
 from pmo_assets.pipeline.figures.regions import LocatedRegions, figure_regions
-from pmo_assets.pipeline.geometry import area, contains, intersection
+from pmo_assets.records.geometry import area, contains, intersection
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, agrees, caption_text, package_figure, photograph
 
 

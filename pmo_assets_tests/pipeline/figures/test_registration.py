@@ -10,16 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.figures.pictures import decoded_gray
 from pmo_assets.pipeline.figures.registration import (
     MIN_CORRELATION,
     SAME_PICTURE,
     correlation,
-    decoded_gray,
     package_gray,
     page_raster,
     registered,
 )
-from pmo_assets.pipeline.geometry import Box, iou
+from pmo_assets.records.geometry import Box, iou
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, jpeg, photograph, png
 
 

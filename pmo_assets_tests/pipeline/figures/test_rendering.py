@@ -11,15 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from pmo_assets.pipeline.figures.figure import PageBox
-from pmo_assets.pipeline.figures.rendering import (
-    PixelGrid,
-    ink_frame,
-    joined_offsets,
-    joined_pixels,
-    png_bytes,
-    render_figure,
-)
+from pmo_assets.pipeline.figures.pictures import png_bytes
+from pmo_assets.pipeline.figures.rendering import PixelGrid, ink_frame, joined_offsets, joined_pixels, render_figure
+from pmo_assets.records.figure import PageBox
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
 
 PLACED = (100.3, 100.7, 340.3, 280.7)

@@ -10,8 +10,8 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.articles.article import PackageFigure
-from pmo_assets.pipeline.geometry import Box, iou
+from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.geometry import Box, iou
 
 WORDS = (
     "patients were examined with retinal imaging before and after the treatment and the results were compared "

@@ -9,7 +9,7 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.geometry import Box, area, denormalise, intersection
+from pmo_assets.records.geometry import Box, area, denormalise, intersection
 
 SCALE = 3.0
 """Pixels per point of the rendering."""

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from lxml import etree
 from PIL import Image
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
-from pmo_assets.pipeline.geometry import contains
 from pmo_assets.pipeline.sample import ArticleSpec, TypesetArticle, random_spec, sample_specs, typeset
+from pmo_assets.records.geometry import contains
+from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets_tests.pipeline.sample.page_ink import assert_exact, stacked_panels
 
 SPECS = sample_specs()

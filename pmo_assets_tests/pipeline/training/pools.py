@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
 from pmo_assets.pipeline.training.pools import PicturePool, PoolPicture
+from pmo_assets.records.image_types import IMAGE_TYPES
 
 
 def striped(seed: int) -> np.ndarray:

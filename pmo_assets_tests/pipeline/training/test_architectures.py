@@ -16,7 +16,6 @@ pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript:
 
 from torch import Tensor  # noqa: E402
 
-from pmo_assets.pipeline.detection.detections import FigureView  # noqa: E402
 from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork  # noqa: E402
 from pmo_assets.pipeline.training.architectures import (  # noqa: E402
     ARCHITECTURES,
@@ -36,6 +35,7 @@ from pmo_assets.pipeline.training.train_detector import (  # noqa: E402
     evaluated,
     train_detector,
 )
+from pmo_assets.records.detections import FigureView  # noqa: E402
 
 SHORT = TrainingOptions(
     steps=2, batch_size=2, evaluate_every=2, validation_figures=2, workers=0, threads=1, warm_up=1, save_seconds=1e9

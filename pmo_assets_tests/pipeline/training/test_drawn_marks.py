@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.detection.detections import IMAGE_TYPES
 from pmo_assets.pipeline.training.drawn_marks import draw_marks
 from pmo_assets.pipeline.training.layouts import split_of
 from pmo_assets.pipeline.training.pools import PicturePool, PoolPicture
+from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets_tests.pipeline.training.pools import small_pool, striped
 
 

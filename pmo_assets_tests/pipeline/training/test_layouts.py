@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.geometry import area, intersection
 from pmo_assets.pipeline.training.layouts import layouts_of_table, parametric_layout, split_of
+from pmo_assets.records.geometry import area, intersection
 
 HEADER = "figure,panel_x0,panel_y0,panel_x1,panel_y1,kind,label_x0,label_y0,label_x1,label_y1,label\n"
 

@@ -13,7 +13,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
 pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript: make test-models")
 
-from pmo_assets.pipeline.detection.detections import FigureView  # noqa: E402
 from pmo_assets.pipeline.detection.input_size import BUCKETS  # noqa: E402
 from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, OnnxMarkClassifier  # noqa: E402
 from pmo_assets.pipeline.training.annotated import write_annotated_shards  # noqa: E402
@@ -43,6 +42,7 @@ from pmo_assets.pipeline.training.train_detector import (  # noqa: E402
 )
 from pmo_assets.pipeline.training.train_marks import MarkExamples, MarkOptions, train_marks  # noqa: E402
 from pmo_assets.pipeline.training.training_run import rate_factor  # noqa: E402
+from pmo_assets.records.detections import FigureView  # noqa: E402
 from pmo_assets_tests.pipeline.training.pools import small_pool  # noqa: E402
 
 SHORT = TrainingOptions(

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.geometry import area, covered_fraction, intersection
 from pmo_assets.pipeline.training.layouts import Layout
 from pmo_assets.pipeline.training.synthetic_figures import identifier_names, synthetic_figure
+from pmo_assets.records.geometry import area, covered_fraction, intersection
 from pmo_assets_tests.pipeline.training.pools import small_pool
 
 POOL = small_pool()

@@ -16,7 +16,6 @@ pytest.importorskip("tensorboard", reason="curves need the extra `models` (tenso
 
 from torch import Tensor, nn  # noqa: E402
 
-from pmo_assets.pipeline.faults import is_out_of_memory  # noqa: E402
 from pmo_assets.pipeline.training import training_run  # noqa: E402
 from pmo_assets.pipeline.training.curves import EVENTS  # noqa: E402
 from pmo_assets.pipeline.training.detector import CompactDetector  # noqa: E402
@@ -29,6 +28,7 @@ from pmo_assets.pipeline.training.training_run import (  # noqa: E402
     move_average,
     trained,
 )
+from pmo_assets.records.faults import is_out_of_memory  # noqa: E402
 
 SHORT = RunOptions(
     steps=6, batch_size=8, learning_rate=0.05, warm_up=1, evaluate_every=2, save_seconds=0.0, threads=1, seed=3

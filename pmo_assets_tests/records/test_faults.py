@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, RuntimeException
 
-from pmo_assets.pipeline.faults import (
+from pmo_assets.records.faults import (
     MANY_ARTICLES,
     SameFault,
     is_out_of_memory,
@@ -18,8 +18,8 @@ from pmo_assets.pipeline.faults import (
     raise_fault,
     same_fault,
 )
-from pmo_assets.pipeline.rejections import ArticleError, Rejection
-from pmo_assets.pipeline.stores import StorageError, SystemicError
+from pmo_assets.records.rejections import ArticleError, Rejection
+from pmo_assets.records.stores import StorageError, SystemicError
 
 ARENA = (
     "[ONNXRuntimeError] : 1 : FAIL : bfc_arena.cc:360 Failed to allocate memory for requested buffer of size 28311552"

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
-from pmo_assets.pipeline.rejections import ArticleError
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.stores import SystemicError
 
 Role = Literal["system", "user", "assistant"]
 Thinking = Literal["off", "on", "default"]

@@ -9,12 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.figures.figure import EmbeddedBitmap, EmbeddedText
-from pmo_assets.pipeline.geometry import Box
-
-ImageType = Literal["CFP", "OCT", "Retinal Imaging", "Other"]
-IMAGE_TYPES: tuple[ImageType, ...] = ("CFP", "OCT", "Retinal Imaging", "Other")
-"""The four imaging types of the paper (Table 1)."""
+from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.image_types import ImageType
 
 SCORE_THRESHOLD = 0.25
 """Detections below this score are dropped (paper, Methods)."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline import geometry as g
+from pmo_assets.records import geometry as g
 
 coordinates = st.floats(-1000, 1000, allow_nan=False)
 boxes = st.tuples(coordinates, coordinates, coordinates, coordinates).map(g.as_box)

@@ -153,3 +153,10 @@ def matched_boxes(first: Sequence[Box], second: Sequence[Box], least: float) -> 
             result[i] = k
             taken.add(k)
     return result
+
+
+def crop_box(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
+    """Return a normalised box as whole pixels (l, t, r, b), at least one pixel wide and high, inside the figure."""
+    left, top = min(max(round(box[0] * width), 0), width - 1), min(max(round(box[1] * height), 0), height - 1)
+    right, bottom = min(max(round(box[2] * width), left + 1), width), min(max(round(box[3] * height), top + 1), height)
+    return left, top, right, bottom

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pmo_assets.pipeline.rejections import TRACEBACK_LINES, ArticleError, rejection_from
+from pmo_assets.records.rejections import TRACEBACK_LINES, ArticleError, rejection_from
 
 
 class Unfit(ArticleError):

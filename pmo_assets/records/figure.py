@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pmo_assets.pipeline.geometry import Box
+from pmo_assets.records.geometry import Box
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from pmo_assets.pipeline.rejections import ArticleError, Rejection
-from pmo_assets.pipeline.stores import SystemicError
+from pmo_assets.records.rejections import ArticleError, Rejection
+from pmo_assets.records.stores import SystemicError
 
 _MEMORY = re.compile(
     r"failed to allocate|bfc_?arena|out of memory|(?:can'?t|cannot|unable to) allocate|ALLOC_FAILED"

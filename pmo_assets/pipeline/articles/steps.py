@@ -1,0 +1,223 @@
+"""Steps of the group `articles`: an article's facts, and the figures that its XML lists.
+
+A step takes rows of tables and gives a `StepOutput`: this is what a worker process runs for one article, and what
+`pmo article` and a notebook call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import PurePosixPath
+from typing import Any
+
+from pmo_assets.pipeline.articles.credit import citation_text, pmc_number
+from pmo_assets.pipeline.articles.dois import clean_doi
+from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
+from pmo_assets.pipeline.articles.jats import is_retracted_title, parse_jats
+from pmo_assets.pipeline.articles.licences import license_code, license_statements, license_url
+from pmo_assets.pipeline.articles.relevance import (
+    Relevance,
+    Specialty,
+    assess_relevance,
+    assess_relevance_of_text,
+)
+from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
+from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decode_gray
+from pmo_assets.pipeline.figures.registration import PICTURE_SIDE
+from pmo_assets.records.article import Article, PackageFigure
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.rejections import ArticleError, rejection_from
+from pmo_assets.records.stores import ObjectStore
+
+
+class NoPdf(ArticleError):
+    """The package holds no PDF: figures cannot be extracted at full resolution."""
+
+
+def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty) -> StepOutput:
+    """Read an article's facts from its XML and judge its relevance: a row of `articles`.
+
+    Args:
+        package: row of `article_packages`.
+        objects: where the files are.
+        specialty: what is wanted.
+    """
+    article_id = package["article_id"]
+    output = StepOutput()
+    article: Article | None = None
+    if package["xml"] is not None:
+        try:
+            article = parse_jats(objects.get(package["xml"]))
+        except ArticleError as error:
+            # The article goes on without its XML: figures are then found by layout alone.
+            output.rejections.append(rejection_from(error, stage="articles", article_id=article_id))
+    front = _front_matter(package, article, objects)
+    if article is not None:
+        relevance, statements = assess_relevance(article, specialty), [article.license_text]
+        stated = article.license_code
+    else:
+        relevance, statement, fault = _judged_by_pdf(package, objects, specialty)
+        if fault is not None and not relevance.relevant:  # else pdf_figures meets the same PDF
+            output.rejections.append(rejection_from(fault, stage="articles", article_id=article_id))
+        statements = [statement]
+        # What metadata and pages state together: of two licences the more restrictive counts.
+        stated = license_code(" ".join([*front.licences, statement]))
+    has_pdf = package["pdf"] is not None
+    retracted = package["is_retracted"] or (article.is_retracted if article else is_retracted_title(front.title))
+    if not has_pdf:
+        output.rejections.append(
+            rejection_from(NoPdf("the package holds no PDF"), stage="articles", article_id=article_id)
+        )
+    # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote. Metadata that cannot be
+    # read, or not be understood ("all rights reserved"), may allow less than they do.
+    curated = package["license_code"]
+    code = None if package["license_unknown"] else license_code(curated) if curated else stated
+    deed = license_url(code, package["license_code"], article.license_url if article else None)
+    credit, sources = _credit(package, article, front)
+    output.rows.append(
+        {
+            **{name: package[name] for name in ("article_id", "name", "version")},
+            "pmcid": pmc_number(article_id, article.pmcid if article else None),
+            "pmid": article.pmid if article else None,
+            **credit,
+            "license_code": code,
+            "license_url": deed or license_url(code, *front.licences, *statements, front.license_links),
+            "stated_by": [{"fact": fact, "source": source} for fact, source in sources.items()],
+            "is_manuscript": bool(package["is_manuscript"]),
+            "is_retracted": retracted,
+            "has_xml": article is not None,
+            "has_pdf": has_pdf,
+            "relevant": relevance.relevant,
+            "criteria": list(relevance.criteria),
+            "relevance_reason": relevance.reason,
+            "selected": relevance.relevant and has_pdf and not retracted,
+            "xml": package["xml"] if article is not None else None,
+            "pdf": package["pdf"],
+        }
+    )
+    return output
+
+
+def _front_matter(package: Mapping[str, Any], article: Article | None, objects: ObjectStore) -> FrontMatter:
+    """Return what the PDF says of its article, where the XML leaves anything open."""
+    known = article is not None and all(
+        (article.title, article.authors, article.doi, article.journal, article.year, article.license_url)
+    )
+    if known or package["pdf"] is None:
+        return FrontMatter()
+    try:
+        return read_front_matter(objects.get(package["pdf"]))
+    except ArticleError:
+        return FrontMatter()  # the reason is recorded where the article needs its PDF
+
+
+def _credit(
+    package: Mapping[str, Any], article: Article | None, front: FrontMatter
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what credits the article, and where each fact stands: the source's statement, the XML, the PDF."""
+    facts: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for fact in ("title", "authors", "doi", "journal", "year"):
+        places = (
+            ("metadata", package.get(fact)),
+            ("XML", getattr(article, fact, None)),
+            (front.sources.get(fact, ""), getattr(front, fact)),
+        )
+        source, value = next(((place, value) for place, value in places if value), ("", None))
+        facts[fact] = list(value or ()) if fact == "authors" else value
+        if value:
+            sources[fact] = source
+    facts["doi"] = clean_doi(facts["doi"])
+    printed = citation_text(front.journal, front.year, front.volume, front.pages)
+    listed = article.citation if article else ""
+    # An XML that names journal and year only says less than the PDF's own citation.
+    says_less = not listed or (facts["year"] is not None and listed.endswith(str(facts["year"])))
+    own = printed if says_less and (front.volume or front.pages) else listed or printed
+    facts["citation"] = package["citation"] or own or None
+    return facts, sources
+
+
+def _judged_by_pdf(
+    package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty
+) -> tuple[Relevance, str, ArticleError | None]:
+    """Return relevance and licence statements of an article without a readable XML, from its PDF's text.
+
+    Without text nothing can be judged relevant: then the error says why there is none.
+    """
+    nothing = assess_relevance_of_text([], "", specialty), ""
+    if package["pdf"] is None:
+        return *nothing, None
+    try:
+        extraction = extract_figures(objects.get(package["pdf"]), options=FigureOptions(render=False))
+    except ArticleError as error:
+        return *nothing, error
+    captions = [figure.caption for figure in extraction.figures]
+    relevance = assess_relevance_of_text(captions, extraction.text, specialty)
+    return relevance, license_statements(extraction.text), None
+
+
+def read_package_figures(
+    article: Mapping[str, Any], figure_files: Sequence[Mapping[str, str]], objects: ObjectStore
+) -> StepOutput:
+    """List the figures of the JATS XML with their package pictures: rows of `package_figures`.
+
+    This is where package pictures are decoded for the first time: one that cannot be is rejected here, and the steps
+    that follow do without it.
+
+    Args:
+        article: row of `articles` with `xml`.
+        figure_files: the package's pictures, {name, key}.
+        objects: where the files are.
+    """
+    parsed = parse_jats(objects.get(article["xml"]))
+    files = {PurePosixPath(item["name"]).name: item["key"] for item in figure_files}
+    pictures = [_package_picture(figure, files) for figure in parsed.figures]
+    figure_of = {
+        picture: figure.image_cluster_id
+        for figure, picture in reversed(list(zip(parsed.figures, pictures, strict=True)))
+        if picture is not None
+    }
+    output = StepOutput()
+    unreadable = set()
+    for name, key in sorted(files.items()):
+        try:
+            decode_gray(objects.get(key), PICTURE_SIDE)
+        except PictureUnreadable as error:
+            unreadable.add(name)
+            reason = PictureUnreadable(f"{name} cannot be used: {error}; the figure is looked for without it")
+            shown = figure_of.get(name, PurePosixPath(name).stem)
+            output.rejections.append(
+                rejection_from(
+                    reason, stage="package_figures", article_id=article["article_id"], image_cluster_id=shown
+                )
+            )
+    for ordinal, (figure, picture) in enumerate(zip(parsed.figures, pictures, strict=True)):
+        output.rows.append(
+            {
+                "article_id": article["article_id"],
+                "image_cluster_id": figure.image_cluster_id,
+                "ordinal": ordinal,
+                "label": figure.label,
+                "caption": figure.caption,
+                "graphics": list(figure.graphics),
+                "mentions": [asdict(mention) for mention in figure.mentions],
+                "file": None if picture is None or picture in unreadable else files[picture],
+            }
+        )
+    return output
+
+
+def _package_picture(figure: PackageFigure, files: Collection[str]) -> str | None:
+    """Return the file of the figure's picture: named like a graphic, with or without a picture suffix."""
+    names = [PurePosixPath(graphic).name for graphic in figure.graphics] or [figure.image_cluster_id]
+    for name in [*names, figure.image_cluster_id]:
+        for file_name in (name, *(f"{name}{suffix}" for suffix in (".jpg", ".jpeg", ".png", ".gif"))):
+            if file_name in files:
+                return file_name
+        by_stem = [
+            file_name for file_name in sorted(files) if PurePosixPath(file_name).stem == PurePosixPath(name).stem
+        ]
+        if by_stem:
+            return by_stem[0]
+    return None

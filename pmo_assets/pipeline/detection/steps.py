@@ -1,0 +1,208 @@
+"""Steps of the group `detections`: panels, identifiers and images of an article's figures.
+
+A step takes rows of tables and gives a `StepOutput`: this is what a worker process runs for one article, and what
+`pmo article` and a notebook call.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.assembly.assemble import words_of_panels
+from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets.pipeline.detection.detect import NMS_IOU, images_of_figures, panels_of_figures
+from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSource, detector_set
+from pmo_assets.pipeline.detection.memory_batches import Provider
+from pmo_assets.pipeline.detection.retinanet_detectors import Runtime
+from pmo_assets.pipeline.figures.pictures import decoded
+from pmo_assets.records.detections import SCORE_THRESHOLD, FigureView
+from pmo_assets.records.faults import raise_fault
+from pmo_assets.records.outcome import Row, StepOutput, for_each_figure
+from pmo_assets.records.stores import Picture, PixelStore
+from pmo_assets.tables.captions import caption_split
+from pmo_assets.tables.detections import in_detection_order, panel_detection
+from pmo_assets.tables.figures import embedded_bitmaps, embedded_texts
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionOptions:
+    """Which detectors (see `detector_set`), where their networks run, and the thresholds (paper, Methods)."""
+
+    score_threshold: float = SCORE_THRESHOLD
+    nms_iou: float = NMS_IOU
+    source: DetectorSource = "both"
+    provider: Provider = "cpu"
+    detector_file: Path | None = None
+    marks_file: Path | None = None
+    panel_checkpoint: Path | None = None
+    image_checkpoint: Path | None = None
+    runtime: Runtime = "torch"
+
+    def detectors(self) -> DetectorSet:
+        """Return the detectors, made once per process."""
+        return detector_set(
+            self.source,
+            self.provider,
+            self.detector_file,
+            self.marks_file,
+            panel_checkpoint=self.panel_checkpoint,
+            image_checkpoint=self.image_checkpoint,
+            runtime=self.runtime,
+        )
+
+    def load_for_panels(self) -> None:
+        """Load what `detect_article_panels` works with, so that it is not loaded at an article's expense.
+
+        Raises:
+            SystemicError: when that cannot be done.
+        """
+        for network in self.detectors().panel_networks:
+            network.load()
+
+    def load_for_images(self) -> None:
+        """Load what `detect_article_images` works with; see `load_for_panels`."""
+        for network in self.detectors().image_networks:
+            network.load()
+
+
+def figure_view(figure: Mapping[str, Any], pixels: NDArray[np.uint8]) -> FigureView:
+    """Return what detectors see of a row of `figures`; the caption's grammar tells which identifiers to expect."""
+    return FigureView(
+        pixels=pixels,
+        bitmaps=embedded_bitmaps(figure),
+        texts=embedded_texts(figure),
+        caption_identifiers=split_caption(figure["caption"]).identifiers,
+    )
+
+
+GROUP_FIGURES, GROUP_PIXELS = 16, 40_000_000
+"""So many figures of an article, with so many pixels in all, are put to detectors on a GPU at once."""
+
+
+def _figure_groups(figures: Sequence[Mapping[str, Any]], provider: Provider) -> Iterator[list[Mapping[str, Any]]]:
+    """Give an article's figures in groups that fill a GPU, one by one on the CPU, where larger ones gain nothing."""
+    group: list[Mapping[str, Any]] = []
+    for figure in figures:
+        pixels = sum(f["width"] * f["height"] for f in [*group, figure])
+        if group and (provider == "cpu" or len(group) >= GROUP_FIGURES or pixels > GROUP_PIXELS):
+            yield group
+            group = []
+        group.append(figure)
+    if group:
+        yield group
+
+
+def _for_each_group(
+    figures: Sequence[Mapping[str, Any]],
+    stage: str,
+    provider: Provider,
+    make: Callable[[Sequence[Mapping[str, Any]]], list[Row]],
+) -> StepOutput:
+    """Apply `make(figures) -> rows` to groups of figures; after a failure in a group, to each of its figures alone."""
+    output = StepOutput()
+    for group in _figure_groups(figures, provider):
+        if len(group) > 1:
+            try:
+                output.rows.extend(make(group))
+                continue
+            except Exception as error:
+                raise_fault(error)
+                _LOG.info("%s: %s figures together failed, each is tried alone: %s", stage, len(group), error)
+        alone = for_each_figure(group, stage, lambda figure: make([figure]))
+        output.rows.extend(alone.rows)
+        output.rejections.extend(alone.rejections)
+    return output
+
+
+def figure_key(figure: Mapping[str, Any]) -> Row:
+    return {"article_id": figure["article_id"], "image_cluster_id": figure["image_cluster_id"]}
+
+
+def detect_article_panels(
+    article_id: int, figures: Sequence[Mapping[str, Any]], pixels: PixelStore, options: DetectionOptions
+) -> StepOutput:
+    """Find panels and panel identifiers in an article's figures: rows of `panel_detections`."""
+    detectors = options.detectors()
+    pictures = pixels.read(article_id)
+
+    def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
+        found = panels_of_figures(
+            _views(group, pictures),
+            detectors.panels,
+            score_threshold=options.score_threshold,
+            nms_iou=options.nms_iou,
+        )
+        result = []
+        for figure, detections in zip(group, found, strict=True):
+            counts = {"panel": 0, "identifier": 0}
+            for detection in detections:
+                number = counts[detection.kind]
+                counts[detection.kind] += 1
+                name = f"{'p' if detection.kind == 'panel' else 'l'}{number}"
+                result.append({**figure_key(figure), "detection_id": name, **asdict(detection)})
+        return result
+
+    return _for_each_group(figures, "panel_detections", options.provider, rows)
+
+
+def _views(figures: Sequence[Mapping[str, Any]], pictures: Mapping[str, Picture]) -> list[FigureView]:
+    keys = [figure["pdf_figure_id"] for figure in figures]
+    return [figure_view(f, decoded(pictures.get(key), key)) for f, key in zip(figures, keys, strict=True)]
+
+
+def detect_article_images(
+    article_id: int,
+    figures: Sequence[Mapping[str, Any]],
+    panel_rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    subcaption_rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    pixels: PixelStore,
+    options: DetectionOptions,
+) -> StepOutput:
+    """Find images in an article's figures, with type and mark status: rows of `image_detections`.
+
+    Args:
+        article_id: PMC number.
+        figures: its rows of `figures`.
+        panel_rows: rows of `panel_detections` by image_cluster_id.
+        subcaption_rows: rows of `subcaptions` by image_cluster_id; their words are evidence for the type.
+        pixels: where the renderings are.
+        options: detectors and thresholds.
+    """
+    detectors = options.detectors()
+    pictures = pixels.read(article_id)
+
+    def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
+        panels, words = [], []
+        for figure in group:
+            cluster = figure["image_cluster_id"]
+            panels.append(tuple(panel_detection(row) for row in in_detection_order(panel_rows.get(cluster, ()))))
+            split = caption_split(subcaption_rows.get(cluster, ()))
+            words.append(words_of_panels(panels[-1], split, figure["caption"]))
+        found = images_of_figures(
+            _views(group, pictures),
+            panels,
+            detectors.images,
+            detectors.marks,
+            words_of_panels=words,
+            score_threshold=options.score_threshold,
+            nms_iou=options.nms_iou,
+        )
+        result = []
+        for figure, detections in zip(group, found, strict=True):
+            for number, detection in enumerate(detections):
+                row = asdict(detection)
+                row.pop("type_scores")
+                row.pop("seen_types")
+                result.append({**figure_key(figure), "detection_id": f"i{number}", **row})
+        return result
+
+    return _for_each_group(figures, "image_detections", options.provider, rows)

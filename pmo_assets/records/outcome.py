@@ -1,0 +1,48 @@
+"""What a step makes of one article: rows, and what it could not process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pmo_assets.records.faults import raise_fault
+from pmo_assets.records.rejections import Rejection, rejection_from
+
+Row = dict[str, Any]
+"""A row of a table, by column name (`pmo_assets.tables`)."""
+
+
+@dataclass
+class StepOutput:
+    """What a step made of one article.
+
+    Attributes:
+        rows: rows of the step's table.
+        rejections: what it could not process.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    rejections: list[Rejection] = field(default_factory=list)
+
+
+def for_each_figure(
+    figures: Sequence[Mapping[str, Any]], stage: str, make: Callable[[Mapping[str, Any]], Sequence[Row]]
+) -> StepOutput:
+    """Apply `make(figure) -> rows` to each figure; a figure that fails in whatever way becomes a rejection."""
+    output = StepOutput()
+    for figure in figures:
+        try:
+            output.rows.extend(make(figure))
+        except Exception as error:
+            raise_fault(error)
+            rejection = rejection_from(
+                error, stage=stage, article_id=figure["article_id"], image_cluster_id=figure["image_cluster_id"]
+            )
+            output.rejections.append(rejection)
+    return output
+
+
+def figure_key(row: Mapping[str, Any]) -> Row:
+    """Return the columns that identify the figure of a row."""
+    return {"article_id": row["article_id"], "image_cluster_id": row["image_cluster_id"]}

@@ -1,0 +1,34 @@
+"""Columns that several tables share. Boxes in a table are lists [left, top, right, bottom]."""
+
+from __future__ import annotations
+
+import dataframely as dy
+
+
+def box_column(description: str, *, nullable: bool = False) -> dy.List:
+    return dy.List(dy.Float64(), nullable=nullable, min_length=4, max_length=4, description=description)
+
+
+def page_boxes_column(description: str) -> dy.List:
+    return dy.List(
+        dy.Struct({"page": dy.Int64(min=0), "bbox": dy.List(dy.Float64(), min_length=4, max_length=4)}),
+        description=description,
+    )
+
+
+SEGMENTS = "[start, end) character ranges of the caption, in order"
+
+
+class ArticleKey(dy.Schema):
+    """Columns that every table starts with."""
+
+    article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"; see the README for others')
+
+
+class FigureKey(dy.Schema):
+    """Columns that identify a figure."""
+
+    article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"; see the README for others')
+    image_cluster_id = dy.String(
+        primary_key=True, description="Figure within the article: its graphic's name in the XML"
+    )

@@ -1,0 +1,71 @@
+"""Tables of the group `detections`, and the records that the pipeline makes of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dataframely as dy
+
+from pmo_assets.records.detections import ImageDetection, PanelDetection
+from pmo_assets.tables.columns import FigureKey, box_column
+
+
+class PanelDetections(FigureKey):
+    """Panels and panel identifiers found in each figure."""
+
+    detection_id = dy.String(
+        primary_key=True, description="Unique in the figure: p0, p1 … panels; l0, l1 … identifiers"
+    )
+    kind = dy.Enum(["panel", "identifier"], description="What the box holds")
+    box = box_column("Normalised to the figure")
+    score = dy.Float64(min=0, max=1, description="Detection score")
+    source = dy.String(description="Where the box came from: bitmap, gutter, text, identifier, figure")
+    text = dy.String(nullable=True, description="The identifier as read; null for panels and unread identifiers")
+
+
+class ImageDetections(FigureKey):
+    """Images in each figure with imaging type and mark status."""
+
+    detection_id = dy.String(primary_key=True, description="Unique in the figure: i0, i1 …")
+    box = box_column("Normalised to the figure")
+    score = dy.Float64(min=0, max=1, description="That there is an image")
+    source = dy.String(description="Where the box came from: bitmap, gutter, figure")
+    image_type = dy.Enum(
+        ["CFP", "OCT", "Retinal Imaging", "Other"], nullable=True, description="Imaging type; null when undecided"
+    )
+    type_score = dy.Float64(min=0, max=1, description="Score of the type")
+    type_reason = dy.String(description="Why the type is what it is, or why it is undecided")
+    marked = dy.Bool(nullable=True, description="A mark points at a region; null when undecided")
+    mark_score = dy.Float64(min=0, max=1, description="That the image is marked")
+
+
+SCHEMAS: dict[str, type[dy.Schema]] = {"panel_detections": PanelDetections, "image_detections": ImageDetections}
+"""The schema of each asset of the group that is a table."""
+
+
+def in_detection_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return a figure's detections as the detector gave them: panels, then identifiers, then images, by number.
+
+    A table is sorted by its key, in which "l0" comes before "p0" and "p10" before "p2".
+    """
+    return sorted(rows, key=lambda row: ("pli".index(row["detection_id"][0]), int(row["detection_id"][1:])))
+
+
+def panel_detection(row: Mapping[str, Any]) -> PanelDetection:
+    """Return the record of a row of `panel_detections`."""
+    return PanelDetection(row["kind"], tuple(row["box"]), row["score"], row["source"], row["text"])
+
+
+def image_detection(row: Mapping[str, Any]) -> ImageDetection:
+    """Return the record of a row of `image_detections`; the scores of the other types are not kept in the table."""
+    return ImageDetection(
+        box=tuple(row["box"]),
+        score=row["score"],
+        source=row["source"],
+        image_type=row["image_type"],
+        type_score=row["type_score"],
+        type_reason=row["type_reason"],
+        marked=row["marked"],
+        mark_score=row["mark_score"],
+    )
