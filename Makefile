@@ -67,7 +67,7 @@ format: $(STAMP) ## Put the code into the project's style
 	$(BIN)/ruff format .
 
 readme: $(STAMP) ## Renew the tables of settings and columns in the README
-	$(BIN)/python -m pmo_assets.documentation README.md
+	$(BIN)/python -m pmo_assets.cli.documentation README.md
 
 constraints: $(STAMP) ## Renew the pinned versions
 	$(BIN)/python -m pip install --quiet uv

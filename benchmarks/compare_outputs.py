@@ -25,7 +25,7 @@ from pathlib import Path
 
 import polars as pl
 
-PMO = [sys.executable, "-c", "from pmo_assets.cli import main; main()"]
+PMO = [sys.executable, "-c", "from pmo_assets.cli.main import main; main()"]
 CHECKSUMS = "checksums.json"
 LARGEST_COPY = 16 * 2**20
 """Bytes; a larger file is compared by its checksum only."""

@@ -30,11 +30,11 @@ from score_detection import annotated_figures, figure_view
 
 from pmo_assets.pipeline.detection.detect import images_of_figures, panels_of_figures
 from pmo_assets.pipeline.detection.detector_set import DetectorSource, detector_set
-from pmo_assets.pipeline.detection.onnx_detectors import FigureNetwork, OnnxMarkClassifier
-from pmo_assets.pipeline.training.pools import PicturePool
-from pmo_assets.pipeline.training.synthetic_figures import synthetic_figure
+from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, OnnxMarkClassifier
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box
+from pmo_assets.training.synthetic.pools import PicturePool
+from pmo_assets.training.synthetic.synthetic_figures import synthetic_figure
 
 Work = Callable[[Sequence[FigureView]], object]
 Prepare = Callable[[], Work]
@@ -78,7 +78,7 @@ def retinanet() -> Work:
     """Return a RetinaNet with random weights, at most eight figures per pass."""
     import torch
 
-    from pmo_assets.pipeline.detection.retinanet import RetinaNet, TorchNetwork
+    from pmo_assets.pipeline.detection.networks.retinanet import RetinaNet, TorchNetwork
 
     torch.set_num_threads(1)
     network = TorchNetwork(RetinaNet(4), batch_size=8)

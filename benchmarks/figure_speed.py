@@ -29,10 +29,10 @@ from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.page import TEXT_FLAGS
 from pmo_assets.pipeline.figures.pictures import png_bytes
-from pmo_assets.pipeline.sample import sample_articles
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure
 from pmo_assets.records.rejections import ArticleError
+from pmo_assets.samples import sample_articles
 
 Job = tuple[bytes, tuple[PackageFigure, ...]]
 

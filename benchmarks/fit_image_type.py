@@ -36,7 +36,7 @@ SETS = {
     "octa_faz_zenodo5075194": "Retinal Imaging",
 }
 
-WEIGHTS = Path(__file__).parents[1] / "pmo_assets" / "pipeline" / "detection" / "image_type_weights.json"
+WEIGHTS = Path(__file__).parents[1] / "pmo_assets" / "weights" / "image_type.json"
 
 
 def pictures(shared: Path) -> Iterator[tuple[NDArray[np.uint8], str, str, str]]:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PMO = [sys.executable, "-c", "from pmo_assets.cli import main; main()"]
+PMO = [sys.executable, "-c", "from pmo_assets.cli.main import main; main()"]
 
 
 def main() -> None:

@@ -15,18 +15,18 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from pmo_assets.pipeline.article import MemoryObjects, annotation, process_article
-from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
-from pmo_assets.pipeline.articles.packages import list_package
-from pmo_assets.pipeline.articles.relevance import load_specialty
-from pmo_assets.pipeline.evaluation.annotations import (
+from pmo_assets.annotation.annotations import (
     AnnotatedArticle,
     annotation_files,
     article_number,
     read_annotations,
 )
-from pmo_assets.pipeline.evaluation.scores import article_scores, score_lines
-from pmo_assets.resources.sources import LocalFolder
+from pmo_assets.pipeline.article import MemoryObjects, annotation, process_article
+from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
+from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.quality.metrics.scores import article_scores, score_lines
+from pmo_assets.sources.local import LocalFolder
+from pmo_assets.sources.package_folders import list_package
 
 
 def article_json(folder: Path, *, ignore_xml: bool) -> dict[str, object]:

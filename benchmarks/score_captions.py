@@ -25,8 +25,8 @@ from sacrebleu.metrics import BLEU
 
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.captions.split import split_caption
-from pmo_assets.pipeline.evaluation.captions import caption_score as evaluated
-from pmo_assets.pipeline.evaluation.captions import split_rows
+from pmo_assets.quality.metrics.captions import caption_score as evaluated
+from pmo_assets.quality.metrics.captions import split_rows
 
 _BLEU = BLEU(effective_order=True)
 # A caption with one of these may have panels: without annotation, nobody can say whether a split of it is false.

@@ -22,12 +22,12 @@ import cv2
 import numpy as np
 import pymupdf
 
+from pmo_assets.annotation.annotations import AnnotatedArticle, article_number
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detector_set import detector_set
-from pmo_assets.pipeline.evaluation.annotations import AnnotatedArticle, article_number
-from pmo_assets.pipeline.evaluation.detection import average_precision, figure_boxes, ranked
-from pmo_assets.pipeline.evaluation.matching import matched_articles
-from pmo_assets.pipeline.evaluation.scores import article_scores, score_lines
+from pmo_assets.quality.metrics.detection import average_precision, figure_boxes, ranked
+from pmo_assets.quality.metrics.matching import matched_articles
+from pmo_assets.quality.metrics.scores import article_scores, score_lines
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
 from pmo_assets.records.geometry import (

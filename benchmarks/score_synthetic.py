@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, detector_set
-from pmo_assets.pipeline.training.average_precision import average_precision
-from pmo_assets.pipeline.training.coco import figure_of_coco, read_coco, shards
-from pmo_assets.pipeline.training.synthetic_figures import SyntheticFigure
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.training.data.coco import figure_of_coco, read_coco, shards
+from pmo_assets.training.loop.average_precision import average_precision
+from pmo_assets.training.synthetic.synthetic_figures import SyntheticFigure
 
 Scored = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Boxes (n, 4) and scores (n,)."""

@@ -19,15 +19,15 @@ from pathlib import Path
 
 import dagster as dg
 
-from pmo_assets.assets.dataset import BATCH_ASSETS
 from pmo_assets.definitions import build_defs
-from pmo_assets.resources.registry import BatchRegistry
-from pmo_assets.resources.sources import LocalFolder
-from pmo_assets.resources.storage import DataRoot
-from pmo_assets.resources.worker_process import Worker
-from pmo_assets.resources.workers import WorkerPool, _Job
-from pmo_assets.runner import register_partitions, run_job
+from pmo_assets.defs.assets.dataset import BATCH_ASSETS
+from pmo_assets.defs.runner import register_partitions, run_job
 from pmo_assets.settings import Settings
+from pmo_assets.sources.local import LocalFolder
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets.workers.pool import WorkerPool, _Job
+from pmo_assets.workers.process import Worker
 
 MIB = 2**20
 

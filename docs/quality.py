@@ -12,10 +12,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from pmo_assets.quality import PageRenderer, detections_measured, scored_articles
-from pmo_assets.resources.storage import ContentStore, DataRoot, Tables
-from pmo_assets.resources.workers import WorkerPool
+from pmo_assets.quality.quality import PageRenderer, detections_measured, scored_articles
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.objects import ContentStore
+from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.comparisons import case, stacked
+from pmo_assets.workers.pool import WorkerPool
 
 
 def main() -> None:

@@ -7,16 +7,19 @@ from typing import Any
 
 import dagster as dg
 
-from pmo_assets.assets import articles, captions, dataset, detections, figures, models, panels, quality
-from pmo_assets.jobs import MAKE_RELEASE, MEASURE_QUALITY, PROCESS_BATCH
+from pmo_assets.defs.assets import articles, captions, dataset, detections, figures, models, panels, quality
+from pmo_assets.defs.io_manager import ParquetTables
+from pmo_assets.defs.jobs import MAKE_RELEASE, MEASURE_QUALITY, PROCESS_BATCH
+from pmo_assets.defs.schedules import WEEKLY_RELEASE
+from pmo_assets.defs.sensors import registered_batches
+from pmo_assets.models.chat import chat_model
 from pmo_assets.records.chat import ChatModel
-from pmo_assets.resources.chat import chat_model
-from pmo_assets.resources.registry import BatchRegistry
-from pmo_assets.resources.storage import ContentStore, DataRoot, ParquetTables, Tables
-from pmo_assets.resources.workers import Progress, TimedProgress, WorkerPool, device_pool, memory_warning
-from pmo_assets.schedules import WEEKLY_RELEASE
-from pmo_assets.sensors import registered_batches
 from pmo_assets.settings import Settings, settings_digest
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.objects import ContentStore
+from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets.storage.tables import Tables
+from pmo_assets.workers.pool import Progress, TimedProgress, WorkerPool, device_pool, memory_warning
 
 
 def workers_resource(settings: Settings, progress: Progress | None = None) -> dg.ResourceDefinition:

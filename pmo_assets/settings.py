@@ -19,7 +19,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
-from pmo_assets.pipeline.detection.retinanet_config import config_files
+from pmo_assets.pipeline.detection.networks.retinanet_config import config_files
 
 _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)

@@ -28,7 +28,7 @@ def shared_folder() -> Path:
 @pytest.fixture(scope="session")
 def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The standard sample articles: `articles/` and `truth/`."""
-    from pmo_assets.pipeline.sample import write_sample_articles
+    from pmo_assets.samples import write_sample_articles
 
     folder = tmp_path_factory.mktemp("samples")
     write_sample_articles(folder)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from pmo_assets.assets.dataset import BATCH_ASSETS
-from pmo_assets.assets.quality import QUALITY_ASSETS
+from pmo_assets.defs.assets.dataset import BATCH_ASSETS
+from pmo_assets.defs.assets.quality import QUALITY_ASSETS
+from pmo_assets.defs.step_options import detection_options
+from pmo_assets.defs.versions import source_version
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings, settings_digest, settings_table
-from pmo_assets.step_options import detection_options
-from pmo_assets.versions import source_version
 
 
 def test_every_option_is_documented_and_has_a_variable() -> None:
@@ -138,7 +138,7 @@ def test_the_source_version_depends_on_what_is_named() -> None:
 
 
 def test_the_readme_lists_settings_and_columns_as_they_are() -> None:
-    from pmo_assets.documentation import documented
+    from pmo_assets.cli.documentation import documented
 
     readme = Path(__file__).resolve().parents[1] / "README.md"
     assert documented(readme.read_text(encoding="utf-8")) == readme.read_text(encoding="utf-8"), "run `make readme`"

@@ -1,6 +1,6 @@
 """What the steps need of a language model: a protocol, its request and answer, and how it can fail.
 
-`pmo_assets.resources.chat` implements the protocol for an OpenAI-compatible endpoint and for vLLM in process.
+`pmo_assets.models.chat` implements the protocol for an OpenAI-compatible endpoint and for vLLM in process.
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image, ImageDraw
 
-from pmo_assets.pipeline.evaluation.alignment import Stretch, text_difference
 from pmo_assets.records.geometry import Box, as_box, expand
 from pmo_assets.viewing.captions import Segments, caption_picture
 from pmo_assets.viewing.lettering import Lettering
 from pmo_assets.viewing.markup import plain_text
 from pmo_assets.viewing.overlays import Pixels, draw_detections, draw_frame
 from pmo_assets.viewing.palette import FOUND_COLOUR, TRUTH_COLOUR, mixed
+from pmo_assets.viewing.text_differences import Stretch, text_difference
 
 WIDTH = 900
 """Pixels of a picture that shows two sides."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from lxml import etree
 
-from pmo_assets.pipeline.sample.hostile import entity_bomb, malformed_xml
+from pmo_assets.samples.hostile import entity_bomb, malformed_xml
 from pmo_assets_tests.faults.hostile_captions import hostile_caption
 from pmo_assets_tests.faults.material import ATTACKS, ODD_CHARACTERS, cut, flipped, without_a_part
 

@@ -16,9 +16,8 @@ import numpy as np
 import polars as pl
 import pymupdf
 
-from pmo_assets.captions_cli import coloured_caption
+from pmo_assets.cli.captions import coloured_caption
 from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels, rows_by_figure
-from pmo_assets.pipeline.articles.batches import manifest_rows
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import Specialty, load_specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
@@ -37,8 +36,9 @@ from pmo_assets.records.packages import PackageListing
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.records.stores import Picture
 from pmo_assets.records.subcaptions import CaptionSplit
-from pmo_assets.reports import _gallery_panel
-from pmo_assets.resources.sources import LocalFolder
+from pmo_assets.release.reports import _gallery_panel
+from pmo_assets.sources.local import LocalFolder
+from pmo_assets.storage.batches import manifest_rows
 from pmo_assets.tables.articles import ArticleBatch, ArticlePackages
 from pmo_assets.tables.dataset import DatasetRows
 from pmo_assets.tables.figures import Figures

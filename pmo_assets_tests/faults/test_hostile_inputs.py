@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pmo_assets.resources.workers import WorkerPool
+from pmo_assets.workers.pool import WorkerPool
 from pmo_assets_tests.faults.steps import CASES, run_case
 
 pytestmark = pytest.mark.faults

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from pmo_assets.records.outcome import StepOutput
-from pmo_assets.resources.workers import WorkerPool
+from pmo_assets.workers.pool import WorkerPool
 
 pytestmark = [pytest.mark.faults, pytest.mark.skipif(sys.platform != "linux", reason="looks for workers as on Linux")]
 

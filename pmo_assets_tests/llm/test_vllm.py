@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from pmo_assets.models.chat import ChatEndpoint, KeptAnswers
 from pmo_assets.pipeline.captions.model_split import (
     IDENTIFIERS_TASK,
     CaptionReader,
@@ -31,8 +32,7 @@ from pmo_assets.records.chat import (
     RefusedRequest,
     SamplingOptions,
 )
-from pmo_assets.resources.chat import ChatEndpoint, KeptAnswers
-from pmo_assets.resources.storage import DataRoot
+from pmo_assets.storage.data_root import DataRoot
 from pmo_assets_tests.llm.conftest import CONTEXT, KEY, MODEL, REPOSITORY, Vllm
 
 pytestmark = pytest.mark.llm
@@ -120,7 +120,15 @@ def test_the_command_line_asks_the_server(vllm: Vllm, tmp_path: Path) -> None:
         "PMO_CAPTION_THRESHOLD": "1",
         "PMO_DATA_ROOT": str(tmp_path),
     }
-    command = [sys.executable, "-c", "from pmo_assets.cli import main; main()", "captions", "split", "--json", CAPTION]
+    command = [
+        sys.executable,
+        "-c",
+        "from pmo_assets.cli.main import main; main()",
+        "captions",
+        "split",
+        "--json",
+        CAPTION,
+    ]
     done = subprocess.run(
         command, env={**os.environ, **variables}, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
     )
@@ -134,7 +142,7 @@ OFFLINE = """
 import json, sys
 from concurrent.futures import ThreadPoolExecutor
 from pmo_assets.records.chat import ChatRequest, Message, RefusedRequest, SamplingOptions
-from pmo_assets.resources.offline_chat import OfflineModel
+from pmo_assets.models.offline_chat import OfflineModel
 
 if __name__ == "__main__":
     folder, schema = sys.argv[1], json.loads(sys.argv[2])

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.image_type import classify_image_type
-from pmo_assets.pipeline.detection.images import StructureImageDetector
-from pmo_assets.pipeline.detection.marks import StructureMarkClassifier
-from pmo_assets.pipeline.detection.panels import UNSEPARATED, StructurePanelDetector
 from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector
+from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
+from pmo_assets.pipeline.detection.structure.marks import StructureMarkClassifier
+from pmo_assets.pipeline.detection.structure.panels import UNSEPARATED, StructurePanelDetector
 from pmo_assets.records.detections import SCORE_THRESHOLD, FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.geometry import UNIT_BOX, Box, clip, covered_fraction, height, non_maximum_suppression, width
 

@@ -7,20 +7,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, Protocol
 
-from pmo_assets.pipeline.detection.image_fusion import EnsembleImageDetector
-from pmo_assets.pipeline.detection.images import StructureImageDetector
-from pmo_assets.pipeline.detection.marks import StructureMarkClassifier
-from pmo_assets.pipeline.detection.memory_batches import Provider
-from pmo_assets.pipeline.detection.onnx_detectors import (
+from pmo_assets.pipeline.detection.fusion.image_fusion import EnsembleImageDetector
+from pmo_assets.pipeline.detection.fusion.panel_fusion import EnsemblePanelDetector
+from pmo_assets.pipeline.detection.networks.memory_batches import Provider
+from pmo_assets.pipeline.detection.networks.onnx_detectors import (
     FigureNetwork,
     OnnxImageDetector,
     OnnxMarkClassifier,
     OnnxPanelDetector,
 )
-from pmo_assets.pipeline.detection.panel_fusion import EnsemblePanelDetector
-from pmo_assets.pipeline.detection.panels import StructurePanelDetector
-from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector
-from pmo_assets.pipeline.detection.retinanet_detectors import (
+from pmo_assets.pipeline.detection.networks.retinanet_detectors import (
     IMAGE_CLASSES,
     PANEL_CLASSES,
     CheckpointNetwork,
@@ -29,6 +25,10 @@ from pmo_assets.pipeline.detection.retinanet_detectors import (
     RetinaNetPanelDetector,
     Runtime,
 )
+from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector
+from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
+from pmo_assets.pipeline.detection.structure.marks import StructureMarkClassifier
+from pmo_assets.pipeline.detection.structure.panels import StructurePanelDetector
 
 DetectorSource = Literal["structure", "network", "both"]
 

@@ -21,7 +21,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.memory_batches import loading
+from pmo_assets.pipeline.detection.networks.memory_batches import loading
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 
 SIDE = 128
@@ -207,7 +207,7 @@ def expanded(features: NDArray[np.float64]) -> NDArray[np.float64]:
 def weights() -> dict[str, Any]:
     """Return the fitted model: mean and scale per measure, one row of coefficients and a bias per type."""
     with loading("image_type_weights.json", mend="install pmo-assets again"):
-        data = json.loads(files("pmo_assets.pipeline.detection").joinpath("image_type_weights.json").read_text("utf-8"))
+        data = json.loads(files("pmo_assets").joinpath("weights", "image_type.json").read_text("utf-8"))
         return {key: np.asarray(data[key]) for key in ("mean", "scale", "coefficients", "bias")}
 
 

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.network_boxes import NetworkBoxes
+from pmo_assets.pipeline.detection.networks.network_boxes import NetworkBoxes
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 
 

@@ -19,8 +19,8 @@ from pmo_assets.pipeline.assembly.assemble import words_of_panels
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.detection.detect import NMS_IOU, images_of_figures, panels_of_figures
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSource, detector_set
-from pmo_assets.pipeline.detection.memory_batches import Provider
-from pmo_assets.pipeline.detection.retinanet_detectors import Runtime
+from pmo_assets.pipeline.detection.networks.memory_batches import Provider
+from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime
 from pmo_assets.pipeline.figures.pictures import decoded
 from pmo_assets.records.detections import SCORE_THRESHOLD, FigureView
 from pmo_assets.records.faults import raise_fault

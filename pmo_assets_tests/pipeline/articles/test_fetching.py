@@ -12,9 +12,9 @@ import pytest
 
 from pmo_assets.pipeline.article import MemoryObjects
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
-from pmo_assets.pipeline.articles.packages import list_package
 from pmo_assets.records.packages import SourceError
-from pmo_assets.resources.sources import LocalFolder, open_source
+from pmo_assets.sources.local import LocalFolder, open_source
+from pmo_assets.sources.package_folders import list_package
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.gutters import Rect
+from pmo_assets.pipeline.detection.structure.gutters import Rect
 from pmo_assets.records.figure import EmbeddedText
 from pmo_assets.records.geometry import Box
 

@@ -1,1 +1,0 @@
-"""What exists: one module per group, a few lines per asset (read, call the pipeline, return table and metadata)."""

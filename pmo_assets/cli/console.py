@@ -1,0 +1,101 @@
+"""What the commands share: where they print, their errors, their settings, progress."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from pmo_assets.settings import Settings
+
+console = Console()
+"""Results go to standard output …"""
+
+
+messages = Console(stderr=True)
+"""… progress and errors to standard error."""
+
+
+class CommandError(Exception):
+    """A command cannot do what it was asked; the message says why and what to do."""
+
+
+def write_text(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.part")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise CommandError(f"cannot write {path}: {error}") from error
+
+
+def say_list(title: str, noun: str, lines: Sequence[str], shown: int = 20) -> None:
+    if not lines:
+        return
+    count = f"{len(lines)} {noun}{'' if len(lines) == 1 else 's'}"
+    messages.print(f"[yellow]{title}[/] {count}:", highlight=False)
+    for line in lines[:shown]:
+        messages.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+    if len(lines) > shown:
+        messages.print(f"  … and {len(lines) - shown} more", highlight=False)
+
+
+def settings_from_environment() -> Settings:
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "PMO_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise CommandError(f"{name}: {first['msg']} (see `pmo settings`)") from error
+
+
+def data_root_of(settings: Settings) -> Any:
+    from pmo_assets.storage.data_root import DataRoot
+
+    return DataRoot(settings.data_root, settings.s3_endpoint)
+
+
+@contextlib.contextmanager
+def spinner(text: str) -> Iterator[Callable[[str], None]]:
+    with messages.status(text) as status:
+        yield lambda detail: status.update(f"{text}: {escape(detail)}")
+
+
+@contextlib.contextmanager
+def progress_bars() -> Iterator[tuple[Progress, Callable[[str, int, int], None]]]:
+    """Give a bar over batches and one over the articles of the present step, and the function that moves the latter."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", style="bold"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=messages) as progress:
+        bar = progress.add_task("", total=None, visible=False)
+        last: dict[str, Any] = {"stage": "", "told": 0.0}
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage != last["stage"]:
+                last["stage"] = stage
+                progress.reset(bar, description=f"  {stage}", total=total, visible=True)
+            progress.update(bar, completed=done)
+            # without a terminal there is no bar: say now and then where it is
+            now = time.monotonic()
+            if not messages.is_terminal and done and (done == total or now - last["told"] > 15):
+                last["told"] = now
+                messages.print(f"  {stage}: {done} of {total}", highlight=False)
+
+        yield progress, tell
+
+
+def one_line(error: BaseException) -> str:
+    return escape(" ".join(str(error).split()) or type(error).__name__)

@@ -1,0 +1,240 @@
+"""Group `models`: synthetic figures and the networks trained on them. No part of any batch; materialised by hand.
+
+Data and runs lie in a local folder (`ModelConfig.folder`): training reads pictures at random, which object storage is
+bad at. An interrupted run goes on where it was. Needs the extra `models`.
+"""
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any, get_args
+
+import dagster as dg
+
+from pmo_assets.defs.article_table import OWNERS, Stopwatch
+from pmo_assets.defs.previews import picture_metadata
+from pmo_assets.defs.versions import source_version
+from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE, MARKS_FILE
+from pmo_assets.training.architectures.architectures import Architecture, Size, architecture_of
+from pmo_assets.training.data.annotated import annotated_data
+from pmo_assets.training.data.coco import CATEGORIES, figure_of_coco, read_coco, shards
+from pmo_assets.training.data.training_data import pool_pictures, write_synthetic_shards
+from pmo_assets.training.loop.curves import curves_png
+from pmo_assets.training.synthetic.layouts import Split
+from pmo_assets.training.synthetic.previews import contact_sheet
+from pmo_assets.viewing.overlays import data_uri
+
+GROUP = "models"
+
+MODEL_ASSETS = ("synthetic_figures", "panel_detector", "image_detector", "mark_classifier")
+"""Names of the group's assets."""
+
+
+class ModelConfig(dg.Config):  # type: ignore[misc, unused-ignore]
+    """Where pictures come from and how long training takes.
+
+    Attributes:
+        folder: local folder for data, runs and exported networks.
+        images: folder of licensed retinal images, one sub-folder per data set; "" for drawn stand-ins.
+        articles: folder of articles whose pictures fill figures as type Other; "" for none.
+        annotations: folder of annotation files; these articles are kept out of the pool.
+        fine_tune: train the detector on the annotated articles (`annotations` with `articles`) as well.
+        coco: folders of annotated figures in COCO format to train the detector on.
+        label_studio: JSON export of Label Studio to train the detector on; "" for none.
+        label_studio_images: folder of its pictures.
+        annotated_share: part of the training figures that are annotated ones, where there are any.
+        architecture: the detector's network, see `pipeline/training/architectures.py`.
+        size: "full", or "tiny" to see within a minute whether everything runs.
+        initial: weights on this machine that a new run of the detector starts from; "" for random ones. With these
+            weights or annotated figures the run has a folder of its own, `runs/detector_fine_tuned`.
+        learning_rate: of the detector; 0 for the architecture's usual one.
+        batch_size: figures per step of the detector; halves when memory runs out.
+        layouts: CSV of real panel layouts; "" for parametric ones.
+        train, validation, test: figures per part.
+        detector_steps, mark_steps: optimiser steps.
+        device: "cpu" or "cuda".
+        threads: CPU threads; 0 leaves PyTorch's choice.
+        workers: processes that read or draw examples.
+    """
+
+    folder: str = "models"
+    images: str = ""
+    articles: str = ""
+    annotations: str = ""
+    fine_tune: bool = False
+    coco: list[str] = []  # noqa: RUF012
+    label_studio: str = ""
+    label_studio_images: str = ""
+    annotated_share: float = 0.3
+    architecture: Architecture = "compact"
+    size: Size = "full"
+    initial: str = ""
+    learning_rate: float = 0.0
+    batch_size: int = 8
+    layouts: str = ""
+    train: int = 12000
+    validation: int = 500
+    test: int = 2000
+    detector_steps: int = 12000
+    mark_steps: int = 5000
+    device: str = "cpu"
+    threads: int = 0
+    workers: int = 1
+
+
+def _path(value: str) -> Path | None:
+    return Path(value) if value else None
+
+
+def _curves(run: Path, measured: Sequence[str]) -> dict[str, Any]:
+    """Return where the curves of a run are, and how they look."""
+    picture = data_uri(curves_png(run / "curves.csv", measured), "image/png")
+    return {
+        "curves": dg.MetadataValue.path(str((run / "curves.csv").resolve())),
+        "curve": dg.MetadataValue.md(f"![curves of the training]({picture})"),
+        "tensorboard": dg.MetadataValue.text(f"tensorboard --logdir {run.resolve()}"),
+    }
+
+
+def _run_name(config: ModelConfig) -> str:
+    """Return the folder of a detector's run: one per architecture and size, and another for fine-tuning it."""
+    name = "detector" if config.architecture == "compact" else f"detector_{config.architecture}"
+    name = name if config.size == "full" else f"{name}_{config.size}"
+    tuned = config.initial or config.fine_tune or config.coco or config.label_studio
+    return f"{name}_fine_tuned" if tuned else name
+
+
+def _need_torch() -> None:
+    if find_spec("torch") is None:
+        raise dg.Failure("training needs PyTorch: pip install 'pmo-assets[models]'", allow_retries=False)
+
+
+@dg.asset(
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"coco"},
+    tags={"pmo/work": "pixels"},
+    code_version=source_version("pipeline/training", "pipeline/sample/pictures.py"),
+)
+def synthetic_figures(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Compound figures composed on real and random layouts, with exact boxes, in COCO format."""
+    watch = Stopwatch()
+    folder = Path(config.folder) / "synthetic"
+    pictures = pool_pictures(_path(config.images), _path(config.articles), _path(config.annotations))
+    counts = {"train": config.train, "validation": config.validation, "test": config.test}
+    for split in get_args(Split):
+        for shard in write_synthetic_shards(folder, split, counts[split], pictures, _path(config.layouts)):
+            context.log.debug(f"{shard} is complete")
+    first = islice(read_coco(shards(folder / "validation")[0]), 12)
+    sheet = contact_sheet([figure_of_coco(*row) for row in first])
+    return dg.MaterializeResult(
+        metadata={
+            **counts,
+            "seconds": watch.seconds,
+            "pool_pictures": len(pictures),
+            "folder": dg.MetadataValue.path(str(folder.resolve())),
+            "preview": picture_metadata(sheet, "synthetic figures with their boxes"),
+        }
+    )
+
+
+@dg.multi_asset(
+    specs=[
+        dg.AssetSpec(
+            name,
+            group_name=GROUP,
+            owners=OWNERS,
+            kinds={"pytorch", "onnx"},
+            tags={"pmo/work": "pixels"},
+            deps=["synthetic_figures"],
+            description=text,
+            code_version=source_version("pipeline/training", "pipeline/detection/network_boxes.py"),
+        )
+        for name, text in (
+            ("panel_detector", "The figure network as detector of panels and identifiers."),
+            ("image_detector", "The figure network as detector of images with their type: the same file."),
+        )
+    ],
+    pool="gpu",
+)
+def figure_network(context: dg.AssetExecutionContext, config: ModelConfig) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Train the network that finds panels, identifiers and images in one pass, and export it."""
+    _need_torch()
+    from pmo_assets.training.architectures.export import export_detector, load_detector
+    from pmo_assets.training.loop.train_detector import TrainingOptions, coco_rows, evaluated, train_detector
+
+    watch = Stopwatch()
+    data, run = Path(config.folder) / "synthetic", Path(config.folder) / "runs" / _run_name(config)
+    options = TrainingOptions(
+        steps=config.detector_steps, batch_size=config.batch_size, learning_rate=config.learning_rate,
+        annotated_share=config.annotated_share, device=config.device, threads=config.threads, workers=config.workers,
+    )  # fmt: skip
+    try:
+        architecture = architecture_of(config.architecture)
+        annotated = annotated_data(
+            run / "annotated", [Path(folder) for folder in config.coco],
+            _path(config.annotations) if config.fine_tune else None, _path(config.articles),
+            _path(config.label_studio), _path(config.label_studio_images),
+        )  # fmt: skip
+        for record in train_detector(
+            run, data / "train", data / "validation", options, architecture=architecture, size=config.size,
+            initial=_path(config.initial), annotated=annotated,
+        ):  # fmt: skip
+            context.log.info(str(record))
+    except (ValueError, FileNotFoundError) as error:
+        # What was asked for cannot be done: trying again changes nothing.
+        raise dg.Failure(str(error), allow_retries=False) from error
+    target = Path(config.folder) / "weights" / DETECTOR_FILE
+    difference = export_detector(run / "best.pt", target)
+    model, info = load_detector(run / "best.pt")
+    scores = evaluated(model.to(config.device), coco_rows(shards(data / "test")), options)
+    shared: dict[str, Any] = {
+        "seconds": watch.seconds,
+        "steps": info["step"],
+        "architecture": config.architecture,
+        "annotated_figures": info.get("annotated", 0),
+        "file": dg.MetadataValue.path(str(target.resolve())),
+        "bytes": target.stat().st_size,
+        "onnx_difference": difference,
+        **_curves(run, ("mAP", "mAP75", "Panel", "Label", "image", "annotated_mAP")),
+    }
+    for name, classes in (("panel_detector", CATEGORIES[:2]), ("image_detector", ("image", *CATEGORIES[2:]))):
+        numbers = {f"test_AP50_{c.replace(' ', '_')}": round(scores[c], 4) for c in classes if c in scores}
+        yield dg.MaterializeResult(asset_key=name, metadata=shared | numbers)
+
+
+@dg.asset(
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"pytorch", "onnx"},
+    tags={"pmo/work": "pixels"},
+    pool="gpu",
+    code_version=source_version("pipeline/training", "pipeline/detection/mark_input.py"),
+)
+def mark_classifier(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """The network that says whether a mark points at a region of an image; its examples are drawn while it trains."""
+    _need_torch()
+    from pmo_assets.training.architectures.export import export_marks, load_marks
+    from pmo_assets.training.loop.train_marks import MarkOptions, train_marks
+    from pmo_assets.training.synthetic.pools import PicturePool
+
+    watch = Stopwatch()
+    run, target = Path(config.folder) / "runs" / "marks", Path(config.folder) / "weights" / MARKS_FILE
+    pictures = pool_pictures(_path(config.images), _path(config.articles), _path(config.annotations))
+    options = MarkOptions(steps=config.mark_steps, device=config.device, threads=config.threads, workers=config.workers)
+    for record in train_marks(run, PicturePool(pictures, "train"), PicturePool(pictures, "validation"), options):
+        context.log.info(str(record))
+    difference = export_marks(run / "best.pt", target)
+    _, info = load_marks(run / "best.pt")
+    return dg.MaterializeResult(
+        metadata={
+            "seconds": watch.seconds,
+            "steps": info["step"],
+            "validation_accuracy": info["validation"]["accuracy"],
+            "file": dg.MetadataValue.path(str(target.resolve())),
+            "bytes": target.stat().st_size,
+            "onnx_difference": difference,
+            **_curves(run, ("accuracy", "real_accuracy")),
+        }
+    )

@@ -1,0 +1,253 @@
+"""Group `quality`: what the pipeline found, compared with annotated articles, whenever there are any.
+
+Without PMO_ANNOTATIONS nothing is materialised: the steps are skipped and say why in the run's log, so that a graph
+without ground truth stays green and no empty number is plotted.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+
+from pmo_assets.annotation.annotations import annotation_files, read_annotations
+from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
+from pmo_assets.defs.assets.dataset import ALL_BATCHES
+from pmo_assets.defs.previews import picture_metadata
+from pmo_assets.defs.versions import source_version
+from pmo_assets.quality import quality
+from pmo_assets.quality.metrics.metrics import metrics_by_threshold
+from pmo_assets.quality.quality import Measured, PageRenderer, ScoredArticles
+from pmo_assets.settings import Settings
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.objects import ContentStore
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.quality import Annotations
+from pmo_assets.tables.schemas import schema_of
+from pmo_assets.viewing.comparisons import case
+from pmo_assets.viewing.overlays import data_uri
+from pmo_assets.workers.pool import WorkerPool
+
+GROUP = "quality"
+
+NO_ANNOTATIONS = (
+    "nothing to compare with, skipped: set PMO_ANNOTATIONS to the folder of your annotation files "
+    "(JSON, one per article; `pmo samples` writes examples), then materialise the group quality again"
+)
+
+SHOWN_CASES = 4
+"""Worst cases in the UI; the page has more."""
+
+_SOURCES = ("pipeline/evaluation", "quality.py", "viewing/comparisons.py", "viewing/quality_plots.py")
+
+Number = tuple[str, str, float | None]
+"""Which metric a headline number is: metric, group, threshold."""
+
+
+def _scored(
+    context: dg.AssetExecutionContext, tables: Tables, further: Sequence[str] = (), *, assembled: bool = False
+) -> ScoredArticles | None:
+    """Return what can be scored; None, with the reason in the log, when nothing can."""
+    if not quality.has_annotations(tables.data_root):
+        context.log.warning(NO_ANNOTATIONS)
+        return None
+    scored = quality.scored_articles(tables, further, assembled=assembled)
+    if not scored.truth:
+        why = (
+            "; ".join(f"{name} is {why}" for name, why in list(scored.left_out.items())[:5])
+            or "no article is annotated"
+        )
+        context.log.warning(f"no annotated article can be scored, skipped: {why}")
+        return None
+    return scored
+
+
+@dg.asset(
+    name="annotations",
+    group_name=GROUP,
+    output_required=False,
+    description=Annotations.__doc__,
+    owners=OWNERS,
+    kinds={"polars", "parquet"},
+    tags={"pmo/work": "facts"},
+    code_version=source_version("pipeline/evaluation/annotations.py"),
+    metadata={"dagster/column_schema": column_schema("annotations")},
+)
+def annotations(
+    context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings], data_root: dg.ResourceParam[DataRoot]
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Read the annotation files; one that cannot be used is reported and does not stop the others."""
+    if not settings.annotations:
+        context.log.warning(NO_ANNOTATIONS)
+        return
+    watch = Stopwatch()
+    read = read_annotations(annotation_files(settings.annotations))
+    for problem in read.problems:
+        context.log.warning(f"{problem.file} cannot be used: {problem.reason}")
+    table = quality.write_annotations(data_root, read)
+    metadata: dict[str, Any] = {
+        "dagster/row_count": table.height,
+        "seconds": watch.seconds,
+        "source": dg.MetadataValue.path(settings.annotations),
+        "files": read.files,
+        "unusable_files": len(read.problems),
+        "articles": len(read.articles),
+        "figures": sum(len(article.figures) for article in read.articles),
+        "panels": sum(len(figure.panels) for article in read.articles for figure in article.figures),
+        "images": sum(len(p.images) for a in read.articles for f in a.figures for p in f.panels),
+        "path": dg.MetadataValue.path(data_root.uri(quality.quality_key("annotations"))),
+    }
+    if read.problems:
+        metadata["unusable"] = dg.MetadataValue.table(
+            [dg.TableRecord({"file": item.file, "reason": item.reason}) for item in read.problems[:50]]
+        )
+    yield dg.MaterializeResult(metadata=metadata)
+
+
+def _headlines(measured: Measured, wanted: Mapping[str, Number]) -> dict[str, Any]:
+    """Return the numbers that Dagster plots over materialisations; one that could not be measured is left out."""
+    values = {(m.metric, m.group, m.threshold): m.value for m in measured.metrics}
+    return {
+        name: dg.MetadataValue.float(round(float(value), 4))
+        for name, key in wanted.items()
+        if (value := values.get(key)) is not None
+    }
+
+
+def _materialized(
+    asset: str,
+    data_root: DataRoot,
+    scored: ScoredArticles,
+    measured: Measured,
+    watch: Stopwatch,
+    headlines: Mapping[str, Number],
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    table = quality.write_measured(data_root, asset, measured, scored)
+    metadata: dict[str, Any] = {
+        "dagster/row_count": table.height,
+        "seconds": watch.seconds,
+        **_headlines(measured, headlines),
+        "annotated_articles": len(scored.truth),
+        "annotated_figures": len(scored.matched.pairs),
+        "figures_with_a_problem": sum(bool(row["problems"]) for row in measured.rows),
+        "page": dg.MetadataValue.path(data_root.uri(quality.page_key(asset))),
+        "path": dg.MetadataValue.path(data_root.uri(quality.quality_key(asset))),
+    }
+    for name, png in measured.plots:
+        metadata[name.replace(" ", "_")] = dg.MetadataValue.md(f"![{name}]({data_uri(png, 'image/png')})")
+    for number, item in enumerate(measured.cases[:SHOWN_CASES], start=1):
+        metadata[f"worst_{number}"] = picture_metadata(case(item.title, item.problems, item.pixels), f"worst {number}")
+    if scored.left_out:
+        metadata["not_scored"] = dg.MetadataValue.table(
+            [dg.TableRecord({"article": name, "why": why}) for name, why in list(scored.left_out.items())[:100]]
+        )
+    headings, lines = metrics_by_threshold(measured.metrics)
+    metadata["numbers"] = dg.MetadataValue.table(
+        [dg.TableRecord(dict(zip(headings, line, strict=True))) for line in lines]
+    )
+    return dg.MaterializeResult(metadata=metadata)
+
+
+def _quality_asset(name: str, needs: Sequence[str]) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
+    """Return the decorator of an asset that compares the tables it needs, over all batches, with `annotations`."""
+    return dg.asset(
+        name=name,
+        group_name=GROUP,
+        deps=["annotations", *(dg.AssetDep(table, partition_mapping=ALL_BATCHES) for table in ("articles", *needs))],
+        output_required=False,
+        description=schema_of(name).__doc__,
+        owners=OWNERS,
+        kinds={"polars", "parquet", "matplotlib"},
+        tags={"pmo/work": "pixels"},
+        code_version=source_version(*_SOURCES),
+        metadata={"dagster/column_schema": column_schema(name)},
+    )
+
+
+@_quality_asset("figure_quality", ["figures"])
+def figure_quality(
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[Tables],
+    objects: dg.ResourceParam[ContentStore],
+    workers: dg.ResourceParam[WorkerPool],
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Measure how well figures and captions are found."""
+    watch = Stopwatch()
+    if (scored := _scored(context, tables)) is None:
+        return
+    measured = quality.figures_measured(scored, PageRenderer(workers, objects))
+    headlines: dict[str, Number] = {
+        "figure_recall": ("figure recall", "", 0.5),
+        "figure_recall_iou_90": ("figure recall", "", 0.9),
+        "figure_precision": ("figure precision", "", 0.5),
+        "median_iou": ("median figure IoU", "", None),
+        "captions_similar": ("captions similar", "", 0.95),
+        "label_accuracy": ("label accuracy", "", None),
+    }
+    yield _materialized("figure_quality", tables.data_root, scored, measured, watch, headlines)
+
+
+@_quality_asset("subcaption_quality", ["figures", "subcaptions"])
+def subcaption_quality(
+    context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables]
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Measure how well captions are split."""
+    watch = Stopwatch()
+    if (scored := _scored(context, tables, ["subcaptions"])) is None:
+        return
+    measured = quality.subcaptions_measured(scored)
+    headlines: dict[str, Number] = {
+        "mean_average_bleu": ("mean average sentence BLEU", "", None),
+        "unprocessed": ("unprocessed captions", "", None),
+        "false_splits": ("false splits", "single panels", None),
+        "calibration_error": ("calibration error", "", None),
+    }
+    yield _materialized("subcaption_quality", tables.data_root, scored, measured, watch, headlines)
+
+
+@_quality_asset("detection_quality", ["figures", "panel_detections", "image_detections", "panel_assembly"])
+def detection_quality(
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[Tables],
+    objects: dg.ResourceParam[ContentStore],
+    workers: dg.ResourceParam[WorkerPool],
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Measure how well panels, identifiers and images are found."""
+    watch = Stopwatch()
+    if (scored := _scored(context, tables, ["panel_detections", "image_detections"], assembled=True)) is None:
+        return
+    measured = quality.detections_measured(scored, PageRenderer(workers, objects))
+    headlines: dict[str, Number] = {
+        "panel_ap": ("AP", "panel", 0.5),
+        "panel_ap_grid": ("AP", "panel", None),
+        "identifier_ap": ("AP", "identifier", 0.5),
+        "image_map": ("mAP", "image types", 0.5),
+        "image_map_grid": ("mAP", "image types", None),
+        "type_accuracy": ("type accuracy", "images found", None),
+        "mark_accuracy": ("mark status accuracy", "images found", None),
+    }
+    yield _materialized("detection_quality", tables.data_root, scored, measured, watch, headlines)
+
+
+@_quality_asset("assembly_quality", ["figures", "panel_assembly"])
+def assembly_quality(
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[Tables],
+    objects: dg.ResourceParam[ContentStore],
+    workers: dg.ResourceParam[WorkerPool],
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Measure which panels got the right identifier and subcaption."""
+    watch = Stopwatch()
+    if (scored := _scored(context, tables, assembled=True)) is None:
+        return
+    measured = quality.assembly_measured(scored, PageRenderer(workers, objects))
+    headlines: dict[str, Number] = {
+        "panels_assigned": ("panels assigned", "", None),
+        "subcaptions_right": ("panels by subcaption", "right", None),
+        "subcaptions_wrong": ("panels by subcaption", "wrong", None),
+        "mean_average_bleu": ("mean average sentence BLEU", "several panels", None),
+    }
+    yield _materialized("assembly_quality", tables.data_root, scored, measured, watch, headlines)
+
+
+QUALITY_ASSETS = ["annotations", "figure_quality", "subcaption_quality", "detection_quality", "assembly_quality"]
+"""The assets that compare with ground truth, in order."""

@@ -1,0 +1,46 @@
+"""How an asset's rows get into its table, and its table to the assets downstream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from pmo_assets.records.rejections import Rejection
+from pmo_assets.storage.tables import Tables
+
+
+@dataclass(frozen=True)
+class StageResult:
+    """What an asset hands to the IO manager: rows for its table, and what it could not process."""
+
+    rows: Sequence[dict[str, Any]]
+    rejections: Sequence[Rejection] = ()
+
+
+class ParquetTables(dg.IOManager):
+    """Writes an asset's `StageResult` and reads its table for the assets downstream, batch by batch."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def handle_output(self, context: dg.OutputContext, obj: StageResult) -> None:
+        """Check and write the table and the stage's rejections."""
+        asset, batch = context.asset_key.path[-1], context.partition_key
+        table = self._tables.write(asset, batch, obj.rows)
+        self._tables.write_rejections(asset, batch, obj.rejections)
+        context.add_output_metadata(
+            {
+                "dagster/row_count": table.height,
+                "dagster/partition_row_count": table.height,
+                "rejected_here": len(obj.rejections),
+                "path": dg.MetadataValue.path(self._tables.data_root.uri(self._tables.key(asset, batch))),
+            }
+        )
+
+    def load_input(self, context: dg.InputContext) -> pl.DataFrame:
+        """Return the upstream asset's table of the batch."""
+        return self._tables.read(context.asset_key.path[-1], context.partition_key)

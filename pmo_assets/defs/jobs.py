@@ -1,0 +1,30 @@
+"""Jobs: one takes a batch through the whole chain, one makes a release of all batches."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from pmo_assets.defs.assets.dataset import BATCH_ASSETS
+from pmo_assets.defs.assets.quality import QUALITY_ASSETS
+
+# In-process: starting a process for each step would cost more than most steps take; the work is in the workers.
+PROCESS_BATCH = dg.define_asset_job(
+    "process_batch",
+    selection=dg.AssetSelection.assets(*BATCH_ASSETS),
+    executor_def=dg.in_process_executor,
+    description="Take one article batch from its manifest to dataset rows.",
+)
+
+MEASURE_QUALITY = dg.define_asset_job(
+    "measure_quality",
+    selection=dg.AssetSelection.assets(*QUALITY_ASSETS),
+    executor_def=dg.in_process_executor,
+    description="Compare what the pipeline found with annotated articles (PMO_ANNOTATIONS).",
+)
+
+MAKE_RELEASE = dg.define_asset_job(
+    "make_release",
+    selection=dg.AssetSelection.assets("pubmed_ophtha", "dataset_report"),
+    executor_def=dg.in_process_executor,
+    description="Put the rows of all batches into one Parquet file, with card, gallery and report.",
+)

@@ -1,0 +1,217 @@
+"""Runs jobs without the UI: which batches need what, in this process, resumable after a kill.
+
+Materialisations go to the same Dagster instance that the UI shows. A batch's asset is up to date when it was
+materialised with the present code version and after everything upstream of it, and its table is there; a run makes
+the assets that are not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import psutil
+
+from pmo_assets.defs.assets.dataset import BATCH_ASSETS
+from pmo_assets.defs.instance import opened_home
+from pmo_assets.defs.partitions import ARTICLE_BATCHES
+from pmo_assets.release.releases import CARD_KEY, RELEASE_KEY
+from pmo_assets.release.reports import GALLERY_KEY, REPORT_KEY
+from pmo_assets.settings import Settings
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.tables import Tables
+
+_OWNER_TAG = "pmo/process"
+_CODE_VERSION_TAG = "dagster/code_version"
+_CODE_SERVER_TAG = ".dagster/grpc_info"
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+_LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
+
+
+class RunFailed(Exception):
+    """A run did not succeed; the message is the first failed step's."""
+
+
+def _home(settings: Settings) -> Path:
+    """Return where the Dagster instance is; `DAGSTER_HOME` wins over the setting."""
+    return Path(os.environ.get("DAGSTER_HOME") or settings.dagster_home).expanduser().absolute()
+
+
+def dagster_home(settings: Settings) -> Path:
+    """Return the folder of the Dagster instance, made, configured and with all of its databases if it is new.
+
+    `DAGSTER_HOME` wins over the setting; a `dagster.yaml` that is already there is left alone.
+    """
+    with opened_home(_home(settings)):
+        return _home(settings)
+
+
+@contextlib.contextmanager
+def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
+    """Give the Dagster instance of the settings."""
+    with opened_home(_home(settings)) as instance:
+        yield instance
+
+
+def register_partitions(instance: dg.DagsterInstance, batches: Sequence[str]) -> None:
+    """Make sure that every batch is a partition."""
+    name = str(ARTICLE_BATCHES.name)
+    missing = sorted(set(batches) - set(instance.get_dynamic_partitions(name)))
+    if missing:
+        instance.add_dynamic_partitions(name, missing)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The latest materialisation of an asset: its place in the event log, and the code version that made it."""
+
+    order: int
+    code_version: str | None
+
+
+def _latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None) -> _Made | None:
+    records = instance.fetch_materializations(
+        dg.AssetRecordsFilter(asset_key=key, asset_partitions=[partition] if partition is not None else None), limit=1
+    ).records
+    if not records:
+        return None
+    materialization = records[0].asset_materialization
+    tags = dict(materialization.tags or {}) if materialization is not None else {}
+    return _Made(records[0].storage_id, tags.get(_CODE_VERSION_TAG))
+
+
+def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batch: str) -> list[str]:
+    """Return the assets of a batch that are not up to date, in the order of the data's way.
+
+    What the instance remembers does not count when the table is not there: the data root was emptied or is another one.
+    """
+    graph = defs.resolve_asset_graph()
+    made: dict[str, _Made | None] = {}
+    stale: list[str] = []
+    for name in BATCH_ASSETS:
+        key = dg.AssetKey(name)
+        latest = made[name] = _latest(instance, key, batch)
+        node = graph.get(key)
+        parents = [parent.path[-1] for parent in node.parent_keys]
+        ok = (
+            latest is not None
+            and tables.exists(name, batch)
+            and latest.code_version == node.code_version
+            and not any(parent in stale for parent in parents)
+            and all((upstream := made[parent]) is not None and upstream.order < latest.order for parent in parents)
+        )
+        if not ok:
+            stale.append(name)
+    return stale
+
+
+def release_is_stale(
+    defs: dg.Definitions, instance: dg.DagsterInstance, data_root: DataRoot, batches: Sequence[str]
+) -> bool:
+    """Say whether a batch has newer rows than the release, its code has changed, or a file of it is not there."""
+    if not all(data_root.exists(key) for key in (RELEASE_KEY, CARD_KEY, GALLERY_KEY, REPORT_KEY)):
+        return True
+    graph = defs.resolve_asset_graph()
+    oldest: int | None = None
+    for name in ("pubmed_ophtha", "dataset_report"):
+        latest = _latest(instance, dg.AssetKey(name), None)
+        if latest is None or latest.code_version != graph.get(dg.AssetKey(name)).code_version:
+            return True
+        oldest = latest.order if oldest is None else min(oldest, latest.order)
+    rows = [_latest(instance, dg.AssetKey("dataset_rows"), batch) for batch in batches]
+    return any(made is not None and oldest is not None and made.order > oldest for made in rows)
+
+
+def _owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def close_dead_runs(instance: dg.DagsterInstance) -> int:
+    """Mark runs as failed whose process on this machine is gone, free their pool slots, and return how many.
+
+    A killed run would otherwise stay "started" and hold its slot of the `gpu` pool, on which the next run waits.
+    """
+    unfinished = instance.get_runs(
+        dg.RunsFilter(
+            statuses=[dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.NOT_STARTED]
+        )
+    )
+    closed = 0
+    for run in unfinished:
+        if not _is_dead(run.tags):
+            continue
+        instance.report_run_failed(run, "the process that ran it is gone")
+        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+        closed += 1
+    return closed
+
+
+def _is_dead(tags: Mapping[str, str]) -> bool:
+    """Say whether the process behind a run is certainly gone: ours by its number, the UI's by its code server."""
+    host, _, pid = tags.get(_OWNER_TAG, "").rpartition(":")
+    if host:
+        return host == socket.gethostname() and pid.isdigit() and not psutil.pid_exists(int(pid))
+    try:
+        server = json.loads(tags.get(_CODE_SERVER_TAG, ""))
+    except ValueError:
+        return False
+    if server.get("socket"):
+        return not Path(server["socket"]).exists()
+    if server.get("host") not in ("localhost", "127.0.0.1") or not server.get("port"):
+        return False
+    with socket.socket() as probe:
+        probe.settimeout(2)
+        return probe.connect_ex((server["host"], int(server["port"]))) == errno.ECONNREFUSED
+
+
+def run_job(
+    defs: dg.Definitions,
+    instance: dg.DagsterInstance,
+    job: str,
+    *,
+    batch: str | None = None,
+    assets: Sequence[str] | None = None,
+    verbose: bool = False,
+) -> set[str]:
+    """Run a job in this process and return the names of the assets that were materialised.
+
+    Args:
+        defs: the code location.
+        instance: where events go.
+        job: `process_batch`, `make_release` or `measure_quality`.
+        batch: partition key, for a partitioned job.
+        assets: only these; all of the job's if None.
+        verbose: let Dagster's log through to the terminal.
+
+    Raises:
+        RunFailed: with the first failed step's error.
+        KeyboardInterrupt: if the run was interrupted, so that no further one begins.
+    """
+    result = defs.resolve_job_def(job).execute_in_process(
+        instance=instance,
+        partition_key=batch,
+        asset_selection=[dg.AssetKey(name) for name in assets] if assets is not None else None,
+        run_config=_LOUD if verbose else _QUIET,
+        tags={_OWNER_TAG: _owner()},
+        raise_on_error=False,
+    )
+    if result.success:
+        return {
+            event.asset_key.path[-1] for event in result.all_events if event.is_step_materialization and event.asset_key
+        }
+    for event in result.all_events:
+        if event.is_step_failure:
+            error = event.step_failure_data.error
+            if error is not None and error.cls_name == dg.DagsterExecutionInterruptedError.__name__:
+                raise KeyboardInterrupt
+            cause = error.cause if error is not None and error.cause is not None else error
+            text = " ".join((cause.message if cause is not None else "unknown error").split())
+            raise RunFailed(f"{event.step_key} failed: {text}")
+    raise RunFailed(f"{job} failed before its first step; run `pmo --debug run` to see Dagster's log")

@@ -1,0 +1,264 @@
+"""Panels by structure and network together: identifiers first, then the best set of disjoint panels.
+
+Identifiers decide where panels are. Where the structure does not find what the caption names, the network's identifiers
+take their places before the figure is cut; where the caption names nothing, but A, B, C … are printed, these are the
+names (`identifier_reading.py`). The parts that the structure cuts and the panels that the network sees then compete:
+
+* a structural panel that the network sees, too, counts more, one that it does not see, or that is hardly more than its
+  identifier, less;
+* a panel of the network counts as much as it fits to the identifiers: one each;
+* chosen are those disjoint panels whose scores and share of the figure add up to most, as many as there are names.
+
+`source` of every box says where it came from; edges of the network's panels are moved to those of the picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from pmo_assets.pipeline.detection.networks.network_boxes import NetworkBoxes
+from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, network_panels
+from pmo_assets.pipeline.detection.protocols import BoxNetwork
+from pmo_assets.pipeline.detection.structure.gutters import canvas_of, normalised_box, pixel_rect
+from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBox, named_boxes, printed_sequence
+from pmo_assets.pipeline.detection.structure.identifiers import Identifier, is_positional
+from pmo_assets.pipeline.detection.structure.panels import PrintedNames, glyph_share, printed_names, structure_panels
+from pmo_assets.pipeline.detection.structure.snapping import REACH, snapped_box
+from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.geometry import (
+    Box,
+    area,
+    centre,
+    covered_fraction,
+    expand,
+    matched_boxes,
+    non_maximum_suppression,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PanelFusionOptions:
+    """How structure and network are weighed.
+
+    Attributes:
+        printed: score from which an identifier of the network takes the place of one that the structure has not found.
+        panel: score from which a panel of the network is considered.
+        least: score from which a panel of the network is used where the structure separates nothing.
+        alike: IoU from which two panels are the same.
+        touching: part of the smaller of two panels up to which they may overlap.
+        cost: what a chosen panel costs, in score: weaker ones are chosen only for the part of the figure they cover.
+        coverage: what it is worth when chosen panels cover the whole figure, as panels do.
+        unconfirmed: factor of the score of a structural panel where the network sees none like it.
+        small: factor of the score of a panel that has less than a tenth of an even share of the figure.
+    """
+
+    printed: float = 0.3
+    panel: float = 0.3
+    least: float = 0.55
+    alike: float = 0.5
+    touching: float = 0.3
+    cost: float = 0.25
+    coverage: float = 0.6
+    unconfirmed: float = 0.8
+    small: float = 0.5
+
+
+CANDIDATES = 100
+"""Panels that compete at most, the best ones: figures have up to some 30, pictures of noise any number."""
+
+
+def fused_panels(
+    view: FigureView,
+    structural: Sequence[PanelDetection],
+    boxes: NetworkBoxes,
+    options: PanelFusionOptions | None = None,
+) -> list[PanelDetection]:
+    """Return panels and identifiers of a figure from the structural ones and the network's; see the module's text."""
+    options = options or PanelFusionOptions()
+    if len(view.caption_identifiers) < 2:
+        return list(structural)
+    found = [p for p in network_panels(boxes) if p.score >= options.panel]
+    candidates = [p for p in found if p.kind == "panel"]
+    candidates = [
+        candidates[k]
+        for k in non_maximum_suppression([p.box for p in candidates], [p.score for p in candidates], options.alike)
+    ]
+    marks = [p for p in structural if p.kind == "identifier"]
+    panels = [p for p in structural if p.kind == "panel"]
+    if len(panels) == 1 and panels[0].source == "figure":
+        sure = [p for p in candidates if p.score >= options.least]
+        kept = non_maximum_suppression([p.box for p in sure], [p.score for p in sure])[: len(view.caption_identifiers)]
+        # Fewer than half of the names would leave more panels out than it separates.
+        if 2 * len(kept) <= len(view.caption_identifiers):
+            return list(structural)
+        return [*_exact(view, [sure[k] for k in sorted(kept)]), *marks]
+    every = [*_confirmed(panels, candidates, options), *candidates]
+    complete = len(marks) >= len(view.caption_identifiers)
+    belief = [
+        p.score * (_plausible(p.box, marks, complete) if p.source == "network" else _substance(p.box, marks))
+        * (options.small if area(p.box) < 0.1 / len(view.caption_identifiers) else 1)
+        for p in every
+    ]  # fmt: skip
+    values = [b - options.cost + options.coverage * area(p.box) for b, p in zip(belief, every, strict=True)]
+    kept = disjoint_choice([p.box for p in every], values, options.touching, len(view.caption_identifiers))
+    return [*_exact(view, [replace(every[k], score=belief[k]) for k in kept]), *marks]
+
+
+def _exact(view: FigureView, panels: Sequence[PanelDetection]) -> list[PanelDetection]:
+    """Return the panels with the edges of the network's moved to those of the picture."""
+    if all(p.source != "network" for p in panels):
+        return list(panels)
+    canvas = canvas_of(view.pixels, (), glyph_share(view))
+    return [replace(p, box=snapped_box(canvas, p.box)) if p.source == "network" else p for p in panels]
+
+
+def _confirmed(
+    panels: Sequence[PanelDetection], candidates: Sequence[PanelDetection], options: PanelFusionOptions
+) -> list[PanelDetection]:
+    """Return the structural panels with a higher score where the network sees the same and a lower one elsewhere."""
+    same = matched_boxes([p.box for p in panels], [c.box for c in candidates], options.alike)
+    return [
+        replace(
+            p, score=1 - (1 - p.score) * (1 - candidates[same[i]].score) if i in same else p.score * options.unconfirmed
+        )
+        for i, p in enumerate(panels)
+    ]
+
+
+def _substance(box: Box, marks: Sequence[PanelDetection]) -> float:
+    """Return how much of its score a structural panel keeps: it is more than the identifier it was cut around."""
+    own = sum(area(m.box) for m in marks if _holds(box, m.box))
+    return 0.3 if area(box) < 6 * own else 1.0
+
+
+def _plausible(box: Box, marks: Sequence[PanelDetection], complete: bool) -> float:
+    """Return how much of its score a panel of the network keeps: a panel has one identifier.
+
+    Args:
+        box: of the panel.
+        marks: the identifiers of the figure.
+        complete: all identifiers of the figure are known, so that a panel without any is none.
+    """
+    inside = sum(_holds(box, m.box) for m in marks)
+    if inside == 0 and sum(_holds(expand(box, REACH), m.box) for m in marks) == 1:
+        return 0.9
+    return (0.4 if complete else 0.85, 1.0, 0.3)[min(inside, 2)]
+
+
+def disjoint_choice(boxes: Sequence[Box], values: Sequence[float], touching: float, most: int) -> list[int]:
+    """Return the indices of the disjoint boxes of the highest total value, in order.
+
+    Args:
+        boxes: candidates.
+        values: what each is worth; those of no value are never chosen.
+        touching: part of the smaller of two boxes up to which both may be chosen.
+        most: how many may be chosen.
+    """
+    useful = sorted((k for k, value in enumerate(values) if value > 0), key=lambda k: -values[k])[:CANDIDATES]
+    if not useful:
+        return []
+    useful.sort()
+    rivals = [
+        (i, j) for i, a in enumerate(useful) for j, b in enumerate(useful)
+        if i < j and _shared(boxes[a], boxes[b]) > touching
+    ]  # fmt: skip
+    rows = np.zeros((len(rivals) + 1, len(useful)))
+    rows[0] = 1
+    for row, pair in enumerate(rivals, start=1):
+        rows[row, list(pair)] = 1
+    limits = LinearConstraint(rows, ub=[most, *[1.0] * len(rivals)])
+    solved = milp(
+        [-values[k] for k in useful], integrality=np.ones(len(useful)), bounds=Bounds(0, 1), constraints=limits
+    )
+    # A solver that gives up leaves the best ones that fit, one after the other.
+    if solved.x is None:
+        order = sorted(useful, key=lambda k: -values[k])
+        return sorted(order[k] for k in non_maximum_suppression([boxes[k] for k in order], [values[k] for k in order]))
+    return [k for k, x in zip(useful, solved.x.tolist(), strict=True) if x > 0.5]
+
+
+def _shared(a: Box, b: Box) -> float:
+    """Return the part of the smaller of two boxes that lies in the other one."""
+    return max(covered_fraction(a, b), covered_fraction(b, a))
+
+
+def _holds(panel: Box, box: Box) -> bool:
+    """Say whether the middle of a box lies in a panel."""
+    x, y = centre(box)
+    return panel[0] <= x <= panel[2] and panel[1] <= y <= panel[3]
+
+
+def completed(printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOptions | None = None) -> PrintedNames:
+    """Return the names of a figure's panels with places of identifiers that only the network sees."""
+    options = options or PanelFusionOptions()
+    missing = [
+        i for i, places in enumerate(printed.places) if not places and not is_positional(printed.names[i])
+    ]  # fmt: skip
+    tall, wide = printed.canvas.ink.shape
+    known = [normalised_box(p.rect, wide, tall) for places in printed.places for p in places]
+    free = [
+        PrintedBox(pixel_rect(as_box(box), wide, tall), float(score))
+        for box, score in zip(boxes.boxes["label"], boxes.scores["label"], strict=True)
+        if score >= options.printed and not any(_holds(as_box(box), k) or _holds(k, as_box(box)) for k in known)
+    ]
+    found = named_boxes(printed.canvas.rgb, free, [printed.names[i] for i in missing])
+    places = list(printed.places)
+    for k, own in found.items():
+        name = printed.names[missing[k]]
+        places[missing[k]] = tuple(Identifier(name, box.rect, "plain", "network", box.score) for box in own)
+    return replace(printed, places=tuple(places))
+
+
+def named_by_print(
+    printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOptions | None = None
+) -> PrintedNames:
+    """Return the names of a figure whose caption names no panels, although A, B, C … are printed in it.
+
+    Letters label things inside single pictures, too: all of them must be read, in sequence, and most must lie in a
+    panel of the network of their own. Otherwise `printed` comes back as it is.
+    """
+    options = options or PanelFusionOptions()
+    tall, wide = printed.canvas.ink.shape
+    labels = [
+        PrintedBox(pixel_rect(as_box(box), wide, tall), float(score))
+        for box, score in zip(boxes.boxes["label"], boxes.scores["label"], strict=True)
+        if score >= options.printed
+    ]
+    names = printed_sequence(printed.canvas.rgb, labels)
+    surest = sorted(labels, key=lambda label: -label.score)[: len(names)]
+    marks = [normalised_box(label.rect, wide, tall) for label in surest]
+    panels = [as_box(b) for b, s in zip(boxes.boxes["panel"], boxes.scores["panel"], strict=True) if s >= options.panel]
+    inside = [[k for k, mark in enumerate(marks) if _holds(expand(panel, REACH), mark)] for panel in panels]
+    apart = {own[0] for own in inside if len(own) == 1}
+    if len(names) < 2 or 2 * len(apart) <= len(names):
+        return printed
+    return replace(printed, names=names, places=tuple(() for _ in names))
+
+
+class EnsemblePanelDetector:
+    """Structure and network as one `protocols.PanelDetector`; the network is asked only where it may add something."""
+
+    def __init__(self, network: BoxNetwork | None = None, options: PanelFusionOptions | None = None) -> None:
+        """Use a network (None: the shipped one)."""
+        self.network, self.options = network or FigureNetwork(), options
+
+    def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
+        """Return panels and identifiers per figure."""
+        printed = [printed_names(view) for view in views]
+        asked = [k for k, names in enumerate(printed) if not names.names or not names.complete]
+        seen = dict(zip(asked, self.network([views[k] for k in asked]), strict=True))
+        return [
+            self._fused(view, names, seen[k]) if k in seen else structure_panels(view, names)
+            for k, (view, names) in enumerate(zip(views, printed, strict=True))
+        ]
+
+    def _fused(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> list[PanelDetection]:
+        if not printed.names:
+            printed = named_by_print(printed, boxes, self.options)
+        printed = completed(printed, boxes, self.options)
+        structural = structure_panels(view, printed)
+        return fused_panels(replace(view, caption_identifiers=printed.names), structural, boxes, self.options)

@@ -1,0 +1,288 @@
+"""The trained networks behind the protocols, through ONNX Runtime on the CPU or a CUDA device.
+
+One pass of one network gives panels, identifiers and images, so that the panel and the image detector of a figure share
+it. Sessions are made once per process and used by one thread each: parallelism comes from worker processes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.detection.networks.input_size import bucket_of, network_input
+from pmo_assets.pipeline.detection.networks.mark_input import mark_input
+from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for, loading
+from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS, NetworkBoxes, network_boxes
+from pmo_assets.pipeline.detection.protocols import BoxNetwork
+from pmo_assets.pipeline.detection.structure.marks import MARK_WORDS, is_plot
+from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.records.stores import SystemicError
+
+DETECTOR_FILE, MARKS_FILE = "figure_detector.onnx", "mark_classifier.onnx"
+"""Files of the shipped weights in `pmo_assets/weights`."""
+
+MARKS_OUTPUTS = ("probability",)
+"""Output of the mark classifier: probability (n,) that each picture is marked."""
+
+FIGURE_BYTES, CROP_BYTES = 32 * 2**20, 4 * 2**20
+"""Memory to reckon with for one more figure, one more crop in a batch: twice what it takes on the CPU
+(`benchmarks/detection_speed.py`), because cuDNN works with larger buffers."""
+
+REMEMBERED = 32
+"""Figures whose boxes are kept: more than go into any batch."""
+
+
+def shipped_weights(name: str) -> Path:
+    """Return the path of a file in the package's folder of weights.
+
+    Raises:
+        SystemicError: when the package was built without it.
+    """
+    path = Path(str(files("pmo_assets").joinpath("weights", name)))
+    if not path.is_file():
+        raise SystemicError(f"{path} is missing: `pmo train` makes it, a release of the package has it")
+    return path
+
+
+@lru_cache(maxsize=8)
+def onnx_session(path: Path, outputs: tuple[str, ...], provider: Provider = "cpu", threads: int = 1) -> Any:
+    """Return the ONNX Runtime session of a network, made once per process.
+
+    Args:
+        path: ONNX file with the uint8 input "pixels" (n, height, width, 3).
+        outputs: names of the outputs that it must have.
+        provider: where it runs.
+        threads: on the CPU.
+
+    Raises:
+        SystemicError: when the file is no such network, or when ONNX Runtime or CUDA does not work here.
+        MemoryError: when the network does not fit into the CPU's memory.
+    """
+    mend = "see that `python -c 'import onnxruntime'` works where the workers run"
+    with loading("ONNX Runtime", provider, mend):
+        import onnxruntime  # a quarter of a second: only for processes that detect
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # What goes wrong is raised; the warnings and errors that are logged besides would repeat it for every figure.
+    options.log_severity_level = 4
+    providers: list[Any] = ["CPUExecutionProvider"]
+    if provider == "cuda":
+        if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+            raise SystemicError(
+                "PMO_DETECTOR_DEVICE=cuda: this ONNX Runtime has no CUDA provider; "
+                "pip uninstall onnxruntime and pip install 'onnxruntime-gpu[cuda,cudnn]'"
+            )
+        if hasattr(onnxruntime, "preload_dlls"):  # from 1.21 on
+            with loading("CUDA", provider):
+                onnxruntime.preload_dlls()  # CUDA's libraries where pip has put them
+        # Every new shape of a batch would start a search among all of cuDNN's algorithms, and the arena would double.
+        cuda = {"cudnn_conv_algo_search": "HEURISTIC", "arena_extend_strategy": "kSameAsRequested"}
+        providers.insert(0, ("CUDAExecutionProvider", cuda))
+    with loading(str(path), provider, "give an ONNX file that `pmo train export` wrote"):
+        session = onnxruntime.InferenceSession(str(path), options, providers=providers)
+    if provider == "cuda" and "CUDAExecutionProvider" not in session.get_providers():
+        # ONNX Runtime would go on without a word, on the CPU.
+        raise SystemicError(
+            "PMO_DETECTOR_DEVICE=cuda: ONNX Runtime cannot use CUDA here; "
+            "see that nvidia-smi works and pip install 'onnxruntime-gpu[cuda,cudnn]'"
+        )
+    inputs = {item.name: item.type for item in session.get_inputs()}
+    missing = sorted(set(outputs) - {item.name for item in session.get_outputs()})
+    if inputs != {"pixels": "tensor(uint8)"} or missing:
+        raise SystemicError(
+            f"{path} is not the expected network (`pmo train export` writes it): inputs {inputs}, "
+            f"missing outputs {missing}"
+        )
+    return session
+
+
+class FigureNetwork:
+    """The compact detector: boxes of panels, identifiers and images of figures, one pass per figure."""
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        provider: Provider = "cpu",
+        *,
+        batch_size: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        """Use a file of weights (None: the shipped ones); the session is made at the first call.
+
+        Args:
+            path: ONNX file.
+            provider: where the network runs.
+            batch_size: figures per pass at most; None for 8 on the CPU, on a GPU what fits into its free memory.
+            threads: on the CPU.
+        """
+        self.path, self.provider, self.threads = path, provider, threads
+        self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, FIGURE_BYTES, 8), provider)
+        # A figure's panels and images are asked for one after the other: its boxes are kept for the second question.
+        self._recent: OrderedDict[int, tuple[weakref.ref[Any], NetworkBoxes]] = OrderedDict()
+
+    def load(self) -> Any:
+        """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
+        return onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
+
+    def __call__(self, views: Sequence[FigureView]) -> list[NetworkBoxes]:
+        """Return the boxes per figure, same order; figures of one input size share batches."""
+        result: list[NetworkBoxes | None] = [self._remembered(view) for view in views]
+        groups: dict[tuple[int, int], list[int]] = {}
+        for k, view in enumerate(views):
+            if result[k] is None:
+                groups.setdefault(bucket_of(view.pixels.shape[1], view.pixels.shape[0]), []).append(k)
+        if not groups:
+            return [boxes for boxes in result if boxes is not None]
+        # Loaded before any batch: memory that does not suffice for the network is not a matter of the batch.
+        session = self.load()
+        for bucket, members in groups.items():
+            found = self.batches([views[k].pixels for k in members], partial(self._run, session, bucket))
+            for k, boxes in zip(members, found, strict=True):
+                result[k] = boxes
+                self._remember(views[k], boxes)
+        return [boxes for boxes in result if boxes is not None]
+
+    def _run(self, session: Any, bucket: tuple[int, int], pictures: Sequence[NDArray[np.uint8]]) -> list[NetworkBoxes]:
+        pixels = np.stack([network_input(picture, bucket) for picture in pictures])
+        return network_boxes(session.run(list(OUTPUTS), {"pixels": pixels}), bucket)
+
+    def _remembered(self, view: FigureView) -> NetworkBoxes | None:
+        entry = self._recent.get(id(view.pixels))
+        return entry[1] if entry is not None and entry[0]() is view.pixels else None
+
+    def _remember(self, view: FigureView, boxes: NetworkBoxes) -> None:
+        self._recent[id(view.pixels)] = (weakref.ref(view.pixels), boxes)
+        while len(self._recent) > REMEMBERED:
+            self._recent.popitem(last=False)
+
+
+def as_box(row: NDArray[np.float32]) -> Box:
+    """Return a row of four numbers as a box."""
+    return (float(row[0]), float(row[1]), float(row[2]), float(row[3]))
+
+
+class OnnxPanelDetector:
+    """Panels and identifiers by the network alone, as a `protocols.PanelDetector`."""
+
+    def __init__(self, network: BoxNetwork | None = None) -> None:
+        """Use a network (None: the shipped one)."""
+        self.network: BoxNetwork = network or FigureNetwork()
+
+    def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
+        """Return panels and identifiers (unread: `text` None) per figure."""
+        return [network_panels(boxes) for boxes in self.network(views)]
+
+
+def network_panels(boxes: NetworkBoxes) -> list[PanelDetection]:
+    """Return the panels and identifiers among a network's boxes."""
+    return [
+        PanelDetection("panel" if group == "panel" else "identifier", as_box(box), float(score), "network")
+        for group in ("panel", "label")
+        for box, score in zip(boxes.boxes[group], boxes.scores[group], strict=True)
+    ]
+
+
+class OnnxImageDetector:
+    """Images with their type by the network alone, as a `protocols.ImageDetector`."""
+
+    def __init__(self, network: BoxNetwork | None = None) -> None:
+        """Use a network (None: the shipped one)."""
+        self.network: BoxNetwork = network or FigureNetwork()
+
+    def __call__(
+        self, views: Sequence[FigureView], panels: Sequence[Sequence[PanelDetection]]
+    ) -> list[list[ImageDetection]]:
+        """Return the images per figure; the panels are not looked at."""
+        return [network_images(boxes) for boxes in self.network(views)]
+
+
+def network_images(boxes: NetworkBoxes) -> list[ImageDetection]:
+    """Return the images among a network's boxes; their types are decided by `detect_images`, with what it says."""
+    return [
+        ImageDetection(as_box(box), float(score), "network", None, 0.0, seen_types=type_shares(kinds))
+        for box, score, kinds in zip(
+            boxes.boxes["image"], boxes.scores["image"], boxes.class_scores["image"], strict=True
+        )
+    ]
+
+
+def type_shares(class_scores: NDArray[np.float32]) -> dict[str, float]:
+    """Return the network's scores per type (4,) as shares that sum to 1."""
+    total = float(class_scores.sum()) or 1.0
+    return {name: float(value) / total for name, value in zip(IMAGE_TYPES, class_scores, strict=True)}
+
+
+class OnnxMarkClassifier:
+    """Mark status by the network and the caption's words, as a `protocols.MarkClassifier`."""
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        provider: Provider = "cpu",
+        *,
+        batch_size: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        """Use a file of weights (None: the shipped ones); see `FigureNetwork`."""
+        self.path, self.provider, self.threads = path, provider, threads
+        self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, CROP_BYTES, 16), provider)
+
+    def load(self) -> Any:
+        """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
+        return onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
+
+    def probabilities(self, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
+        """Return the network's probability that each picture is marked."""
+        if not crops:
+            return []
+        return self.batches(crops, partial(self._run, self.load()))
+
+    def _run(self, session: Any, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
+        pixels = np.stack([mark_input(crop) for crop in crops])
+        return [float(v) for v in session.run(list(MARKS_OUTPUTS), {"pixels": pixels})[0]]
+
+    def __call__(self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str]) -> list[tuple[bool | None, float]]:
+        """Return (marked, score) per crop; None when the crop is too small to see a mark and no word names one."""
+        large = [min(crop.shape[:2], default=0) >= 12 for crop in crops]
+        seen = iter(self.probabilities([crop for crop, ok in zip(crops, large, strict=True) if ok]))
+        result: list[tuple[bool | None, float]] = []
+        for crop, ok, text in zip(crops, large, words, strict=True):
+            if not ok:
+                result.append((True, 0.8) if MARK_WORDS.search(text) else (None, 0.3))
+                continue
+            score = with_words(next(seen), text, plot=is_plot(crop))
+            result.append((score >= 0.5, round(score, 6)))
+        return result
+
+
+NAMED, ARROW, PLOT, PLAIN = 1.0, 1.5, -0.5, -0.25
+"""Log odds that are added to the network's: when the caption names marks, when it names arrows (both count), when the
+picture is a plot, always. Accuracy on the annotated images is the same within 1 % for all values near these."""
+
+
+def with_words(probability: float, words: str, *, plot: bool) -> float:
+    """Return the probability that a picture is marked.
+
+    Args:
+        probability: the network's.
+        words: what the caption says about the picture; "" when unknown.
+        plot: whether most of the picture is paper.
+    """
+    odds = math.log(max(probability, 1e-6) / max(1 - probability, 1e-6)) + PLAIN + PLOT * plot
+    odds += NAMED * bool(MARK_WORDS.search(words)) + ARROW * bool(re.search(r"\barrow", words, re.IGNORECASE))
+    return 1 / (1 + math.exp(-odds))

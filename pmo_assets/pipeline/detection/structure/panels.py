@@ -1,0 +1,477 @@
+"""Panels from the figure's structure: embedded bitmaps, printed identifiers, gutters and the caption's panel names.
+
+Order of evidence:
+
+1. Identifiers with a known place: the figure is cut at gutters until every part holds one identifier.
+2. Only the number of names is known: the level of the cut tree with as many parts.
+3. Neither: the whole figure is one panel (GUIDE: one panel when the figure has no identifiers).
+
+Scores. A panel cut around an identifier scores the identifier's own score (live text 0.95, shape 0.8..1) times the
+trust in its weakest cut (`gutters.QUALITY`). A panel chosen by number scores 0.8 times that trust. The whole figure
+scores 0.95 when the caption names no panels, 0.5 when it names several that could not be separated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from pmo_assets.pipeline.detection.structure.gutters import (
+    QUALITY,
+    Canvas,
+    Gutter,
+    Rect,
+    Region,
+    canvas_of,
+    clear_gutters,
+    cut_tree,
+    is_text_only,
+    leaves,
+    normalised_box,
+    seams,
+    sparse_gutters,
+    split_rect,
+    trimmed,
+    uniform_gutters,
+)
+from pmo_assets.pipeline.detection.structure.identifiers import Identifier, find_identifiers, key
+from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.figure import EmbeddedBitmap
+from pmo_assets.records.geometry import UNIT_BOX, Box, area, expand, height, intersection, union_box, width
+
+FLAT_SHARE = 0.8
+"""A bitmap that covers this much of the figure is the figure, flattened: it says nothing about panels."""
+
+SPECK = 0.02
+"""Bitmaps smaller than this (both sides, fraction of the figure) are glyph pictures or bullets."""
+
+FORCED = 0.35
+"""Trust in a cut made only because two identifiers must be in different panels."""
+
+UNSEPARATED = 0.5
+"""Score of the whole figure as one panel when the caption names several."""
+
+Places = dict[int, list[Rect]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of the figure that holds one panel: its rectangle and the trust in the weakest cut around it."""
+
+    rect: Rect
+    trust: float
+
+
+def picture_boxes(bitmaps: Sequence[EmbeddedBitmap]) -> tuple[Box, ...]:
+    """Return the boxes of whole pictures: slices and tiles of one picture joined, specks left out.
+
+    Producers slice large pictures into strips or tiles that abut; two boxes are joined when they touch or overlap and
+    their union is filled by them (no more than 5 % of it empty).
+    """
+    boxes = [b.box for b in bitmaps if width(b.box) > 0 and height(b.box) > 0]
+    # Tiles abut within rounding of the PDF's coordinates; real gutters are wider than 0.3 % of the figure.
+    slack = 0.003
+    groups: list[tuple[Box, float]] = [(box, area(box)) for box in boxes]
+    joined = True
+    while joined and len(groups) <= 400:
+        joined = False
+        # Closest-shaped pairs first keeps strips of one picture together before two pictures could be joined.
+        for i in range(len(groups)):
+            for j in range(i + 1, len(groups)):
+                (a, filled_a), (b, filled_b) = groups[i], groups[j]
+                if area(intersection(expand(a, slack), b)) <= 0 and area(intersection(a, expand(b, slack))) <= 0:
+                    continue
+                hull = union_box((a, b))
+                filled = min(area(hull), filled_a + filled_b - area(intersection(a, b)))
+                if filled >= 0.95 * area(hull):
+                    groups[i] = (hull, filled)
+                    del groups[j]
+                    joined = True
+                    break
+            if joined:
+                break
+    return tuple(sorted(box for box, _ in groups if width(box) > SPECK or height(box) > SPECK))
+
+
+def glyph_share(view: FigureView) -> float | None:
+    """Return the upper quartile of live text heights as a fraction of the long side; None without enough text."""
+    if len(view.texts) < 3:
+        return None
+    tall, wide = view.pixels.shape[:2]
+    sides = sorted(min(height(t.box) * tall, width(t.box) * wide * 3) for t in view.texts)
+    # A line box is about 1.2 times the font size, capitals 0.7: the whole line box leaves room for headings.
+    return float(sides[len(sides) * 3 // 4] * 1.2 / max(tall, wide))
+
+
+def structure_canvas(view: FigureView, solid: bool) -> Canvas:
+    """Return the canvas of a figure; with `solid`, its separate bitmaps are filled so that no cut enters them."""
+    boxes = picture_boxes(view.bitmaps) if solid else ()
+    boxes = tuple(box for box in boxes if area(box) < FLAT_SHARE and min(width(box), height(box)) > SPECK)
+    return canvas_of(view.pixels, boxes, glyph_share(view))
+
+
+def candidate_cuts(canvas: Canvas, rect: Rect, kind: str) -> list[Gutter]:
+    """Return the crossings of one kind in both directions."""
+    find = {"clear": clear_gutters, "uniform": uniform_gutters, "sparse": sparse_gutters, "seam": seams}[kind]
+    return [cut for axis in (0, 1) for cut in find(canvas, rect, axis)]
+
+
+def sides_of(cut: Gutter, places: Places, slack: float) -> tuple[Places, Places] | None:
+    """Return the identifiers before and after a cut; None when it hits one or leaves a side without any."""
+    before: Places = {}
+    after: Places = {}
+    for name, rects in places.items():
+        if all(r[cut.axis + 2] <= cut.start + slack for r in rects):
+            before[name] = rects
+        elif all(r[cut.axis] >= cut.stop - slack for r in rects):
+            after[name] = rects
+        else:
+            return None
+    return (before, after) if before and after else None
+
+
+def cut_value(canvas: Canvas, cut: Gutter, before: Places, after: Places, below: bool) -> float:
+    """Rate a cut in glyph heights: wide, and next to the identifiers on the side where this figure prints them."""
+    value = min(cut.width / canvas.glyph, 3.0)
+    first = min(r[cut.axis] for rects in after.values() for r in rects)
+    last = max(r[cut.axis + 2] for rects in before.values() for r in rects)
+    if cut.axis == 1:
+        distance = cut.start - last if below else first - cut.stop
+        return value - max(0.0, distance / canvas.glyph)
+    if below:
+        return value
+    # Identifiers above stand at the left edge of their panel: what lies between belongs to the next panel's axis.
+    return value - 0.5 * max(0.0, (first - cut.stop) / canvas.glyph)
+
+
+def peeled(canvas: Canvas, rect: Rect, places: Places) -> Rect | None:
+    """Return `rect` without an outer strip of text that holds no identifier (a heading over several panels)."""
+    for axis in (1, 0):
+        for cut in clear_gutters(canvas, rect, axis):
+            parts = split_rect(rect, [cut])
+            for strip, rest in ((parts[0], parts[1]), (parts[1], parts[0])):
+                tight = trimmed(canvas.ink, strip)
+                free = all(not (strip[0] <= (r[0] + r[2]) / 2 <= strip[2] and strip[1] <= (r[1] + r[3]) / 2 <= strip[3])
+                           for rects in places.values() for r in rects)  # fmt: skip
+                if tight is not None and free and is_text_only(canvas, tight):
+                    return rest
+    return None
+
+
+def partition(canvas: Canvas, rect: Rect, places: Places, below: bool, trust: float = 1.0) -> dict[int, Part]:
+    """Cut `rect` until each part holds the places of one name.
+
+    Args:
+        canvas: the prepared figure.
+        rect: pixels.
+        places: per name (index) where it is printed; at least one.
+        below: identifiers are printed under their panels (else above or inside at the top).
+        trust: of the weakest cut so far.
+
+    Returns:
+        A part for every name.
+    """
+    if len(places) == 1:
+        return {next(iter(places)): Part(rect, trust)}
+    tight = trimmed(canvas.ink, rect) or rect
+    for kind in ("clear", "peel", "uniform", "sparse", "seam"):
+        if kind == "peel":
+            rest = peeled(canvas, tight, places)
+            if rest is not None:
+                return partition(canvas, rest, places, below, trust)
+            continue
+        best: tuple[float, Gutter, Places, Places] | None = None
+        for cut in candidate_cuts(canvas, tight, kind):
+            # Line boxes stick out of the ink they hold: a third of a glyph is still on its side of the cut.
+            sides = sides_of(cut, places, slack=canvas.glyph / 3)
+            if sides is not None:
+                value = cut_value(canvas, cut, *sides, below=below)
+                if best is None or value > best[0]:
+                    best = (value, cut, *sides)
+        if best is not None:
+            _, cut, before, after = best
+            first, second = split_rect(tight, [cut])
+            weakest = min(trust, QUALITY[kind])
+            return partition(canvas, first, before, below, weakest) | partition(canvas, second, after, below, weakest)
+    return forced_partition(canvas, tight, places, below)
+
+
+def forced_partition(canvas: Canvas, rect: Rect, places: Places, below: bool) -> dict[int, Part]:
+    """Separate identifiers without any visible border, along the axis on which they lie farthest apart."""
+    names = sorted(places)
+    gaps: list[tuple[float, int, float]] = []
+    for axis in (0, 1):
+        ordered = sorted((places[n][0][axis], places[n][0][axis + 2]) for n in names)
+        for (a0, a1), (b0, _) in pairwise(ordered):
+            # At the next identifier's edge when it stands at the start of its panel, else in the middle.
+            position = b0 - 2 if not below else ((a1 + b0) / 2 if axis == 0 else a1 + 2)
+            if b0 > a0:
+                gaps.append(((b0 - a0), axis, position))
+    for _, axis, position in sorted(gaps, reverse=True):
+        cut = Gutter(axis, round(position), round(position), "seam")
+        sides = sides_of(cut, {n: [places[n][0]] for n in names}, slack=canvas.glyph)
+        if sides is not None and rect[axis] < cut.start < rect[axis + 2]:
+            first, second = split_rect(rect, [cut])
+            return partition(canvas, first, sides[0], below, FORCED) | partition(
+                canvas, second, sides[1], below, FORCED
+            )
+    return {name: Part(rect, 0.2) for name in names}
+
+
+def partition_cost(canvas: Canvas, parts: dict[int, Part], places: Places, below: bool) -> float:
+    """Rate a partition (less is better): identifiers close to the expected edge, every part with content, sure cuts."""
+    cost = 0.0
+    for name, part in parts.items():
+        tight = trimmed(canvas.ink, part.rect) or part.rect
+        mark = places[name][0]
+        distance = tight[3] - mark[3] if below else mark[1] - tight[1]
+        cost += min(abs(distance) / canvas.glyph, 8.0) + 6.0 * (1 - part.trust)
+        size = (tight[2] - tight[0]) * (tight[3] - tight[1])
+        own = (mark[2] - mark[0]) * (mark[3] - mark[1])
+        if size < 4 * own or is_text_only(canvas, tight):
+            cost += 10.0
+    return cost / len(parts)
+
+
+def best_partition(canvas: Canvas, places: Places) -> tuple[float, dict[int, Part]]:
+    """Return (cost, parts) under the better of the two conventions: identifiers below, or above / inside the top."""
+    options = []
+    for below in (True, False):
+        parts = partition(canvas, canvas.rect, places, below)
+        options.append((partition_cost(canvas, parts, places, below), parts))
+    return min(options, key=lambda option: option[0])
+
+
+def frontiers(
+    region: Region, count: int, keep: int = 4, known: dict[tuple[Rect, int], list[list[Region]]] | None = None
+) -> list[list[Region]]:
+    """Return ways to take exactly `count` disjoint parts of a cut tree that together are the whole region.
+
+    Args:
+        region: a node of the tree.
+        count: number of parts, at least 1.
+        keep: how many ways to return, the most even first.
+        known: answers for other nodes of the same tree, shared down the recursion.
+    """
+    if count == 1:
+        return [[region]]
+    children = region.children
+    if not children or count > len(leaves(region)):
+        return []
+    known = known if known is not None else {}
+    if (region.rect, count) in known:
+        return known[region.rect, count]
+    options: list[list[Region]] = []
+    if len(children) >= count:
+        gaps = [b.rect[region.axis] - a.rect[region.axis + 2] for a, b in pairwise(children)]
+        order = sorted(range(len(gaps)), key=lambda i: (-gaps[i], i))
+        options.append(grouped(region, sorted(order[: count - 1])))
+        if len(children) % count == 0 and len(children) > count:
+            step = len(children) // count
+            options.append(grouped(region, [step * (i + 1) - 1 for i in range(count - 1)]))
+    if len(children) <= count:
+        # Parts taken so far -> the best beginnings with that many; a beam per number keeps this linear in `count`.
+        beams: dict[int, list[list[Region]]] = {0: [[]]}
+        for index, child in enumerate(children):
+            others = len(children) - index - 1
+            grown: dict[int, list[list[Region]]] = {}
+            for taken, beginnings in beams.items():
+                left = count - taken
+                for part in range(1, left - others + 1) if others else (left,):
+                    for more in frontiers(child, part, keep, known):
+                        grown.setdefault(taken + part, []).extend([*chosen, *more] for chosen in beginnings)
+            beams = {n: sorted(ways, key=lambda way: -frontier_value(way))[:keep] for n, ways in grown.items()}
+        options += beams.get(count, [])
+    known[region.rect, count] = sorted(options, key=lambda regions: -frontier_value(regions))[:keep]
+    return known[region.rect, count]
+
+
+def grouped(region: Region, cuts: list[int]) -> list[Region]:
+    """Return the children of a node joined between the given gaps (index of the child before the gap)."""
+    groups: list[list[Region]] = [[]]
+    for index, child in enumerate(region.children):
+        groups[-1].append(child)
+        if index in cuts:
+            groups.append([])
+    result = []
+    for group in groups:
+        if len(group) == 1:
+            result.append(group[0])
+            continue
+        hull = union_box(tuple(map(float, r.rect)) for r in group)  # type: ignore[misc]
+        rect = (int(hull[0]), int(hull[1]), int(hull[2]), int(hull[3]))
+        result.append(Region(rect, tuple(group), region.gap, region.axis, all(r.text_only for r in group)))
+    return result
+
+
+def frontier_value(regions: Sequence[Region]) -> float:
+    """Rate a choice of parts: panels of one figure tend to have one size (one of the two sides at least)."""
+    widths = np.asarray([r.rect[2] - r.rect[0] for r in regions], dtype=float)
+    heights = np.asarray([r.rect[3] - r.rect[1] for r in regions], dtype=float)
+    spread = float(widths.std() / widths.mean() + heights.std() / heights.mean())
+    return -spread - 2.0 * sum(r.text_only for r in regions) / len(regions)
+
+
+def direction(names: Sequence[str]) -> int | None:
+    """Return the axis along which positional names lie (0: left/right, 1: top/bottom); None when they do not say."""
+    text = " ".join(names).lower()
+    across = any(word in text for word in ("left", "right", "column"))
+    down = any(word in text for word in ("top", "bottom", "upper", "lower", "row", "above", "below"))
+    return None if across == down else (0 if across else 1)
+
+
+def split_evenly(canvas: Canvas, count: int, axis: int | None) -> list[Part]:
+    """Split the figure into `count` parts by the best crossings of any kind, best first; fewer when there are none."""
+    parts = [Part(trimmed(canvas.ink, canvas.rect) or canvas.rect, 1.0)]
+    cuts_of: dict[Rect, list[Gutter]] = {}
+    while len(parts) < count:
+        best: tuple[float, int, Gutter] | None = None
+        for index, part in enumerate(parts):
+            if part.rect not in cuts_of:
+                every = [c for kind in QUALITY for c in candidate_cuts(canvas, part.rect, kind)]
+                cuts_of[part.rect] = [c for c in every if axis is None or c.axis == axis]
+            for cut in cuts_of[part.rect]:
+                size = part.rect[cut.axis + 2] - part.rect[cut.axis]
+                near = min((cut.start - part.rect[cut.axis]), part.rect[cut.axis + 2] - cut.stop) / size
+                # Parts of a compound picture are comparable: no cut closer to the rim than half a part's share.
+                if near < 0.5 / count:
+                    continue
+                value = QUALITY[cut.kind] * part.trust * (0.3 + near) * math.sqrt(size)
+                value *= 1 + min(cut.width / canvas.glyph, 3.0) / 3
+                if best is None or value > best[0]:
+                    best = (value, index, cut)
+        if best is None:
+            return parts
+        _, index, cut = best
+        old = parts.pop(index)
+        for rect in reversed(split_rect(old.rect, [cut])):
+            parts.insert(index, Part(trimmed(canvas.ink, rect) or rect, min(old.trust, QUALITY[cut.kind])))
+    return parts
+
+
+def panels_by_number(canvas: Canvas, names: Sequence[str]) -> list[Part]:
+    """Return as many parts as there are names; a single part when the figure does not separate into that many."""
+    axis = direction(names)
+    tree = cut_tree(canvas)
+    if tree is not None:
+        options = frontiers(tree, len(names))
+        if axis is not None:
+            options = [o for o in options if lies_along(o, axis)]
+        if options and frontier_value(options[0]) > -1.5:
+            return [Part(region.rect, 1.0) for region in options[0]]
+    parts = split_evenly(canvas, len(names), axis)
+    return parts if len(parts) == len(names) else [Part(canvas.rect, 0.0)]
+
+
+def lies_along(regions: Sequence[Region], axis: int) -> bool:
+    """Say whether the parts follow each other along an axis without overlap."""
+    ordered = sorted(regions, key=lambda r: r.rect[axis])
+    return all(a.rect[axis + 2] <= b.rect[axis] for a, b in pairwise(ordered))
+
+
+def figure_panel(score: float) -> PanelDetection:
+    """Return the panel that is the whole figure."""
+    return PanelDetection("panel", UNIT_BOX, score, "figure")
+
+
+def identifier_detection(place: Identifier, name: str, canvas: Canvas) -> PanelDetection:
+    """Return a printed identifier as a detection, its box tight on ink within the line box."""
+    rect = trimmed(canvas.ink, place.rect) if place.source == "glyph" else None
+    tall, wide = canvas.ink.shape
+    text = place.name if key(place.name) == key(name) or place.source == "text" else name
+    return PanelDetection("identifier", normalised_box(rect or place.rect, wide, tall), place.score, place.source, text)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrintedNames:
+    """What a figure's panels are called and where that is printed.
+
+    Attributes:
+        canvas: the prepared figure.
+        names: of the panels; fewer than two when the figure is one panel.
+        places: per name where it is printed, on the canvas; empty lists where that is unknown.
+    """
+
+    canvas: Canvas
+    names: tuple[str, ...]
+    places: tuple[tuple[Identifier, ...], ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the figure is one panel or every name has a place."""
+        return len(self.names) < 2 or all(self.places)
+
+
+def printed_names(view: FigureView) -> PrintedNames:
+    """Return the names of a figure's panels with the places that live text and shapes of letters tell."""
+    canvas = structure_canvas(view, solid=True)
+    names, found = find_identifiers(view, canvas)
+    return PrintedNames(canvas, names, tuple(tuple(places) for places in found))
+
+
+def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> list[PanelDetection]:
+    """Return panels and identifiers of one figure; at least one panel. See the module's text for the method.
+
+    Args:
+        view: the figure.
+        printed: names and places when more is known than `printed_names` tells.
+    """
+    printed = printed or printed_names(view)
+    canvas, names, found = printed.canvas, printed.names, printed.places
+    tall, wide = canvas.ink.shape
+    if len(names) < 2:
+        marks = [identifier_detection(p[0], n, canvas) for n, p in zip(names, found, strict=True) if p]
+        return [figure_panel(0.95), *marks]
+    places = {i: [p.rect for p in found[i]] for i in range(len(names)) if found[i]}
+    marks = [identifier_detection(found[i][0], names[i], canvas) for i in places]
+    if len(places) >= 2:
+        cost, parts = best_partition(canvas, places)
+        if min(part.trust for part in parts.values()) < QUALITY["sparse"]:
+            plain = structure_canvas(view, solid=False)
+            cost_plain, parts_plain = best_partition(plain, places)
+            if cost_plain < cost:
+                canvas, parts = plain, parts_plain
+        if len(places) < len(names):
+            numbered = panels_by_number(canvas, names)
+            inside = [[i for i in places if holds(p.rect, places[i][0])] for p in numbered]
+            if len(numbered) == len(names) and all(len(v) <= 1 for v in inside) and all(p.trust == 1 for p in numbered):
+                return [
+                    *(PanelDetection("panel", normalised_box(p.rect, wide, tall), 0.8, "gutter") for p in numbered),
+                    *marks,
+                ]
+        panels = []
+        for index, part in parts.items():
+            tight = trimmed(canvas.ink, part.rect) or part.rect
+            rects = [tight, *places[index]]
+            hull = union_box((float(r[0]), float(r[1]), float(r[2]), float(r[3])) for r in rects)
+            box = normalised_box((int(hull[0]), int(hull[1]), int(hull[2]), int(hull[3])), wide, tall)
+            panels.append(PanelDetection("panel", box, found[index][0].score * part.trust, "identifier"))
+        return [*panels, *marks]
+    numbered = panels_by_number(canvas, names)
+    if len(numbered) != len(names):
+        plain = structure_canvas(view, solid=False)
+        numbered = panels_by_number(plain, names)
+    if len(numbered) != len(names):
+        return [figure_panel(UNSEPARATED), *marks]
+    return [
+        *(PanelDetection("panel", normalised_box(p.rect, wide, tall), 0.8 * p.trust, "gutter") for p in numbered),
+        *marks,
+    ]
+
+
+def holds(rect: Rect, inner: Rect) -> bool:
+    """Say whether the centre of `inner` lies in `rect`."""
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return rect[0] <= x <= rect[2] and rect[1] <= y <= rect[3]
+
+
+class StructurePanelDetector:
+    """The structural panel detector as a `protocols.PanelDetector`."""
+
+    def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
+        """Return panels and identifiers per figure."""
+        return [structure_panels(view) for view in views]

@@ -1,1 +1,0 @@
-"""Evaluation: what the pipeline finds, compared with annotations."""

@@ -1,1 +1,0 @@
-"""Training of the detectors: synthetic figures with exact boxes, network architectures, training loops, ONNX export."""

@@ -1,0 +1,152 @@
+"""How much of a batch each step lost, and when that is too much for the batch to count as done.
+
+The asset `rejections` turns it into the check that fails a run, `pmo run` into its exit status.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from pmo_assets.storage.tables import Tables
+
+_FIGURE_STAGES = ("panel_detections", "subcaptions", "image_detections", "panel_assembly", "panels")
+_READ = (
+    "article_batch", "article_packages", "articles", "pdf_figures", "figures", *_FIGURE_STAGES
+)  # fmt: skip
+_MOST_REASONS = 3
+
+ALL_STEPS = "all steps"
+"""Stage of the loss over the whole way."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageLoss:
+    """What a step of a batch was given and what it rejected.
+
+    Attributes:
+        stage: the asset.
+        unit: "articles" or "figures".
+        given: how many came in.
+        lost: how many of them were rejected and left no row behind.
+        reasons: the most frequent rejections of what was lost, "class: message (how many)".
+    """
+
+    stage: str
+    unit: str
+    given: int
+    lost: int
+    reasons: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """Lost part, 0..1."""
+        return self.lost / self.given if self.given else 0.0
+
+    def __str__(self) -> str:
+        """Return one sentence with the most frequent reasons."""
+        return f"{self.stage} rejected {self.lost} of {self.given} {self.unit}: {'; '.join(self.reasons)}"
+
+
+def _reasons(rejections: pl.DataFrame) -> tuple[str, ...]:
+    counts = Counter(
+        f"{row['error_class']}: {row['message'][:200]}"
+        for row in rejections.unique(["article_id", "image_cluster_id"], keep="first", maintain_order=True).iter_rows(
+            named=True
+        )
+    )
+    return tuple(f"{reason} ({count})" for reason, count in counts.most_common(_MOST_REASONS))
+
+
+def _article_loss(stage: str, given: pl.Series, lost: pl.Series, rejections: pl.DataFrame) -> StageLoss:
+    concerned = rejections.filter(pl.col("article_id").is_in(lost.implode()))
+    return StageLoss(stage, "articles", len(given), concerned["article_id"].n_unique(), _reasons(concerned))
+
+
+def _figure_loss(stage: str, figures: pl.DataFrame, kept: pl.DataFrame, rejections: pl.DataFrame) -> StageLoss:
+    keys = ["article_id", "image_cluster_id"]
+    missing = figures.select(keys).join(kept.select(keys), on=keys, how="anti")
+    whole = rejections.filter(pl.col("image_cluster_id").is_null())
+    lost = pl.concat(
+        [missing.join(rejections, on=keys, how="semi"), missing.join(whole, on="article_id", how="semi")]
+    ).unique()
+    return StageLoss(
+        stage, "figures", figures.height, lost.height, _reasons(rejections.join(lost, on="article_id", how="semi"))
+    )
+
+
+def _not_located(figures: pl.DataFrame, rejections: pl.DataFrame) -> StageLoss:
+    """Return the figures that the XML lists and the PDF does not show; those of lost articles are not counted again."""
+    missed = rejections.filter(pl.col("image_cluster_id").is_not_null())
+    lost = missed.select("article_id", "image_cluster_id").n_unique()
+    return StageLoss("pdf_figures", "figures", figures.height + lost, lost, _reasons(missed))
+
+
+def _whole(rejections: pl.DataFrame) -> pl.DataFrame:
+    return rejections.filter(pl.col("image_cluster_id").is_null())
+
+
+def _not_going_on(packages: pl.DataFrame, articles: pl.DataFrame, rejections: pl.DataFrame) -> pl.Series:
+    """Return the articles that `articles` lost: without a row, or not selected for want of a readable file.
+
+    What is irrelevant or retracted is no loss, and an XML that cannot be read none if the PDF could be judged.
+    """
+    known = (
+        packages.select("article_id", "xml")
+        .join(articles.drop("xml"), on="article_id", how="left")
+        .join(_whole(rejections).group_by("article_id").len("rejected"), on="article_id", how="left")
+        .with_columns(pl.col("rejected").fill_null(0), gone=pl.col("name").is_null())
+    )
+    tolerated = (pl.col("xml").is_not_null() & ~pl.col("has_xml")).cast(pl.UInt32)
+    out = ~pl.col("selected") & ~pl.col("is_retracted") & ~(pl.col("has_xml") & ~pl.col("relevant"))
+    return known.filter(pl.col("gone") | (out & (pl.col("rejected") > tolerated)))["article_id"]
+
+
+def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
+    """Return what every step of a processed batch lost, in the order of the data's way, then all of them together."""
+    read = {name: tables.read(name, batch) for name in _READ}
+    rejections = {name: tables.read_rejections([name], batch) for name in _READ}
+    ids = {name: table["article_id"] for name, table in read.items()}
+    selected = read["articles"].filter("selected")["article_id"]
+    lost = {
+        "article_packages": (ids["article_batch"], _without(ids["article_batch"], ids["article_packages"])),
+        "articles": (
+            ids["article_packages"],
+            _not_going_on(read["article_packages"], read["articles"], rejections["articles"]),
+        ),
+        "pdf_figures": (selected, _without(selected, ids["pdf_figures"])),
+    }
+    losses = [_article_loss(stage, *series, _whole(rejections[stage])) for stage, series in lost.items()]
+    losses.append(_not_located(read["figures"], rejections["pdf_figures"]))
+    losses += [_figure_loss(stage, read["figures"], read[stage], rejections[stage]) for stage in _FIGURE_STAGES]
+    everything = pl.concat(rejections.values())
+    survived = ids["panels"].unique()
+    early = pl.concat([series for _, series in lost.values()])
+    late = everything.filter(pl.col("article_id").is_in(ids["figures"].implode()))["article_id"]
+    gone = _without(pl.concat([early, late]), survived).unique()
+    gone = gone.filter(gone.is_in(everything["article_id"].implode()))
+    return [*losses, _article_loss(ALL_STEPS, pl.concat([gone, survived]), gone, everything)]
+
+
+def _without(ids: pl.Series, others: pl.Series) -> pl.Series:
+    return ids.filter(~ids.is_in(others.implode()))
+
+
+def excessive(losses: Sequence[StageLoss], fail: float) -> list[StageLoss]:
+    """Return the steps that lost more than the share `fail` (`PMO_REJECTED_FAIL`) of what they were given.
+
+    All steps together are named only where no single one lost so much.
+    """
+    bad = [loss for loss in losses if loss.share > fail]
+    return [loss for loss in bad if loss.stage != ALL_STEPS] or bad
+
+
+def losses_in_words(losses: Sequence[StageLoss], fail: float) -> str:
+    """Return what excessive losses have in common and what to do about them."""
+    return (
+        f"{'. '.join(map(str, losses))}. A batch that lost more than {fail:g} (PMO_REJECTED_FAIL) is not done: "
+        "mend the cause and run it again (`pmo run --again --batch …`), or raise the setting if it is the articles"
+    )

@@ -1,0 +1,131 @@
+"""Article sources: a local folder of packages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pmo_assets.records.faults import is_exhausted, raise_fault
+from pmo_assets.records.packages import (
+    REGISTRATION_STAGE,
+    ArticleSource,
+    FileMissing,
+    PackageListing,
+    SourceError,
+    UnreadableFile,
+    article_id_and_version,
+)
+from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.sources.package_folders import has_document, list_package
+from pmo_assets.sources.source_files import (
+    Entry,
+    entries_inside,
+    printable,
+    read_inside,
+)
+
+
+@dataclass(frozen=True)
+class LocalFolder:
+    """Packages in the subfolders of a folder, in either shape of `pipeline.articles.packages`, or one package."""
+
+    folder: Path
+
+    @property
+    def uri(self) -> str:
+        """The folder as a `file://` URL."""
+        return Path(os.path.abspath(self.folder)).as_uri()
+
+    def listings(self) -> Iterator[PackageListing | Rejection]:
+        """Yield every package below the folder by name; a folder that is itself a package yields that one."""
+        if not self.folder.is_dir():
+            raise SourceError(f"{self.folder} is not a folder: give one whose subfolders are article packages")
+        folder = Path(os.path.abspath(self.folder))  # not resolve(): a link's own name is the package's name
+        entries = self._entries()
+        alone = has_document(entries)
+        found = False
+        for entry in entries:
+            if not _may_be_package(entry, alone):
+                continue
+            outcome = self._outcome(folder / entry.name, folder)
+            if outcome is not None:
+                found = True
+                yield outcome
+        if not found and alone and (outcome := self._outcome(folder, folder)) is not None:
+            found = True
+            yield outcome
+        if not found:
+            raise SourceError(
+                f"{self.folder} holds no article package: expected subfolders with article.pdf and/or article.xml, "
+                "or PMC Cloud folders such as PMC10009416.1/"
+            )
+
+    def read(self, path: str, max_bytes: int | None = None) -> bytes:
+        """Return a file's bytes; see `ArticleSource`."""
+        try:
+            return read_inside(self.folder, path, max_bytes)
+        except OSError as error:
+            self._must_be_there(error)
+            # Not caused by `error`: on the way from a sound source it is this file's, whatever it would be elsewhere.
+            if isinstance(error, FileNotFoundError):
+                raise FileMissing(f"{path} is gone from {self.folder} since the batch was registered") from None
+            raise UnreadableFile(f"{self.folder / path} cannot be read: {error.strerror or error}") from None
+
+    def _entries(self) -> list[Entry]:
+        try:
+            return entries_inside(self.folder, ".")
+        except (OSError, ArticleError) as error:
+            raise SourceError(f"cannot list {self.folder}: {error}; is the source folder still there?") from error
+
+    def _outcome(self, place: Path, root: Path) -> PackageListing | Rejection | None:
+        """List a package; whatever is wrong with it is its rejection, unless the source as a whole is gone."""
+        try:
+            return list_package(place, root)
+        except Exception as error:
+            self._must_be_there(error)
+            if not isinstance(error, OSError):
+                raise_fault(error)
+            name = printable(place.name)
+            number = article_id_and_version(name, {})[0]
+            rejection = rejection_from(error, stage=REGISTRATION_STAGE, article_id=number)
+            if rejection.message.startswith(name):
+                return rejection
+            return replace(rejection, message=f"{name}: {rejection.message}")
+
+    def _must_be_there(self, error: Exception) -> None:
+        """Raise SourceError when a file could not be read because of the source or the machine, not of the file."""
+        if isinstance(error, OSError) and is_exhausted(error):
+            raise SourceError(f"cannot read {self.folder}: {error}") from error
+        try:
+            with os.scandir(self.folder) as found:
+                empty = next(found, None) is None
+        except OSError as fault:
+            raise SourceError(f"{self.folder} is gone ({fault.strerror or fault}): is its disk mounted?") from error
+        if empty:
+            raise SourceError(f"{self.folder} is gone or empty: is its disk mounted?") from error
+
+
+def _may_be_package(entry: Entry, alone: bool) -> bool:
+    """Say whether an entry of the source is to be looked at; `alone`: the source may itself be a package."""
+    if entry.kind == "folder":
+        return not (alone and entry.name == "figures")
+    # A link that leads nowhere was meant to be a package, unless it is one of a package's files or a program's mark.
+    return entry.kind == "broken" and not alone and not entry.name.startswith(".")
+
+
+def open_source(uri: str) -> ArticleSource:
+    """Return the source that a manifest names.
+
+    Raises:
+        SourceError: for a kind of source that this version does not know.
+    """
+    scheme, separator, rest = uri.partition("://")
+    if separator and scheme == "file":
+        from urllib.parse import unquote_to_bytes
+
+        return LocalFolder(Path(os.fsdecode(unquote_to_bytes(rest))))
+    if not separator:
+        return LocalFolder(Path(uri))
+    raise SourceError(f"cannot open the article source {uri}: this version reads local folders (file://)")

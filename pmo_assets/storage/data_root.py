@@ -1,0 +1,282 @@
+"""Tables, objects and pictures below one data root, local or `s3://`.
+
+`pyarrow.fs` speaks both; whatever is written appears whole or not at all: locally through a temporary file that is
+renamed, on S3 because an object becomes visible when its upload is complete. Layout below the root::
+
+    claims/<sequence>.parquet              the same, under the place in the sequence that it took; created exactly once
+    manifests/<batch>.parquet              what a batch holds; never changes
+    objects/<aa>/<sha256><suffix>          PDFs, XML, package pictures, by content
+    tables/<asset>/<batch>.parquet         one table per asset and batch
+    rejections/<asset>/<batch>.parquet     what the asset could not process
+    rejections/registration/<source>.parquet   packages of a source that could not be registered
+    pixels/<store>/<batch>/<article>.parquet   pictures, apart from the facts
+    answers/<aa>/<sha256>.json             what language models answered
+    release/…                              the dataset, its card, gallery and report
+    quality/…                              annotated figures, how good what was found is, pages with the worst cases
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import os
+import re
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+import psutil
+import pyarrow as pa
+import pyarrow.fs as pafs
+from filelock import FileLock
+
+from pmo_assets.records.stores import StorageError
+
+
+@functools.lru_cache(maxsize=8)
+def _filesystem(root: str, endpoint: str | None) -> tuple[pafs.FileSystem, str]:
+    """Return the file system of a root and the root's path on it (one connection pool per process)."""
+    if root.startswith("s3://"):
+        options: dict[str, Any] = {}
+        if endpoint:
+            scheme, _, host = endpoint.rpartition("://")
+            options = {"endpoint_override": host, "scheme": scheme or "https"}
+        region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+        if region:
+            options["region"] = region
+        retries = pafs.AwsStandardS3RetryStrategy(max_attempts=5)
+        return pafs.S3FileSystem(retry_strategy=retries, **options), root.removeprefix("s3://").rstrip("/")
+    return pafs.LocalFileSystem(), str(Path(root).expanduser().absolute())
+
+
+@functools.lru_cache(maxsize=8)
+def _s3_client(endpoint: str | None, region: str) -> Any:
+    """Return a client for what pyarrow's S3 file system cannot do; it looks for credentials in the same places."""
+    import boto3
+    from botocore.config import Config
+
+    url = endpoint if not endpoint or "://" in endpoint else f"https://{endpoint}"
+    config = Config(
+        s3={"addressing_style": "path" if endpoint else "auto"},
+        retries={"mode": "standard", "max_attempts": 5},
+        request_checksum_calculation="when_required",  # servers other than AWS may not know the newer checksums
+    )
+    return boto3.client("s3", endpoint_url=url, region_name=region, config=config)
+
+
+def _host() -> str:
+    """Return this machine's name as part of a file name: on a shared disk, others' processes cannot be looked at."""
+    return re.sub(r"[^A-Za-z0-9]", "", socket.gethostname()) or "host"
+
+
+@dataclass(frozen=True)
+class DataRoot:
+    """A folder or bucket prefix; small enough to travel to worker processes.
+
+    Attributes:
+        root: path of a local folder, or `s3://bucket/prefix`.
+        endpoint: S3 endpoint other than AWS, e.g. `http://127.0.0.1:5000`.
+    """
+
+    root: str
+    endpoint: str | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the root is a folder of this machine."""
+        return not self.root.startswith("s3://")
+
+    def uri(self, key: str) -> str:
+        """Return the path or URL of a key, for people."""
+        return f"{self.root.rstrip('/')}/{key}" if not self.is_local else str(Path(self._path(key)))
+
+    def _path(self, key: str) -> str:
+        return str(PurePosixPath(_filesystem(self.root, self.endpoint)[1]) / key)
+
+    @property
+    def _fs(self) -> pafs.FileSystem:
+        return _filesystem(self.root, self.endpoint)[0]
+
+    def _failure(self, action: str, key: str, error: BaseException) -> StorageError:
+        hint = (
+            "check the folder, its permissions and free space" if self.is_local else "check bucket, endpoint and keys"
+        )
+        # one line, as every error: botocore's may have more
+        text = " ".join(str(error).split())
+        return StorageError(f"cannot {action} {self.uri(key)}: {text} ({hint}; the root is PMO_DATA_ROOT={self.root})")
+
+    def exists(self, key: str) -> bool:
+        """Say whether a file is there."""
+        try:
+            return bool(self._fs.get_file_info(self._path(key)).type == pafs.FileType.File)
+        except OSError as error:
+            raise self._failure("look at", key, error) from error
+
+    def keys(self, prefix: str, suffix: str = "") -> list[str]:
+        """Return the names of the files directly below a prefix, sorted; half-written files are left out."""
+        selector = pafs.FileSelector(self._path(prefix), allow_not_found=True)
+        try:
+            infos = self._fs.get_file_info(selector)
+        except OSError as error:
+            raise self._failure("list", prefix, error) from error
+        names = [info.base_name for info in infos if info.type == pafs.FileType.File]
+        return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+
+    def read(self, key: str) -> bytes:
+        """Return a file's bytes.
+
+        Raises:
+            StorageError: if it is missing or cannot be read.
+        """
+        try:
+            with self._fs.open_input_stream(self._path(key)) as stream:
+                return cast(bytes, stream.read())
+        except OSError as error:
+            raise self._failure("read", key, error) from error
+
+    def open_random(self, key: str) -> pa.NativeFile:
+        """Open a file for random access (Parquet)."""
+        try:
+            return self._fs.open_input_file(self._path(key))
+        except OSError as error:
+            raise self._failure("read", key, error) from error
+
+    def write(self, key: str, content: bytes) -> None:
+        """Write a file whole or not at all.
+
+        Raises:
+            StorageError: if it cannot be written.
+        """
+        with self.writing(key) as stream:
+            stream.write(content)
+
+    @contextlib.contextmanager
+    def writing(self, key: str) -> Iterator[IO[bytes]]:
+        """Give a stream whose content appears under `key` when the block ends without an error."""
+        try:
+            if self.is_local:
+                yield from self._writing_locally(Path(self._path(key)))
+            else:
+                yield from self._writing_remotely(key)
+        except OSError as error:
+            raise self._failure("write", key, error) from error
+
+    def create(self, key: str, content: bytes) -> bool:
+        """Write a file that is not there yet, whole; return whether it was this call that did.
+
+        Of several processes, on whatever machines, that create the same file exactly one is told so. An S3 server must
+        honour `If-None-Match: *`, as AWS does, and MinIO, Ceph and Cloudflare R2 in their present versions.
+
+        Raises:
+            StorageError: if it cannot be written.
+        """
+        if not self.is_local:
+            return self._create_remotely(key, content)
+        target = Path(self._path(key))
+        try:
+            with self._partial(target) as partial:
+                partial.write_bytes(content)
+                _sync(partial)
+                return _link(partial, target)
+        except OSError as error:
+            raise self._failure("write", key, error) from error
+
+    def _create_remotely(self, key: str, content: bytes) -> bool:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        bucket, _, name = self._path(key).partition("/")
+        writer = uuid.uuid4().hex
+        try:
+            client = _s3_client(self.endpoint, cast(pafs.S3FileSystem, self._fs).region)
+            for pause in (0.1, 0.5, 2.0):
+                try:
+                    client.put_object(
+                        Bucket=bucket, Key=name, Body=content, IfNoneMatch="*", Metadata={"writer": writer}
+                    )
+                    return True
+                except ClientError as error:
+                    if error.response["Error"]["Code"] == "PreconditionFailed":
+                        # The answer to a first attempt of ours may have been lost on the way.
+                        return bool(client.head_object(Bucket=bucket, Key=name)["Metadata"].get("writer") == writer)
+                    if error.response["Error"]["Code"] != "ConditionalRequestConflict":
+                        raise
+                    time.sleep(pause)  # another writer is about to finish, or to fail
+            raise TimeoutError("others write it all the time")
+        except (BotoCoreError, ClientError, OSError) as error:
+            raise self._failure("write", key, error) from error
+
+    @contextlib.contextmanager
+    def _partial(self, target: Path) -> Iterator[Path]:
+        """Give the place beside a file where its content is prepared; what killed processes left there is removed."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for abandoned in target.parent.glob(f".{target.name}.*.part"):
+            pid, _, host = abandoned.name.removesuffix(".part").rpartition(".")[2].partition("-")
+            if host.startswith(_host()) and pid.isdigit() and not psutil.pid_exists(int(pid)):
+                abandoned.unlink(missing_ok=True)
+        partial = target.with_name(f".{target.name}.{os.getpid()}-{_host()}-{threading.get_ident()}.part")
+        try:
+            yield partial
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _writing_locally(self, target: Path) -> Iterator[IO[bytes]]:
+        with self._partial(target) as partial:
+            with partial.open("wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(target)
+
+    def _writing_remotely(self, key: str) -> Iterator[IO[bytes]]:
+        # pyarrow completes the upload when its stream is closed, even after an error: buffer to keep it all-or-nothing.
+        with _spooled_file() as buffer:
+            yield buffer
+            buffer.seek(0)
+            with self._fs.open_output_stream(self._path(key)) as stream:
+                while chunk := buffer.read(1 << 22):
+                    stream.write(chunk)
+
+    def delete(self, key: str) -> None:
+        """Remove a file if it is there."""
+        try:
+            self._fs.delete_file(self._path(key))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise self._failure("delete", key, error) from error
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def _link(partial: Path, target: Path) -> bool:
+    """Give a file its final name unless that is taken; return whether it was free."""
+    try:
+        os.link(partial, target)
+        return True
+    except FileExistsError:
+        # On a network disk the answer to the first attempt may have been lost: then the file has both names.
+        return partial.stat().st_nlink > 1
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            raise
+    # The disk has no second names (exFAT, some SMB): then commands take turns.
+    with FileLock(target.with_name(".create.lock"), timeout=60):
+        if target.exists():
+            return False
+        partial.replace(target)
+        return True
+
+
+def _spooled_file() -> Any:
+    import tempfile
+
+    return tempfile.SpooledTemporaryFile(max_size=1 << 26)

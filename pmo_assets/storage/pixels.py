@@ -1,0 +1,43 @@
+"""Pictures apart from the facts: one Parquet file per article."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import polars as pl
+
+from pmo_assets.records.stores import Picture
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.tables.pixels import Pixels
+from pmo_assets.tables.schemas import empty_table
+
+
+@dataclass(frozen=True)
+class ParquetPixels:
+    """`PixelStore` below a data root: one Parquet file per article in `pixels/<store>/<batch>/`."""
+
+    data_root: DataRoot
+    store: str
+    batch: str
+
+    def _key(self, article_id: int) -> str:
+        return f"pixels/{self.store}/{self.batch}/{article_id}.parquet"
+
+    def write(self, article_id: int, pictures: Sequence[Picture]) -> None:
+        """Replace the article's pictures; no file remains when there is none."""
+        if not pictures:
+            self.data_root.delete(self._key(article_id))
+            return
+        rows = [{field.name: getattr(picture, field.name) for field in fields(Picture)} for picture in pictures]
+        table = Pixels.validate(pl.DataFrame(rows, schema=empty_table(Pixels).schema))
+        self.data_root.write(self._key(article_id), parquet_bytes(table, compress=False))
+
+    def read(self, article_id: int) -> dict[str, Picture]:
+        """Return the article's pictures by key; empty when it has none."""
+        key = self._key(article_id)
+        if not self.data_root.exists(key):
+            return {}
+        table = read_parquet(self.data_root, key)
+        return {row["key"]: Picture(**row) for row in table.iter_rows(named=True)}

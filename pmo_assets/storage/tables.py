@@ -1,0 +1,89 @@
+"""The tables of all assets below a data root, batch by batch, and what each step rejected."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import polars as pl
+
+from pmo_assets.records.packages import REGISTRATION_STAGE
+from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.stores import StorageError
+from pmo_assets.storage.batches import in_sequence
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.tables.rejections import Rejections
+from pmo_assets.tables.schemas import checked, empty_table, schema_of
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of all assets below a data root."""
+
+    data_root: DataRoot
+
+    def key(self, asset: str, batch: str) -> str:
+        """Return where an asset's table of a batch lies below the root."""
+        return f"tables/{asset}/{batch}.parquet"
+
+    def exists(self, asset: str, batch: str) -> bool:
+        """Say whether the table has been written."""
+        return self.data_root.exists(self.key(asset, batch))
+
+    def read(self, asset: str, batch: str) -> pl.DataFrame:
+        """Return an asset's table of a batch."""
+        key = self.key(asset, batch)
+        if not self.data_root.exists(key):
+            raise StorageError(f"{asset} has no table for batch {batch}: materialise {asset} for it first")
+        table = read_parquet(self.data_root, key)
+        if table.columns != list(schema_of(asset).columns()):
+            raise StorageError(
+                f"{asset} of batch {batch} was written by a version with other columns: run `pmo run`, or materialise "
+                "it again in the UI"
+            )
+        return table
+
+    def write(self, asset: str, batch: str, rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
+        """Check rows against the asset's schema, write them whole or not at all, and return them."""
+        table = checked(schema_of(asset), rows)
+        self.data_root.write(self.key(asset, batch), parquet_bytes(table))
+        return table
+
+    def batches(self, asset: str) -> list[str]:
+        """Return the batches for which the asset has a table, in the order in which they were registered."""
+        return in_sequence(name.removesuffix(".parquet") for name in self.data_root.keys(f"tables/{asset}", ".parquet"))
+
+    def write_rejections(self, stage: str, batch: str, rejections: Sequence[Rejection]) -> None:
+        """Replace what a stage rejected in a batch."""
+        rows = [{field.name: getattr(item, field.name) for field in fields(Rejection)} for item in rejections]
+        order = ("article_id", "image_cluster_id", "error_class", "message")
+        table = checked(Rejections, rows).sort(order)
+        self.data_root.write(f"rejections/{stage}/{batch}.parquet", parquet_bytes(table))
+
+    def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
+        """Return what the stages rejected in a batch, in the stages' order."""
+        keys = [f"rejections/{stage}/{batch}.parquet" for stage in stages]
+        tables = [read_parquet(self.data_root, key) for key in keys if self.data_root.exists(key)]
+        return pl.concat([empty_table(Rejections), *tables])
+
+    def write_registration_rejections(self, source: str, rejections: Sequence[Rejection]) -> None:
+        """Replace what of a source (its URI) could not be registered."""
+        if rejections:
+            self.write_rejections(REGISTRATION_STAGE, _source_name(source), rejections)
+        else:
+            self.data_root.delete(f"rejections/{REGISTRATION_STAGE}/{_source_name(source)}.parquet")
+
+    def registration_rejections(self, source: str | None = None) -> pl.DataFrame:
+        """Return what of a source, or of all, could not be registered when it was last looked at."""
+        if source is not None:
+            return self.read_rejections([REGISTRATION_STAGE], _source_name(source))
+        names = self.data_root.keys(f"rejections/{REGISTRATION_STAGE}", ".parquet")
+        tables = [self.read_rejections([REGISTRATION_STAGE], name.removesuffix(".parquet")) for name in names]
+        return pl.concat([empty_table(Rejections), *tables])
+
+
+def _source_name(source: str) -> str:
+    return hashlib.sha256(source.encode()).hexdigest()[:16]

@@ -1,0 +1,152 @@
+"""Model cards: what a shipped network is, what it was trained on, how good it is, how to make it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pmo_assets.training.architectures.architectures import RECIPES
+
+POOL = """\
+Pictures in the training figures, as far as `pmo train figures` was given them, split by eye, patient or article into
+training, validation and test:
+
+| Source | What | Licence |
+|---|---|---|
+| CHASE_DB1 (Kingston University, data 96), part | colour fundus photographs | CC BY 4.0 |
+| IDRiD (IEEE DataPort 10.21227/H25W98), part | colour fundus photographs | CC BY 4.0 |
+| HVDROPDB (Mendeley Data), part | colour fundus photographs of prematurity | CC BY 4.0 |
+| OCTDL (Mendeley Data), part | OCT B-scans | CC BY 4.0 |
+| Foveal avascular zone (Zenodo 10.5281/zenodo.5075194), part | OCT angiography | CC BY 4.0 |
+| Open-access articles without retinal pictures | photographs, radiographs, sections (Other) | CC BY |
+| PanelSeg (National Library of Medicine) | layouts of real figures: boxes only | – |
+| Drawn by `pipeline/training`, `pipeline/sample` | plots, blots, tables, diagrams, stand-ins | this package |
+
+Grey, inverted and tinted fundus photographs stand in for red-free, autofluorescence, angiography and widefield
+pictures."""
+"""Where the pictures come from; SOURCE.txt beside each data set names the origin."""
+
+
+def _annotated(info: Mapping[str, Any], what: str) -> str:
+    """Return what the card says of annotated articles."""
+    if info.get("annotated"):
+        return f"{info['annotated']:,} {what} of annotated articles were trained on as well."
+    return """\
+No annotated article was trained on; but the drawings (bars,
+thin arrows, masks) and the thresholds of the ensemble were adjusted after looking at failures on annotated articles."""
+
+
+def _architecture(info: Mapping[str, Any]) -> str:
+    name, config = info.get("architecture", "compact"), info["config"]
+    if name == "compact":
+        return f"`training/detector.py`, widths {list(config['widths'])}, pyramid {config['pyramid']}"
+    return f"{name}: {RECIPES[name].text} (`training/architectures.py`)"
+
+
+def detector_card(info: Mapping[str, Any], test: Mapping[str, Any] | None, size: int) -> str:
+    """Return the card of the figure network.
+
+    Args:
+        info: what its checkpoint says: `step`, `architecture`, `config`, `annotated` (figures), `validation` (AP).
+        test: AP by category on held-out figures; None when they were not measured.
+        size: bytes of the ONNX file.
+    """
+    names = ("Panel", "Label", "CFP", "OCT", "Retinal Imaging", "Other", "image", "mAP", "mAP75")
+    columns = {"validation": info["validation"]} | ({"test": test} if test is not None else {})
+    rows = "\n".join(
+        f"| {_NAMES.get(name, name)} | " + " | ".join(f"{column[name]:.3f}" for column in columns.values()) + " |"
+        for name in names
+        if all(name in column for column in columns.values())
+    )
+    heads = " | ".join(
+        f"{part} ({column['figures']} figures)" if "figures" in column else part for part, column in columns.items()
+    )
+    return f"""\
+# Figure network
+
+Finds panels, printed panel identifiers and images (CFP, OCT, Retinal Imaging, Other) in a figure in one pass. It works
+beside the structural detectors (`detection/panel_fusion.py`, `image_fusion.py`) and is not meant to be used alone.
+
+* Architecture: {_architecture(info)};
+  input about 147,000 pixels in one of seven proportions (`detection/input_size.py`);
+  ONNX opset 17, {size / 1e6:.1f} MB.
+* Trained from {_origin(info)},
+  on synthetic figures for {info["step"]:,} steps of {info.get("batch_size", 8)} figures.
+
+## Average precision on synthetic figures
+
+Seeds, pictures and layouts of validation and test figures do not occur in training. IoU 0.5 unless stated.
+`pmo train detector` prints the validation, `pmo train export … --data DATA` the test.
+
+| Class | {heads} |
+|---|{"---|" * len(columns)}
+{rows}
+
+## Data
+
+{POOL} {_annotated(info, "figures")}
+
+## Limits
+
+Very small pictures of a figure may be missed. Images inside diagrams and ultra-widefield pictures are rare in training.
+Edges are not exact; the ensemble moves them to the nearest edge of the picture.
+
+## Make it again
+
+    pmo train figures DATA --images IMAGES --articles ARTICLES --annotations ANNOTATIONS --layouts LAYOUTS.csv
+    pmo train detector RUN --data DATA{_option(info)}
+    pmo train export pmo_assets/weights --detector RUN/best.pt --data DATA
+"""
+
+
+def _origin(info: Mapping[str, Any]) -> str:
+    return f"the weights of another network ({info['initial']})" if info.get("initial") else "random weights"
+
+
+def _option(info: Mapping[str, Any]) -> str:
+    name = info.get("architecture", "compact")
+    text = "" if name == "compact" else f" --architecture {name}"
+    text += " --initial WEIGHTS" if info.get("initial") else ""
+    return text + (" (and the options that name the annotated figures)" if info.get("annotated") else "")
+
+
+_NAMES = {"image": "images of any type", "mAP": "mean of the six classes", "mAP75": "mean of the six classes, IoU 0.75"}
+
+
+def marks_card(info: Mapping[str, Any], size: int) -> str:
+    """Return the card of the mark classifier; see `detector_card`."""
+    validation = info["validation"]
+    real = ""
+    if "real_accuracy" in validation:
+        real = (
+            f"\n* Annotated pictures of real articles, pixels alone, threshold 0.5: accuracy "
+            f"{validation['real_accuracy']:.3f}; they were not trained on. The package adds the caption's words."
+        )
+    return f"""\
+# Mark classifier
+
+Says whether an arrow, arrowhead, circle, box, asterisk or the like points at a region of an image. Scale bars, device
+print, axis text and panel identifiers do not count.
+
+* Architecture: `training/mark_network.py`; input 224 × 224 pixels; ONNX opset 17, {size / 1e6:.1f} MB.
+* Trained from random weights for {info["step"]} steps of 32 pictures, drawn while training (`drawn_marks.py`).
+
+## Accuracy
+
+As `pmo train marks` prints them.
+
+* Synthetic pictures of the validation part (half of them marked): {validation["accuracy"]:.3f}.{real}
+
+## Data
+
+{POOL} {_annotated(info, "pictures")}
+
+## Limits
+
+Thin grey arrows on grey scans, and outlines that follow anatomy, are missed most often.
+
+## Make it again
+
+    pmo train marks RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS
+    pmo train export pmo_assets/weights --marks RUN/best.pt
+"""

@@ -1,0 +1,280 @@
+"""Pictures from which synthetic figures are composed, by image type and part of the data.
+
+Sources: a folder of retinal images (one sub-folder per image type or known data set), the separate bitmaps of articles
+that show no retina (type Other), the stand-ins that `pipeline/sample` draws, and variants that turn one type into
+another (the green channel of a fundus photograph stands in for red-free and autofluorescence pictures). Nothing is
+fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pymupdf
+
+from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.samples.pictures import autofluorescence, fluorescein_angiogram, fundus_photograph, oct_scan
+from pmo_assets.training.synthetic.drawings import FILLED_KINDS, drawn
+from pmo_assets.training.synthetic.layouts import Split, split_of
+from pmo_assets.training.synthetic.letters import Pixels
+
+DATA_SETS: dict[str, ImageType] = {
+    "chase_db1_mini": "CFP",
+    "idrid_mini": "CFP",
+    "rop_ridge_mini": "CFP",
+    "octdl_sample": "OCT",
+    "octa_faz_zenodo5075194": "Retinal Imaging",
+}
+"""Folders of licensed images and what they show; each has a SOURCE.txt with origin and licence."""
+
+TYPE_SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff")
+"""Pictures that are read from folders named like an image type."""
+
+POOL_SIDE = 512
+"""Pictures are kept at no more than this many pixels on the long side."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolPicture:
+    """One picture: pixels (height, width, 3) uint8 RGB, its type, and the source that must not be split."""
+
+    pixels: Pixels
+    image_type: ImageType
+    group: str
+
+
+def _reduced(pixels: Pixels) -> Pixels:
+    scale = POOL_SIDE / max(pixels.shape[:2])
+    if scale >= 1:
+        return np.ascontiguousarray(pixels)
+    return np.asarray(cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def licensed_pictures(folder: Path) -> Iterator[PoolPicture]:
+    """Yield the pictures below a folder: those of `DATA_SETS`, then those of sub-folders named like an image type.
+
+    Sub-folders: `CFP`, `OCT`, `Retinal Imaging` and `Other`, in upper or lower case, with "_" or "-" for the space,
+    each with PNG, JPEG or TIFF files, one picture each. Each file counts as a source of its own, by its name without
+    the ending: that decides to which part of the data it belongs. What is missing or unreadable is passed over.
+
+    Raises:
+        ValueError: when the folder is missing or no picture was found in it.
+    """
+    found = False
+    for picture in chain(_of_data_sets(folder), _of_types(folder)):
+        found = True
+        yield picture
+    if not found:
+        raise ValueError(
+            f"{'no picture' if folder.is_dir() else 'no such folder'}: {folder} should have sub-folders named "
+            f"{', '.join(IMAGE_TYPES)} (any of them) with PNG, JPEG or TIFF files"
+        )
+
+
+def _read(path: Path) -> Pixels | None:
+    try:
+        pixels = cv2.imread(str(path))
+    except cv2.error:  # more pixels than OpenCV reads
+        return None
+    return np.asarray(pixels[:, :, ::-1], dtype=np.uint8) if pixels is not None else None
+
+
+def _of_types(folder: Path) -> Iterator[PoolPicture]:
+    for image_type in IMAGE_TYPES:
+        for place in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if re.sub(r"[_-]", " ", place.name).casefold() != image_type.casefold() or not place.is_dir():
+                continue
+            for path in sorted(place.iterdir()):
+                pixels = _read(path) if path.suffix.lower() in TYPE_SUFFIXES else None
+                if pixels is not None:
+                    yield PoolPicture(_reduced(pixels), image_type, f"{image_type}/{path.stem}")
+
+
+def _of_data_sets(folder: Path) -> Iterator[PoolPicture]:
+    for name, image_type in DATA_SETS.items():
+        for path in sorted((folder / name).glob("*.*")):
+            pixels = cv2.imread(str(path)) if path.suffix.lower() in (".jpg", ".jpeg", ".png") else None
+            if pixels is not None:
+                # Copies of one eye (rotated, mirrored, its two plexuses) share a number; scans share a patient.
+                numbers = re.findall(r"\d{2,}", path.stem)
+                subject = numbers[0] if name == "octdl_sample" else numbers[-1] if numbers else path.stem
+                yield PoolPicture(
+                    _reduced(np.asarray(pixels[:, :, ::-1], dtype=np.uint8)), image_type, f"{name}/{subject}"
+                )
+
+
+def article_pictures(folder: Path, articles: Sequence[str]) -> Iterator[PoolPicture]:
+    """Yield the continuous-tone bitmaps of articles' PDFs (`folder/<article>/article.pdf`) as type Other.
+
+    Args:
+        folder: articles by id.
+        articles: ids of articles that show no retinal image.
+    """
+    for article in articles:
+        path = folder / article / "article.pdf"
+        if not path.exists():
+            continue
+        with pymupdf.open(path) as document:
+            numbers = dict.fromkeys(info[0] for page in document for info in page.get_images(full=True))
+            for number in numbers:
+                try:
+                    pixmap = pymupdf.Pixmap(document, number)
+                    if pixmap.alpha:
+                        pixmap = pymupdf.Pixmap(pixmap, 0)
+                    if pixmap.colorspace is None or min(pixmap.width, pixmap.height) < 120:
+                        continue
+                    if pixmap.colorspace.n != 3:
+                        pixmap = pymupdf.Pixmap(pymupdf.csRGB, pixmap)
+                except (RuntimeError, ValueError):
+                    continue  # an unreadable bitmap is no loss
+                pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
+                if float((pixels.min(axis=2) < 230).mean()) > 0.55 and float(pixels.std()) > 12:
+                    yield PoolPicture(_reduced(pixels), "Other", article)
+
+
+class PicturePool:
+    """Random pictures by type: real ones of one part of the data, varied, and drawn stand-ins."""
+
+    def __init__(self, pictures: Sequence[PoolPicture], split: Split | None = None, real_share: float = 0.85) -> None:
+        """Keep the pictures of one part of the data.
+
+        Args:
+            pictures: all pictures; their groups decide to which part they belong.
+            split: None for all.
+            real_share: how often a real picture is taken where there is one; else a drawn stand-in.
+        """
+        self.real_share = real_share
+        self.by_type: dict[ImageType, list[Pixels]] = {"CFP": [], "OCT": [], "Retinal Imaging": [], "Other": []}
+        for picture in pictures:
+            if split is None or split_of(picture.group) == split:
+                self.by_type[picture.image_type].append(picture.pixels)
+
+    def picture(self, rng: np.random.Generator, image_type: ImageType, width: int, height: int) -> Pixels:
+        """Return a (height, width, 3) picture of a type that fills its frame."""
+        pictures = self.by_type[image_type]
+        turned = image_type == "Retinal Imaging" and bool(self.by_type["CFP"]) and rng.random() < 0.6
+        if turned:
+            pictures = self.by_type["CFP"]
+        if not pictures or rng.random() >= self.real_share:
+            return _STAND_INS[image_type](rng, width, height)
+        pixels = framed(rng, _any(rng, pictures), width, height, image_type)
+        if turned:
+            return as_retinal_imaging(rng, pixels)
+        pixels = varied(rng, pixels, 0.05 if image_type == "CFP" else 0.03)
+        return recoloured_oct(rng, pixels) if image_type == "OCT" else pixels
+
+
+def _any(rng: np.random.Generator, pictures: Sequence[Pixels]) -> Pixels:
+    return pictures[int(rng.integers(len(pictures)))]
+
+
+def varied(rng: np.random.Generator, pixels: Pixels, tint: float) -> Pixels:
+    """Return a picture mirrored at random, with other contrast, brightness and white balance."""
+    if rng.random() < 0.5:
+        pixels = pixels[:, ::-1]
+    gamma, gain = float(np.exp(rng.normal(0, 0.22))), float(np.exp(rng.normal(0, 0.12)))
+    scale = np.exp(rng.normal(0, tint, 3))
+    levels = np.arange(256) / 255
+    table = np.stack([np.clip(255 * gain * s * levels**gamma, 0, 255) for s in scale], axis=1).astype(np.uint8)
+    return np.asarray(cv2.LUT(np.ascontiguousarray(pixels), table[None]), dtype=np.uint8)
+
+
+def as_retinal_imaging(rng: np.random.Generator, photograph: Pixels) -> Pixels:
+    """Turn a fundus photograph into a stand-in for red-free, autofluorescence, angiography or widefield pictures."""
+    style = rng.choice(["red-free", "inverted", "angiogram", "infrared", "widefield"])
+    green, red = np.ascontiguousarray(photograph[:, :, 1]), np.ascontiguousarray(photograph[:, :, 0])
+    if style == "widefield":
+        tint = np.asarray([(0.55, 0.95, 0.35), (0.9, 0.55, 0.2), (0.35, 0.7, 0.45)][int(rng.integers(3))], np.float32)
+        grey = green.astype(np.float32)[:, :, None] * 0.7 + red.astype(np.float32)[:, :, None] * 0.3
+        picture = np.clip(grey * tint * 1.5, 0, 255).astype(np.uint8)
+        y, x = np.mgrid[-1 : 1 : picture.shape[0] * 1j, -1 : 1 : picture.shape[1] * 1j]
+        picture[(np.abs(x) ** 2.6 + np.abs(y) ** 2.6 * 1.3 + 0.1 * np.sin(9 * x)) > 1] = 0
+        return picture
+    plane = red if style == "infrared" else np.asarray(cv2.createCLAHE(2.5, (8, 8)).apply(green))
+    field = green > 14
+    if style in ("inverted", "angiogram"):
+        plane = np.where(field, 255 - plane, 0).astype(np.uint8)
+        if style == "angiogram":
+            plane = np.clip((plane.astype(np.float32) - 70) * 1.7, 0, 255).astype(np.uint8)
+    plane = np.clip(plane.astype(np.float32) * rng.uniform(0.6, 1.25), 0, 255).astype(np.uint8)
+    picture = np.repeat(plane[:, :, None], 3, axis=2)
+    return np.ascontiguousarray(picture[:, ::-1] if rng.random() < 0.5 else picture)
+
+
+def recoloured_oct(rng: np.random.Generator, scan: Pixels) -> Pixels:
+    """Return a scan in one of the colour schemes of OCT devices: grey, inverted, rainbow on black, green."""
+    grey = np.asarray(cv2.cvtColor(np.ascontiguousarray(scan), cv2.COLOR_RGB2GRAY))
+    style = rng.random()
+    if style < 0.6:
+        return np.repeat(grey[:, :, None], 3, axis=2)
+    if style < 0.72:
+        return np.repeat(255 - grey[:, :, None], 3, axis=2)
+    if style < 0.9:
+        rainbow = np.asarray(cv2.applyColorMap(grey, cv2.COLORMAP_JET))[:, :, ::-1]
+        return np.asarray(rainbow * np.clip(grey[:, :, None] / rng.uniform(60, 120), 0, 1), dtype=np.uint8)
+    return np.asarray(np.stack([grey * 0.4, grey * 0.9, grey * 0.3], axis=2), dtype=np.uint8)
+
+
+def framed(rng: np.random.Generator, pixels: Pixels, width: int, height: int, image_type: ImageType) -> Pixels:
+    """Return a part of a picture, of the frame's proportions, scaled to it; OCT scans may be stretched."""
+    tall, wide = pixels.shape[:2]
+    goal = width / max(1, height)
+    zoom = 1.0 if rng.random() < 0.6 else float(rng.uniform(0.55, 1.0))
+    if image_type == "OCT":
+        # Devices show scans at many vertical scales.
+        goal = float(np.clip(goal, wide / tall / 2.2, wide / tall * 1.6))
+    if image_type in ("CFP", "Retinal Imaging") and zoom == 1.0 and wide / tall / 1.35 < goal < wide / tall * 1.35:
+        left, top, w, h = 0, 0, wide, tall
+        if rng.random() < 0.5:  # keep the round field round: pad with its black surround
+            return _padded(pixels, width, height)
+    w = min(wide, round(tall * goal))
+    h = min(tall, round(w / goal))
+    w, h = max(8, round(w * zoom)), max(8, round(h * zoom))
+    left, top = int(rng.integers(0, wide - w + 1)), int(rng.integers(0, tall - h + 1))
+    part = pixels[top : top + h, left : left + w]
+    if float(part.std()) < 12:  # nothing to see there: the middle instead
+        left, top = (wide - w) // 2, (tall - h) // 2
+        part = pixels[top : top + h, left : left + w]
+    method = cv2.INTER_AREA if width < w else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(part, (width, height), interpolation=method), dtype=np.uint8)
+
+
+def _padded(pixels: Pixels, width: int, height: int) -> Pixels:
+    scale = min(width / pixels.shape[1], height / pixels.shape[0])
+    size = (max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale)))
+    small = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR))
+    result = np.empty((height, width, 3), np.uint8)
+    result[:] = np.median(pixels[:4, :4].reshape(-1, 3), axis=0).astype(np.uint8)
+    left, top = (width - size[0]) // 2, (height - size[1]) // 2
+    result[top : top + size[1], left : left + size[0]] = small
+    return result
+
+
+def _cfp(rng: np.random.Generator, width: int, height: int) -> Pixels:
+    return fundus_photograph(rng, width, height)
+
+
+def _oct(rng: np.random.Generator, width: int, height: int) -> Pixels:
+    return recoloured_oct(rng, oct_scan(rng, width, height))
+
+
+def _retinal(rng: np.random.Generator, width: int, height: int) -> Pixels:
+    return (fluorescein_angiogram if rng.random() < 0.5 else autofluorescence)(rng, width, height)
+
+
+def _other(rng: np.random.Generator, width: int, height: int) -> Pixels:
+    return drawn(rng, FILLED_KINDS, width, height)
+
+
+_STAND_INS: dict[ImageType, Callable[[np.random.Generator, int, int], Pixels]] = {
+    "CFP": _cfp,
+    "OCT": _oct,
+    "Retinal Imaging": _retinal,
+    "Other": _other,
+}

@@ -1,0 +1,329 @@
+"""One worker process: what runs in it, and the handle that the pool holds.
+
+Every worker has a pipe of its own. The pools of pebble, loky and concurrent.futures let all workers share one channel:
+a worker that is killed while it holds the channel's lock, or writes to it, takes the others along.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import pickle
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, cast
+
+import psutil
+
+from pmo_assets.records.faults import UnfitProcess, leaves_process_unfit, raise_fault
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.rejections import Rejection, rejection_from
+from pmo_assets.records.stores import SystemicError
+from pmo_assets.tables.schemas import checked, schema_of, table_schemas
+
+Step = Callable[..., StepOutput]
+Prepare = Callable[[], object]
+
+MESSAGE_TIMEOUT = 60.0
+"""Seconds that a message may take from one end of a pipe to the other once it has begun."""
+
+START_TIMEOUT = 120.0
+"""Seconds until a process is there: the first start loads the pipeline, on a busy disk."""
+
+_ALARM_MARGIN = 60
+"""Seconds that a worker gives the pool to end it at its time limit, before it ends itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An article for a worker: `step(*arguments)`, after `prepare()` when the worker has not done that yet."""
+
+    stage: str
+    article_id: int
+    step: Step
+    arguments: tuple[Any, ...]
+    timeout: float
+    prepare: Prepare | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The worker begins with its article.
+
+    Attributes:
+        own_bytes: resident memory of the worker itself: at its start, and what preparing has added.
+    """
+
+    own_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What the step made of the article."""
+
+    output: StepOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The step met what is not the article's fault; the batch has to stop."""
+
+    error: SystemicError
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """The worker ends, since it cannot be trusted any more; the article may be tried again.
+
+    Attributes:
+        rejection: the article's, if it fails again.
+        broken_installation: a module could not be imported: should it fail again, no article is to blame.
+    """
+
+    rejection: Rejection
+    broken_installation: bool
+
+
+Reply = Ready | Done | Failed | Unfit
+
+
+def step_output(stage: str, article_id: int, step: Step, arguments: tuple[Any, ...]) -> StepOutput:
+    """Return what a step makes of an article; whatever is wrong with this article is a rejection.
+
+    Here and not in the pool's process, because many a library's exception cannot travel between processes, and because
+    rows that break the table's schema (a number out of range, text that is no Unicode) would fail the whole batch.
+
+    Raises:
+        SystemicError: as raised by the step, or made of a machine's error (disk full).
+        UnfitProcess: when this process cannot be trusted any more; its cause is the step's error.
+    """
+    try:
+        output = step(*arguments)
+        if output.rows and stage in table_schemas():
+            checked(schema_of(stage), output.rows)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # panics of Rust libraries derive from BaseException
+        if not isinstance(error, SystemicError) and leaves_process_unfit(error):
+            raise UnfitProcess(f"{type(error).__name__}: {error}") from error
+        raise_fault(error)
+        return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
+    return output
+
+
+def _resident_bytes() -> int:
+    return int(psutil.Process().memory_info().rss)
+
+
+def _set_alarm(seconds: float) -> None:
+    """Let the system end this process after so long, should nobody be left to do it; 0 for never."""
+    if hasattr(signal, "alarm"):  # not on Windows
+        signal.alarm(int(seconds))
+
+
+def serve(connection: Connection) -> None:
+    """Answer tasks until the pool closes its end of the pipe; the main function of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group of processes: the pool decides
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    # One thread per worker: parallelism comes from the processes.
+    import cv2
+
+    cv2.setNumThreads(1)
+    own_bytes = _resident_bytes()
+    while True:
+        try:
+            task: Task | None = connection.recv()
+        except EOFError:
+            return
+        except Exception as error:  # a task's module cannot be imported here
+            connection.send(Failed(_not_prepared(error)))
+            continue
+        if task is None:
+            return
+        if task.prepare is not None:
+            before = _resident_bytes()
+            try:
+                task.prepare()
+            except BaseException as error:
+                connection.send(Failed(_not_prepared(error)))
+                continue
+            own_bytes += max(0, _resident_bytes() - before)
+        connection.send(Ready(own_bytes))
+        _set_alarm(2 * task.timeout + _ALARM_MARGIN)
+        reply = _reply(task)
+        _set_alarm(0)
+        connection.send(reply)
+        if isinstance(reply, Unfit):
+            return
+
+
+def _not_prepared(error: BaseException) -> SystemicError:
+    if isinstance(error, SystemicError):
+        return _portable(error)
+    return SystemicError(f"a worker could not load what it works with: {type(error).__name__}: {error}")
+
+
+def _reply(task: Task) -> Reply:
+    try:
+        return Done(step_output(task.stage, task.article_id, task.step, task.arguments))
+    except SystemicError as error:
+        return Failed(_portable(error))
+    except UnfitProcess as unfit:
+        cause = unfit.__cause__ or unfit
+        rejection = rejection_from(cause, stage=task.stage, article_id=task.article_id)
+        return Unfit(rejection, isinstance(cause, ImportError))
+
+
+def _portable(error: SystemicError) -> SystemicError:
+    """Return an error of the same class if that can travel between processes, else a plain one with its words."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return SystemicError(str(error))
+    return error
+
+
+class Worker:
+    """A worker process as its pool sees it.
+
+    Attributes:
+        connection: the pool's end of the worker's pipe.
+        task: number of the task at hand; None while idle.
+        begun: the worker is ready and has begun with it.
+        deadline: when the time for getting ready, or for the task, is over, by `time.monotonic()`.
+        own_bytes: resident memory without what articles add; None until the worker was ready for the first time.
+        prepared_for: the map call whose preparation the worker has done.
+        done: tasks that it has finished.
+    """
+
+    def __init__(self, context: Any) -> None:
+        """Start the process.
+
+        Raises:
+            OSError: if the system gives no process.
+            EOFError: if the server that forks workers has died.
+        """
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs,), name="pmo worker", daemon=True)
+        # The server that forks workers may be stopped or stuck: it is ended then, and the next start makes another.
+        with _timer(START_TIMEOUT, _end_fork_server):
+            try:
+                self._process.start()
+            except BaseException:
+                self.connection.close()
+                raise
+            finally:
+                theirs.close()
+        self._handle: psutil.Process | None = None  # knows the process from a later one with the same number
+        with contextlib.suppress(psutil.Error):
+            self._handle = psutil.Process(self._process.pid)
+        self.task: int | None = None
+        self.begun = False
+        self.deadline = float("inf")
+        self.own_bytes: int | None = None
+        self.prepared_for: object = None
+        self.done = 0
+
+    def added_bytes(self) -> int:
+        """Return by how much the worker's resident memory has grown since it was ready; 0 if it is gone."""
+        if self.own_bytes is None or self._handle is None:
+            return 0
+        try:
+            return int(self._handle.memory_info().rss) - self.own_bytes
+        except psutil.Error:
+            return 0
+
+    def give(self, number: int, task: Task, seconds: float) -> None:
+        """Send a task; the worker has so many seconds to be ready for it.
+
+        Raises:
+            OSError: if the worker is gone.
+        """
+        self.task, self.begun, self.deadline = number, False, time.monotonic() + seconds
+        with _timer(MESSAGE_TIMEOUT, self._end):
+            self.connection.send(task)
+
+    def reply(self) -> Reply:
+        """Return the reply that the worker is handing over.
+
+        Raises:
+            EOFError, OSError, pickle.UnpicklingError: if the worker ended, or does not go on handing it over.
+        """
+        with _timer(MESSAGE_TIMEOUT, self._end):
+            return cast(Reply, self.connection.recv())
+
+    def begin(self, ready: Ready, seconds: float, job: object) -> None:
+        """Note that the worker is ready and has so many seconds for its task."""
+        self.own_bytes, self.prepared_for = ready.own_bytes, job
+        self.begun, self.deadline = True, time.monotonic() + seconds
+
+    def dismiss(self) -> None:
+        """Ask an idle worker to end."""
+        with contextlib.suppress(OSError):
+            self.connection.send(None)
+
+    def ended(self, seconds: float) -> str:
+        """Wait at most so long for the process to end by itself and return how it did, in words."""
+        self._process.join(timeout=seconds)
+        return _end_in_words(self._process.exitcode)
+
+    def kill(self) -> None:
+        """End the process at once, whatever it does, and let go of its pipe."""
+        with contextlib.suppress(OSError):
+            self.connection.close()
+        self._end()
+        self._process.join(timeout=5)
+
+    def _end(self) -> None:
+        # Not by the process object: it takes its process for dead when the server that forked it has died.
+        with contextlib.suppress(psutil.Error):
+            if self._handle is not None:
+                self._handle.kill()
+
+
+@contextlib.contextmanager
+def _timer(seconds: float, end: Callable[[], None]) -> Iterator[None]:
+    """Call `end` if the block takes longer: for calls that wait on a process without a limit of their own."""
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _end_fork_server() -> None:
+    """End the server from which this process's workers are forked, if there is one."""
+    from multiprocessing import forkserver
+
+    pid = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)
+    with contextlib.suppress(psutil.Error):
+        if pid is not None:
+            psutil.Process(pid).kill()
+
+
+def _end_in_words(exit_code: int | None) -> str:
+    if exit_code is None:
+        return "without an exit code"
+    if exit_code < 0:
+        try:
+            return f"ended by {signal.Signals(-exit_code).name}"
+        except ValueError:
+            return f"ended by signal {-exit_code}"
+    return f"exit code {exit_code}"
+
+
+def process_context() -> Any:
+    """Return how processes are started: forked from a server that has the pipeline loaded, where the system can."""
+    methods = multiprocessing.get_all_start_methods()
+    if "forkserver" in methods:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["pmo_assets.workers.process"])
+        return context
+    return multiprocessing.get_context("spawn")

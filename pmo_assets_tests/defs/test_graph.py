@@ -1,0 +1,432 @@
+"""The graph through Dagster itself: what the UI shows, what is kept, what is rejected."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from pmo_assets.definitions import build_defs, detector_workers_resource, workers_resource
+from pmo_assets.defs import checks
+from pmo_assets.defs.assets.dataset import BATCH_ASSETS, STAGES
+from pmo_assets.defs.assets.models import MODEL_ASSETS
+from pmo_assets.defs.assets.quality import QUALITY_ASSETS
+from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job, stale_assets
+from pmo_assets.defs.sensors import registered_batches
+from pmo_assets.records.geometry import as_box, iou
+from pmo_assets.records.stores import StorageError
+from pmo_assets.settings import Settings
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.dataset import PUBLISHED_COLUMNS, RELEASE_COLUMNS
+from pmo_assets.tables.schemas import schema_of
+from pmo_assets_tests.defs.conftest import Graph, settings_below
+
+
+def read(graph: Graph, asset: str) -> pl.DataFrame:
+    return pl.concat([graph.tables.read(asset, batch) for batch in graph.batches])
+
+
+def latest(graph: Graph, asset: str, batch: str | None) -> dg.AssetMaterialization:
+    wanted = dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), asset_partitions=[batch] if batch else None)
+    found = graph.instance.fetch_materializations(wanted, limit=1).records[0].asset_materialization
+    assert found is not None
+    return found
+
+
+# definitions
+
+
+def test_the_graph_holds_the_assets_of_the_design() -> None:
+    keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
+    assert keys == {*BATCH_ASSETS, "pubmed_ophtha", "dataset_report", *MODEL_ASSETS, *QUALITY_ASSETS}
+
+
+def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
+    graph = build_defs().resolve_asset_graph()
+    for key in graph.get_all_asset_keys():
+        node = graph.get(key)
+        assert node.description, key
+        assert node.owners, key
+        assert node.kinds, key
+        assert node.tags, key
+        assert node.code_version, key
+        groups = {"articles", "figures", "detections", "captions", "panels", "dataset", "models", "quality"}
+        assert node.group_name in groups, key
+
+
+@pytest.mark.parametrize(("device", "workers"), [("cpu", 3), ("cuda", 2)])
+def test_detection_has_workers_of_its_own_on_a_gpu_only(device: str, workers: int) -> None:
+    settings = Settings(workers=3, detector_workers=2, detector_device=device)  # type: ignore[arg-type]
+    needed = {"workers": workers_resource(settings), "detector_workers": detector_workers_resource(settings)}
+    with dg.build_resources(needed) as resources:
+        assert resources.workers.workers == 3
+        assert resources.detector_workers.workers == workers
+        assert (resources.detector_workers is resources.workers) == (device == "cpu")
+
+
+def test_table_assets_show_their_columns_with_meaning() -> None:
+    graph = build_defs().resolve_asset_graph()
+    for name in [*BATCH_ASSETS, *QUALITY_ASSETS]:
+        columns = graph.get(dg.AssetKey(name)).metadata["dagster/column_schema"].columns
+        assert [column.name for column in columns] == list(schema_of(name).columns())
+        assert all(column.description for column in columns), name
+
+
+def test_detections_share_the_gpu_pool() -> None:
+    graph = build_defs().resolve_asset_graph()
+    pooled = {key.path[-1] for key in graph.get_all_asset_keys() if "gpu" in (graph.get(key).pools or set())}
+    assert pooled == {"panel_detections", "image_detections", *MODEL_ASSETS[1:]}
+
+
+def test_an_unknown_resource_cannot_be_overridden() -> None:
+    with pytest.raises(ValueError, match="unknown resources"):
+        build_defs(resource_overrides={"detektor": object()})
+
+
+def test_a_changed_option_changes_the_code_version_of_what_it_affects(tmp_path: Path) -> None:
+    before = build_defs(settings_below(tmp_path)).resolve_asset_graph()
+    after = build_defs(settings_below(tmp_path, max_dpi=150)).resolve_asset_graph()
+    changed = {
+        key.path[-1]
+        for key in before.get_all_asset_keys()
+        if before.get(key).code_version != after.get(key).code_version
+    }
+    assert changed == {"pdf_figures"}
+
+
+# what was made
+
+
+def test_every_sample_article_is_accounted_for(graph: Graph) -> None:
+    manifest = read(graph, "article_batch")
+    assert set(read(graph, "articles")["article_id"]) == set(manifest["article_id"])
+
+
+def test_relevant_articles_go_on_and_the_others_say_why(graph: Graph) -> None:
+    from pmo_assets.samples import sample_specs, typeset
+
+    articles = {row["article_id"]: row for row in read(graph, "articles").iter_rows(named=True)}
+    for spec in sample_specs():
+        article = typeset(spec)
+        row, expected = articles[article.article_id], article.expected
+        assert row["relevance_reason"]
+        if expected.xml_readable:
+            assert row["relevant"] == expected.relevant, (article.name, row["relevance_reason"])
+            assert row["is_retracted"] == expected.is_retracted, article.name
+        assert row["license_code"] == expected.license_code, article.name
+        if not row["relevant"] or row["is_retracted"]:
+            assert not row["selected"], article.name
+
+
+def test_hostile_articles_are_rejected_with_a_reason_and_nothing_else_is_lost(graph: Graph) -> None:
+    rejected = read(graph, "rejections").filter(pl.col("image_cluster_id").is_null())
+    classes = set(rejected["error_class"])
+    assert {"EncryptedPdf", "UnreadablePdf", "MalformedXml", "UnsafeXml", "NoPdf"} <= classes
+    assert rejected["message"].str.len_chars().min() > 10
+    assert "WorkerDied" not in classes
+
+
+def test_figures_agree_with_the_ground_truth(graph: Graph) -> None:
+    figures, articles = read(graph, "figures"), read(graph, "articles").filter("selected")
+    selected = set(articles["article_id"])
+    overlaps = []
+    for path in sorted(graph.truth.glob("*.json")):
+        article_id = int(path.stem.removeprefix("PMC"))
+        if article_id not in selected:
+            continue
+        found = [
+            {place["page"]: place["bbox"] for place in row["locations"]}
+            for row in figures.filter(pl.col("article_id") == article_id).iter_rows(named=True)
+        ]
+        for figure in json.loads(path.read_text())["figures"]:
+            wanted = {place["page"]: place["bbox"] for place in figure["figure_locations"]}
+            overlaps.append(
+                max(
+                    (
+                        min(iou(as_box(box), as_box(one[page])) for page, box in wanted.items())
+                        if set(one) == set(wanted)
+                        else 0.0
+                    )
+                    for one in found
+                )
+            )
+    assert len(overlaps) >= 15
+    assert sum(value > 0.9 for value in overlaps) / len(overlaps) >= 0.9, [round(value, 2) for value in overlaps]
+
+
+def test_boxes_pixels_and_rows_fit_together(graph: Graph) -> None:
+    panels = read(graph, "panels")
+    assert panels["panel_id"].is_unique().all()
+    for batch in graph.batches:
+        result = latest(graph, "panels", batch)
+        assert result.metadata["panels"].value == graph.tables.read("panels", batch).height
+
+
+def test_subcaptions_can_be_rebuilt_from_their_segments(graph: Graph) -> None:
+    from pmo_assets.pipeline.captions.segments import join_segments
+
+    captions = {
+        (r["article_id"], r["image_cluster_id"]): r["caption"] for r in read(graph, "figures").iter_rows(named=True)
+    }
+    rows = read(graph, "dataset_rows")
+    assert rows.height > 20
+    for row in rows.iter_rows(named=True):
+        caption = captions[row["article_id"], row["image_cluster_id"]]
+        assert join_segments(caption, [tuple(part) for part in row["subcaption_segments"]]) == row["subcaption_text"]
+
+
+# the release
+
+
+@pytest.fixture
+def release(graph: Graph) -> pl.DataFrame:
+    with graph.tables.data_root.open_random("release/pubmed_ophtha.parquet") as file:
+        return pl.read_parquet(file.read())
+
+
+def test_the_release_has_the_published_columns_and_whom_to_credit(release: pl.DataFrame) -> None:
+    assert tuple(release.columns) == RELEASE_COLUMNS
+    assert tuple(release.columns[:22]) == PUBLISHED_COLUMNS
+    assert release.select(
+        pl.all_horizontal(pl.col("title", "authors", "year", "doi", "article_url").is_not_null()).all()
+    ).item()
+    for row in release.iter_rows(named=True):
+        assert row["attribution"].startswith(f"'{row['title']}', {row['authors'][0]}")
+        assert row["attribution"].endswith(f"https://doi.org/{row['doi']}")
+
+
+def test_nothing_beside_the_release_shows_what_a_licence_forbids(graph: Graph, release: pl.DataFrame) -> None:
+    forbidden = set(release.filter(pl.col("panel_image_bytes").is_null())["article_id"])
+    rows = read(graph, "dataset_rows").filter(pl.col("article_id").is_in(forbidden))
+    figures = read(graph, "figures").filter(pl.col("article_id").is_in(forbidden))
+    texts = {*rows["subcaption_text"], *rows["in_text_mention"].explode(empty_as_null=False), *figures["caption"]}
+    sentences = [text for text in texts if text and len(text) > 30]
+    assert len(sentences) > 3
+    root = graph.tables.data_root
+    pages = [name for name in root.keys("release") if not name.endswith(".parquet")]
+    assert {"README.md", "LICENSE.md", "gallery.html", "report.html"} <= set(pages)
+    for name in pages:
+        text = html.unescape(root.read(f"release/{name}").decode())
+        assert not [sentence for sentence in sentences if sentence in text], name
+    assert release["panel_id"].is_unique().all()
+    assert release["article_id"].dtype == pl.Int64
+
+
+def test_the_release_reads_with_other_tools(graph: Graph, release: pl.DataFrame) -> None:
+    path = graph.tables.data_root.uri("release/pubmed_ophtha.parquet")
+    table = pq.read_table(path)
+    assert table.num_rows == release.height
+    assert table.schema.metadata[b"specialty"] == b"ophthalmology"
+
+
+def test_panels_are_pictures_of_the_stated_size(graph: Graph, release: pl.DataFrame) -> None:
+    sizes = {row["panel_id"]: (row["width"], row["height"]) for row in read(graph, "panels").iter_rows(named=True)}
+    for row in release.drop_nulls("panel_image_bytes").iter_rows(named=True):
+        assert Image.open(io.BytesIO(row["panel_image_bytes"])).size == sizes[row["panel_id"]]
+
+
+def test_licences_without_adaptation_are_withheld_and_the_others_are_not(release: pl.DataFrame) -> None:
+    withheld = release.filter(pl.col("panel_image_bytes").is_null())
+    given = release.filter(pl.col("panel_image_bytes").is_not_null())
+    assert withheld.height > 0
+    assert withheld["license"].fill_null("ND").str.contains("ND").all()
+    assert withheld["subcaption_text"].is_null().all()
+    assert withheld["in_text_mention"].is_null().all()
+    assert given["in_text_mention"].is_not_null().all()
+    assert not given["license"].str.contains("ND").any()
+    assert given["subcaption_text"].is_not_null().all()
+    assert withheld["subcaption_segments"].list.len().min() > 0, "segments stay, so that the text can be restored"
+
+
+def test_commercial_use_follows_the_licence(release: pl.DataFrame) -> None:
+    seen = set(release.select("license", "commercial_use").iter_rows())
+    assert ("CC BY", True) in seen
+    assert ("CC BY-NC", False) in seen
+
+
+def test_json_columns_are_json_with_the_published_keys(release: pl.DataFrame) -> None:
+    for row in release.iter_rows(named=True):
+        position = json.loads(row["position"])
+        assert set(position) == {"predicted_box", "content_box", "figure_page_coordinates", "prediction_score"}
+        assert all(0 <= value <= 1 for value in position["content_box"])
+        for image in json.loads(row["image_data"]):
+            assert set(image) == {"id", "imaging_type", "mark_status", "is_gt", "included_in_content_box", "position"}
+        for identifier in json.loads(row["identifier_data"]):
+            assert {"id", "is_gt", "included_in_content_box", "origin_identifier", "position", "text"} == set(
+                identifier
+            )
+        assert json.loads(row["annotation"]) == []
+
+
+def test_every_row_has_a_retinal_image_and_its_flags_say_which(release: pl.DataFrame) -> None:
+    retinal = release.select(pl.any_horizontal("contains_cfp", "contains_oct", "contains_retinal").all()).item()
+    assert retinal
+
+
+def test_gallery_report_and_card_are_written(graph: Graph) -> None:
+    for name, words in (
+        ("gallery.html", "<html"),
+        ("report.html", "<html"),
+        ("README.md", "license: other"),
+        ("LICENSE.md", "CC BY"),
+    ):
+        assert words in graph.tables.data_root.read(f"release/{name}").decode()
+
+
+def test_a_retracted_article_is_not_in_the_release(graph: Graph, release: pl.DataFrame) -> None:
+    retracted = set(read(graph, "articles").filter("is_retracted")["article_id"])
+    assert retracted
+    assert not retracted & set(release["article_id"])
+
+
+# what the UI shows
+
+
+@pytest.mark.parametrize(
+    ("asset", "expected"),
+    [
+        ("articles", {"selected", "licences", "seconds"}),
+        ("pdf_figures", {"figures", "not_located", "seconds"}),
+        ("figures", {"preview", "matched"}),
+        ("image_detections", {"preview", "types"}),
+        ("subcaptions", {"preview", "mean_confidence"}),
+        ("panels", {"preview"}),
+        ("dataset_rows", {"left_out"}),
+        ("rejections", {"by_error", "first"}),
+    ],
+)
+def test_materialisations_carry_counts_durations_and_pictures(graph: Graph, asset: str, expected: set[str]) -> None:
+    metadata = latest(graph, asset, graph.batches[0]).metadata
+    assert expected | {"dagster/row_count", "dagster/partition_row_count", "rejected_here"} <= set(metadata)
+    if "preview" in expected:
+        text = metadata["preview"].value
+        assert "data:image/jpeg;base64," in text
+        assert len(text) < 45_000
+
+
+def test_checks_are_evaluated_per_batch(graph: Graph) -> None:
+    key = dg.AssetCheckKey(dg.AssetKey("articles"), checks.REJECTED_SHARE)
+    records = graph.instance.event_log_storage.get_asset_check_execution_history(key, limit=10)
+    assert len(records) == len(graph.batches)
+
+
+# running again
+
+
+def test_nothing_is_stale_after_a_run(graph: Graph) -> None:
+    assert [stale_assets(graph.defs, graph.instance, graph.tables, batch) for batch in graph.batches] == [
+        [] for _ in graph.batches
+    ]
+    assert not release_is_stale(graph.defs, graph.instance, graph.tables.data_root, graph.batches)
+
+
+def test_an_emptied_data_root_is_made_again(graph: Graph, tmp_path: Path) -> None:
+    empty = DataRoot(str(tmp_path))
+    assert stale_assets(graph.defs, graph.instance, Tables(empty), graph.batches[0]) == BATCH_ASSETS
+    assert release_is_stale(graph.defs, graph.instance, empty, graph.batches)
+
+
+def test_a_changed_option_makes_the_asset_and_what_follows_stale(graph: Graph) -> None:
+    defs = build_defs(graph.settings.model_copy(update={"score_threshold": 0.5}))
+    stale = stale_assets(defs, graph.instance, graph.tables, graph.batches[0])
+    assert stale[0] == "panel_detections"
+    assert "subcaptions" not in stale
+    assert set(stale) == {
+        "panel_detections", "image_detections", "panel_assembly", "panels", "dataset_rows", "rejections",
+    }  # fmt: skip
+
+
+def test_running_again_gives_the_same_bytes(graph: Graph) -> None:
+    root = graph.tables.data_root
+    batch = graph.batches[0]
+    before = {stage: root.read(graph.tables.key(stage, batch)) for stage in STAGES}
+    run_job(
+        graph.defs, graph.instance, "process_batch", batch=batch, assets=["pdf_figures", "panel_detections", "panels"]
+    )
+    run_job(graph.defs, graph.instance, "process_batch", batch=batch)
+    run_job(graph.defs, graph.instance, "make_release")
+    assert {stage for stage in STAGES if root.read(graph.tables.key(stage, batch)) != before[stage]} == set()
+
+
+def test_registering_the_same_articles_again_adds_nothing(graph: Graph, sample_folder: Path) -> None:
+    from pmo_assets.sources.local import LocalFolder
+
+    assert graph.registry.add(LocalFolder(sample_folder / "articles"), size=3) == []
+
+
+# failures
+
+
+def test_what_is_systemic_fails_the_batch_and_says_what_to_do(tmp_path: Path) -> None:
+    settings = settings_below(tmp_path)
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("article_batch", ["0001-none"])
+        with pytest.raises(RunFailed, match=r"article_batch failed.*manifests/0001-none"):
+            run_job(build_defs(settings), instance, "process_batch", batch="0001-none")
+
+
+def test_a_release_without_batches_says_what_is_missing(tmp_path: Path) -> None:
+    with dg.DagsterInstance.ephemeral() as instance, pytest.raises(RunFailed, match="materialise dataset_rows"):
+        run_job(build_defs(settings_below(tmp_path)), instance, "make_release")
+
+
+def test_an_unwritable_data_root_is_named(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file where a folder is needed")
+    with pytest.raises(StorageError, match="PMO_DATA_ROOT"):
+        Tables(DataRoot(str(tmp_path / "data"))).write_rejections("articles", "b", [])
+
+
+# sensors
+
+
+def test_the_sensor_adds_and_runs_registered_batches_once(graph: Graph) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        context = dg.build_sensor_context(instance=instance, resources={"registry": graph.registry})
+        result = registered_batches(context)
+        assert isinstance(result, dg.SensorResult)
+        assert [request.partition_key for request in result.run_requests or []] == graph.batches
+        first, second = graph.batches
+        instance.add_dynamic_partitions("article_batch", graph.batches)  # as `pmo batches add` does
+        run_job(graph.defs, instance, "process_batch", batch=first, assets=["article_batch"])
+        again = registered_batches(dg.build_sensor_context(instance=instance, resources={"registry": graph.registry}))
+        assert isinstance(again, dg.SensorResult)
+        assert [request.partition_key for request in again.run_requests or []] == [second]
+        run_job(graph.defs, instance, "process_batch", batch=second, assets=["article_batch"])
+        last = registered_batches(dg.build_sensor_context(instance=instance, resources={"registry": graph.registry}))
+        assert isinstance(last, dg.SkipReason)
+
+
+def test_the_graph_and_the_single_article_command_give_the_same_answer(graph: Graph, sample_folder: Path) -> None:
+    from dataclasses import asdict
+
+    from pmo_assets.pipeline.article import MemoryObjects, process_article
+    from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
+    from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.sources.local import LocalFolder
+    from pmo_assets.sources.package_folders import list_package
+
+    assembled = read(graph, "panel_assembly")
+    for article_id in assembled["article_id"].unique().sort().to_list()[:6]:
+        folder = sample_folder / "articles" / f"PMC{article_id}"
+        listing, objects = list_package(folder, folder.parent), MemoryObjects({})
+        assert listing is not None
+        package = fetch_package(
+            {**asdict(listing), "files": [asdict(item) for item in listing.files]},
+            LocalFolder(folder.parent),
+            objects,
+            FetchLimits(),
+        )
+        result = process_article(package.rows[0], objects, specialty=load_specialty("ophthalmology"))
+        alone = {(key, row["panel"]): row for key, rows in result.assembled.items() for row in rows}
+        in_graph = assembled.filter(pl.col("article_id") == article_id)
+        assert len(alone) == in_graph.height
+        for row in in_graph.iter_rows(named=True):
+            assert row == alone[row["image_cluster_id"], row["panel"]]

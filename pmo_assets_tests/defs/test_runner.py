@@ -1,0 +1,68 @@
+"""Runs whose process is gone are closed, so that they do not hold the pool's slot for ever."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from pmo_assets.definitions import build_defs
+from pmo_assets.defs.runner import close_dead_runs, dagster_home
+from pmo_assets.settings import Settings
+
+
+def dead_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def server(**place: object) -> str:
+    return json.dumps({"host": "localhost", "port": None, "socket": None, **place})
+
+
+@pytest.mark.parametrize(
+    ("tags", "closed"),
+    [
+        ({"pmo/process": f"{socket.gethostname()}:{dead_pid()}"}, 1),
+        ({"pmo/process": f"{socket.gethostname()}:{os.getpid()}"}, 0),
+        ({"pmo/process": "another-machine:1"}, 0),
+        ({".dagster/grpc_info": server(socket="/nowhere/socket")}, 1),
+        ({".dagster/grpc_info": server(socket=__file__)}, 0),
+        ({".dagster/grpc_info": server(port=closed_port())}, 1),
+        ({".dagster/grpc_info": server(host="another-machine", port=1)}, 0),
+        ({}, 0),
+    ],
+)
+def test_only_runs_that_are_certainly_dead_are_closed(tags: dict[str, str], closed: int) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_defs(Settings()).resolve_job_def("make_release")
+        run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED, tags=tags)
+        assert close_dead_runs(instance) == closed
+        after = instance.get_run_by_id(run.run_id)
+        assert after is not None
+        assert (after.status == dg.DagsterRunStatus.FAILURE) == bool(closed)
+
+
+def test_a_new_dagster_home_gets_the_configuration_and_an_old_one_keeps_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    home = dagster_home(Settings(dagster_home=tmp_path / "home"))
+    assert "telemetry" in (home / "dagster.yaml").read_text()
+    assert (home / "schedules" / "schedules.db").is_file(), "made before the UI starts on it"
+    (home / "dagster.yaml").write_text("nux: {enabled: false}")
+    dagster_home(Settings(dagster_home=tmp_path / "home"))
+    assert (home / "dagster.yaml").read_text() == "nux: {enabled: false}"

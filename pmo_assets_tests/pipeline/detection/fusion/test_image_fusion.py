@@ -1,0 +1,80 @@
+"""Images of structure and network together: who wins where."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.detection.fusion.image_fusion import ImageFusionOptions, fused_images
+from pmo_assets.records.detections import ImageDetection
+from pmo_assets.records.geometry import Box, iou
+from pmo_assets_tests.pipeline.detection.fusion import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
+
+
+def image(box: Box, score: float = 0.8, source: str = "gutter") -> ImageDetection:
+    return ImageDetection(box, score, source, None, 0.0)
+
+
+def test_where_both_agree_the_exact_box_stays_and_scores_combine() -> None:
+    (found,) = fused_images(two_pictures(), [image(LEFT)], seen(((0.02, 0.03, 0.46, 0.97), 0.5)))
+    assert found.box == LEFT
+    assert found.source == "gutter"
+    assert found.score == pytest.approx(1 - 0.2 * 0.5)
+    assert found.seen_types["OCT"] == pytest.approx(0.9)
+
+
+def test_a_grid_taken_for_one_image_is_replaced_by_its_parts_with_exact_edges() -> None:
+    found = fused_images(
+        two_pictures(), [image(WHOLE)], seen(((0.02, 0.02, 0.44, 1.0), 0.7), ((0.57, 0.0, 0.99, 0.98), 0.7))
+    )
+    assert [f.source for f in found] == ["network", "network"]
+    assert found[0].box == pytest.approx(LEFT, abs=0.011)
+    assert found[1].box == pytest.approx(RIGHT, abs=0.011)
+
+
+def test_one_image_taken_for_several_becomes_one() -> None:
+    found = fused_images(two_pictures(), [image(LEFT), image(RIGHT)], seen((WHOLE, 0.8)))
+    assert [f.source for f in found] == ["network"]
+    assert found[0].box == pytest.approx(WHOLE, abs=0.012)
+
+
+def test_embedded_bitmaps_are_not_overruled() -> None:
+    bitmaps = [image(LEFT, 0.95, "bitmap"), image(RIGHT, 0.95, "bitmap")]
+    assert fused_images(two_pictures(), bitmaps, seen())[0] == bitmaps[0]
+    parts = seen(((0.0, 0.0, 0.2, 1.0), 0.9), ((0.24, 0.0, 0.45, 1.0), 0.9))
+    assert fused_images(two_pictures(), bitmaps, parts) == bitmaps
+
+
+def test_what_the_structure_misses_is_added_and_weak_boxes_are_not() -> None:
+    found = fused_images(two_pictures(), [image(LEFT)], seen((LEFT, 0.9), (RIGHT, 0.6)))
+    assert [f.source for f in found] == ["gutter", "network"]
+    weak = fused_images(two_pictures(), [image(LEFT)], seen((LEFT, 0.9), (RIGHT, 0.3)))
+    assert [f.source for f in weak] == ["gutter"]
+
+
+def test_a_structural_box_that_the_network_does_not_see_counts_less() -> None:
+    (found,) = fused_images(two_pictures(), [image(LEFT)], seen())
+    assert found.box == LEFT
+    assert found.score == pytest.approx(0.8 * ImageFusionOptions().alone)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(boxes, st.floats(0.3, 0.95)), max_size=6),
+    st.lists(st.tuples(boxes, st.floats(0.06, 0.95)), max_size=6),
+)
+def test_boxes_stay_in_the_figure_and_nothing_is_invented(
+    structural: list[tuple[Box, float]], network: list[tuple[Box, float]]
+) -> None:
+    view = two_pictures()
+    found = fused_images(view, [image(b, s) for b, s in structural], seen(*network))
+    assert len(found) <= len(structural) + len(network)
+    assert found == fused_images(view, [image(b, s) for b, s in structural], seen(*network))
+    for one in found:
+        assert 0 <= one.score <= 1
+        assert -1e-9 <= one.box[0] < one.box[2] <= 1 + 1e-9
+        if one.source == "gutter":
+            assert one.box in [b for b, _ in structural]
+        else:
+            assert max(iou(one.box, b) for b, _ in network) > 0.1

@@ -1,0 +1,162 @@
+"""Panels and identifiers of structure and network together: who wins where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.detection.fusion.panel_fusion import (
+    EnsemblePanelDetector,
+    completed,
+    disjoint_choice,
+    fused_panels,
+    named_by_print,
+)
+from pmo_assets.pipeline.detection.structure.gutters import canvas_of
+from pmo_assets.pipeline.detection.structure.identifiers import Identifier
+from pmo_assets.pipeline.detection.structure.panels import PrintedNames
+from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.geometry import Box, covered_fraction, iou
+from pmo_assets.training.synthetic.letters import printed
+from pmo_assets_tests.pipeline.detection.fusion import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
+
+
+def panel(box: Box, source: str = "figure") -> PanelDetection:
+    return PanelDetection("panel", box, 0.5, source)
+
+
+def named(view: FigureView, *names: str) -> FigureView:
+    return replace(view, caption_identifiers=names)
+
+
+def test_the_network_separates_panels_that_the_structure_could_not() -> None:
+    found = fused_panels(named(two_pictures(), "a", "b"), [panel(WHOLE)], seen(panels=((LEFT, 0.8), (RIGHT, 0.7))))
+    assert [p.source for p in found] == ["network", "network"]
+
+
+def test_a_caption_without_names_leaves_one_panel() -> None:
+    structural = [panel(WHOLE)]
+    assert fused_panels(two_pictures(), structural, seen(panels=((LEFT, 0.8), (RIGHT, 0.7)))) == structural
+
+
+def test_too_few_panels_of_the_network_do_not_replace_the_figure() -> None:
+    structural = [panel(WHOLE)]
+    view = named(two_pictures(), "a", "b", "c", "d")
+    assert fused_panels(view, structural, seen(panels=((LEFT, 0.8), (RIGHT, 0.7)))) == structural
+
+
+def identified(box: Box, mark: Box, name: str, score: float = 0.9) -> tuple[PanelDetection, PanelDetection]:
+    return PanelDetection("panel", box, score, "identifier"), PanelDetection("identifier", mark, score, "glyph", name)
+
+
+def test_a_panel_cut_wrongly_around_its_identifier_gives_way_to_the_networks() -> None:
+    a, mark_a = identified(LEFT, (0.0, 0.0, 0.04, 0.08), "a")
+    strip, mark_b = identified((0.5, 0.0, 1.0, 0.1), (0.56, 0.01, 0.6, 0.09), "b", 0.5)
+    found = fused_panels(
+        named(two_pictures(), "a", "b"), [a, strip, mark_a, mark_b], seen(panels=((LEFT, 0.8), (RIGHT, 0.8)))
+    )
+    panels = [p for p in found if p.kind == "panel"]
+    assert [p.source for p in panels] == ["identifier", "network"]
+    assert panels[0].score > a.score
+    assert iou(panels[1].box, RIGHT) > 0.95
+    assert [p for p in found if p.kind == "identifier"] == [mark_a, mark_b]
+
+
+def test_a_part_that_the_network_takes_for_a_panel_does_not_replace_the_panel() -> None:
+    a, mark_a = identified(LEFT, (0.0, 0.0, 0.04, 0.08), "a")
+    b, mark_b = identified(RIGHT, (0.56, 0.01, 0.6, 0.09), "b")
+    inside = seen(panels=(((0.6, 0.2, 0.8, 0.6), 0.85),))
+    panels = fused_panels(named(two_pictures(), "a", "b"), [a, b, mark_a, mark_b], inside)
+    assert [p.box for p in panels if p.kind == "panel"] == [LEFT, RIGHT]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(boxes, st.floats(0.3, 0.95)), max_size=5),
+    st.lists(st.tuples(boxes, st.floats(0.06, 0.95)), max_size=6),
+)
+def test_chosen_panels_hardly_overlap(structural: list[tuple[Box, float]], network: list[tuple[Box, float]]) -> None:
+    values = [s for _, s in (*structural, *network)]
+    every = [b for b, _ in (*structural, *network)]
+    kept = disjoint_choice(every, values, touching=0.3, most=4)
+    assert len(kept) <= 4
+    for i in kept:
+        for j in kept:
+            assert i == j or covered_fraction(every[i], every[j]) <= 0.3 + 1e-6
+    assert not every or sum(values[k] for k in kept) >= max(values) - 1e-6
+
+
+def test_two_small_panels_are_worth_more_than_the_large_one_around_them() -> None:
+    assert disjoint_choice([WHOLE, LEFT, RIGHT], [0.9, 0.6, 0.6], touching=0.3, most=5) == [1, 2]
+    assert disjoint_choice([WHOLE, LEFT, RIGHT], [0.9, 0.6, 0.6], touching=0.3, most=1) == [0]
+
+
+# identifiers
+
+
+def printed_on(view: FigureView, text: str, x: int, y: int) -> tuple[FigureView, Box]:
+    """Print black text on a white patch of a picture; return its normalised box."""
+    pixels = view.pixels.copy()
+    pixels[y - 3 : y + 25, x - 3 : x + 27] = 255
+    box = printed(pixels, x, y, text, "hebo", 24, (0, 0, 0))
+    tall, wide = pixels.shape[:2]
+    return replace(view, pixels=pixels), (box[0] / wide, box[1] / tall, box[2] / wide, box[3] / tall)
+
+
+def test_identifiers_that_only_the_network_sees_get_the_names_of_the_caption() -> None:
+    view, place_b = printed_on(named(two_pictures(), "A", "B"), "B", 224, 4)
+    view, place_a = printed_on(view, "A", 4, 4)
+    known = PrintedNames(canvas_of(view.pixels), ("A", "B"), ((), ()))
+    found = completed(known, seen(labels=((place_b, 0.7), (place_a, 0.6))))
+    tall, wide = view.pixels.shape[:2]
+    for places, box in zip(found.places, (place_a, place_b), strict=True):
+        rect = places[0].rect
+        assert iou((rect[0] / wide, rect[1] / tall, rect[2] / wide, rect[3] / tall), box) > 0.6
+    assert [p[0].name for p in found.places] == ["A", "B"]
+    assert found.complete
+
+
+def test_a_name_with_a_known_place_keeps_it() -> None:
+    view, place = printed_on(named(two_pictures(), "A", "B"), "A", 4, 4)
+    own = Identifier("A", (4, 4, 20, 22), "plain", "text", 0.95)
+    found = completed(PrintedNames(canvas_of(view.pixels), ("A", "B"), ((own,), ())), seen(labels=((place, 0.9),)))
+    assert found.places == ((own,), ())
+
+
+def test_places_that_captions_name_are_not_looked_for() -> None:
+    view, place = printed_on(named(two_pictures(), "left", "right"), "A", 4, 4)
+    known = PrintedNames(canvas_of(view.pixels), ("left", "right"), ((), ()))
+    assert completed(known, seen(labels=((place, 0.9),))).places == ((), ())
+
+
+def lettered() -> tuple[FigureView, PrintedNames, Box, Box]:
+    """Two pictures with A and B printed in their corners, unknown to the caption."""
+    view, place_a = printed_on(two_pictures(), "A", 4, 4)
+    view, place_b = printed_on(view, "B", 224, 4)
+    return view, PrintedNames(canvas_of(view.pixels), (), ()), place_a, place_b
+
+
+def test_printed_letters_make_panels_although_the_caption_names_none() -> None:
+    view, unknown, a, b = lettered()
+    network = seen(labels=((a, 0.8), (b, 0.8)), panels=((LEFT, 0.8), (RIGHT, 0.8)))
+    assert named_by_print(unknown, network).names == ("A", "B")
+    (found,) = EnsemblePanelDetector(lambda views: [network])([view])
+    assert [(p.kind, p.text) for p in found] == [
+        ("panel", None), ("panel", None), ("identifier", "A"), ("identifier", "B")
+    ]  # fmt: skip
+
+
+def test_letters_in_one_panel_name_no_panels() -> None:
+    _, unknown, a, b = lettered()
+    assert named_by_print(unknown, seen(labels=((a, 0.8), (b, 0.8)), panels=((WHOLE, 0.8),))) is unknown
+    assert named_by_print(unknown, seen(labels=((a, 0.8), (b, 0.8)), panels=((LEFT, 0.8),))) is unknown
+
+
+def test_there_are_never_more_panels_than_names_and_their_edges_are_those_of_the_picture() -> None:
+    loose = ((0.02, 0.0, 0.47, 0.98), 0.8), ((0.53, 0.02, 1.0, 1.0), 0.7), ((0.46, 0.0, 0.53, 1.0), 0.6)
+    found = fused_panels(named(two_pictures(), "a", "b"), [panel(WHOLE)], seen(panels=loose))
+    assert len(found) == 2
+    assert iou(found[0].box, LEFT) > 0.97
+    assert iou(found[1].box, RIGHT) > 0.97

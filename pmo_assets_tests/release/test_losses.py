@@ -1,0 +1,160 @@
+"""What counts as lost, and when a batch lost too much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import polars as pl
+import pytest
+
+from pmo_assets.release.losses import StageLoss, batch_losses, excessive, losses_in_words
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.rejections import Rejections
+from pmo_assets.tables.schemas import empty_table
+
+Key = tuple[int, str]
+
+ARTICLE = {"relevant": True, "is_retracted": False, "has_xml": True, "has_pdf": True}
+
+
+@dataclass
+class Batch:
+    """A processed batch, of its tables only the columns that matter.
+
+    Attributes:
+        registered: articles of the manifest.
+        fetched: those with a package.
+        articles: rows of `articles`: number -> what differs from a relevant one with XML and PDF.
+        figures: (article, figure) that were found.
+        kept: figures by asset that have rows there; all where nothing is said.
+        rejected: (asset, article, figure or None, error class).
+    """
+
+    registered: Sequence[int]
+    fetched: Sequence[int] | None = None
+    articles: Mapping[int, Mapping[str, bool]] = field(default_factory=dict)
+    figures: Sequence[Key] = ()
+    kept: Mapping[str, Sequence[Key]] = field(default_factory=dict)
+    rejected: Sequence[tuple[str, int, str | None, str]] = ()
+
+    def read(self, asset: str, batch: str) -> pl.DataFrame:
+        """Return a table."""
+        if asset in ("article_batch", "article_packages"):
+            numbers = self.registered if asset == "article_batch" or self.fetched is None else self.fetched
+            return pl.DataFrame({"article_id": pl.Series(numbers, dtype=pl.Int64)}).with_columns(xml=pl.lit("key"))
+        if asset == "articles":
+            return pl.DataFrame([ARTICLE | {"article_id": number} | facts for number, facts in self.articles.items()],
+                                {"article_id": pl.Int64, **dict.fromkeys(ARTICLE, pl.Boolean)}).with_columns(
+                selected=pl.col("relevant") & pl.col("has_pdf") & ~pl.col("is_retracted"),
+                name=pl.col("article_id").cast(pl.String), xml=pl.lit(None, dtype=pl.String),
+            )  # fmt: skip
+        keys = self.kept.get(asset, self.figures)
+        return pl.DataFrame(keys, {"article_id": pl.Int64, "image_cluster_id": pl.String}, orient="row")
+
+    def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
+        """Return what stages rejected."""
+        empty = empty_table(Rejections)
+        rows = [(*item, "why", "") for item in self.rejected if item[0] in stages]
+        return pl.DataFrame(rows, empty.schema, orient="row")
+
+
+def losses(batch: Batch) -> dict[tuple[str, str], StageLoss]:
+    """Return the losses by stage and unit."""
+    return {(loss.stage, loss.unit): loss for loss in batch_losses(cast(Tables, batch), "0001-x")}
+
+
+def test_a_sound_batch_lost_nothing() -> None:
+    figures = [(number, "f1") for number in range(1, 5)]
+    found = losses(Batch(range(1, 5), articles={number: {} for number in range(1, 5)}, figures=figures))
+    assert all(loss.lost == 0 for loss in found.values())
+    assert found["all steps", "articles"].given == 4
+
+
+def test_what_has_no_row_and_a_rejection_is_lost() -> None:
+    found = losses(
+        Batch(
+            range(1, 11),
+            fetched=range(1, 9),
+            articles={number: {} for number in range(1, 8)},
+            figures=[(1, "f1"), (1, "f2"), (2, "f1"), (3, "f1")],
+            kept={"panels": [(1, "f1"), (2, "f1")], "image_detections": [(1, "f1"), (1, "f2"), (2, "f1")]},
+            rejected=[
+                ("article_packages", 9, None, "FileMissing"),
+                ("article_packages", 10, None, "FileMissing"),
+                ("articles", 8, None, "Odd"),
+                ("pdf_figures", 4, None, "EncryptedPdf"),
+                ("image_detections", 3, None, "OutOfMemory"),
+                ("panels", 1, "f2", "PictureUnreadable"),
+            ],
+        )
+    )
+    assert (found["article_packages", "articles"].given, found["article_packages", "articles"].lost) == (10, 2)
+    assert (found["articles", "articles"].given, found["articles", "articles"].lost) == (8, 1)
+    assert (found["pdf_figures", "articles"].given, found["pdf_figures", "articles"].lost) == (7, 1)
+    assert (found["image_detections", "figures"].given, found["image_detections", "figures"].lost) == (4, 1)
+    assert (found["panels", "figures"].given, found["panels", "figures"].lost) == (4, 1), "3 f1 was lost before"
+    assert found["article_packages", "articles"].reasons == ("FileMissing: why (2)",)
+    whole = found["all steps", "articles"]
+    assert (whole.given, whole.lost) == (7, 5), "articles 1 and 2 have panels; 5 to 7 had no figure and no fault"
+
+
+@pytest.mark.parametrize(
+    ("facts", "errors", "lost"),
+    [
+        ({"relevant": False}, [], 0),
+        ({"relevant": False, "has_xml": False}, ["MalformedXml"], 0),
+        ({"relevant": False, "has_pdf": False}, ["NoPdf"], 0),
+        ({"is_retracted": True}, [], 0),
+        ({"has_xml": False}, ["MalformedXml"], 0),
+        ({"has_pdf": False}, ["NoPdf"], 1),
+        ({"relevant": False, "has_xml": False, "has_pdf": False}, ["MalformedXml", "NoPdf"], 1),
+        ({"relevant": False, "has_xml": False}, ["MalformedXml", "UnreadablePdf"], 1),
+    ],
+)
+def test_irrelevant_is_not_lost_and_unreadable_is(facts: Mapping[str, bool], errors: Sequence[str], lost: int) -> None:
+    batch = Batch([1], articles={1: facts}, rejected=[("articles", 1, None, error) for error in errors])
+    assert losses(batch)["articles", "articles"].lost == lost
+
+
+def test_figures_of_a_lost_article_are_not_lost_once_more() -> None:
+    batch = Batch(
+        [1, 2],
+        articles={1: {}, 2: {}},
+        figures=[(1, "f1")],
+        kept={"pdf_figures": [(1, "f1")]},
+        rejected=[("pdf_figures", 1, "f2", "FigureNotLocated"), ("pdf_figures", 2, None, "EncryptedPdf")],
+    )
+    found = losses(batch)
+    assert (found["pdf_figures", "articles"].given, found["pdf_figures", "articles"].lost) == (2, 1)
+    assert (found["pdf_figures", "figures"].given, found["pdf_figures", "figures"].lost) == (2, 1)
+
+
+def test_losses_add_up_over_the_steps() -> None:
+    survivors = [(number, "f1") for number in range(1, 5)]
+    found = losses(
+        Batch(
+            range(1, 11),
+            fetched=range(1, 8),
+            articles={number: {} for number in range(1, 8)},
+            figures=[(number, "f1") for number in range(1, 6)],
+            kept={"panels": survivors},
+            rejected=[
+                *(("article_packages", number, None, "FileMissing") for number in range(8, 11)),
+                *(("pdf_figures", number, None, "EncryptedPdf") for number in range(6, 8)),
+                ("panels", 5, "f1", "PictureUnreadable"),
+            ],
+        )
+    )
+    bad = excessive(list(found.values()), 0.5)
+    assert [loss.stage for loss in bad] == ["all steps"]
+    assert "all steps rejected 6 of 10 articles: FileMissing: why (3)" in losses_in_words(bad, 0.5)
+
+
+def test_the_share_must_be_exceeded() -> None:
+    half = StageLoss("articles", "articles", 2, 1, ())
+    assert excessive([half], 0.5) == []
+    assert excessive([half], 0.49) == [half]
+    assert excessive([StageLoss("articles", "articles", 3, 3, ())], 1.0) == []
+    assert excessive([StageLoss("articles", "articles", 0, 0, ())], 0.1) == []

@@ -1,0 +1,38 @@
+"""Marks can be seen, device print does not count as one, and pools keep their parts of the data apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.training.synthetic.drawn_marks import draw_marks
+from pmo_assets.training.synthetic.layouts import split_of
+from pmo_assets.training.synthetic.pools import PicturePool, PoolPicture
+from pmo_assets_tests.training.pools import small_pool, striped
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([10, 128, 250]))
+def test_a_mark_differs_from_its_ground(seed: int, level: int) -> None:
+    picture = np.full((200, 240, 3), level, np.uint8)
+    draw_marks(np.random.default_rng(seed), picture)
+    change = np.abs(picture.astype(int) - level).max(axis=2)
+    assert (change >= 60).sum() >= 8
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(IMAGE_TYPES), st.integers(24, 300), st.integers(24, 300))
+def test_pictures_fill_the_frame_asked_for(seed: int, image_type: str, width: int, height: int) -> None:
+    for pool in (small_pool(), PicturePool([])):
+        picture = pool.picture(np.random.default_rng(seed), image_type, width, height)  # type: ignore[arg-type]
+        assert picture.shape == (height, width, 3)
+        assert picture.dtype == np.uint8
+
+
+def test_a_pool_holds_the_pictures_of_its_part_alone() -> None:
+    pictures = [PoolPicture(striped(k), "CFP", f"eye {k}") for k in range(60)]
+    sizes = {part: len(PicturePool(pictures, part).by_type["CFP"]) for part in ("train", "validation", "test")}
+    assert sum(sizes.values()) == 60
+    assert sizes["train"] == sum(split_of(p.group) == "train" for p in pictures)

@@ -1,0 +1,43 @@
+"""Pictures of one's own are found by the name of their folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import pytest
+
+from pmo_assets.training.data.training_data import pool_pictures
+from pmo_assets.training.synthetic.pools import licensed_pictures
+from pmo_assets_tests.training.pools import striped
+
+
+def test_sub_folders_are_named_like_the_image_types(tmp_path: Path) -> None:
+    for name in (
+        "other/x.tiff",
+        "Retinal_Imaging/b.PNG",
+        "cfp/eye 2.jpg",
+        "cfp/eye 1.png",
+        "chase_db1_mini/Image_07.png",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        assert cv2.imwrite(str(tmp_path / name), striped(1))
+    (tmp_path / "cfp" / "notes.txt").write_text("no picture")
+    (tmp_path / "cfp" / "torn.png").write_bytes(b"no picture")
+    found = list(licensed_pictures(tmp_path))
+    assert [(picture.image_type, picture.group) for picture in found] == [
+        ("CFP", "chase_db1_mini/07"),
+        ("CFP", "CFP/eye 1"),
+        ("CFP", "CFP/eye 2"),
+        ("Retinal Imaging", "Retinal Imaging/b"),
+        ("Other", "Other/x"),
+    ]
+    assert (found[1].pixels == striped(1)[:, :, ::-1]).all()
+
+
+@pytest.mark.parametrize("name", ["missing", "fundus"])
+def test_a_folder_without_pictures_is_named_with_the_layout_expected(tmp_path: Path, name: str) -> None:
+    (tmp_path / "fundus").mkdir()
+    assert cv2.imwrite(str(tmp_path / "fundus" / "a.png"), striped(1))
+    with pytest.raises(ValueError, match=rf"{name}.*CFP, OCT, Retinal Imaging, Other"):
+        pool_pictures(tmp_path / name, None, None)
