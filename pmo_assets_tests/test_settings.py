@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from pmo_assets.defs.assets.dataset import BATCH_ASSETS
 from pmo_assets.defs.assets.quality import QUALITY_ASSETS
+from pmo_assets.defs.loading import all_assets, batch_stages
 from pmo_assets.defs.step_options import detection_options
-from pmo_assets.defs.versions import source_version
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings, settings_digest, settings_table
 
@@ -35,7 +34,7 @@ def test_options_name_assets_that_exist() -> None:
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
         assert isinstance(extra, dict)
-        assert set(extra["affects"]) <= {*BATCH_ASSETS, *QUALITY_ASSETS, "pubmed_ophtha"}, name  # type: ignore[arg-type]
+        assert set(extra["affects"]) <= {*batch_stages(all_assets()), *QUALITY_ASSETS, "pubmed_ophtha"}, name  # type: ignore[arg-type]
 
 
 def test_only_options_that_affect_an_asset_change_its_digest() -> None:
@@ -126,15 +125,6 @@ def test_weights_reach_the_steps_as_absolute_paths(tmp_path: Path, monkeypatch: 
     assert (options.detector_file, options.marks_file) == (tmp_path / "a.onnx", tmp_path / "b.onnx")
     assert (options.panel_checkpoint, options.image_checkpoint) == (tmp_path / "c.pth", tmp_path / "d.pth")
     assert options.runtime == "detectron2"
-
-
-def test_a_source_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        source_version("pipeline/nowhere")
-
-
-def test_the_source_version_depends_on_what_is_named() -> None:
-    assert source_version("pipeline/captions") != source_version("pipeline/figures")
 
 
 def test_the_readme_lists_settings_and_columns_as_they_are() -> None:

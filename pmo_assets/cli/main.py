@@ -261,8 +261,9 @@ def run(
 
 
 def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool) -> list[str]:
-    from pmo_assets.definitions import build_defs, workers_resource
-    from pmo_assets.defs.assets.dataset import BATCH_ASSETS
+    from pmo_assets.definitions import build_defs
+    from pmo_assets.defs.loading import stages_of
+    from pmo_assets.defs.resources import workers_resource
     from pmo_assets.defs.runner import (
         RunFailed,
         close_dead_runs,
@@ -291,7 +292,7 @@ def _run(settings: Settings, wanted: list[str], *, again: bool, release: bool, v
         overall = progress.add_task("batches", total=len(chosen))
         for key in chosen:
             progress.update(overall, description=f"batch {key}")
-            assets = list(BATCH_ASSETS) if again else stale_assets(defs, instance, tables, key)
+            assets = list(stages_of(defs)) if again else stale_assets(defs, instance, tables, key)
             error: RunFailed | None = None
             start: float | None = None
             if assets:
@@ -356,7 +357,7 @@ def _say_release(settings: Settings) -> None:
 @app.command()
 def report() -> None:
     """Summarise what has been processed: batches, the way from articles to panels, what was rejected and why."""
-    from pmo_assets.defs.assets.dataset import STAGES
+    from pmo_assets.defs.loading import batch_stages, group_assets
     from pmo_assets.pipeline.articles.relevance import load_specialty
     from pmo_assets.release.releases import select_articles
     from pmo_assets.release.reports import duplicates_table, release_summary
@@ -369,7 +370,9 @@ def report() -> None:
         say_list("not registered", "package", tables.registration_rejections()["message"].to_list())
         raise CommandError("no batch has been processed yet: run `pmo run`")
     selection = select_articles(tables)
-    summary = release_summary(tables, selection, stages=STAGES, specialty=load_specialty(settings.specialty))
+    summary = release_summary(
+        tables, selection, stages=batch_stages(group_assets()), specialty=load_specialty(settings.specialty)
+    )
     console.print(", ".join(f"{item.value} {item.label}" for item in summary.headlines), highlight=False)
     for group in [BarGroup("Articles", summary.funnel), *summary.groups]:
         table = Table(title=group.title, title_justify="left", show_header=False)
@@ -413,8 +416,9 @@ def quality(
 def _measure_quality(settings: Settings, *, verbose: bool) -> None:
     """Materialise the group quality and print its numbers."""
     from pmo_assets.annotation.annotations import annotation_files, read_annotations
-    from pmo_assets.definitions import build_defs, workers_resource
+    from pmo_assets.definitions import build_defs
     from pmo_assets.defs.assets.quality import QUALITY_ASSETS
+    from pmo_assets.defs.resources import workers_resource
     from pmo_assets.defs.runner import close_dead_runs, open_instance, run_job
     from pmo_assets.quality.metrics.metrics import metrics_by_threshold
     from pmo_assets.quality.quality import page_key, read_metrics

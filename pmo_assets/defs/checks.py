@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import dagster as dg
 import polars as pl
@@ -12,56 +14,76 @@ from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.release.losses import StageLoss, excessive, losses_in_words
 
+if TYPE_CHECKING:
+    from pmo_assets.defs.article_table import Made
+
 REJECTED_SHARE = "rejected_share"
 ROW_COUNT = "row_count"
 UNIQUE_IDS = "unique_ids"
 BOXES_INSIDE = "boxes_inside_figure"
 SURVIVORS = "survivors"
 
-_DESCRIPTIONS = {
-    REJECTED_SHARE: "Warns when many of the batch's articles are rejected here, fails when most are.",
-    ROW_COUNT: "The rows account for everything that came in.",
-    UNIQUE_IDS: "No id occurs twice.",
-    BOXES_INSIDE: "Every box lies inside its figure.",
-    SURVIVORS: "Fails the batch when a step rejected most of what it was given (PMO_REJECTED_FAIL).",
-}
-
-_BLOCKING = {SURVIVORS}
-"""Checks whose failure fails the run: the tables are kept, but the batch is not done."""
-
 _TOLERANCE = 1e-6
 
 
-def check_specs(asset: str, names: Sequence[str]) -> list[dg.AssetCheckSpec]:
+@dataclass(frozen=True)
+class BatchCheck:
+    """A check that an asset evaluates for each batch.
+
+    Attributes:
+        name: of the check, unique for the asset.
+        description: what must hold, for the UI.
+        evaluate: gives the result for what an `article_table` made; None where the asset itself evaluates it.
+        blocking: its failure fails the run: the table is kept, but the batch is not done.
+    """
+
+    name: str
+    description: str
+    evaluate: Callable[[Made], dg.AssetCheckResult] | None = None
+    blocking: bool = False
+
+
+def check_specs(asset: str, checks: Sequence[BatchCheck]) -> list[dg.AssetCheckSpec]:
     """Return the declarations of an asset's checks, evaluated per batch."""
     with warnings.catch_warnings():
         # Checks per partition are marked as a preview in Dagster 1.13; without, a batch's result hides the others'.
         warnings.simplefilter("ignore", dg.PreviewWarning)
         return [
             dg.AssetCheckSpec(
-                name,
+                check.name,
                 asset=asset,
-                description=_DESCRIPTIONS[name],
+                description=check.description,
                 partitions_def=ARTICLE_BATCHES,
-                blocking=name in _BLOCKING,
+                blocking=check.blocking,
             )
-            for name in names
+            for check in checks
         ]
 
 
-def rejected_share(rejections: Iterable[Rejection], articles: int, *, warn: float, fail: float) -> dg.AssetCheckResult:
-    """Compare the share of rejected articles with the two thresholds (`PMO_REJECTED_WARN`, `PMO_REJECTED_FAIL`).
+def _everything(made: Made) -> Sequence[Rejection]:
+    return made.rejections
 
-    An article counts when it has a rejection that concerns it as a whole.
+
+def rejected_share(counted: Callable[[Made], Iterable[Rejection]] = _everything) -> BatchCheck:
+    """Return the check that compares the share of rejected articles with PMO_REJECTED_WARN and PMO_REJECTED_FAIL.
+
+    Args:
+        counted: which rejections count; of these, those that concern an article as a whole.
     """
-    rejected = {item.article_id for item in rejections if item.image_cluster_id is None}
-    share = len(rejected) / articles if articles else 0.0
-    return dg.AssetCheckResult(
-        check_name=REJECTED_SHARE,
-        passed=share < warn or not rejected,
-        severity=dg.AssetCheckSeverity.ERROR if share > fail else dg.AssetCheckSeverity.WARN,
-        metadata={"rejected": len(rejected), "articles": articles, "share": share, "warn": warn, "fail": fail},
-    )
+
+    def evaluate(made: Made) -> dg.AssetCheckResult:
+        rejected = {item.article_id for item in counted(made) if item.image_cluster_id is None}
+        share = len(rejected) / made.articles if made.articles else 0.0
+        warn, fail = made.settings.rejected_warn, made.settings.rejected_fail
+        return dg.AssetCheckResult(
+            check_name=REJECTED_SHARE,
+            passed=share < warn or not rejected,
+            severity=dg.AssetCheckSeverity.ERROR if share > fail else dg.AssetCheckSeverity.WARN,
+            metadata={"rejected": len(rejected), "articles": made.articles, "share": share, "warn": warn, "fail": fail},
+        )
+
+    words = "Warns when many of the batch's articles are rejected here, fails when most are."
+    return BatchCheck(REJECTED_SHARE, words, evaluate)
 
 
 def survivors(losses: Sequence[StageLoss], *, fail: float) -> dg.AssetCheckResult:
@@ -91,9 +113,27 @@ def survivors(losses: Sequence[StageLoss], *, fail: float) -> dg.AssetCheckResul
     )
 
 
-def row_count(passed: bool, **counts: int) -> dg.AssetCheckResult:
+SURVIVORS_CHECK = BatchCheck(
+    SURVIVORS,
+    "Fails the batch when a step rejected most of what it was given (PMO_REJECTED_FAIL).",
+    blocking=True,
+)
+
+
+def row_count_result(passed: bool, **counts: int) -> dg.AssetCheckResult:
     """Report whether rows account for what came in, with the counts that were compared."""
     return dg.AssetCheckResult(check_name=ROW_COUNT, passed=passed, metadata=counts)
+
+
+def row_count(counts: Callable[[Made], Mapping[str, int]]) -> BatchCheck:
+    """Return the check that rows account for all that came in: the first count is the sum of the others."""
+
+    def evaluate(made: Made) -> dg.AssetCheckResult:
+        found = dict(counts(made))
+        whole, *parts = found.values()
+        return row_count_result(whole == sum(parts), **found)
+
+    return BatchCheck(ROW_COUNT, "The rows account for everything that came in.", evaluate)
 
 
 def rejected_rows(table: pl.DataFrame, rejections: Iterable[Rejection]) -> int:
@@ -105,7 +145,7 @@ def rejected_rows(table: pl.DataFrame, rejections: Iterable[Rejection]) -> int:
     return sum(article_id in articles or (article_id, figure) in figures for article_id, figure in keys)
 
 
-def unique_ids(ids: pl.Series) -> dg.AssetCheckResult:
+def unique_ids_result(ids: pl.Series) -> dg.AssetCheckResult:
     """Report whether ids are unique, with examples of those that are not."""
     repeated = ids.filter(ids.is_duplicated()).unique().sort()
     return dg.AssetCheckResult(
@@ -119,7 +159,16 @@ def unique_ids(ids: pl.Series) -> dg.AssetCheckResult:
     )
 
 
-def boxes_inside(boxes: Iterable[Sequence[float]]) -> dg.AssetCheckResult:
+def unique_ids(column: str) -> BatchCheck:
+    """Return the check that no id occurs twice in a column of the asset's rows."""
+
+    def evaluate(made: Made) -> dg.AssetCheckResult:
+        return unique_ids_result(pl.Series([row[column] for row in made.rows], dtype=pl.String))
+
+    return BatchCheck(UNIQUE_IDS, "No id occurs twice.", evaluate)
+
+
+def boxes_inside_result(boxes: Iterable[Sequence[float]]) -> dg.AssetCheckResult:
     """Report whether normalised boxes lie in 0..1 and have an area, with examples of those that do not."""
     items = [list(box) for box in boxes]
     outside = [
@@ -132,3 +181,12 @@ def boxes_inside(boxes: Iterable[Sequence[float]]) -> dg.AssetCheckResult:
         passed=not outside,
         metadata={"boxes": len(items), "outside": len(outside), "examples": dg.MetadataValue.json(outside[:5])},
     )
+
+
+def boxes_inside(column: str) -> BatchCheck:
+    """Return the check that every box in a column of the asset's rows lies inside its figure."""
+
+    def evaluate(made: Made) -> dg.AssetCheckResult:
+        return boxes_inside_result(row[column] for row in made.rows)
+
+    return BatchCheck(BOXES_INSIDE, "Every box lies inside its figure.", evaluate)

@@ -44,7 +44,8 @@ def instance_config() -> Path:
     Raises:
         SystemicError: if it is missing from the installation.
     """
-    places = [Path(__file__).parent.parent / "dagster.yaml", Path(str(resources.files("pmo_assets"))) / "dagster.yaml"]
+    package = Path(str(resources.files("pmo_assets")))
+    places = [package.parent / "dagster.yaml", package / "dagster.yaml"]
     found = next((place for place in places if place.is_file()), None)
     if found is None:
         raise SystemicError("dagster.yaml is missing from the installation: install pmo-assets again")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dagster as dg
 
-from pmo_assets.defs.assets.dataset import BATCH_ASSETS
+from pmo_assets.defs.article_table import BATCH_TAG
 from pmo_assets.defs.assets.quality import QUALITY_ASSETS
 
 # In-process: starting a process for each step would cost more than most steps take; the work is in the workers.
 PROCESS_BATCH = dg.define_asset_job(
     "process_batch",
-    selection=dg.AssetSelection.assets(*BATCH_ASSETS),
+    selection=dg.AssetSelection.tag(BATCH_TAG, ""),
     executor_def=dg.in_process_executor,
     description="Take one article batch from its manifest to dataset rows.",
 )

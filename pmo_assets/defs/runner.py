@@ -19,8 +19,8 @@ from pathlib import Path
 import dagster as dg
 import psutil
 
-from pmo_assets.defs.assets.dataset import BATCH_ASSETS
 from pmo_assets.defs.instance import opened_home
+from pmo_assets.defs.loading import stages_of
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.release.releases import CARD_KEY, RELEASE_KEY
 from pmo_assets.release.reports import GALLERY_KEY, REPORT_KEY
@@ -95,7 +95,7 @@ def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tab
     graph = defs.resolve_asset_graph()
     made: dict[str, _Made | None] = {}
     stale: list[str] = []
-    for name in BATCH_ASSETS:
+    for name in stages_of(defs):
         key = dg.AssetKey(name)
         latest = made[name] = _latest(instance, key, batch)
         node = graph.get(key)

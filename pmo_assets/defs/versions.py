@@ -1,33 +1,210 @@
-"""Code versions: a hash of the source that makes an asset, so that changed code shows as stale in the UI."""
+"""Code versions: a hash of the code that makes an asset, so that changed code shows as stale in the UI.
+
+What makes an asset is a function; what it depends on is read from the source: every function, class and constant of
+the package that it names, those that these name, and so on through the imports. Of each the syntax counts, without
+comments and docstrings; of a module that lists data files in `PACKAGE_DATA`, their content.
+"""
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
-_PACKAGE = Path(__file__).parent
-_ALWAYS = ("tables", "records")
+from pmo_assets.pipeline.captions.prompts import prompts_digest
+
+PACKAGE = "pmo_assets"
+
+DATA_CONSTANT = "PACKAGE_DATA"
+"""Name of the constant in which a module lists the files and folders of the package that it reads."""
+
+Definition = tuple[str, str]
+"""A module and the name of something that it defines; "" for all of it."""
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class _Module:
+    """A module's syntax by what it defines.
+
+    Attributes:
+        definitions: name -> the statements that define it.
+        imports: name -> what of the package it stands for; a module's own name with "" for `import a.b`.
+        others: statements that define nothing (calls, loops): they count for everything in the module.
+    """
+
+    definitions: Mapping[str, Sequence[ast.stmt]]
+    imports: Mapping[str, Definition]
+    others: Sequence[ast.stmt]
 
 
 @functools.cache
-def source_version(*places: str) -> str:
-    """Return a short hash over the package's source files in `places`.
+def _source(module: str) -> Path | None:
+    """Return the file of a module of the package; None if there is no such module."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        return None
+    return Path(spec.origin) if spec is not None and spec.origin is not None else None
 
-    Args:
-        places: files or folders below the package, e.g. `pipeline/figures`; data files (TOML, ONNX) count as well.
+
+@functools.cache
+def _module(name: str) -> _Module:
+    source = _source(name)
+    if source is None:
+        raise ModuleNotFoundError(f"{name} is named as what makes an asset but does not exist")
+    definitions: dict[str, list[ast.stmt]] = {}
+    others: list[ast.stmt] = []
+    tree = _without_words(ast.parse(source.read_bytes()))
+    for statement in tree.body:
+        names = list(_defined_names(statement))
+        for defined in names:
+            definitions.setdefault(defined, []).append(statement)
+        if not names and not isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
+            others.append(statement)
+    return _Module(definitions, _imports(tree), others)
+
+
+def _without_words(tree: ast.Module) -> ast.Module:
+    """Remove docstrings, also those of constants, from syntax; comments are not part of it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | _Function):
+            node.body = [item for item in node.body if not _is_text(item)] or [ast.Pass()]
+    return tree
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _defined_names(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.ClassDef | _Function):
+        yield statement.name
+    elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def _imports(tree: ast.Module) -> dict[str, Definition]:
+    """Return what of the package a module's names stand for, also those that are imported inside functions."""
+    found: dict[str, Definition] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.partition(".")[0] == PACKAGE:
+                    found[alias.asname or PACKAGE] = (alias.name, "")
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE:
+            for alias in node.names:
+                submodule = f"{node.module}.{alias.name}"
+                is_module = _source(submodule) is not None
+                found[alias.asname or alias.name] = (submodule, "") if is_module else (str(node.module), alias.name)
+    return found
+
+
+@functools.cache
+def _needed(definition: Definition) -> frozenset[Definition]:
+    """Return what a definition names: in its own module, and imported from others of the package."""
+    module, name = definition
+    syntax = _module(module)
+    if not name:
+        return frozenset((module, other) for other in syntax.definitions) | frozenset(syntax.imports.values())
+    if name not in syntax.definitions:
+        return frozenset({syntax.imports[name]} if name in syntax.imports else ())
+    names = {
+        node.id
+        for statement in [*syntax.definitions[name], *syntax.others]
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name)
+    }
+    own = {(module, other) for other in names & syntax.definitions.keys()}
+    return frozenset(own | {syntax.imports[other] for other in names & syntax.imports.keys()})
+
+
+def dependencies(*definitions: Definition) -> frozenset[Definition]:
+    """Return definitions with everything of the package that they name, directly or not."""
+    found: set[Definition] = set()
+    waiting = list(definitions)
+    while waiting:
+        definition = waiting.pop()
+        if definition not in found:
+            found.add(definition)
+            waiting.extend(_needed(definition))
+    return frozenset(found)
+
+
+@functools.cache
+def _digest(definition: Definition) -> bytes:
+    module, name = definition
+    digest = hashlib.sha256(f"{module} {name}".encode())
+    for statement in _module(module).definitions.get(name, ()):
+        digest.update(ast.unparse(statement).encode())
+    return digest.digest()
+
+
+@functools.cache
+def _module_digest(name: str) -> bytes:
+    """Return the digest of what counts for everything in a module: loose statements, and its data files."""
+    module = _module(name)
+    digest = hashlib.sha256(name.encode())
+    for statement in module.others:
+        digest.update(ast.unparse(statement).encode())
+    for file in _data_files(module):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.digest()
+
+
+def _data_files(module: _Module) -> list[Path]:
+    """Return the files that a module names in `PACKAGE_DATA`.
 
     Raises:
-        FileNotFoundError: if a place does not exist, so that a renamed module cannot silently drop out.
+        FileNotFoundError: if a place does not exist, so that a renamed file cannot silently drop out.
     """
+    package = _source(PACKAGE)
+    assert package is not None
+    files: list[Path] = []
+    for statement in module.definitions.get(DATA_CONSTANT, ()):
+        for place in ast.literal_eval(statement.value):  # type: ignore[attr-defined]
+            path = package.parent / place
+            if not path.exists():
+                raise FileNotFoundError(f"{path} is named in {DATA_CONSTANT} but does not exist")
+            files += sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
+    return [file for file in files if file.suffix != ".pyc"]
+
+
+def code_version(*makers: Callable[..., object] | ModuleType | str, prompts: Sequence[str] = ()) -> str:
+    """Return a short hash over all code that `makers` depend on.
+
+    Args:
+        makers: functions and classes of the package; whole modules, or their names where one cannot be imported
+            without an extra.
+        prompts: tasks of a language model (`prompts/`) that they may ask.
+
+    Raises:
+        ModuleNotFoundError: for a module that does not exist.
+    """
+    found = dependencies(*map(_definition, makers))
     digest = hashlib.sha256()
-    for place in (*_ALWAYS, *places):
-        path = _PACKAGE / place
-        if not path.exists():
-            raise FileNotFoundError(f"{path} is named as the source of an asset but does not exist")
-        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-        for file in files:
-            if file.suffix != ".pyc":
-                digest.update(file.relative_to(_PACKAGE).as_posix().encode())
-                digest.update(file.read_bytes())
-    return digest.hexdigest()[:12]
+    for definition in sorted(found):
+        digest.update(_digest(definition))
+    for module in sorted({module for module, _ in found}):
+        digest.update(_module_digest(module))
+    return "-".join([digest.hexdigest()[:12], *([prompts_digest(prompts)] if prompts else [])])
+
+
+def _definition(maker: Callable[..., object] | ModuleType | str) -> Definition:
+    if isinstance(maker, str):
+        return maker, ""
+    if isinstance(maker, ModuleType):
+        return maker.__name__, ""
+    return maker.__module__, maker.__qualname__.partition(".")[0]

@@ -13,9 +13,8 @@ from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
 from pmo_assets.pipeline.figures.extraction import FigureOptions
-from pmo_assets.pipeline.figures.matched import matched_figures
-from pmo_assets.pipeline.figures.steps import locate_pdf_figures, match_article_figures
-from pmo_assets.records.outcome import Row, StepOutput
+from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures
+from pmo_assets.records.outcome import Row, StepOutput, rows_by_figure
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.records.stores import ObjectStore, Picture, PixelStore
 
@@ -62,14 +61,6 @@ class ArticleResult:
     rejections: Sequence[Rejection]
 
 
-def rows_by_figure(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Group an article's rows by image_cluster_id, keeping their order."""
-    grouped: dict[str, list[Row]] = {}
-    for row in rows:
-        grouped.setdefault(row["image_cluster_id"], []).append(row)
-    return grouped
-
-
 def process_article(
     package: Row,
     objects: ObjectStore,
@@ -104,20 +95,18 @@ def process_article(
     article_id = article["article_id"]
     if article["pdf"] is None:
         return ArticleResult(article, [], {}, rejections)
-    packaged = rows_of(read_package_figures(article, package["figure_files"], objects)) if article["xml"] else []
+    packaged = rows_of(read_package_figures(article, package, objects)) if article["xml"] else []
     try:
         located = rows_of(locate_pdf_figures(article, packaged, objects, pixels, figure_options))
     except ArticleError as error:
         rejections.append(rejection_from(error, stage="pdf_figures", article_id=article_id))
         return ArticleResult(article, [], {}, rejections)
     matches = rows_of(match_article_figures(article_id, located, packaged, objects, pixels))
-    figures = matched_figures(located, matches, packaged)
-    panels = rows_by_figure(rows_of(detect_article_panels(article_id, figures, pixels, detection_options)))
+    figures = rows_of(join_article_figures(located, matches, packaged))
+    panels = rows_of(detect_article_panels(article_id, figures, pixels, detection_options))
     split, _ = reread_captions(figures, rows_of(split_article_captions(figures)), cascade)
-    captions = rows_by_figure(rows_of(split))
-    images = rows_by_figure(
-        rows_of(detect_article_images(article_id, figures, panels, captions, pixels, detection_options))
-    )
+    captions = rows_of(split)
+    images = rows_of(detect_article_images(article_id, figures, panels, captions, pixels, detection_options))
     assembled = rows_by_figure(rows_of(assemble_article(figures, panels, images, captions)))
     return ArticleResult(article, figures, assembled, rejections)
 

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pmo_assets.annotation.annotations import AnnotatedArticle
-from pmo_assets.pipeline.article import ArticleResult, annotation, rows_by_figure
+from pmo_assets.pipeline.article import ArticleResult, annotation
 from pmo_assets.quality.metrics.detection import IDENTIFIER, PANEL, LabelledBox
 from pmo_assets.quality.metrics.matching import page_box
-from pmo_assets.records.outcome import Row
-
-
-def rows_by_article(rows: Iterable[Row]) -> dict[int, list[Row]]:
-    """Group rows by article_id, keeping their order."""
-    grouped: dict[int, list[Row]] = {}
-    for row in rows:
-        grouped.setdefault(row["article_id"], []).append(row)
-    return grouped
+from pmo_assets.records.outcome import Row, rows_by_article, rows_by_figure
 
 
 def predicted_articles(

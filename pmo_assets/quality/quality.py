@@ -24,7 +24,6 @@ from pmo_assets.annotation.annotations import (
     annotated_articles,
     annotation_rows,
 )
-from pmo_assets.pipeline.article import rows_by_figure
 from pmo_assets.quality.metrics.assembly import (
     AssemblyRecord,
     PanelRecord,
@@ -66,9 +65,9 @@ from pmo_assets.quality.metrics.figures import FigureRecord, figure_metrics, fig
 from pmo_assets.quality.metrics.matching import FigurePair, Matched, matched_articles, normalised_text
 from pmo_assets.quality.metrics.metrics import Metric, mean, metrics_by_threshold, share
 from pmo_assets.quality.page_views import MARGIN, MAX_ZOOM, PageView, page_view, rendered_views
-from pmo_assets.quality.predictions import detected_boxes, predicted_articles, rows_by_article
+from pmo_assets.quality.predictions import detected_boxes, predicted_articles
 from pmo_assets.records.geometry import Box, expand, normalise
-from pmo_assets.records.outcome import Row
+from pmo_assets.records.outcome import Row, rows_by_article, rows_by_figure
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.releases import current_articles
 from pmo_assets.storage.data_root import DataRoot

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +21,12 @@ class StepOutput:
     Attributes:
         rows: rows of the step's table.
         rejections: what it could not process.
+        tally: what it counted besides, for whoever watches the batch.
     """
 
     rows: list[Row] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
+    tally: Counter[str] = field(default_factory=Counter)
 
 
 def for_each_figure(
@@ -41,6 +44,22 @@ def for_each_figure(
             )
             output.rejections.append(rejection)
     return output
+
+
+def rows_by_figure(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Row]]:
+    """Group an article's rows by image_cluster_id, keeping their order."""
+    grouped: dict[str, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(row["image_cluster_id"], []).append(dict(row))
+    return grouped
+
+
+def rows_by_article(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Row]]:
+    """Group rows by article_id, keeping their order."""
+    grouped: dict[int, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(row["article_id"], []).append(dict(row))
+    return grouped
 
 
 def figure_key(row: Mapping[str, Any]) -> Row:

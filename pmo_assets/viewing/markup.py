@@ -58,6 +58,10 @@ def content_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
 
 
+PACKAGE_DATA = ("viewing/templates",)
+"""Files of the package that this module reads."""
+
+
 @cache
 def asset_text(name: str) -> str:
     """Return a file of the template folder as text (style sheets and scripts that pages carry inline)."""

@@ -13,11 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from pmo_assets.definitions import build_defs, detector_workers_resource, workers_resource
+from pmo_assets.definitions import build_defs
 from pmo_assets.defs import checks
-from pmo_assets.defs.assets.dataset import BATCH_ASSETS, STAGES
 from pmo_assets.defs.assets.models import MODEL_ASSETS
 from pmo_assets.defs.assets.quality import QUALITY_ASSETS
+from pmo_assets.defs.loading import all_assets, batch_stages, group_assets
+from pmo_assets.defs.resources import detector_workers_resource, workers_resource
 from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job, stale_assets
 from pmo_assets.defs.sensors import registered_batches
 from pmo_assets.records.geometry import as_box, iou
@@ -28,6 +29,12 @@ from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import PUBLISHED_COLUMNS, RELEASE_COLUMNS
 from pmo_assets.tables.schemas import schema_of
 from pmo_assets_tests.defs.conftest import Graph, settings_below
+
+STAGES = batch_stages(group_assets())
+"""Tables of a batch in the order of the data's way."""
+
+BATCH_ASSETS = [*batch_stages(all_assets())]
+"""… and what they could not process."""
 
 
 def read(graph: Graph, asset: str) -> pl.DataFrame:

@@ -17,7 +17,7 @@ import polars as pl
 import pymupdf
 
 from pmo_assets.cli.captions import coloured_caption
-from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels, rows_by_figure
+from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import Specialty, load_specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
@@ -217,25 +217,20 @@ def _through_panels(
     panels = article.attempt("panel_detections", detect_article_panels, ARTICLE_ID, figures, pixels, options) or []
     _unit_boxes(panels, "box")
     captions = article.attempt("subcaptions", split_article_captions, figures) or []
-    by_figure = rows_by_figure(captions)
     images = article.attempt(
         "image_detections",
         detect_article_images,
         ARTICLE_ID,
         figures,
-        rows_by_figure(panels),
-        by_figure,
+        panels,
+        captions,
         pixels,
         options,
     )
     _unit_boxes(images or [], "box")
-    assembled = article.attempt(
-        "panel_assembly", assemble_article, figures, rows_by_figure(panels), rows_by_figure(images or []), by_figure
-    )
+    assembled = article.attempt("panel_assembly", assemble_article, figures, panels, images or [], captions)
     _unit_boxes(assembled or [], "box", "content_box")
-    made = article.attempt(
-        "panels", crop_article_panels, ARTICLE_ID, figures, rows_by_figure(assembled or []), pixels, cut
-    )
+    made = article.attempt("panels", crop_article_panels, ARTICLE_ID, figures, assembled or [], pixels, cut)
     keyed = {(figure["article_id"], figure["image_cluster_id"]): figure for figure in figures}
     rows, _ = dataset_rows(
         made or [], keyed, {ARTICLE_ID: row}, image_types=_specialty().image_types, min_caption_confidence=0.0
@@ -262,7 +257,7 @@ def xml_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
     facts = (article.attempt("articles", read_article, row, objects, _specialty()) or [])[0]
     packaged: list[Row] = []
     if facts["xml"]:
-        packaged = article.attempt("package_figures", read_package_figures, facts, row["figure_files"], objects) or []
+        packaged = article.attempt("package_figures", read_package_figures, facts, row, objects) or []
     for figure in packaged[:SHOWN_FIGURES]:
         split = split_caption(figure["caption"])
         _inside(figure["caption"], split)
@@ -287,7 +282,7 @@ def pdf_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
     facts = (article.attempt("articles", read_article, row, objects, _specialty()) or [])[0]
     packaged: list[Row] = []
     if facts["xml"]:
-        packaged = article.attempt("package_figures", read_package_figures, facts, row["figure_files"], objects) or []
+        packaged = article.attempt("package_figures", read_package_figures, facts, row, objects) or []
         packaged = packaged[:3]  # each that is not found is looked for on every page
     rows = _through_figures(article, facts, packaged, objects, to_the_end=rng.random() < TO_THE_END)
     return name, _outcome(article, rows or [])
@@ -313,7 +308,7 @@ def picture_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
     objects, article = MemoryObjects({}), Article()
     row = _package_row(objects, Package(files.name, files.pdf, files.xml, pictures))
     facts = (article.attempt("articles", read_article, row, objects, _specialty()) or [])[0]
-    packaged = article.attempt("package_figures", read_package_figures, facts, row["figure_files"], objects) or []
+    packaged = article.attempt("package_figures", read_package_figures, facts, row, objects) or []
     rows = _through_figures(article, facts, packaged, objects, to_the_end=rng.random() < 0.1) or []
     kind, pixels = odd_pixels(rng)
     _odd_figure(article, facts, pixels, rng)
@@ -360,7 +355,7 @@ def package_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
             row = fetched[0]
             facts = (article.attempt("articles", read_article, row, objects, _specialty()) or [])[0]
             if facts["xml"]:
-                article.attempt("package_figures", read_package_figures, facts, row["figure_files"], objects)
+                article.attempt("package_figures", read_package_figures, facts, row, objects)
         _demand(not _outside(objects, files, folder), "nothing outside the source is read")
         return name, f"{len(listed)} registered, {len(refused)} refused, {_outcome(article, [])}"
 

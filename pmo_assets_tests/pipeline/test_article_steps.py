@@ -16,7 +16,6 @@ from pmo_assets.pipeline.article import (
     MemoryPixels,
     annotation,
     process_article,
-    rows_by_figure,
 )
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.articles.steps import read_article
@@ -231,9 +230,8 @@ def test_figures_in_groups_for_a_gpu_get_what_they_get_alone() -> None:
     panels = detect_article_panels(number, figures, pixels, many)
     assert panels == detect_article_panels(number, figures, pixels, one)
     assert panels.rows
-    by_figure = rows_by_figure(panels.rows)
-    images = detect_article_images(number, figures, by_figure, {}, pixels, many)
-    assert images == detect_article_images(number, figures, by_figure, {}, pixels, one)
+    images = detect_article_images(number, figures, panels.rows, [], pixels, many)
+    assert images == detect_article_images(number, figures, panels.rows, [], pixels, one)
     assert images.rows
 
     key = figures[0]["pdf_figure_id"]

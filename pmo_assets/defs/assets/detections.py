@@ -1,102 +1,64 @@
 """Group `detections`: panels, identifiers and images of each figure."""
 
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
 import dagster as dg
-import polars as pl
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import Stopwatch, batch_table, materialized
-from pmo_assets.defs.assets.articles import stage_result
-from pmo_assets.defs.assets.figures import rows_by_article
-from pmo_assets.defs.io_manager import StageResult
+from pmo_assets.defs.article_table import Made, article_table
 from pmo_assets.defs.previews import detection_sheet
-from pmo_assets.defs.step_options import detection_options
-from pmo_assets.pipeline.article import rows_by_figure
-from pmo_assets.pipeline.detection.steps import detect_article_images, detect_article_panels
-from pmo_assets.settings import Settings
-from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.pixels import ParquetPixels
-from pmo_assets.workers.pool import WorkerPool
+from pmo_assets.pipeline.detection.steps import (
+    detect_article_images,
+    detect_article_panels,
+    load_image_detectors,
+    load_panel_detectors,
+)
 
 GROUP = "detections"
+
 GPU_POOL = "gpu"
 """Detection may use an accelerator; the pool's limit (`dagster.yaml`) says how many steps may at once."""
 
-_SOURCES = ["pipeline/detection", "pipeline/captions", "weights"]
+
+def _panel_summary(made: Made) -> Mapping[str, Any]:
+    kinds = Counter(row["kind"] for row in made.rows)
+    return {"figures": made.tables["figures"].height, "panels": kinds["panel"], "identifiers": kinds["identifier"]}
 
 
-@batch_table(
-    "panel_detections", group=GROUP, work="pixels", sources=_SOURCES, checks=[checks.BOXES_INSIDE], pool=GPU_POOL
+panel_detections = article_table(
+    "panel_detections",
+    group=GROUP,
+    step=detect_article_panels,
+    reads=["figures"],
+    prepare=load_panel_detectors,
+    workers="detector_workers",
+    pool=GPU_POOL,
+    checks=[checks.boxes_inside("box")],
+    summary=_panel_summary,
 )
-def panel_detections(
-    context: dg.AssetExecutionContext,
-    figures: pl.DataFrame,
-    data_root: dg.ResourceParam[DataRoot],
-    settings: dg.ResourceParam[Settings],
-    detector_workers: dg.ResourceParam[WorkerPool],
-) -> dg.MaterializeResult[StageResult]:
-    """Find panels and panel identifiers."""
-    watch = Stopwatch()
-    pixels, options = ParquetPixels(data_root, "figures", context.partition_key), detection_options(settings)
-    tasks = [(key, (key, rows, pixels, options)) for key, rows in rows_by_article(figures).items()]
-    stage = stage_result(
-        detector_workers.map_articles("panel_detections", detect_article_panels, tasks, options.load_for_panels)
-    )
-    kinds = [row["kind"] for row in stage.rows]
-    return materialized(
-        stage,
-        watch,
-        checks=[checks.boxes_inside(row["box"] for row in stage.rows)],
-        figures=figures.height,
-        panels=kinds.count("panel"),
-        identifiers=kinds.count("identifier"),
-    )
 
 
-@batch_table(
+def _image_summary(made: Made) -> Mapping[str, Any]:
+    types = Counter(row["image_type"] or "undecided" for row in made.rows)
+    panels = made.tables["panel_detections"].to_dicts()
+    return {
+        "images": len(made.rows),
+        "types": dg.MetadataValue.json(dict(sorted(types.items()))),
+        "marked": sum(row["marked"] is True for row in made.rows),
+        "preview": detection_sheet(made.tables["figures"], panels, made.rows, made.input("figure_pixels")),
+    }
+
+
+image_detections = article_table(
     "image_detections",
     group=GROUP,
-    work="pixels",
-    sources=[*_SOURCES, "pipeline/assembly"],
-    checks=[checks.BOXES_INSIDE],
+    step=detect_article_images,
+    reads=["figures", "panel_detections", "subcaptions"],
+    prepare=load_image_detectors,
+    workers="detector_workers",
     pool=GPU_POOL,
+    checks=[checks.boxes_inside("box")],
+    summary=_image_summary,
 )
-def image_detections(
-    context: dg.AssetExecutionContext,
-    figures: pl.DataFrame,
-    panel_detections: pl.DataFrame,
-    subcaptions: pl.DataFrame,
-    data_root: dg.ResourceParam[DataRoot],
-    settings: dg.ResourceParam[Settings],
-    detector_workers: dg.ResourceParam[WorkerPool],
-) -> dg.MaterializeResult[StageResult]:
-    """Find images, their imaging type and whether they are marked."""
-    watch = Stopwatch()
-    pixels, options = ParquetPixels(data_root, "figures", context.partition_key), detection_options(settings)
-    panels, captions = rows_by_article(panel_detections), rows_by_article(subcaptions)
-    tasks = [
-        (
-            key,
-            (
-                key,
-                rows,
-                rows_by_figure(panels.get(key, [])),
-                rows_by_figure(captions.get(key, [])),
-                pixels,
-                options,
-            ),
-        )
-        for key, rows in rows_by_article(figures).items()
-    ]
-    stage = stage_result(
-        detector_workers.map_articles("image_detections", detect_article_images, tasks, options.load_for_images)
-    )
-    types = [row["image_type"] or "undecided" for row in stage.rows]
-    return materialized(
-        stage,
-        watch,
-        checks=[checks.boxes_inside(row["box"] for row in stage.rows)],
-        images=len(types),
-        types=dg.MetadataValue.json({kind: types.count(kind) for kind in sorted(set(types))}),
-        marked=sum(row["marked"] is True for row in stage.rows),
-        preview=detection_sheet(figures, panel_detections.to_dicts(), stage.rows, pixels),
-    )

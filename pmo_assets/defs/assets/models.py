@@ -14,7 +14,7 @@ import dagster as dg
 
 from pmo_assets.defs.article_table import OWNERS, Stopwatch
 from pmo_assets.defs.previews import picture_metadata
-from pmo_assets.defs.versions import source_version
+from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE, MARKS_FILE
 from pmo_assets.training.architectures.architectures import Architecture, Size, architecture_of
 from pmo_assets.training.data.annotated import annotated_data
@@ -115,7 +115,7 @@ def _need_torch() -> None:
     owners=OWNERS,
     kinds={"coco"},
     tags={"pmo/work": "pixels"},
-    code_version=source_version("pipeline/training", "pipeline/sample/pictures.py"),
+    code_version=code_version(write_synthetic_shards),
 )
 def synthetic_figures(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Compound figures composed on real and random layouts, with exact boxes, in COCO format."""
@@ -149,7 +149,7 @@ def synthetic_figures(context: dg.AssetExecutionContext, config: ModelConfig) ->
             tags={"pmo/work": "pixels"},
             deps=["synthetic_figures"],
             description=text,
-            code_version=source_version("pipeline/training", "pipeline/detection/network_boxes.py"),
+            code_version=code_version("pmo_assets.training.loop.train_detector"),
         )
         for name, text in (
             ("panel_detector", "The figure network as detector of panels and identifiers."),
@@ -210,7 +210,7 @@ def figure_network(context: dg.AssetExecutionContext, config: ModelConfig) -> It
     kinds={"pytorch", "onnx"},
     tags={"pmo/work": "pixels"},
     pool="gpu",
-    code_version=source_version("pipeline/training", "pipeline/detection/mark_input.py"),
+    code_version=code_version("pmo_assets.training.loop.train_marks"),
 )
 def mark_classifier(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """The network that says whether a mark points at a region of an image; its examples are drawn while it trains."""

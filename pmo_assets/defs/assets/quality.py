@@ -13,7 +13,7 @@ from pmo_assets.annotation.annotations import annotation_files, read_annotations
 from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.assets.dataset import ALL_BATCHES
 from pmo_assets.defs.previews import picture_metadata
-from pmo_assets.defs.versions import source_version
+from pmo_assets.defs.versions import code_version
 from pmo_assets.quality import quality
 from pmo_assets.quality.metrics.metrics import metrics_by_threshold
 from pmo_assets.quality.quality import Measured, PageRenderer, ScoredArticles
@@ -36,8 +36,6 @@ NO_ANNOTATIONS = (
 
 SHOWN_CASES = 4
 """Worst cases in the UI; the page has more."""
-
-_SOURCES = ("pipeline/evaluation", "quality.py", "viewing/comparisons.py", "viewing/quality_plots.py")
 
 Number = tuple[str, str, float | None]
 """Which metric a headline number is: metric, group, threshold."""
@@ -69,7 +67,7 @@ def _scored(
     owners=OWNERS,
     kinds={"polars", "parquet"},
     tags={"pmo/work": "facts"},
-    code_version=source_version("pipeline/evaluation/annotations.py"),
+    code_version=code_version(read_annotations),
     metadata={"dagster/column_schema": column_schema("annotations")},
 )
 def annotations(
@@ -158,7 +156,7 @@ def _quality_asset(name: str, needs: Sequence[str]) -> Callable[[Callable[..., A
         owners=OWNERS,
         kinds={"polars", "parquet", "matplotlib"},
         tags={"pmo/work": "pixels"},
-        code_version=source_version(*_SOURCES),
+        code_version=code_version(quality),
         metadata={"dagster/column_schema": column_schema(name)},
     )
 

@@ -24,6 +24,10 @@ BIOMEDICA: Final = "biomedica"
 """Name of the criterion that stands in for (i) and (iii): a figure's label."""
 
 
+PACKAGE_DATA = ("specialties",)
+"""Files of the package that this module reads."""
+
+
 class SpecialtyError(ValueError):
     """A specialty file is missing or wrong."""
 

@@ -6,13 +6,14 @@ A step takes rows of tables and gives a `StepOutput`: this is what a worker proc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
 from pmo_assets.pipeline.articles.credit import citation_text, pmc_number
 from pmo_assets.pipeline.articles.dois import clean_doi
+from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
 from pmo_assets.pipeline.articles.jats import is_retracted_title, parse_jats
 from pmo_assets.pipeline.articles.licences import license_code, license_statements, license_url
@@ -27,12 +28,30 @@ from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decode_gray
 from pmo_assets.pipeline.figures.registration import PICTURE_SIDE
 from pmo_assets.records.article import Article, PackageFigure
 from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.packages import ArticleSource
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.stores import ObjectStore
 
 
 class NoPdf(ArticleError):
     """The package holds no PDF: figures cannot be extracted at full resolution."""
+
+
+def fetch_article(
+    listing: Mapping[str, Any],
+    open_source: Callable[[str], ArticleSource],
+    objects: ObjectStore,
+    fetch_limits: FetchLimits,
+) -> StepOutput:
+    """Copy a package's files into the object store, checksums verified: a row of `article_packages`.
+
+    Args:
+        listing: row of `article_batch`.
+        open_source: gives the source that a manifest names.
+        objects: where the files go.
+        fetch_limits: what is not fetched.
+    """
+    return fetch_package(listing, open_source(listing["source"]), objects, fetch_limits)
 
 
 def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty) -> StepOutput:
@@ -157,9 +176,7 @@ def _judged_by_pdf(
     return relevance, license_statements(extraction.text), None
 
 
-def read_package_figures(
-    article: Mapping[str, Any], figure_files: Sequence[Mapping[str, str]], objects: ObjectStore
-) -> StepOutput:
+def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any], objects: ObjectStore) -> StepOutput:
     """List the figures of the JATS XML with their package pictures: rows of `package_figures`.
 
     This is where package pictures are decoded for the first time: one that cannot be is rejected here, and the steps
@@ -167,11 +184,11 @@ def read_package_figures(
 
     Args:
         article: row of `articles` with `xml`.
-        figure_files: the package's pictures, {name, key}.
+        package: row of `article_packages`.
         objects: where the files are.
     """
     parsed = parse_jats(objects.get(article["xml"]))
-    files = {PurePosixPath(item["name"]).name: item["key"] for item in figure_files}
+    files = {PurePosixPath(item["name"]).name: item["key"] for item in package["figure_files"]}
     pictures = [_package_picture(figure, files) for figure in parsed.figures]
     figure_of = {
         picture: figure.image_cluster_id

@@ -16,7 +16,7 @@ from pmo_assets.pipeline.assembly.assemble import assemble
 from pmo_assets.pipeline.dataset.rows import panel_id
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.geometry import crop_box
-from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure
+from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.tables.captions import caption_split
 from pmo_assets.tables.detections import image_detection, in_detection_order, panel_detection
@@ -69,24 +69,22 @@ def assemble_figure(
 
 def assemble_article(
     figures: Sequence[Mapping[str, Any]],
-    panel_rows: Mapping[str, Sequence[Mapping[str, Any]]],
-    image_rows: Mapping[str, Sequence[Mapping[str, Any]]],
-    subcaption_rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    panel_detections: Sequence[Mapping[str, Any]],
+    image_detections: Sequence[Mapping[str, Any]],
+    subcaptions: Sequence[Mapping[str, Any]],
 ) -> StepOutput:
     """Assemble an article's figures: rows of `panel_assembly`.
 
     Args:
         figures: its rows of `figures`.
-        panel_rows: rows of `panel_detections` by image_cluster_id.
-        image_rows: rows of `image_detections` by image_cluster_id.
-        subcaption_rows: rows of `subcaptions` by image_cluster_id.
+        panel_detections: its rows of that table, and so for the others.
     """
+
+    panels, images, captions = map(rows_by_figure, (panel_detections, image_detections, subcaptions))
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         cluster = figure["image_cluster_id"]
-        return assemble_figure(
-            figure, panel_rows.get(cluster, ()), image_rows.get(cluster, ()), subcaption_rows.get(cluster, ())
-        )
+        return assemble_figure(figure, panels.get(cluster, ()), images.get(cluster, ()), captions.get(cluster, ()))
 
     return for_each_figure(figures, "panel_assembly", rows)
 
@@ -94,7 +92,7 @@ def assemble_article(
 def crop_article_panels(
     article_id: int,
     figures: Sequence[Mapping[str, Any]],
-    assembled: Mapping[str, Sequence[Mapping[str, Any]]],
+    panel_assembly: Sequence[Mapping[str, Any]],
     figure_pixels: PixelStore,
     panel_pixels: PixelStore,
 ) -> StepOutput:
@@ -103,11 +101,12 @@ def crop_article_panels(
     Args:
         article_id: PMC number.
         figures: its rows of `figures`.
-        assembled: rows of `panel_assembly` by image_cluster_id.
+        panel_assembly: its rows of `panel_assembly`.
         figure_pixels: where the renderings are.
         panel_pixels: where the panels' pictures go, under panel_id.
     """
     stored = figure_pixels.read(article_id)
+    assembled = rows_by_figure(panel_assembly)
     cut: list[Picture] = []
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:

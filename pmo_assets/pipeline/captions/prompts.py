@@ -8,10 +8,10 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import pmo_assets
 from pmo_assets.records.chat import ChatRequest, Message, SamplingOptions, Thinking
 from pmo_assets.records.stores import SystemicError
 
@@ -91,7 +91,7 @@ def prompts_folder() -> Path:
     Raises:
         PromptUnusable: if there is none.
     """
-    package = Path(pmo_assets.__file__).parent
+    package = Path(str(resources.files("pmo_assets")))
     for folder in (package / "prompts", package.parent / "prompts"):
         if folder.is_dir():
             return folder

@@ -1,7 +1,7 @@
 """Image type of a picture: CFP, OCT, Retinal Imaging or Other, from its pixels and the caption's words.
 
 The pixels are described by a few dozen readable measures (`picture_features`): colour, dark surround, layering, paper
-white, edges. A multinomial logistic regression on them (weights in `image_type_weights.json`, fitted by
+white, edges. A multinomial logistic regression on them (weights in `image_type.json`, fitted by
 `benchmarks/fit_image_type.py`) gives one score per type. Words of the subcaption ("fundus photograph", "OCT",
 "fluorescein angiography", "histology" …) multiply these scores by odds; both are kept in the decision's reason.
 """
@@ -32,6 +32,9 @@ LEAST_LEAD = 0.1
 
 LEAST_PIXELS = 12
 """A picture narrower or lower than this shows nothing that could be classified."""
+
+PACKAGE_DATA = ("weights/image_type.json",)
+"""Files of the package that this module reads."""
 
 WORDS: tuple[tuple[str, ImageType, float], ...] = (
     # (regular expression, type, odds). Odds multiply; a term that names the modality outright gets 20, a hint 3 to 12.
@@ -206,7 +209,7 @@ def expanded(features: NDArray[np.float64]) -> NDArray[np.float64]:
 @lru_cache(maxsize=1)
 def weights() -> dict[str, Any]:
     """Return the fitted model: mean and scale per measure, one row of coefficients and a bias per type."""
-    with loading("image_type_weights.json", mend="install pmo-assets again"):
+    with loading("image_type.json", mend="install pmo-assets again"):
         data = json.loads(files("pmo_assets").joinpath("weights", "image_type.json").read_text("utf-8"))
         return {key: np.asarray(data[key]) for key in ("mean", "scale", "coefficients", "bias")}
 

@@ -24,7 +24,7 @@ from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime
 from pmo_assets.pipeline.figures.pictures import decoded
 from pmo_assets.records.detections import SCORE_THRESHOLD, FigureView
 from pmo_assets.records.faults import raise_fault
-from pmo_assets.records.outcome import Row, StepOutput, for_each_figure
+from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.tables.captions import caption_split
 from pmo_assets.tables.detections import in_detection_order, panel_detection
@@ -58,20 +58,6 @@ class DetectionOptions:
             image_checkpoint=self.image_checkpoint,
             runtime=self.runtime,
         )
-
-    def load_for_panels(self) -> None:
-        """Load what `detect_article_panels` works with, so that it is not loaded at an article's expense.
-
-        Raises:
-            SystemicError: when that cannot be done.
-        """
-        for network in self.detectors().panel_networks:
-            network.load()
-
-    def load_for_images(self) -> None:
-        """Load what `detect_article_images` works with; see `load_for_panels`."""
-        for network in self.detectors().image_networks:
-            network.load()
 
 
 def figure_view(figure: Mapping[str, Any], pixels: NDArray[np.uint8]) -> FigureView:
@@ -123,23 +109,22 @@ def _for_each_group(
     return output
 
 
-def figure_key(figure: Mapping[str, Any]) -> Row:
-    return {"article_id": figure["article_id"], "image_cluster_id": figure["image_cluster_id"]}
-
-
 def detect_article_panels(
-    article_id: int, figures: Sequence[Mapping[str, Any]], pixels: PixelStore, options: DetectionOptions
+    article_id: int,
+    figures: Sequence[Mapping[str, Any]],
+    figure_pixels: PixelStore,
+    detection_options: DetectionOptions,
 ) -> StepOutput:
     """Find panels and panel identifiers in an article's figures: rows of `panel_detections`."""
-    detectors = options.detectors()
-    pictures = pixels.read(article_id)
+    detectors = detection_options.detectors()
+    pictures = figure_pixels.read(article_id)
 
     def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
         found = panels_of_figures(
             _views(group, pictures),
             detectors.panels,
-            score_threshold=options.score_threshold,
-            nms_iou=options.nms_iou,
+            score_threshold=detection_options.score_threshold,
+            nms_iou=detection_options.nms_iou,
         )
         result = []
         for figure, detections in zip(group, found, strict=True):
@@ -151,7 +136,7 @@ def detect_article_panels(
                 result.append({**figure_key(figure), "detection_id": name, **asdict(detection)})
         return result
 
-    return _for_each_group(figures, "panel_detections", options.provider, rows)
+    return _for_each_group(figures, "panel_detections", detection_options.provider, rows)
 
 
 def _views(figures: Sequence[Mapping[str, Any]], pictures: Mapping[str, Picture]) -> list[FigureView]:
@@ -162,23 +147,24 @@ def _views(figures: Sequence[Mapping[str, Any]], pictures: Mapping[str, Picture]
 def detect_article_images(
     article_id: int,
     figures: Sequence[Mapping[str, Any]],
-    panel_rows: Mapping[str, Sequence[Mapping[str, Any]]],
-    subcaption_rows: Mapping[str, Sequence[Mapping[str, Any]]],
-    pixels: PixelStore,
-    options: DetectionOptions,
+    panel_detections: Sequence[Mapping[str, Any]],
+    subcaptions: Sequence[Mapping[str, Any]],
+    figure_pixels: PixelStore,
+    detection_options: DetectionOptions,
 ) -> StepOutput:
     """Find images in an article's figures, with type and mark status: rows of `image_detections`.
 
     Args:
         article_id: PMC number.
         figures: its rows of `figures`.
-        panel_rows: rows of `panel_detections` by image_cluster_id.
-        subcaption_rows: rows of `subcaptions` by image_cluster_id; their words are evidence for the type.
-        pixels: where the renderings are.
-        options: detectors and thresholds.
+        panel_detections: its rows of `panel_detections`.
+        subcaptions: its rows of `subcaptions`; their words are evidence for the type.
+        figure_pixels: where the renderings are.
+        detection_options: detectors and thresholds.
     """
-    detectors = options.detectors()
-    pictures = pixels.read(article_id)
+    detectors = detection_options.detectors()
+    pictures = figure_pixels.read(article_id)
+    panel_rows, subcaption_rows = rows_by_figure(panel_detections), rows_by_figure(subcaptions)
 
     def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
         panels, words = [], []
@@ -193,8 +179,8 @@ def detect_article_images(
             detectors.images,
             detectors.marks,
             words_of_panels=words,
-            score_threshold=options.score_threshold,
-            nms_iou=options.nms_iou,
+            score_threshold=detection_options.score_threshold,
+            nms_iou=detection_options.nms_iou,
         )
         result = []
         for figure, detections in zip(group, found, strict=True):
@@ -205,4 +191,20 @@ def detect_article_images(
                 result.append({**figure_key(figure), "detection_id": f"i{number}", **row})
         return result
 
-    return _for_each_group(figures, "image_detections", options.provider, rows)
+    return _for_each_group(figures, "image_detections", detection_options.provider, rows)
+
+
+def load_panel_detectors(detection_options: DetectionOptions) -> None:
+    """Load what `detect_article_panels` works with, so that it is not loaded at an article's expense.
+
+    Raises:
+        SystemicError: when that cannot be done.
+    """
+    for network in detection_options.detectors().panel_networks:
+        network.load()
+
+
+def load_image_detectors(detection_options: DetectionOptions) -> None:
+    """Load what `detect_article_images` works with; see `load_panel_detectors`."""
+    for network in detection_options.detectors().image_networks:
+        network.load()

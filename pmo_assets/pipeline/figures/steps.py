@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
+from pmo_assets.pipeline.figures.matched import matched_figures
 from pmo_assets.pipeline.figures.matching import match_figures
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.figure import PdfFigure
@@ -31,17 +32,17 @@ def locate_pdf_figures(
     article: Mapping[str, Any],
     package_figures: Sequence[Mapping[str, Any]],
     objects: ObjectStore,
-    pixels: PixelStore,
-    options: FigureOptions,
+    figure_pixels: PixelStore,
+    figure_options: FigureOptions,
 ) -> StepOutput:
-    """Find the article's figures in its PDF and render them: rows of `pdf_figures`, pictures in `pixels`.
+    """Find the article's figures in its PDF and render them: rows of `pdf_figures`, pictures in `figure_pixels`.
 
     Args:
         article: row of `articles` with `pdf`.
         package_figures: its rows of `package_figures`; empty without XML.
         objects: where the PDF and the package's pictures are.
-        pixels: where the renderings go, under pdf_figure_id.
-        options: limits and resolution.
+        figure_pixels: where the renderings go, under pdf_figure_id.
+        figure_options: limits and resolution.
     """
     article_id = article["article_id"]
     pictures: list[Picture] = []
@@ -56,11 +57,11 @@ def locate_pdf_figures(
     def package_image(image_cluster_id: str) -> bytes | None:
         return objects.get(files[image_cluster_id]) if image_cluster_id in files else None
 
-    extraction = extract_figures(objects.get(article["pdf"]), known, options, receive, package_image)
+    extraction = extract_figures(objects.get(article["pdf"]), known, figure_options, receive, package_image)
     output = StepOutput()
     for ordinal, figure in enumerate(extraction.figures):
         output.rows.append({"article_id": article_id, "ordinal": ordinal, **asdict(figure)})
-    pixels.write(article_id, pictures)
+    figure_pixels.write(article_id, pictures)
     for miss in extraction.misses:
         reason = FigureNotLocated(f"{miss.label or miss.image_cluster_id}: {miss.reason}")
         output.rejections.append(
@@ -74,7 +75,7 @@ def match_article_figures(
     pdf_figures: Sequence[Mapping[str, Any]],
     package_figures: Sequence[Mapping[str, Any]],
     objects: ObjectStore,
-    pixels: PixelStore,
+    figure_pixels: PixelStore,
 ) -> StepOutput:
     """Match an article's PDF figures to its package figures: rows of `figure_matches`.
 
@@ -83,13 +84,24 @@ def match_article_figures(
         pdf_figures: its rows of `pdf_figures`.
         package_figures: its rows of `package_figures`.
         objects: where the package pictures are.
-        pixels: where the renderings are.
+        figure_pixels: where the renderings are.
     """
+    if not package_figures:
+        return StepOutput()
     figures = [pdf_figure(row) for row in pdf_figures]
-    pictures = pixels.read(article_id)
+    pictures = figure_pixels.read(article_id)
     renderings = {
         figure.pdf_figure_id: decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id) for figure in figures
     }
     jpegs = {row["image_cluster_id"]: objects.get(row["file"]) for row in package_figures if row["file"] is not None}
     matches = match_figures(figures, renderings, [package_figure(row) for row in package_figures], jpegs)
     return StepOutput(rows=[{"article_id": article_id, **asdict(match)} for match in matches])
+
+
+def join_article_figures(
+    pdf_figures: Sequence[Mapping[str, Any]],
+    figure_matches: Sequence[Mapping[str, Any]],
+    package_figures: Sequence[Mapping[str, Any]],
+) -> StepOutput:
+    """Join an article's PDF figures with the package figures they were matched to: rows of `figures`."""
+    return StepOutput(matched_figures(pdf_figures, figure_matches, package_figures))

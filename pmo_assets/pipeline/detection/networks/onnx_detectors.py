@@ -33,6 +33,9 @@ from pmo_assets.records.stores import SystemicError
 DETECTOR_FILE, MARKS_FILE = "figure_detector.onnx", "mark_classifier.onnx"
 """Files of the shipped weights in `pmo_assets/weights`."""
 
+PACKAGE_DATA = ("weights/figure_detector.onnx", "weights/mark_classifier.onnx")
+"""Files of the package that this module reads."""
+
 MARKS_OUTPUTS = ("probability",)
 """Output of the mark classifier: probability (n,) that each picture is marked."""
 

@@ -1,0 +1,92 @@
+"""What the assets are made with, as Dagster resources; each can be replaced in `build_defs(resource_overrides=…)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from pmo_assets.defs.io_manager import ParquetTables
+from pmo_assets.models.chat import chat_model
+from pmo_assets.records.chat import ChatModel
+from pmo_assets.settings import Settings
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.objects import ContentStore
+from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets.storage.tables import Tables
+from pmo_assets.workers.pool import Progress, TimedProgress, WorkerPool, device_pool, memory_warning
+
+
+def workers_resource(settings: Settings, progress: Progress | None = None) -> dg.ResourceDefinition:
+    """Return the worker pool as a resource: started when first used, ended with the run.
+
+    Args:
+        settings: number of processes and limits.
+        progress: told of each article; the run's log every ten seconds if None.
+    """
+
+    @dg.resource(description="Worker processes with time and memory limits.")
+    def workers(context: dg.InitResourceContext) -> Iterator[WorkerPool]:
+        listener = progress
+        if listener is None:
+            log = context.log
+            listener = TimedProgress(log.info if log is not None else print)
+        warning = memory_warning(settings.worker_memory_mb)
+        if warning and context.log is not None:
+            context.log.warning(warning)
+        with WorkerPool(
+            settings.workers,
+            settings.article_timeout,
+            settings.worker_memory_mb,
+            listener,
+            fail_share=settings.rejected_fail,
+        ) as pool:
+            yield pool
+
+    return workers
+
+
+def detector_workers_resource(settings: Settings) -> dg.ResourceDefinition:
+    """Return the workers of detection as a resource: those of the other steps, or a few of their own on a GPU."""
+
+    @dg.resource(
+        required_resource_keys={"workers"}, description="Worker processes of detection: `workers`, or fewer for a GPU."
+    )
+    def detector_workers(context: dg.InitResourceContext) -> Iterator[WorkerPool]:
+        workers: WorkerPool = context.resources.workers
+        if settings.detector_device == "cpu":
+            yield workers
+            return
+        with device_pool(workers, settings.detector_workers) as pool:
+            yield pool
+
+    return detector_workers
+
+
+def chat_resource(settings: Settings, data_root: DataRoot) -> dg.ResourceDefinition:
+    """Return the language model as a resource, None if the settings name none: opened for a run, closed with it."""
+
+    @dg.resource(description="Language model for captions that the grammar is not sure about, or None.")
+    def chat() -> Iterator[ChatModel | None]:
+        with chat_model(settings, data_root) as model:
+            yield model
+
+    return chat
+
+
+def built_in_resources(settings: Settings) -> dict[str, Any]:
+    """Return the resources of the code location by key."""
+    data_root = DataRoot(settings.data_root, settings.s3_endpoint)
+    tables = Tables(data_root)
+    return {
+        "settings": settings,
+        "data_root": data_root,
+        "tables": tables,
+        "objects": ContentStore(data_root),
+        "registry": BatchRegistry(data_root),
+        "io_manager": ParquetTables(tables),
+        "workers": workers_resource(settings),
+        "detector_workers": detector_workers_resource(settings),
+        "chat": chat_resource(settings, data_root),
+    }

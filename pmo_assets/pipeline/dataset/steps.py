@@ -1,0 +1,41 @@
+"""Step of the group `dataset`: an article's panels as rows of the dataset.
+
+A step takes rows of tables and gives a `StepOutput`: this is what a worker process runs for one article, and what
+`pmo article` and a notebook call.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.pipeline.dataset.rows import dataset_rows
+from pmo_assets.records.outcome import StepOutput
+
+
+def make_dataset_rows(
+    article: Mapping[str, Any],
+    figures: Sequence[Mapping[str, Any]],
+    panels: Sequence[Mapping[str, Any]],
+    specialty: Specialty,
+    min_caption_confidence: float,
+) -> StepOutput:
+    """Build an article's rows of the dataset from its panels; the tally says why the others are left out.
+
+    Args:
+        article: row of `articles`.
+        figures: its rows of `figures`.
+        panels: its rows of `panels`.
+        specialty: says which image types a panel must hold.
+        min_caption_confidence: least confidence of the caption's split, 0..1.
+    """
+    rows, left_out = dataset_rows(
+        panels,
+        {(row["article_id"], row["image_cluster_id"]): row for row in figures},
+        {article["article_id"]: article},
+        image_types=specialty.image_types,
+        min_caption_confidence=min_caption_confidence,
+    )
+    return StepOutput(rows, tally=Counter(item.reason for item in left_out))

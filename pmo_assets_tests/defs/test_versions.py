@@ -1,0 +1,107 @@
+"""Code versions: what depends on changed code becomes stale, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import pmo_assets
+from pmo_assets.defs.versions import code_version, dependencies
+from pmo_assets.pipeline.captions.steps import split_article_captions
+from pmo_assets.pipeline.figures.steps import locate_pdf_figures
+
+PACKAGE = Path(pmo_assets.__file__).parent
+
+VERSIONS = """
+import json
+from pmo_assets.defs.loading import all_assets
+print(json.dumps({spec.key.path[-1]: spec.code_version for item in all_assets() for spec in item.specs}))
+"""
+
+
+def versions_of(folder: Path) -> dict[str, str]:
+    """Return the code version of every asset of a copy of the package."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", VERSIONS], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    )
+    versions: dict[str, str] = json.loads(done.stdout)
+    return versions
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    shutil.copytree(PACKAGE, tmp_path / "pmo_assets", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE.parent / "prompts", tmp_path / "prompts")
+    return tmp_path
+
+
+def replaced(folder: Path, module: str, old: str, new: str) -> None:
+    path = folder / "pmo_assets" / module
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {module}"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
+    assert before.keys() == after.keys()
+    return {name for name in before if before[name] != after[name]}
+
+
+def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path) -> None:
+    before = versions_of(copy)
+    for module in ("records/geometry.py", "pipeline/captions/grammar.py", "tables/figures.py"):
+        path = copy / "pmo_assets" / module
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"""', '"""New words. ', 1) + "\n\n# a comment\n", encoding="utf-8")
+    assert versions_of(copy) == before
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "stale"),
+    [
+        ("pipeline/figures/matching.py", "MIN_CRITERIA = 2", "MIN_CRITERIA = 3", {"figure_matches"}),
+        (
+            "pipeline/dataset/rows.py", 'AUTOMATIC = "', 'AUTOMATIC = "another ', {"dataset_rows"},
+        ),
+        (
+            "pipeline/detection/detect.py", "NMS_IOU = 0.3", "NMS_IOU = 0.4", {"panel_detections", "image_detections"},
+        ),
+        ("storage/batches.py", '"source": source', '"source": str(source)', {"article_batch"}),
+    ],
+)  # fmt: skip
+def test_a_changed_constant_makes_stale_exactly_what_depends_on_it(
+    copy: Path, module: str, old: str, new: str, stale: set[str]
+) -> None:
+    before = versions_of(copy)
+    replaced(copy, module, old, new)
+    assert changed(before, versions_of(copy)) == stale
+
+
+def test_a_changed_data_file_makes_stale_what_reads_it(copy: Path) -> None:
+    before = versions_of(copy)
+    path = copy / "pmo_assets" / "weights" / "image_type.json"
+    path.write_text(path.read_text() + " ")
+    stale = changed(before, versions_of(copy))
+    assert "image_detections" in stale
+    assert not {"subcaptions", "pdf_figures", "dataset_rows"} & stale
+
+
+def test_a_module_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ModuleNotFoundError, match="nowhere"):
+        code_version("pmo_assets.pipeline.nowhere")
+
+
+def test_what_an_asset_depends_on_is_read_from_what_it_names() -> None:
+    found = dependencies((split_article_captions.__module__, split_article_captions.__name__))
+    assert ("pmo_assets.pipeline.captions.grammar", "parsed") in found
+    rooms = {module.split(".")[1] for module, _ in found}
+    assert rooms <= {"pipeline", "records", "tables"}
+    assert code_version(split_article_captions) != code_version(locate_pdf_figures)
