@@ -14,6 +14,15 @@ from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import Picture
 
+MAX_PICTURE_PIXELS = 100_000_000
+"""Package pictures with more pixels are decompression bombs: PMC scales its JPEGs down to some 10^6."""
+
+_FORMATS = ("JPEG", "PNG", "GIF", "TIFF")
+
+
+class PictureUnreadable(ArticleError):
+    """A picture cannot be decoded."""
+
 
 def decoded(picture: Picture | None, key: str) -> NDArray[np.uint8]:
     """Return a stored picture's pixels, (height, width, 3) uint8 RGB.
@@ -44,17 +53,6 @@ def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
     if not done:
         raise ValueError(f"cannot encode pixels of shape {pixels.shape} as PNG")
     return bytes(data)
-
-
-MAX_PICTURE_PIXELS = 100_000_000
-"""Package pictures with more pixels are decompression bombs: PMC scales its JPEGs down to some 10^6."""
-
-
-_FORMATS = ("JPEG", "PNG", "GIF", "TIFF")
-
-
-class PictureUnreadable(ArticleError):
-    """A picture cannot be decoded."""
 
 
 def decode_gray(data: bytes, side: int) -> tuple[Image.Image, tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Where a package picture lies on the page: image registration of the compressed JPEG against the page's rendering.
 
 Belongs here: comparing pictures and finding one inside the other. Does not belong here: when that is worth the time
-(see `extraction`). A figure is found by matching features first, because that needs no guess of its size; a picture
+(see `picture_search`). A figure is found by matching features first, because that needs no guess of its size; a picture
 with too few features is looked for by template matching over a ladder of sizes. Whatever is found is verified by
 correlation.
 """
@@ -17,7 +17,7 @@ import pymupdf
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.figures.pictures import decoded_gray
-from pmo_assets.pipeline.figures.rendering import gray_page
+from pmo_assets.pipeline.figures.rendering import gray_page, ink_frame
 from pmo_assets.records.geometry import Box
 
 REGISTRATION_DPI = 110.0
@@ -43,15 +43,56 @@ COMPARED_SIDE = 192
 MIN_SIDE = 24
 """Smaller pictures (pixels) say too little to be found on a page."""
 
-
 PICTURE_SIDE = 800
 """Package pictures are reduced to this side before registration."""
 
-_FEATURES = 3000
-_RATIO = 0.8
-_MIN_INLIERS = 8
-_SIZE_STEP = 1.06
-_INK = 245
+INK_LEVEL = 245
+"""A gray pixel below this is no margin; higher than `rendering.INK_LEVEL`, because scaling makes thin strokes paler."""
+
+COMPARED_BLUR = 1.2
+"""Standard deviation (pixels) of the blur before pictures are compared: they may be off by a pixel."""
+
+MIN_CONTRAST = 1e-3
+"""Variance (gray levels squared, geometric mean of both pictures), below which one of them is uniform."""
+
+FEATURES = 3000
+"""SIFT features of a picture or page, the strongest."""
+
+FEATURE_RATIO = 0.8
+"""The best match of a feature is nearer than this part of the second best's distance (Lowe 2004, section 7.1)."""
+
+MIN_INLIERS = 8
+"""Matched features that agree on one place; a similarity has four unknowns, i.e. two features."""
+
+INLIER_ERROR = 3.0
+"""Pixels of the page's raster by which a feature may be off its place."""
+
+RANSAC_ITERATIONS = 2000
+"""Tries, at most: OpenCV's default."""
+
+RANSAC_CONFIDENCE = 0.995
+"""Certainty with which they may end earlier; OpenCV's default is 0.99."""
+
+MAX_TILT = 2.0
+"""Degrees off a quarter turn: figures are printed upright or sideways."""
+
+TEMPLATE_TURNS = (0, 3, 1)
+"""Quarter turns that are tried, upright first; no journal prints figures upside down."""
+
+TEMPLATE_SIZE_STEP = 1.06
+"""Factor between sizes that are tried: a template off by half of that still correlates."""
+
+SMALLEST_TEMPLATE = 8
+"""Figures are larger than this part of the largest size that the page can hold."""
+
+MIN_TEMPLATE_CONTRAST = 1.0
+"""Standard deviation (gray levels) of a template that says something."""
+
+TEMPLATE_SHARE = 0.6
+"""Part of `MIN_CORRELATION` that a coarse template reaches where it is worth refining."""
+
+PAGE_SLACK = 0.02
+"""Part of the page's longer side by which a place may leave the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +147,20 @@ def package_gray(data: bytes | None) -> NDArray[np.uint8] | None:
 
 def without_margins(gray: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
     """Cut white margins off a uint8 (h, w) picture; None if less than `MIN_SIDE` in one direction is left."""
-    rows, columns = np.flatnonzero(gray.min(axis=1) < _INK), np.flatnonzero(gray.min(axis=0) < _INK)
-    if not len(rows) or not len(columns):
+    ink = ink_frame(gray, level=INK_LEVEL)
+    if ink is None:
         return None
-    cut = gray[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    left, top, right, bottom = ink
+    cut = gray[top:bottom, left:right]
     return np.ascontiguousarray(cut) if min(cut.shape) >= MIN_SIDE else None
 
 
 def gray_rendering(pixels: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
-    """Return a figure's rendering as `package_gray` returns its JPEG; pixels uint8 (h, w, 3) RGB or (h, w)."""
+    """Return a figure's rendering as `package_gray` returns its JPEG; pixels uint8 (h, w, 3) RGB."""
     scale = min(1.0, PICTURE_SIDE / max(pixels.shape[:2]))
     size = (max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    gray = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY) if small.ndim == 3 else small
-    return without_margins(gray.astype(np.uint8))
+    return without_margins(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY).astype(np.uint8))
 
 
 def correlation(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> float:
@@ -131,17 +172,33 @@ def correlation(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> float:
     scale = COMPARED_SIDE / max(tall, wide)
     size = (max(8, round(wide * scale)), max(8, round(tall * scale)))
     a, b = (
-        cv2.GaussianBlur(cv2.resize(picture, size, interpolation=cv2.INTER_AREA).astype(np.float32), (0, 0), 1.2)
+        cv2.GaussianBlur(
+            cv2.resize(picture, size, interpolation=cv2.INTER_AREA).astype(np.float32), (0, 0), COMPARED_BLUR
+        )
         for picture in (first, second)
     )
     a, b = a - a.mean(), b - b.mean()
     norm = float(np.sqrt((a * a).sum() * (b * b).sum()))
-    return float((a * b).sum()) / norm if norm > 1e-3 * a.size else 0.0
+    return float((a * b).sum()) / norm if norm > MIN_CONTRAST * a.size else 0.0
+
+
+def rendering_correlation(rendering: NDArray[np.uint8], picture: NDArray[np.uint8]) -> float | None:
+    """Return how alike a figure's rendering and its package picture are.
+
+    Args:
+        rendering: uint8 (h, w, 3) RGB, not empty.
+        picture: uint8 (h, w), see `package_gray`.
+
+    Returns:
+        `correlation`, four decimals; None if the rendering is white, or hardly anything is on it.
+    """
+    gray = gray_rendering(rendering)
+    return round(correlation(gray, picture), 4) if gray is not None else None
 
 
 def page_raster(page: pymupdf.Page) -> PageRaster:
     """Render a page in gray and find its features; a page that cannot be rendered is white."""
-    # A page of a few metres is reduced: registration needs the proportions only.
+    # A poster is reduced: registration needs the proportions only.
     scale = min(REGISTRATION_DPI / 72.0, MAX_RASTER_SIDE / max(page.rect.width, page.rect.height))
     pixels = gray_page(page, scale)
     corners, features = _features(pixels)
@@ -149,7 +206,7 @@ def page_raster(page: pymupdf.Page) -> PageRaster:
 
 
 def _features(gray: NDArray[np.uint8]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    points, descriptors = cv2.SIFT.create(nfeatures=_FEATURES).detectAndCompute(gray, None)
+    points, descriptors = cv2.SIFT.create(nfeatures=FEATURES).detectAndCompute(gray, None)
     if descriptors is None or not len(points):
         return np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype=np.float32)
     return np.array([point.pt for point in points], dtype=np.float32), descriptors.astype(np.float32)
@@ -192,22 +249,27 @@ class _PictureFinder:
         return found if found is not None and found.correlation >= MIN_CORRELATION else None
 
     def _by_features(self, raster: PageRaster) -> Registration | None:
-        if min(len(self._descriptors), len(raster.features)) < _MIN_INLIERS:
+        if min(len(self._descriptors), len(raster.features)) < MIN_INLIERS:
             return None
         pairs = cv2.BFMatcher(cv2.NORM_L2).knnMatch(self._descriptors, raster.features, k=2)
-        good = [m for m, *rest in pairs if rest and m.distance < _RATIO * rest[0].distance]
-        if len(good) < _MIN_INLIERS:
+        good = [m for m, *rest in pairs if rest and m.distance < FEATURE_RATIO * rest[0].distance]
+        if len(good) < MIN_INLIERS:
             return None
         source = self._corners[[m.queryIdx for m in good]]
         target = raster.corners[[m.trainIdx for m in good]]
         matrix, inliers = cv2.estimateAffinePartial2D(
-            source, target, method=cv2.RANSAC, ransacReprojThreshold=3.0, maxIters=2000, confidence=0.995
+            source,
+            target,
+            method=cv2.RANSAC,
+            ransacReprojThreshold=INLIER_ERROR,
+            maxIters=RANSAC_ITERATIONS,
+            confidence=RANSAC_CONFIDENCE,
         )
-        if matrix is None or int(inliers.sum()) < _MIN_INLIERS:
+        if matrix is None or int(inliers.sum()) < MIN_INLIERS:
             return None
         angle = float(np.degrees(np.arctan2(matrix[1, 0], matrix[0, 0])))
         turns = round(angle / 90)
-        if abs(angle - 90 * turns) > 2.0:
+        if abs(angle - 90 * turns) > MAX_TILT:
             return None
         tall, wide = self.picture.shape
         corners = np.array([[0, 0], [wide, 0], [wide, tall], [0, tall]], dtype=np.float64)
@@ -217,27 +279,25 @@ class _PictureFinder:
 
     def _by_template(self, raster: PageRaster) -> Registration | None:
         shrink = TEMPLATE_DPI / 72.0 / raster.scale
-        if shrink >= 1:
-            return None
         page = cv2.resize(raster.pixels, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA)
         best: tuple[float, Box, int] | None = None
-        for turns in (0, 3, 1):
+        for turns in TEMPLATE_TURNS:
             turned = np.rot90(self.picture, -turns)
             tall, wide = turned.shape
             largest = min(page.shape[1] / wide, page.shape[0] / tall)
             size = largest
-            while size * min(wide, tall) >= MIN_SIDE / 2 and size > largest / 8:
+            while size * min(wide, tall) >= MIN_SIDE / 2 and size > largest / SMALLEST_TEMPLATE:
                 shape = (max(1, int(wide * size)), max(1, int(tall * size)))
                 template = cv2.resize(turned, shape, interpolation=cv2.INTER_AREA)
-                if template.std() > 1.0:
+                if template.std() > MIN_TEMPLATE_CONTRAST:
                     scores = cv2.matchTemplate(page, template, cv2.TM_CCOEFF_NORMED)
                     _, score, _, (x, y) = cv2.minMaxLoc(scores)
                     if best is None or score > best[0]:
                         best = (score, (x, y, x + shape[0], y + shape[1]), turns)
-                size /= _SIZE_STEP
+                size /= TEMPLATE_SIZE_STEP
             if best is not None and best[0] > MIN_CORRELATION:
                 break  # sideways figures are rare: they are looked for only when nothing stands upright
-        if best is None or best[0] < 0.6 * MIN_CORRELATION:
+        if best is None or best[0] < TEMPLATE_SHARE * MIN_CORRELATION:
             return None
         x0, y0, x1, y1 = (value / shrink for value in best[1])
         return self._verified(raster, self._refined(raster, (x0, y0, x1, y1), best[2], shrink), best[2])
@@ -246,7 +306,7 @@ class _PictureFinder:
         """Search around a box of the coarse template at the page's full resolution, down to a pixel of width."""
         turned = np.rot90(self.picture, -turns)
         best, found = -1.0, box
-        reach = 2.0 / shrink + (_SIZE_STEP - 1) * (box[2] - box[0])
+        reach = 2.0 / shrink + (TEMPLATE_SIZE_STEP - 1) * (box[2] - box[0])
         step = max(1.0, reach / 5)
         while True:
             across, start = found[2] - found[0], found
@@ -268,7 +328,7 @@ class _PictureFinder:
     def _verified(self, raster: PageRaster, box: Box, turns: int) -> Registration | None:
         """Compare the page inside a box (pixels) with the picture; None if the box leaves the page."""
         tall, wide = raster.pixels.shape
-        slack = 0.02 * max(tall, wide)
+        slack = PAGE_SLACK * max(tall, wide)
         if box[0] < -slack or box[1] < -slack or box[2] > wide + slack or box[3] > tall + slack:
             return None
         left, top = max(0, round(box[0])), max(0, round(box[1]))

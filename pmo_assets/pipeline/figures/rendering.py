@@ -1,4 +1,4 @@
-"""Figures as pixels: rendering at native resolution, trimming to ink, joining pages, PNG encoding.
+"""Figures as pixels: rendering at native resolution, finding their ink, joining pages.
 
 The pixel grid is laid on the largest embedded bitmap of the figure, so that its pixels come out as they are stored.
 """
@@ -14,10 +14,9 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.figures.page import BitmapPlacement, PageContent, loaded_page, page_content
+from pmo_assets.pipeline.figures.page import BitmapPlacement, PageContent
 from pmo_assets.records.faults import raise_fault
-from pmo_assets.records.figure import PageBox
-from pmo_assets.records.geometry import Box, area, covered_fraction, height, intersection, width
+from pmo_assets.records.geometry import Box, area, covered_fraction, height, width
 
 MAX_DPI = 600.0
 """More is upsampled or a resolution error of the typesetter; print uses 300 for pictures and 600 for line art."""
@@ -29,6 +28,7 @@ VECTOR_DPI = 300.0
 """Resolution of figures without any bitmap."""
 
 MIN_DPI = 72.0
+"""Less is a bitmap stretched over the page; text beside it must stay legible (one pixel a point)."""
 
 GAP_FRACTION = 0.02
 """Pages of one figure are joined with a gap of 2 % of the larger side (paper, Methods, "Figure extraction") ..."""
@@ -41,6 +41,21 @@ INK_LEVEL = 240
 
 NATIVE_SHARE = 0.01
 """Bitmaps that cover less of the figure (icons, symbols) do not decide its resolution."""
+
+BITMAP_INSIDE = 0.5
+"""Part of a bitmap that lies in the figure whose resolution it may decide."""
+
+SAME_DPI = 0.01
+"""Relative difference of resolutions that are one: placements are rounded."""
+
+SQUARE_PIXELS = 0.02
+"""Relative difference of a bitmap's scales in x and y; where they differ more, the grid is not laid on its pixels."""
+
+EXACT_PIXEL = 0.02
+"""Part of a pixel within which a border counts as exact."""
+
+PixelFrame = tuple[int, int, int, int]
+"""Whole pixels (l, t, r, b)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +74,15 @@ class PixelGrid:
     origin_x: float
     origin_y: float
 
-    @property
-    def dpi(self) -> float:
-        """Pixels per inch."""
-        return max(self.scale_x, self.scale_y) * 72.0
-
-    def pixel_frame(self, box: Box) -> tuple[int, int, int, int]:
+    def pixel_frame(self, box: Box) -> PixelFrame:
         """Return the whole pixels (l, t, r, b) that cover a box; borders within 1/50 pixel count as exact."""
-        slack = 0.02
-        left = math.floor((box[0] - self.origin_x) * self.scale_x + slack)
-        top = math.floor((box[1] - self.origin_y) * self.scale_y + slack)
-        right = math.ceil((box[2] - self.origin_x) * self.scale_x - slack)
-        bottom = math.ceil((box[3] - self.origin_y) * self.scale_y - slack)
+        left = math.floor((box[0] - self.origin_x) * self.scale_x + EXACT_PIXEL)
+        top = math.floor((box[1] - self.origin_y) * self.scale_y + EXACT_PIXEL)
+        right = math.ceil((box[2] - self.origin_x) * self.scale_x - EXACT_PIXEL)
+        bottom = math.ceil((box[3] - self.origin_y) * self.scale_y - EXACT_PIXEL)
         return left, top, max(right, left + 1), max(bottom, top + 1)
 
-    def points(self, frame: tuple[int, int, int, int]) -> Box:
+    def points(self, frame: PixelFrame) -> Box:
         """Return the box (points) that whole pixels cover."""
         return (
             frame[0] / self.scale_x + self.origin_x,
@@ -98,23 +107,23 @@ def native_dpi(boxes: Sequence[tuple[PageContent, Box]], max_dpi: float = MAX_DP
 
 
 def _bitmaps_inside(page: PageContent, box: Box) -> list[BitmapPlacement]:
-    return [bitmap for bitmap in page.bitmaps if covered_fraction(bitmap.bbox, box) > 0.5]
+    return [bitmap for bitmap in page.bitmaps if covered_fraction(bitmap.bbox, box) > BITMAP_INSIDE]
 
 
 def pixel_grid(page: PageContent, box: Box, dpi: float) -> PixelGrid:
     """Return the grid for a figure's box at about `dpi`, laid on its largest bitmap of that resolution."""
     scale = dpi / 72.0
     around = [page.scan] if page.scan is not None else _bitmaps_inside(page, box)
-    aligned = [b for b in around if abs(b.dpi - dpi) <= 0.01 * dpi]
+    aligned = [b for b in around if abs(b.dpi - dpi) <= SAME_DPI * dpi]
     if not aligned:
         return PixelGrid(scale, scale, box[0], box[1])
     bitmap = max(aligned, key=lambda b: (area(b.bbox), -b.bbox[1], -b.bbox[0]))
     across, down = bitmap.native_width, bitmap.native_height
     whole = bitmap.placed or bitmap.bbox
-    if (width(whole) > height(whole)) != (across > down) and abs(across - down) > 0.02 * across:
+    if (width(whole) > height(whole)) != (across > down) and abs(across - down) > SQUARE_PIXELS * across:
         across, down = down, across  # placed with a quarter turn
     sx, sy = across / width(whole), down / height(whole)
-    if abs(sx - sy) > 0.02 * max(sx, sy) or abs(max(sx, sy) - scale) > 0.02 * scale:
+    if abs(sx - sy) > SQUARE_PIXELS * max(sx, sy) or abs(max(sx, sy) - scale) > SQUARE_PIXELS * scale:
         return PixelGrid(scale, scale, whole[0], whole[1])
     return PixelGrid(sx, sy, whole[0], whole[1])
 
@@ -135,7 +144,7 @@ def plain_colours() -> Iterator[None]:
 
 
 def rendered_frame(
-    page: pymupdf.DisplayList, grid: PixelGrid, frame: tuple[int, int, int, int], *, gray: bool = False
+    page: pymupdf.DisplayList, grid: PixelGrid, frame: PixelFrame, *, gray: bool = False
 ) -> NDArray[np.uint8]:
     """Render whole pixels of a page on white; returns uint8 (h, w, 3), or (h, w) if `gray`.
 
@@ -180,21 +189,22 @@ def gray_page(page: pymupdf.Page, scale: float) -> NDArray[np.uint8]:
 
 
 def ink_frame(
-    pixels: NDArray[np.uint8], ignored: Sequence[tuple[int, int, int, int]] = ()
-) -> tuple[int, int, int, int] | None:
+    pixels: NDArray[np.uint8], ignored: Sequence[PixelFrame] = (), level: int = INK_LEVEL
+) -> PixelFrame | None:
     """Return the pixels (l, t, r, b) that hold all ink, None for a white picture.
 
     Args:
         pixels: uint8 (h, w) or (h, w, 3).
         ignored: pixel frames that do not count (caption lines).
+        level: a pixel is ink when its darkest channel is below this.
     """
     if ignored:
         pixels = pixels.copy()
         for left, top, right, bottom in ignored:
             pixels[max(top, 0) : max(bottom, 0), max(left, 0) : max(right, 0)] = 255
     # One axis at a time: NumPy needs fifty times as long for the minimum over two.
-    rows = np.flatnonzero(pixels.reshape(len(pixels), -1).min(axis=1) < INK_LEVEL)
-    columns = np.flatnonzero(pixels.min(axis=0).reshape(pixels.shape[1], -1).min(axis=1) < INK_LEVEL)
+    rows = np.flatnonzero(pixels.reshape(len(pixels), -1).min(axis=1) < level)
+    columns = np.flatnonzero(pixels.min(axis=0).reshape(pixels.shape[1], -1).min(axis=1) < level)
     if not len(rows) or not len(columns):
         return None
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
@@ -246,37 +256,3 @@ def joined_pixels(parts: Sequence[NDArray[np.uint8]]) -> NDArray[np.uint8]:
     for top, part in zip(tops, parts, strict=True):
         joined[top : top + part.shape[0], : part.shape[1]] = part
     return joined
-
-
-def render_figure(
-    document: pymupdf.Document,
-    locations: Sequence[PageBox],
-    *,
-    max_dpi: float = MAX_DPI,
-    max_pixels: int = MAX_PIXELS,
-) -> tuple[NDArray[np.uint8], float]:
-    """Render a figure at the native resolution of its bitmaps.
-
-    Args:
-        document: open PDF.
-        locations: where the figure lies, in the order in which its pages are joined.
-        max_dpi: cap of the resolution.
-        max_pixels: cap of the joined picture; the resolution is lowered to fit.
-
-    Returns:
-        Pixels uint8 (h, w, 3) RGB, and their resolution in dpi.
-
-    Raises:
-        ValueError: without any location.
-    """
-    if not locations:
-        raise ValueError("a figure needs at least one location")
-    pages = [page_content(loaded_page(document, location.page)) for location in locations]
-    boxes = [intersection(location.bbox, page.frame) for location, page in zip(locations, pages, strict=True)]
-    dpi = capped_dpi(boxes, native_dpi(list(zip(pages, boxes, strict=True)), max_dpi), max_pixels)
-    parts = []
-    for location, page, box in zip(locations, pages, boxes, strict=True):
-        grid = pixel_grid(page, box, dpi)
-        displayed = loaded_page(document, location.page).get_displaylist(annots=0)
-        parts.append(rendered_frame(displayed, grid, grid.pixel_frame(box)))
-    return joined_pixels(parts), dpi

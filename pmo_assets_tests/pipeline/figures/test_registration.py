@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.figures.pictures import decoded_gray
 from pmo_assets.pipeline.figures.registration import (
     MIN_CORRELATION,
     SAME_PICTURE,
@@ -125,10 +124,3 @@ def test_pictures_that_cannot_be_used_are_none() -> None:
     assert package_gray(b"GIF89a broken") is None
     assert package_gray(png(np.full((80, 80, 3), 255, dtype=np.uint8))) is None, "white"
     assert package_gray(png(photograph(200, 10))) is None, "too flat to be found"
-
-
-def test_size_is_that_of_the_stored_picture() -> None:
-    decoded = decoded_gray(jpeg(photograph(1600, 800)), 256)
-    assert decoded is not None
-    assert decoded[1] == (1600, 800)
-    assert max(decoded[0].size) < 1600

@@ -1,19 +1,27 @@
-"""Rendering: exact pixels, resolution caps, joins, PNG."""
+"""Rendering: exact pixels, resolution caps, joins."""
 
 from __future__ import annotations
-
-import io
 
 import numpy as np
 import pymupdf
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
 
-from pmo_assets.pipeline.figures.pictures import png_bytes
-from pmo_assets.pipeline.figures.rendering import PixelGrid, ink_frame, joined_offsets, joined_pixels, render_figure
-from pmo_assets.records.figure import PageBox
+from pmo_assets.pipeline.figures.page import page_content
+from pmo_assets.pipeline.figures.rendering import (
+    MAX_DPI,
+    MAX_PIXELS,
+    PixelGrid,
+    capped_dpi,
+    ink_frame,
+    joined_offsets,
+    joined_pixels,
+    native_dpi,
+    pixel_grid,
+    rendered_frame,
+)
+from pmo_assets.records.geometry import Box, intersection
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
 
 PLACED = (100.3, 100.7, 340.3, 280.7)
@@ -27,9 +35,20 @@ def _document(pixels: np.ndarray, rotation: int = 0) -> pymupdf.Document:
     return pymupdf.open(stream=manuscript.pdf())
 
 
+def _rendered(
+    document: pymupdf.Document, box: Box, *, max_dpi: float = MAX_DPI, max_pixels: int = MAX_PIXELS
+) -> tuple[np.ndarray, float]:
+    """Render a box of the first page; returns pixels and resolution."""
+    page = page_content(document[0])
+    box = intersection(box, page.frame)
+    dpi = capped_dpi([box], native_dpi([(page, box)], max_dpi), max_pixels)
+    grid = pixel_grid(page, box, dpi)
+    return rendered_frame(document[0].get_displaylist(annots=0), grid, grid.pixel_frame(box)), dpi
+
+
 def test_native_resolution_gives_the_stored_pixels() -> None:
     pixels = photograph(800, 600)
-    rendered, dpi = render_figure(_document(pixels), [PageBox(0, PLACED)])
+    rendered, dpi = _rendered(_document(pixels), PLACED)
     assert dpi == pytest.approx(240, abs=0.1)
     assert rendered.shape == (600, 800, 3)
     assert np.abs(rendered.astype(int) - pixels).max() <= 1
@@ -39,37 +58,32 @@ def test_rotated_page_is_rendered_as_displayed() -> None:
     pixels = photograph(800, 600)
     document = _document(pixels, rotation=90)
     box = tuple((pymupdf.Rect(PLACED) * document[0].rotation_matrix).normalize())
-    rendered, _ = render_figure(document, [PageBox(0, box)])  # type: ignore[arg-type]
+    rendered, _ = _rendered(document, box)  # type: ignore[arg-type]
     assert rendered.shape == (800, 600, 3)
     assert np.abs(rendered.astype(int) - np.rot90(pixels, -1)).max() <= 1
 
 
 def test_resolution_is_capped() -> None:
     pixels = photograph(800, 600)
-    rendered, dpi = render_figure(_document(pixels), [PageBox(0, PLACED)], max_dpi=120)
+    rendered, dpi = _rendered(_document(pixels), PLACED, max_dpi=120)
     assert dpi == 120
     assert abs(rendered.shape[1] - 400) <= 1
-    rendered, dpi = render_figure(_document(pixels), [PageBox(0, PLACED)], max_pixels=30_000)
+    rendered, dpi = _rendered(_document(pixels), PLACED, max_pixels=30_000)
     assert rendered.shape[0] * rendered.shape[1] <= 31_000
 
 
 def test_vector_figures_have_300_dpi() -> None:
     manuscript = Manuscript()
     manuscript.page().draw_rect((100, 100, 172, 172), fill=(0, 0, 0))
-    rendered, dpi = render_figure(pymupdf.open(stream=manuscript.pdf()), [PageBox(0, (100, 100, 172, 172))])
+    rendered, dpi = _rendered(pymupdf.open(stream=manuscript.pdf()), (100, 100, 172, 172))
     assert dpi == 300
     assert rendered.shape == (300, 300, 3)
     assert rendered.max() == 0
 
 
 def test_box_that_leaves_the_page_is_cut() -> None:
-    rendered, _ = render_figure(_document(photograph(800, 600)), [PageBox(0, (-50, 100, 340, 900))])
+    rendered, _ = _rendered(_document(photograph(800, 600)), (-50, 100, 340, 900))
     assert rendered.shape[0] > 0
-
-
-def test_no_location_is_an_error() -> None:
-    with pytest.raises(ValueError, match="location"):
-        render_figure(_document(photograph()), [])
 
 
 @given(st.lists(st.tuples(st.integers(1, 2000), st.integers(1, 2000)), min_size=1, max_size=4))
@@ -113,10 +127,3 @@ def test_whole_pixels_survive_the_way_to_points_and_back(
     grid = PixelGrid(scale, scale, x, y)
     frame = (start, start + 1, start + size, start + 1 + size)
     assert grid.pixel_frame(grid.points(frame)) == frame
-
-
-def test_png_is_lossless_and_deterministic() -> None:
-    pixels = photograph(123, 77)
-    data = png_bytes(pixels)
-    assert data == png_bytes(pixels)
-    assert (np.asarray(Image.open(io.BytesIO(data))) == pixels).all()
