@@ -21,7 +21,7 @@ import pymupdf
 
 from pmo_assets.annotation.annotations import AnnotatedArticle, article_number
 from pmo_assets.pipeline.articles.jats import parse_jats
-from pmo_assets.pipeline.figures.caption_location import figure_number
+from pmo_assets.pipeline.figures.caption_location.labels import figure_number
 from pmo_assets.pipeline.figures.extraction import Extraction, FigureOptions, extract_figures
 from pmo_assets.quality.metrics.scores import article_scores, score_lines
 from pmo_assets.records.article import PackageFigure

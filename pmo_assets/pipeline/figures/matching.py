@@ -17,9 +17,9 @@ from PIL import Image
 from rapidfuzz.distance import Levenshtein
 from scipy.optimize import linear_sum_assignment
 
-from pmo_assets.pipeline.figures.caption_location import compact_text, figure_number
+from pmo_assets.pipeline.figures.caption_location.labels import compact_text, figure_number
 from pmo_assets.pipeline.figures.pictures import decoded_gray
-from pmo_assets.pipeline.figures.registration import correlation, gray_rendering, package_gray
+from pmo_assets.pipeline.figures.registration import package_gray, rendering_correlation
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure
 
@@ -36,7 +36,15 @@ MAX_CAPTION_DISTANCE = 0.2
 MIN_CRITERIA = 2
 """At least two of the four criteria must pass (paper)."""
 
-_HASH_SIDE = 256
+HASH_SIDE = 256
+"""Pixels of a side that a hash needs, at most; package pictures are decoded to as many, renderings reduced to twice
+as many."""
+
+HASH_BITS = 64
+"""Bits of a perceptual hash: 8 x 8 frequencies."""
+
+EVIDENCE_WEIGHT = 0.99
+"""Weight of the evidence against a criterion: all of it together counts less than one criterion more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +128,12 @@ def match_figures(
 def _agreement(rendering: NDArray[np.uint8] | None, picture: NDArray[np.uint8] | None) -> float | None:
     if rendering is None or rendering.size == 0 or picture is None:
         return None
-    gray = gray_rendering(rendering)
-    return round(correlation(gray, picture), 4) if gray is not None else None
+    return rendering_correlation(rendering, picture)
 
 
 def package_picture(data: bytes | None) -> _Picture | None:
     """Read hash and aspect ratio of an encoded image; None if it is absent, too large or not decodable."""
-    decoded = decoded_gray(data, _HASH_SIDE)
+    decoded = decoded_gray(data, HASH_SIDE)
     if decoded is None:
         return None
     image, (across, down) = decoded
@@ -137,7 +144,7 @@ def _pdf_picture(figure: PdfFigure, pixels: NDArray[np.uint8] | None) -> _Pictur
     if pixels is None or pixels.size == 0:
         return _Picture(None, figure.width / max(figure.height, 1))
     down, across = pixels.shape[:2]
-    scale = min(1.0, 2 * _HASH_SIDE / max(down, across))
+    scale = min(1.0, 2 * HASH_SIDE / max(down, across))
     size = (max(1, round(across * scale)), max(1, round(down * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     return _Picture(imagehash.phash(Image.fromarray(small).convert("L")), across / down)
@@ -175,9 +182,9 @@ def _compared(figure: PdfFigure, package: PackageFigure, our: _Picture, their: _
 def _evidence(match: FigureMatch) -> float:
     """Return how strong the evidence is, 0 to below 1: the mean of the four criteria's closeness."""
     parts = (
-        1.0 - match.hash_distance / 64 if match.hash_distance is not None else 0.0,
+        1.0 - match.hash_distance / HASH_BITS if match.hash_distance is not None else 0.0,
         1.0 if match.number_matches else 0.0,
         1.0 - min(match.aspect_ratio_error, 1.0) if match.aspect_ratio_error is not None else 0.0,
         1.0 - match.caption_distance if match.caption_distance is not None else 0.0,
     )
-    return 0.99 * sum(parts) / len(parts)
+    return EVIDENCE_WEIGHT * sum(parts) / len(parts)

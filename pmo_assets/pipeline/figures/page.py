@@ -1,15 +1,15 @@
 """What lies on the pages of a PDF: one pass over text, bitmap placements and vector drawings.
 
 Belongs here: reading a page with PyMuPDF without decoding any bitmap, and bringing everything into one coordinate
-system (the page as displayed). Does not belong here: what the things on the page mean (see `caption_location` and
-`regions`).
+system (the page as displayed). Does not belong here: what the things on the page mean (see `running_text`,
+`caption_location` and `regions`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -42,6 +42,9 @@ MIN_CLIPPED = 1.0
 
 TEXT_FLAGS = int(pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE)
 """Ligatures are expanded (no TEXT_PRESERVE_LIGATURES) and images are left out (no TEXT_PRESERVE_IMAGES)."""
+
+LineKey = tuple[int, int]
+"""A line of a document: (page index, index in `PageContent.lines`)."""
 
 _BOLD_FLAG = 16
 _BOLD_NAMES = ("bold", "black", "heavy", "demi", "-bd", ".b", "semibold")
@@ -86,7 +89,6 @@ class TextSpan:
     bbox: Box
     size: float
     bold: bool
-    font: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class TextLine:
     """A line of text.
 
     Attributes:
-        text: as printed, ligatures expanded, outer white space removed.
+        text: as printed, ligatures expanded, outer white space removed; never empty.
         bbox: points, page as displayed.
         size: font size of most of its characters.
         bold: most of its characters are bold.
@@ -145,7 +147,6 @@ class PageContent:
         lines: in the PDF's order.
         bitmaps: in the order of painting.
         drawings: float64 array (n, 4) of [l, t, r, b] per visible vector path, line width included.
-        filled: bool array (n,): the path is filled (else only stroked).
         white: bool array (n,): the path paints only white, or nothing.
         scan: the picture of the whole page where that is a scan; `bitmaps` is empty then, and `drawings` holds the
             graphics found in its pixels (see `scans`).
@@ -157,7 +158,6 @@ class PageContent:
     lines: tuple[TextLine, ...]
     bitmaps: tuple[BitmapPlacement, ...]
     drawings: NDArray[np.float64]
-    filled: NDArray[np.bool_]
     white: NDArray[np.bool_]
     scan: BitmapPlacement | None = None
 
@@ -239,8 +239,7 @@ def loaded_page(document: pymupdf.Document, index: int) -> pymupdf.Page:
 
 def blank_page(index: int) -> PageContent:
     """Return the content of a page that cannot be read."""
-    empty, none = np.zeros((0, 4), dtype=np.float64), np.zeros(0, dtype=bool)
-    return PageContent(index, *BLANK_SIZE, (), (), empty, none, none)
+    return PageContent(index, *BLANK_SIZE, (), (), np.zeros((0, 4), dtype=np.float64), np.zeros(0, dtype=bool))
 
 
 def page_content(page: pymupdf.Page, limits: PageLimits = PageLimits()) -> PageContent:
@@ -258,8 +257,8 @@ def page_content(page: pymupdf.Page, limits: PageLimits = PageLimits()) -> PageC
     frame = as_box(page.rect)
     lines = _text_lines(page, matrix, turns)
     bitmaps = _bitmaps(page, matrix, frame)
-    drawings, filled, white = _drawings(page, matrix, frame, limits)
-    return PageContent(page.number, frame[2] - frame[0], frame[3] - frame[1], lines, bitmaps, drawings, filled, white)
+    drawings, white = _drawings(page, matrix, frame, limits)
+    return PageContent(page.number, frame[2] - frame[0], frame[3] - frame[1], lines, bitmaps, drawings, white)
 
 
 def _check_content_size(page: pymupdf.Page, limits: PageLimits) -> None:
@@ -313,7 +312,7 @@ def _text_line(raw: Mapping[str, Any], block: int, matrix: pymupdf.Matrix | None
         name = item["font"]
         bold = bool(item["flags"] & _BOLD_FLAG) or _is_bold_name(name)
         size = round(float(item["size"]), 2)
-        spans.append(TextSpan(stripped, _displayed(item["bbox"], matrix), size, bold, name))
+        spans.append(TextSpan(stripped, _displayed(item["bbox"], matrix), size, bold))
         style = (size, bold, name)
         weights[style] = weights.get(style, 0) + len(stripped)
     if not spans:
@@ -421,7 +420,8 @@ def _clipped_paths(entries: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[s
 
 def _drawings(
     page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box, limits: PageLimits
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the boxes (n, 4) of the visible vector paths, and which of them paint only white, (n,)."""
     try:
         entries = page.get_cdrawings(extended=True)  # with clip paths
     except Exception as error:
@@ -431,14 +431,12 @@ def _drawings(
     if len(paths) > limits.drawings:
         raise PageLimit(f"page {page.number + 1} has {len(paths)} vector paths, more than {limits.drawings}")
     boxes = np.empty((len(paths), 4), dtype=np.float64)
-    filled = np.zeros(len(paths), dtype=bool)
     white = np.zeros(len(paths), dtype=bool)
     for k, path in enumerate(paths):
         x0, y0, x1, y1 = path["rect"]
         kind = path["type"]
         fill_white, stroke_white = True, True
         if "f" in kind:
-            filled[k] = True
             fill_white = _is_white(path.get("fill")) or path.get("fill_opacity") == 0
         if "s" in kind:
             half = (path.get("width") or 0.0) / 2
@@ -456,48 +454,4 @@ def _drawings(
     np.clip(boxes[:, 0::2], frame[0], frame[2], out=boxes[:, 0::2])
     np.clip(boxes[:, 1::2], frame[1], frame[3], out=boxes[:, 1::2])
     visible = np.isfinite(boxes).all(axis=1) & ((boxes[:, 2] > boxes[:, 0]) | (boxes[:, 3] > boxes[:, 1]))
-    return boxes[visible], filled[visible], white[visible]
-
-
-def turned_box(box: Box, turns: int, width: float, height: float) -> Box:
-    """Rotate a box with its page counter-clockwise by `turns` quarter turns; the page is `width` x `height`."""
-    x0, y0, x1, y1 = box
-    match turns % 4:
-        case 1:
-            return (y0, width - x1, y1, width - x0)
-        case 2:
-            return (width - x1, height - y1, width - x0, height - y0)
-        case 3:
-            return (height - y1, x0, height - y0, x1)
-        case _:
-            return box
-
-
-def turned_page(page: PageContent, turns: int) -> PageContent:
-    """Rotate a page counter-clockwise by `turns` quarter turns, so that sideways text (`quarter_turns`) is level."""
-    turns %= 4
-    if turns == 0:
-        return page
-    w, h = page.width, page.height
-
-    def turn(box: Box) -> Box:
-        return turned_box(box, turns, w, h)
-
-    lines = tuple(
-        replace(
-            line,
-            bbox=turn(line.bbox),
-            quarter_turns=(line.quarter_turns - turns) % 4,
-            spans=tuple(replace(span, bbox=turn(span.bbox)) for span in line.spans),
-        )
-        for line in page.lines
-    )
-    bitmaps = tuple(
-        replace(bitmap, bbox=turn(bitmap.bbox), placed=turn(bitmap.placed) if bitmap.placed else None)
-        for bitmap in page.bitmaps
-    )
-    boxes = page.drawings
-    if len(boxes):
-        boxes = np.array([turn((a, b, c, d)) for a, b, c, d in boxes.tolist()], dtype=np.float64)
-    width, height = (h, w) if turns % 2 else (w, h)
-    return replace(page, width=width, height=height, lines=lines, bitmaps=bitmaps, drawings=boxes)
+    return boxes[visible], white[visible]

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pmo_assets.pipeline.figures.caption_location import CaptionLocation, body_style
-from pmo_assets.pipeline.figures.page import PageContent, turned_box, turned_page
-from pmo_assets.pipeline.figures.regions import FigureRegion
+from pmo_assets.pipeline.figures.caption_location.lines import CaptionLocation
+from pmo_assets.pipeline.figures.page import PageContent
+from pmo_assets.pipeline.figures.page_turns import turned_box, turned_page
+from pmo_assets.pipeline.figures.regions.figure_regions import FigureRegion
+from pmo_assets.pipeline.figures.running_text import body_style
 from pmo_assets.records.figure import PageBox
 from pmo_assets.records.geometry import Box
 

@@ -37,7 +37,7 @@ _PAPER_STEP = 40
 """Gray levels below the paper at which something is ink: yellowed paper and show-through stay above."""
 
 _JOIN = 7
-"""Ink closer than this (points) is one graphic: about half a line, as `regions.TOUCH`."""
+"""Ink closer than this (points) is one graphic: about half a line, as `regions.atoms.TOUCH`."""
 
 _MIN_GRAPHIC = 15.0
 """Specks, and letters that the OCR missed, are smaller (points) in one direction."""
@@ -76,7 +76,6 @@ def with_scan(page: PageContent, gray: Callable[[], NDArray[np.uint8]]) -> PageC
         bitmaps=(),
         scan=scan,
         drawings=np.concatenate([page.drawings, boxes]),
-        filled=np.concatenate([page.filled, np.ones(len(boxes), dtype=bool)]),
         white=np.concatenate([page.white, np.zeros(len(boxes), dtype=bool)]),
     )
 

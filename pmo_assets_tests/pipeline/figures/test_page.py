@@ -13,9 +13,8 @@ from pmo_assets.pipeline.figures.page import (
     UnreadablePdf,
     open_pdf,
     page_content,
-    turned_box,
-    turned_page,
 )
+from pmo_assets.pipeline.figures.page_turns import turned_page
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
 
 
@@ -53,13 +52,6 @@ def test_text_direction_follows_the_rotation(rotation: int, turns: int) -> None:
     upright = turned_page(content, turns)
     assert upright.lines[0].quarter_turns == 0
     assert upright.lines[0].bbox == pytest.approx(page_content(_one_page()).lines[0].bbox, abs=0.01)
-
-
-def test_turning_back_restores_a_box() -> None:
-    box = (10.0, 20.0, 60.0, 90.0)
-    for turns in range(4):
-        size = (300.0, 400.0) if turns % 2 == 0 else (400.0, 300.0)
-        assert turned_box(turned_box(box, turns, 300, 400), -turns, *size) == box
 
 
 def test_bitmaps_carry_their_native_size_and_resolution() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles.jats import parse_jats
-from pmo_assets.pipeline.figures.caption_location import figure_number
+from pmo_assets.pipeline.figures.caption_location.labels import figure_number
 from pmo_assets.pipeline.figures.extraction import Extraction, FigureOptions, extract_figures
 from pmo_assets.records.geometry import iou
 from pmo_assets.samples import TypesetArticle, random_spec, sample_articles, typeset

@@ -1,0 +1,1 @@
+"""Regions: which part of each page is which figure, once its captions are known."""
