@@ -55,7 +55,7 @@ def save(target: Path, shared: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         subprocess.run([*PMO, "demo", str(folder / "demo")], env=environment(folder), check=True)
-        keep_data_root(folder / "demo" / "data", target / "demo")
+        keep_data_root(folder / "data", target / "demo")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         env = {**environment(folder), "PMO_SPECIALTY": "everything"}
