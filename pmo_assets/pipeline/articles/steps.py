@@ -15,7 +15,8 @@ from pmo_assets.pipeline.articles.credit import citation_text, pmc_number
 from pmo_assets.pipeline.articles.dois import clean_doi
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
-from pmo_assets.pipeline.articles.jats import is_retracted_title, parse_jats
+from pmo_assets.pipeline.articles.jats import parse_jats
+from pmo_assets.pipeline.articles.jats_front_matter import is_retracted_title
 from pmo_assets.pipeline.articles.licences import license_code, license_statements, license_url
 from pmo_assets.pipeline.articles.relevance import (
     Relevance,
