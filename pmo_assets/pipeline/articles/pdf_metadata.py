@@ -183,3 +183,13 @@ def pdf_metadata(document: pymupdf.Document) -> PdfMetadata:
         licences=tuple(_under(found, _LICENCES)),
         subjects=tuple(subjects),
     )
+
+
+def carrier(place: str) -> str:
+    """Return which of a PDF's two metadata hold a fact, by its place; "" when it is printed."""
+    return next((name for name in ("XMP", "document information") if place.startswith(name)), "")
+
+
+def counts(place: str, believed: frozenset[str]) -> bool:
+    """Say whether a fact at a place counts: it is printed, or in metadata that are believed (by `carrier`)."""
+    return carrier(place) in ("", *believed)

@@ -7,6 +7,8 @@ from xml.sax.saxutils import escape
 
 import pymupdf
 
+from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
+
 BODY = "The retina was examined with a slit lamp and the findings were recorded by two observers."
 
 Line = tuple[float, float, str]
@@ -56,3 +58,28 @@ def xmp_packet(
 <xmpRights:WebStatement>{escape(rights)}</xmpRights:WebStatement>
 </rdf:Description></rdf:RDF></x:xmpmeta>
 <?xpacket end="w"?>"""
+
+
+TITLE = "Serous macular detachment secondary to an optic pit"
+PRINTED: list[Line] = [
+    (40, 8, "Case Rep Eyes. 2016;3:17"),
+    (52, 8, "https://doi.org/10.1000/eyes.17"),
+    (120, 18, TITLE),
+    (150, 11, "Selim Cevher, Nedime Sahinoglu-Keskek and Fikret Unal"),
+    (170, 8, "Department of Ophthalmology, State Hospital, Konya, Turkey"),
+    (185, 8, "Correspondence: cevher@example.org"),
+    (200, 8, "Copyright 2016 The Authors. This article is distributed under the Creative Commons Attribution License"),
+]
+
+
+def read(lines: list[Line] = PRINTED, **options: object) -> FrontMatter:
+    """Return what is read from a front page, see `front_page`."""
+    return read_front_matter(front_page(lines, **options))  # type: ignore[arg-type]
+
+
+def changed(*changes: tuple[int, Line | None]) -> list[Line]:
+    """Return `PRINTED` with lines, by their place, replaced or left out."""
+    lines: list[Line | None] = list(PRINTED)
+    for place, line in changes:
+        lines[place] = line
+    return [line for line in lines if line is not None]

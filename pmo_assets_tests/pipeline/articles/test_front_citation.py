@@ -1,0 +1,24 @@
+"""Journal, year, volume and pages: a line in a citation's format, not a sentence that looks like one."""
+
+from __future__ import annotations
+
+from pmo_assets_tests.pipeline.articles.pdf_pages import TITLE, changed, read, xmp_packet
+
+
+def test_a_sentence_is_no_citation() -> None:
+    found = read([*changed((0, None)), (300, 9, "In study 12 (2014) 33 patients were examined")])
+    assert (found.journal, found.volume) == (None, None)
+    assert found.year == 2016, "the copyright's"
+
+
+def test_the_metadata_of_the_publication_counts_first() -> None:
+    found = read(
+        xmp=xmp_packet(title=TITLE, prism={"publicationName": "Case Reports in Eyes", "coverDate": "2017-01-01"})
+    )
+    assert (found.journal, found.year) == ("Case Reports in Eyes", 2017)
+    assert found.sources["year"] == "XMP prism:coverdate"
+
+
+def test_several_copyright_years_leave_the_year_open() -> None:
+    found = read([*changed((0, None)), (300, 9, "Reproduced from (c) 2009 Somebody")])
+    assert found.year is None
