@@ -40,7 +40,6 @@ from pmo_assets.quality.metrics.captions import (
     caption_summary,
     confidence_bins,
     coverage,
-    normalised_identifier,
 )
 from pmo_assets.quality.metrics.detection import (
     IDENTIFIER,
@@ -67,6 +66,7 @@ from pmo_assets.quality.metrics.metrics import Metric, mean, metrics_by_threshol
 from pmo_assets.quality.page_views import MARGIN, MAX_ZOOM, PageView, page_view, rendered_views
 from pmo_assets.quality.predictions import detected_boxes, predicted_articles
 from pmo_assets.records.geometry import Box, expand, normalise
+from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.outcome import Row, rows_by_article, rows_by_figure
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.releases import current_articles

@@ -22,6 +22,7 @@ from functools import partial
 from pmo_assets.pipeline.assembly.positions import panels_by_position
 from pmo_assets.records.detections import ImageDetection, PanelDetection
 from pmo_assets.records.geometry import Box, area, covered_fraction, height, iou, union_box
+from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
 ASSIGN_IOU = 0.3
@@ -62,11 +63,6 @@ class AssembledPanel:
     reason: str
     identifiers: tuple[int, ...]
     images: tuple[int, ...]
-
-
-def normalised_identifier(identifier: str | None) -> str:
-    """Return the letters and digits of an identifier in lower case, for comparison ("(A)" and "a" are the same)."""
-    return re.sub(r"[^0-9a-z]", "", (identifier or "").lower())
 
 
 def belongs(box: Box, panel: Box) -> float:

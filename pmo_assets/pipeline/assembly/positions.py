@@ -1,4 +1,9 @@
-"""Positional panel identifiers: "left", "upper right", "middle row", and which panels they mean."""
+"""Positional panel identifiers: "left", "upper right", "middle row", and which panels they mean.
+
+An identifier that is read here names a panel already, whoever found it (the grammar, a language model, an annotator).
+So more words count than in running text (`captions.places`): "above" and "below", every word with "most" behind it,
+"the", "hand". Ordinals ("first row") do not: how many there are the identifier does not say.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from pmo_assets.records.geometry import Box, centre, height, width
+from pmo_assets.records.identifiers import HORIZONTAL_PLACES, MIDDLE_PLACES, VERTICAL_PLACES
 
-_HORIZONTAL = {"left": 0.0, "right": 1.0}
-_VERTICAL = {"top": 0.0, "upper": 0.0, "above": 0.0, "bottom": 1.0, "lower": 1.0, "below": 1.0}
-_MIDDLE = frozenset({"middle", "center", "centre", "central"})
+_VERTICAL = {**VERTICAL_PLACES, "above": 0.0, "below": 1.0}
 _FILLERS = frozenset({"panel", "panels", "row", "column", "image", "side", "the", "hand", "most", "part"})
 _HORIZONTAL_CONTEXT = frozenset({"column"})
 
@@ -28,11 +32,11 @@ def position_of(identifier: str) -> tuple[float | None, float | None] | None:
     middle = False
     for word in words:
         stem = word.removesuffix("most")
-        if stem in _HORIZONTAL:
-            x = _HORIZONTAL[stem]
+        if stem in HORIZONTAL_PLACES:
+            x = HORIZONTAL_PLACES[stem]
         elif stem in _VERTICAL:
             y = _VERTICAL[stem]
-        elif stem in _MIDDLE:
+        elif stem in MIDDLE_PLACES:
             middle = True
         elif word not in _FILLERS:
             return None

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pmo_assets.annotation.annotations import AnnotatedPanel
-from pmo_assets.quality.metrics.captions import RIGHT_BLEU, normalised_identifier, sentence_bleu
+from pmo_assets.quality.metrics.captions import RIGHT_BLEU, sentence_bleu
 from pmo_assets.quality.metrics.matching import FOUND_IOU, FigurePair, normalised_text, page_box
 from pmo_assets.quality.metrics.metrics import Metric, mean, share
 from pmo_assets.records.geometry import iou
+from pmo_assets.records.identifiers import normalised_identifier
 
 PanelState = Literal["right", "wrong", "none", "missed"]
 """Right subcaption, wrong subcaption, no subcaption given, panel not found."""

@@ -17,6 +17,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sacrebleu.metrics import BLEU
 
+from pmo_assets.records.identifiers import normalised_identifier
+
 SHARES: Final = (1.0, 0.9, 0.8, 0.7, 0.5)
 """Parts of the captions, the most confident first, for which both figures are reported."""
 
@@ -123,11 +125,6 @@ class ConfidenceBin:
     mean_confidence: float
     mean_bleu: float
     right_share: float
-
-
-def normalised_identifier(identifier: str | None) -> str:
-    """Return an identifier as it is compared: ASCII letters and digits in lower case; "" for a single panel."""
-    return re.sub(r"[^a-z0-9]", "", identifier.lower()) if identifier is not None else ""
 
 
 def _normalised_text(text: str | None) -> str:
