@@ -19,14 +19,25 @@ from rapidfuzz import fuzz, process
 
 from pmo_assets.pipeline.captions.tokens import DASHES, Tokens, tokenized
 
+# Score of a path through the caption: what a matched token earns, less what a jump and a left out word cost. A jump
+# pays from the first word behind it, so that a caption's parts are followed, but not for a mark of punctuation.
 _WORD: Final = 1.0
+"""For a repeated word; the unit."""
 _SIMILAR_WORD: Final = 0.6
-_PUNCTUATION: Final = 0.05  # never worth a jump
+"""For another form of a word: no more than a jump costs, so that none is made for it alone."""
+_PUNCTUATION: Final = 0.05
+"""For a repeated mark: never worth a jump."""
 _JUMP: Final = 0.6
+"""Cost of leaving out any number of the caption's tokens."""
 _FOREIGN_WORD: Final = 0.5
+"""Cost of a word of the text that is matched with nothing."""
+
 _SIMILAR: Final = 80.0
 """rapidfuzz ratio from which two words are forms of one: "reveals" and "revealed"."""
 _SHORTEST_SIMILAR: Final = 4
+"""Characters of words that are compared by that ratio: it says nothing about shorter ones."""
+_SIMILAR_FORMS: Final = 3
+"""Forms in the caption that a word is compared with, the most similar ones."""
 _SEPARATORS: Final = ".,;:!?"
 _FOLDED: Final = {**dict.fromkeys(DASHES, "-"), **dict.fromkeys("“”„″«»", '"'), **dict.fromkeys("‘’′`", "'"), "×": "x"}
 
@@ -123,7 +134,9 @@ def _rewards(source: Sequence[str], wanted: set[str]) -> dict[str, NDArray[np.fl
         if key in positions:
             at.append((positions[key], _WORD if _is_word(key) else _PUNCTUATION))
         elif _is_word(key) and key.isalpha() and len(key) >= _SHORTEST_SIMILAR:
-            for word, _, _ in process.extract(key, long_words, scorer=fuzz.ratio, score_cutoff=_SIMILAR, limit=3):
+            for word, _, _ in process.extract(
+                key, long_words, scorer=fuzz.ratio, score_cutoff=_SIMILAR, limit=_SIMILAR_FORMS
+            ):
                 at.append((positions[word], _SIMILAR_WORD))
         if at:
             reward: NDArray[np.float64] = np.full(len(source), -np.inf)

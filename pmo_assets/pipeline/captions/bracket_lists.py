@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final
 
-from pmo_assets.pipeline.captions.identifiers import LabelledMention
+from pmo_assets.pipeline.captions.election import PanelMention
 from pmo_assets.pipeline.captions.phrases import item_start, lead_end
 from pmo_assets.pipeline.captions.pieces import PieceList
 from pmo_assets.pipeline.captions.tails import add_tailed, after_separator
@@ -15,17 +15,15 @@ from pmo_assets.pipeline.captions.tokens import OPENING, Tokens
 _LINKS: Final = frozenset({",", ";", "and", "or", "&"})
 
 
-def bracket_lists(
-    tokens: Tokens, heads: Sequence[LabelledMention], stop: int
-) -> list[tuple[list[LabelledMention], int]]:
+def bracket_lists(tokens: Tokens, heads: Sequence[PanelMention], stop: int) -> list[tuple[list[PanelMention], int]]:
     """The heads and the closing token of each bracket; [] unless every head stands in one that ends before `stop`."""
-    found: list[tuple[list[LabelledMention], int]] = []
-    for labelled in heads:
-        mention = labelled.mention
+    found: list[tuple[list[PanelMention], int]] = []
+    for naming in heads:
+        mention = naming.mention
         if found and mention.last < found[-1][1]:
-            found[-1][0].append(labelled)
+            found[-1][0].append(naming)
         elif tokens.texts[mention.first] in OPENING and mention.last < tokens.partners[mention.first] < stop:
-            found.append(([labelled], tokens.partners[mention.first]))
+            found.append(([naming], tokens.partners[mention.first]))
         else:
             return []
     return found if any(len(group) > 1 for group, _ in found) else []
@@ -34,8 +32,8 @@ def bracket_lists(
 def add_bracket_lists(
     pieces: PieceList,
     span: tuple[int, int],
-    tails: Sequence[LabelledMention],
-    lists: Sequence[tuple[list[LabelledMention], int]],
+    tails: Sequence[PanelMention],
+    lists: Sequence[tuple[list[PanelMention], int]],
 ) -> None:
     """Add the pieces of a sentence in characters [start, end) whose heads all stand in brackets.
 
@@ -58,15 +56,15 @@ def add_bracket_lists(
         pieces.add(tokens.starts[leads[0][0]], tokens.starts[shared], everyone)
         leads[0] = shared, leads[0][1]
     for (start, stop), (group, closing) in zip(leads, lists, strict=True):
-        labels = pieces.union(group)
+        identifiers = pieces.union(group)
         begin = item_start(tokens, start, stop)
-        pieces.add(tokens.starts[begin], tokens.starts[stop] + 1, labels)
-        for index, labelled in enumerate(group):
+        pieces.add(tokens.starts[begin], tokens.starts[stop] + 1, identifiers)
+        for index, naming in enumerate(group):
             until = group[index + 1].mention.first if index + 1 < len(group) else closing
-            first = labelled.mention.last + 1
+            first = naming.mention.last + 1
             while until - 1 > first and tokens.texts[until - 1].lower() in _LINKS:
                 until -= 1
             if first < until:
-                pieces.add(tokens.starts[first], tokens.ends[until - 1], labelled.labels)
-        pieces.add(tokens.starts[closing], tokens.ends[closing], labels)
+                pieces.add(tokens.starts[first], tokens.ends[until - 1], naming.identifiers)
+        pieces.add(tokens.starts[closing], tokens.ends[closing], identifiers)
     pieces.add(tokens.ends[lists[-1][1]], span[1], everyone)

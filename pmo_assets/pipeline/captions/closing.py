@@ -8,12 +8,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from pmo_assets.pipeline.captions.identifiers import IdentifierSeries
+from pmo_assets.pipeline.captions.election import IdentifierSeries
 from pmo_assets.pipeline.captions.tokens import Tokens, words
 
-_BACK_REFERENCES: Final = words("note this these it they the he she here in there some")
-# Tokens of a panel's text that is a title rather than a description.
+# Lengths in tokens.
 _BRIEF_ITEM: Final = 12
+"""A panel's text up to this is a title rather than a description: sentences after it may be the whole figure's."""
+_SHORT_SENTENCE: Final = 40
+"""A longer sentence that says "both eyes" describes, and mentions them by the way."""
+_GLOSSARY: Final = 40
+"""Tokens of a glossary within which its second entry begins, behind a semicolon."""
+_GLOSSARY_START: Final = 6
+"""Tokens of an earlier sentence that are enough to see a glossary in it."""
+# Lengths in characters.
+_ABBREVIATION: Final = 8
+"""Longest abbreviation in capitals ("VEGFR2")."""
+_MIXED_ABBREVIATION: Final = 6
+"""Longest abbreviation with small letters ("hESCs"): longer ones are names."""
+_MANY_PANELS: Final = 3
+"""Panels from which a last one with more sentences than the others stands out."""
+
+_BACK_REFERENCES: Final = words("note this these it they the he she here in there some")
 # Openings of closing sentences that concern the whole figure.
 _CLOSING_CUES: Final = (
     ("scale",), ("bar",), ("bars",), ("magnification",), ("magnifications",), ("original", "magnification"),
@@ -48,14 +63,14 @@ class LastSection:
     """What follows the last head.
 
     Attributes:
-        labels: the panels of the last head.
+        identifiers: the panels of the last head.
         trailing: (piece, first token, token after the last one) of the sentences since then, its own one left out.
         first: the last head's first token.
         longest_item: tokens of the longest panel's first sentence.
         extra_sentences: whether an earlier panel has more than one sentence.
     """
 
-    labels: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
     trailing: list[tuple[int, int, int]] = field(default_factory=list)
     first: int = 0
     longest_item: int = 0
@@ -76,7 +91,7 @@ def shared_from(tokens: Tokens, series: IdentifierSeries, section: LastSection) 
         if texts[first].lower() in _FINAL_CUES and texts[first].lower() not in reader.own_cues:
             shared = index  # everything after it is about the figure, too
             break
-    several = len(series.labels) >= 3 and len(section.labels) < len(series.labels) - 1
+    several = len(series.identifiers) >= _MANY_PANELS and len(section.identifiers) < len(series.identifiers) - 1
     brief = section.longest_item <= _BRIEF_ITEM and len(trailing) > 1
     if (several or brief) and not section.extra_sentences:
         # every other panel has one sentence; more after the last one are about the figure unless they refer back
@@ -99,7 +114,7 @@ class _Closing:
         found: set[str] = set()
         lowest = self.section.trailing[0][1]
         texts = self.tokens.texts
-        heads = {labelled.mention.first for labelled in self.series.mentions}
+        heads = {naming.mention.first for naming in self.series.mentions}
         first_head = min(heads)
         started = False
         for start in self.tokens.sentence_starts:
@@ -109,7 +124,7 @@ class _Closing:
             if started:
                 found.add(texts[start].lower())
         if started and any(
-            self._is_glossary(start, min(start + 6, len(texts)))
+            self._is_glossary(start, min(start + _GLOSSARY_START, len(texts)))
             for start in self.tokens.sentence_starts
             if first_head < start < lowest
         ):
@@ -129,7 +144,7 @@ class _Closing:
     def _of_several(self, first: int, stop: int) -> bool:
         """Whether a short sentence speaks of "both eyes", "all panels", unlike the last panel's own text."""
         texts = self.tokens.texts
-        if stop - first > 40 or len(self.section.labels) > 1:
+        if stop - first > _SHORT_SENTENCE or len(self.section.identifiers) > 1:
             return False
         spoken = {
             word
@@ -142,8 +157,8 @@ class _Closing:
         """Whether one of a glossary's abbreviations occurs in the text before the last head, or none in that after."""
         texts = self.tokens.texts
         if self.earlier_words is None:
-            last = set(self.section.labels)
-            heads = [item.mention.first for item in self.series.mentions if last.intersection(item.labels)]
+            last = set(self.section.identifiers)
+            heads = [item.mention.first for item in self.series.mentions if last.intersection(item.identifiers)]
             self.earlier_words = set(texts[: min([*heads, first])])
         keys = [
             texts[index]
@@ -160,7 +175,7 @@ class _Closing:
         if stop - first < 3:
             return False
         word, separator = texts[first], texts[first + 1]
-        short = len(word) <= 8 and sum(letter.isupper() for letter in word) >= 1 and (word.isupper() or len(word) <= 6)
-        return (
-            short and separator in {",", ":", "="} and (word.isupper() or ";" in texts[first : min(stop, first + 40)])
-        )
+        longest = _ABBREVIATION if word.isupper() else _MIXED_ABBREVIATION
+        if separator not in {",", ":", "="} or len(word) > longest or not any(letter.isupper() for letter in word):
+            return False
+        return word.isupper() or ";" in texts[first : min(stop, first + _GLOSSARY)]

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from pmo_assets.pipeline.captions.identifiers import Form, IdentifierSeries, Mention, Series
+from pmo_assets.pipeline.captions.election import IdentifierSeries
+from pmo_assets.pipeline.captions.identifier_lists import bare_identifiers
+from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
+from pmo_assets.pipeline.captions.pieces import Doubt
+from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.tokens import DASHES, Tokens
 from pmo_assets.records.subcaptions import Subcaption
 
@@ -16,9 +20,10 @@ with a mean BLEU of 0.66 to 0.71; the paper's model reaches 0.913 (`benchmarks/s
 # Share of right answers without any doubt, on annotated captions.
 _PLAIN: Final = 0.96
 _PLAIN_SINGLE: Final = 0.94
-# Factor per doubt: the share of right answers with the doubt (from sentence BLEU 0.6, wrong, to 0.95, right) on the
+# Factor per reason to doubt: the share of right answers with it (from sentence BLEU 0.6, wrong, to 0.95, right) on the
 # captions of compound figures, annotated figures and invented typical captions, drawn towards 0.9 where there are few.
-_DOUBT_FACTORS: Final = {
+_FACTORS: Final[dict[str, float]] = {
+    # what the parser was not sure about
     "identifier in running text": 0.97,
     "identifier within its text": 0.78,
     "several identifiers after their text in one sentence": 0.78,
@@ -36,7 +41,25 @@ _DOUBT_FACTORS: Final = {
     "several panels named inside another's text": 0.85,
     "sentences after the last panel's first": 0.97,
     "closing sentences may concern one panel or all": 0.97,
+    # what the series of identifiers, or its absence, gives away
+    "letters in brackets that form no series": 0.85,
+    "headings that may name panels": 0.7,
+    "note in brackets about several panels": 0.65,
+    "identifier missing in the series": 0.75,
+    "series of identifiers begins again": 0.9,
+    "another series of identifiers": 0.95,
+    "panels named by position": 0.93,
+    "identifiers without brackets": 0.95,
+    "no identifier stands alone": 0.85,
+    # what the answer looks like
+    "no text": 0.3,
+    "panel without text": 0.5,
+    "all panels have the same text": 0.7,
 }
+_DIFFERENT: Final = "identifiers differ from those in the figure"
+_NO_AGREEMENT: Final = 0.3
+"""Factor where caption and figure have no identifier in common; it rises with their agreement (intersection over union)
+to 1. Full agreement halves the rest of the doubt instead."""
 
 
 def split_confidence(
@@ -44,7 +67,7 @@ def split_confidence(
     found: Sequence[Mention],
     series: IdentifierSeries | None,
     subcaptions: Sequence[Subcaption],
-    doubts: Sequence[str],
+    doubts: Sequence[Doubt],
     known_identifiers: Sequence[str],
 ) -> tuple[float, tuple[str, ...]]:
     """Confidence 0..1 and the reasons that lower it, the strongest first.
@@ -56,34 +79,36 @@ def split_confidence(
         doubts: what the parser was not sure about.
         known_identifiers: identifiers seen in the figure; agreement raises the confidence, disagreement lowers it.
     """
-    factors: dict[str, float] = {}
     if series is None:
-        if any(mention.form in {Form.BRACKETS, Form.HALF} for mention in found):
-            factors["letters in brackets that form no series"] = 0.85
-        if not tokens.texts:
-            factors["no text"] = 0.3
-        elif _headings(tokens) > 1:
-            factors["headings that may name panels"] = 0.7
-        confidence = _PLAIN_SINGLE
+        confidence, reasons = _PLAIN_SINGLE, _single_reasons(tokens, found)
     else:
-        confidence = _PLAIN
-        factors |= {doubt: _DOUBT_FACTORS.get(doubt, 0.9) for doubt in doubts}
-        factors |= _series_factors(series, subcaptions)
-        if _joint_notes(tokens, found, series):
-            factors["note in brackets about several panels"] = 0.65
-    known = {name.strip("().:[] ").lower() for name in known_identifiers} - {""}
+        confidence, reasons = _PLAIN, [*doubts, *_series_reasons(series, subcaptions)]
+        if _has_joint_note(tokens, found, series):
+            reasons.append("note in brackets about several panels")
+    factors = {reason: _FACTORS[reason] for reason in reasons}
+    known = {identifier.lower() for identifier in bare_identifiers(known_identifiers)} - {""}
     agreement = 0.0
     if known:
-        named = {label.lower() for label in series.labels} if series else set()
+        named = {identifier.lower() for identifier in series.identifiers} if series else set()
         agreement = len(known & named) / len(known | named)
         if agreement < 1 and (series is not None or len(known) > 1):
-            factors["identifiers differ from those in the figure"] = 0.3 + 0.7 * agreement
+            factors[_DIFFERENT] = _NO_AGREEMENT + (1 - _NO_AGREEMENT) * agreement
     for factor in factors.values():
         confidence *= factor
     if agreement == 1:
         confidence = 1 - (1 - confidence) / 2
-    reasons = sorted(factors, key=lambda reason: (factors[reason], reason))
-    return round(confidence, 4), tuple(reasons)
+    return round(confidence, 4), tuple(sorted(factors, key=lambda reason: (factors[reason], reason)))
+
+
+def _single_reasons(tokens: Tokens, found: Sequence[Mention]) -> list[str]:
+    reasons = []
+    if any(mention.form in {Form.BRACKETS, Form.HALF} for mention in found):
+        reasons.append("letters in brackets that form no series")
+    if not tokens.texts:
+        reasons.append("no text")
+    elif _headings(tokens) > 1:
+        reasons.append("headings that may name panels")
+    return reasons
 
 
 def _headings(tokens: Tokens) -> int:
@@ -92,36 +117,41 @@ def _headings(tokens: Tokens) -> int:
     return sum(texts[start][0].isalpha() and ":" in texts[start + 1 : start + 3] for start in tokens.sentence_starts)
 
 
-def _joint_notes(tokens: Tokens, found: Sequence[Mention], series: IdentifierSeries) -> bool:
+def _has_joint_note(tokens: Tokens, found: Sequence[Mention], series: IdentifierSeries) -> bool:
     """Whether a bracket that is no mention opens with two panels' names: "(A, B counterstained; bar = 8 µm)"."""
-    labels = set(series.labels)
+    identifiers = set(series.identifiers)
     read = {index for mention in found for index in range(mention.first, mention.last + 1)}
     texts = tokens.texts
     for index, closing in enumerate(tokens.partners):
-        if closing > index + 3 and index not in read and texts[index + 1] in labels and texts[index + 3] in labels:
+        if (
+            closing > index + 3
+            and index not in read
+            and texts[index + 1] in identifiers
+            and texts[index + 3] in identifiers
+        ):
             between = texts[index + 2].lower()
             if between in {",", "and", "&", "/"} or between in DASHES:
                 return True
     return False
 
 
-def _series_factors(series: IdentifierSeries, subcaptions: Sequence[Subcaption]) -> dict[str, float]:
-    factors: dict[str, float] = {}
+def _series_reasons(series: IdentifierSeries, subcaptions: Sequence[Subcaption]) -> list[str]:
+    reasons = []
     if series.missing:
-        factors["identifier missing in the series"] = 0.75
+        reasons.append("identifier missing in the series")
     if series.restarts:
-        factors["series of identifiers begins again"] = 0.9
+        reasons.append("series of identifiers begins again")
     if series.rivals:
-        factors["another series of identifiers"] = 0.95
+        reasons.append("another series of identifiers")
     if series.series in {Series.POSITION, Series.STEP}:
-        factors["panels named by position"] = 0.93
+        reasons.append("panels named by position")
     if all(item.mention.form is Form.BARE for item in series.mentions):
-        factors["identifiers without brackets"] = 0.95
+        reasons.append("identifiers without brackets")
     if all(item.mention.form in {Form.PARTIAL, Form.NOUN} for item in series.mentions):
-        factors["no identifier stands alone"] = 0.85
+        reasons.append("no identifier stands alone")
     texts = {subcaption.segments for subcaption in subcaptions}
     if any(not subcaption.text for subcaption in subcaptions):
-        factors["panel without text"] = 0.5
+        reasons.append("panel without text")
     elif len(texts) == 1 and len(series.mentions) > 1:
-        factors["all panels have the same text"] = 0.7
-    return factors
+        reasons.append("all panels have the same text")
+    return reasons

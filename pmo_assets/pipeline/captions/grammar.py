@@ -17,7 +17,8 @@ from typing import Final
 
 from pmo_assets.pipeline.captions.bracket_lists import add_bracket_lists, bracket_lists
 from pmo_assets.pipeline.captions.closing import LastSection, shared_from
-from pmo_assets.pipeline.captions.identifiers import Form, IdentifierSeries, LabelledMention, Mention, Series
+from pmo_assets.pipeline.captions.election import IdentifierSeries, PanelMention
+from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
 from pmo_assets.pipeline.captions.phrases import (
     BINDING,
     CONJUNCTIONS,
@@ -27,7 +28,8 @@ from pmo_assets.pipeline.captions.phrases import (
     is_adjectival,
     shared_end,
 )
-from pmo_assets.pipeline.captions.pieces import Piece, PieceList
+from pmo_assets.pipeline.captions.pieces import Doubt, Piece, PieceList
+from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.tails import (
     AFTER_TAIL,
     Role,
@@ -44,11 +46,19 @@ class ParsedCaption:
     """Pieces in caption order, and what the parser was not sure about."""
 
     pieces: tuple[Piece, ...]
-    doubts: tuple[str, ...]
+    doubts: tuple[Doubt, ...]
 
 
 # What stands before the second and later heads of a list.
 _LIST_LINKS: Final = frozenset({",", ";", ":", "and", "or", "&", "but", "while", "whereas"})
+
+# How far a rule looks, in tokens; bounds keep the work linear in the caption's length.
+_SUBJECT: Final = 4
+"""Tokens before an identifier in the subject of its sentence: "Values for panels A and C ..."."""
+_LONGEST_CLAUSE: Final = 14
+"""Tokens back from an identifier to the comma where its clause begins: ", with quantification in (c)"."""
+_LONGEST_PHRASE: Final = 8
+"""Tokens back from an identifier to the preposition of its phrase: "of the right (A, C) and left (B, D) eyes"."""
 
 
 @dataclass(slots=True)
@@ -57,7 +67,7 @@ class _Sentence:
     end: int
     first: int
     stop: int  # token after the last one
-    mentions: list[tuple[LabelledMention, Role]] = field(default_factory=list)
+    mentions: list[tuple[PanelMention, Role]] = field(default_factory=list)
 
 
 def parsed(tokens: Tokens, series: IdentifierSeries) -> ParsedCaption:
@@ -93,12 +103,12 @@ class _Parser:
     def __init__(self, tokens: Tokens, series: IdentifierSeries) -> None:
         self.tokens = tokens
         self.series = series
-        self.order = {label: index for index, label in enumerate(series.labels)}
+        self.order = {identifier: index for index, identifier in enumerate(series.identifiers)}
         self.found = PieceList(tokens, self.order)
         self.defined: set[str] = set()
-        self.owner: tuple[str, ...] = ()  # labels that a sentence without identifiers belongs to; empty: all
+        self.owner: tuple[str, ...] = ()  # panels that a sentence without identifiers belongs to; empty: all
         self.mode = "lead"
-        self.pending: list[int] = []  # pieces after a labelled sentence that may belong to the next one
+        self.pending: list[int] = []  # pieces after a sentence with identifiers that may belong to the next one
         self.section = LastSection()
         self.last_group: tuple[str, ...] = ()
         self.headed: set[str] = set()
@@ -111,9 +121,9 @@ class _Parser:
         for sentence in sentences:
             structural = self._structural(sentence)
             if structural:
-                self._labelled(sentence, structural)
+                self._identified(sentence, structural)
             else:
-                self._unlabelled(sentence)
+                self._unidentified(sentence)
         self._close()
         return ParsedCaption(self.found.finished(), tuple(dict.fromkeys(self.found.doubts)))
 
@@ -122,11 +132,10 @@ class _Parser:
         tokens = self.tokens
         starts = set(tokens.sentence_starts)
         count = len(tokens.texts)
-        follows_tail = (
-            False  # the identifier before stands after its text: "preoperative (A) and postoperative (B) OCT"
-        )
-        for labelled in self.series.mentions:
-            mention = labelled.mention
+        # whether the identifier before stands after its text: "preoperative (A) and postoperative (B) OCT"
+        follows_tail = False
+        for naming in self.series.mentions:
+            mention = naming.mention
             follower = mention.last + 1
             if mention.first in starts or mention.first == 0 or follower >= count:
                 continue
@@ -148,12 +157,12 @@ class _Parser:
             if stop > first
         ]
         position = 0
-        for labelled in self.series.mentions:
-            while position + 1 < len(sentences) and sentences[position].stop <= labelled.mention.first:
+        for naming in self.series.mentions:
+            while position + 1 < len(sentences) and sentences[position].stop <= naming.mention.first:
                 position += 1
             sentence = sentences[position]
-            role = role_of(tokens, labelled.mention, sentence.first, sentence.stop)
-            sentence.mentions.append((labelled, role))
+            role = role_of(tokens, naming.mention, sentence.first, sentence.stop)
+            sentence.mentions.append((naming, role))
         for sentence in sentences:
             _settled(tokens, sentence)
         return sentences
@@ -164,93 +173,95 @@ class _Parser:
         mentioned: set[str] = set()
         for sentence in sentences:
             chain = False
-            for labelled, role in sentence.mentions:
-                mention = labelled.mention
+            for naming, role in sentence.mentions:
+                mention = naming.mention
                 if role is Role.HEAD and mention.first == sentence.first:
-                    headed.update(labelled.labels)
+                    headed.update(naming.identifiers)
                     chain = True
                 elif role is Role.HEAD and (chain or self._before(mention) == ";"):
-                    headed.update(set(labelled.labels) - mentioned)
+                    headed.update(set(naming.identifiers) - mentioned)
                     chain = True
-                mentioned.update(labelled.labels)
+                mentioned.update(naming.identifiers)
         return headed
 
     def _before(self, mention: Mention) -> str:
         return self.tokens.texts[mention.first - 1].lower() if mention.first else ""
 
-    def _structural(self, sentence: _Sentence) -> list[tuple[LabelledMention, Role]]:
+    def _structural(self, sentence: _Sentence) -> list[tuple[PanelMention, Role]]:
         """The mentions that say whose text this is; the others refer to other panels and stay in the text."""
-        kept: list[tuple[LabelledMention, Role]] = []
+        kept: list[tuple[PanelMention, Role]] = []
         owner = set(self.owner)
         listing = False
         complete = self.defined >= self.headed and len(self.defined) == len(self.order)
-        for labelled, role in sentence.mentions:
-            mention, labels = labelled.mention, set(labelled.labels)
+        for naming, role in sentence.mentions:
+            mention, identifiers = naming.mention, set(naming.identifiers)
             if kept and kept[-1][1] is Role.HEAD:
-                owner = set(kept[-1][0].labels)
+                owner = set(kept[-1][0].identifiers)
             at_start = mention.first == sentence.first
             if role is Role.HEAD:
                 if at_start:
                     accepted = True
-                elif listing and (self._before(mention) in _LIST_LINKS or not labels <= (self.headed | self.defined)):
-                    accepted = labels != owner
-                elif labels <= self.headed:
+                elif listing and (
+                    self._before(mention) in _LIST_LINKS or not identifiers <= (self.headed | self.defined)
+                ):
+                    accepted = identifiers != owner
+                elif identifiers <= self.headed:
                     accepted = (
                         self.mode == "lead"
-                        or labels < owner
+                        or identifiers < owner
                         or self._before(mention) in {";", ":"}
                         or (complete and self._early(mention, sentence))
                     )
                 else:
-                    accepted = not labels <= self.defined or complete
-            elif labels <= self.headed and self.series.series is not Series.POSITION:
-                inside = len(owner) > 1 and labels < owner and mention.form is not Form.NOUN
+                    accepted = not identifiers <= self.defined or complete
+            elif identifiers <= self.headed and self.series.series is not Series.POSITION:
+                inside = len(owner) > 1 and identifiers < owner and mention.form is not Form.NOUN
                 leading = self.mode == "lead" and mention.form is Form.BRACKETS
-                second = complete and self._early(mention, sentence) and not labels <= owner
+                second = complete and self._early(mention, sentence) and not identifiers <= owner
                 accepted = inside or leading or second
             else:
-                accepted = mention.form is not Form.NOUN or not labels <= self.defined or self._early(mention, sentence)
+                accepted = (
+                    mention.form is not Form.NOUN or not identifiers <= self.defined or self._early(mention, sentence)
+                )
             if accepted:
-                kept.append((labelled, role))
+                kept.append((naming, role))
                 listing = listing or role is Role.HEAD
             elif self._before(mention) in {"in", "of", "from"}:
                 pass  # "arrows in (B)": the sentence needs the identifier
-            elif labels == owner and mention.form is Form.BRACKETS and self.mode != "lead":
+            elif identifiers == owner and mention.form is Form.BRACKETS and self.mode != "lead":
                 self.found.cuts.append((mention.start, mention.end))  # the panel's own identifier once more
-            elif len(labels) > 1 and mention.form is not Form.NOUN:
+            elif len(identifiers) > 1 and mention.form is not Form.NOUN:
                 self.found.doubts.append("several panels named inside another's text")
         return kept
 
     def _early(self, mention: Mention, sentence: _Sentence) -> bool:
         """Within the first words of a sentence, where its subject stands: "In (a) ...", "Values for panels A and C"."""
-        return mention.first - sentence.first <= 4
+        return mention.first - sentence.first <= _SUBJECT
 
     # -- one sentence --------------------------------------------------------------------------------------------
 
-    def _unlabelled(self, sentence: _Sentence) -> None:
+    def _unidentified(self, sentence: _Sentence) -> None:
         before = len(self.found.pieces)
         self.found.add(sentence.start, sentence.end, self.owner)
-        if len(self.found.pieces) == before:
-            return
         if self.mode == "tail":
             self.pending.append(before)
         elif self.mode in {"section", "group"}:
             self.section.trailing.append((before, sentence.first, sentence.stop))
 
-    def _labelled(self, sentence: _Sentence, structural: list[tuple[LabelledMention, Role]]) -> None:
-        new = any(set(labelled.labels) - self.defined for labelled, _ in structural)
+    def _identified(self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]]) -> None:
+        new = any(set(naming.identifiers) - self.defined for naming, _ in structural)
         if self.section.trailing and new:
             self.section.extra_sentences = True
         if new or self.mode != "section":
-            self._settle_pending(structural[0][0].labels, structural[0][1])
+            self._settle_pending(structural[0][0].identifiers, structural[0][1])
             self.section.trailing.clear()
         second_pass = not new
         if second_pass:
             self.found.doubts.append("identifiers named again")
         resumed = (self.owner, self.mode)
         since = len(self.found.pieces)
-        heads = [labelled for labelled, role in structural if role is Role.HEAD]
-        tails = [labelled for labelled, role in structural if role is not Role.HEAD]
+        heads = [naming for naming, role in structural if role is Role.HEAD]
+        tails = [naming for naming, role in structural if role is not Role.HEAD]
         led = bool(heads) and heads[0].mention.first > sentence.first
         lists = bracket_lists(self.tokens, heads, sentence.stop) if led else []
         if lists and all(tail.mention.last < heads[0].mention.first for tail in tails):
@@ -265,40 +276,40 @@ class _Parser:
                 self.found.doubts.append("identifiers before and after their text")
             add_tailed_sentence(self.found, (sentence.start, sentence.end), structural)
             self.owner, self.mode = (), "tail"
-        groups = [labelled.labels for labelled, _ in structural]
+        groups = [naming.identifiers for naming, _ in structural]
         distributed = distribute(self.found, since, (sentence.first, sentence.stop), groups)
         if not heads and not distributed and "respectively" in self.tokens.texts[sentence.first : sentence.stop]:
             self.found.doubts.append("panels distributed by 'respectively'")
-        for labelled, _ in structural:
-            self.defined.update(labelled.labels)
+        for naming, _ in structural:
+            self.defined.update(naming.identifiers)
         if second_pass and resumed[1] == "section":
             self.owner, self.mode = (), "closing"
 
-    def _doubt_tails(self, structural: list[tuple[LabelledMention, Role]]) -> None:
-        if any(labelled.mention.form is Form.NOUN for labelled, _ in structural):
+    def _doubt_tails(self, structural: list[tuple[PanelMention, Role]]) -> None:
+        if any(naming.mention.form is Form.NOUN for naming, _ in structural):
             self.found.doubts.append("identifier in running text")
         elif any(role is Role.INLINE for _, role in structural) and len(structural) > 1:
             self.found.doubts.append("identifier within its text")
         elif len(structural) > 1:
             self.found.doubts.append("several identifiers after their text in one sentence")
 
-    def _settle_pending(self, labels: tuple[str, ...], role: Role) -> None:
-        """Sentences between two labelled ones: text precedes a tail, so they belong to the next one."""
+    def _settle_pending(self, identifiers: tuple[str, ...], role: Role) -> None:
+        """Sentences between two with identifiers: text precedes a tail, so they belong to the next one."""
         for index in self.pending:
-            if role is Role.TAIL and not set(labels) <= self.defined:
-                self.found.relabel(index, labels)
+            if role is Role.TAIL and not set(identifiers) <= self.defined:
+                self.found.reassign(index, identifiers)
                 self.found.doubts.append("a sentence without identifier between labelled ones")
         self.pending.clear()
         if self.mode == "group" and self.section.trailing:
             for index, _, _ in self.section.trailing:
-                self.found.relabel(index, self.last_group)
+                self.found.reassign(index, self.last_group)
 
     def _headed_sentence(
-        self, sentence: _Sentence, structural: list[tuple[LabelledMention, Role]], heads: list[LabelledMention]
+        self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]], heads: list[PanelMention]
     ) -> None:
         tokens = self.tokens
         first = heads[0].mention
-        earlier = [labelled for labelled, _ in structural if labelled.mention.first < first.first]
+        earlier = [naming for naming, _ in structural if naming.mention.first < first.first]
         union = self.found.union(heads)
         lead = self.found.trimmed(sentence.start, first.start)
         has_lead = False
@@ -311,16 +322,16 @@ class _Parser:
             )
             if continues:
                 self.section.extra_sentences = True
-                self.found.add(*self._without_conjunction(sentence.first, first.first), self.section.labels)
+                self.found.add(*self._without_conjunction(sentence.first, first.first), self.section.identifiers)
             else:
                 has_lead = True
                 self.found.doubts.append("list inside a sentence")
                 self.found.add(*lead, union)
         ends = self._shared_ends(heads, sentence.stop, has_lead or len(heads) == len(self.order))
-        tails = [labelled for labelled, role in structural if role is not Role.HEAD]
+        tails = [naming for naming, role in structural if role is not Role.HEAD]
         tail = 0
-        for index, labelled in enumerate(heads):
-            mention = labelled.mention
+        for index, naming in enumerate(heads):
+            mention = naming.mention
             following = heads[index + 1].mention if index + 1 < len(heads) else None
             token_from, token_to = self._text_from(mention), following.first if following else sentence.stop
             if token_from >= token_to:
@@ -333,51 +344,51 @@ class _Parser:
             self.section.longest_item = max(self.section.longest_item, token_to - token_from)
             while tail < len(tails) and tails[tail].mention.first < mention.last:
                 tail += 1
-            inner: list[LabelledMention] = []
+            inner: list[PanelMention] = []
             while tail < len(tails) and tails[tail].mention.first < token_to:
                 inner.append(tails[tail])
                 tail += 1
             if inner:
                 self.found.doubts.append("identifiers within a section")
-                own = self._own_end(token_from, inner, labelled.labels)
+                own = self._own_end(token_from, inner, naming.identifiers)
                 if own is not None:
-                    self.found.add(span[0], tokens.starts[own], labelled.labels)
+                    self.found.add(span[0], tokens.starts[own], naming.identifiers)
                     span = (after_separator(tokens, tokens.ends[own - 1], span[1]), span[1])
                 add_tailed(self.found, *span, inner)
             elif (shared := ends.get(index)) is not None:
                 # the items before the last one need the rest, too: it is one piece that belongs to all of them
                 cut, holders = shared
                 self.found.doubts.append("end shared by several panels")
-                self.found.add(span[0], tokens.ends[cut - 1], labelled.labels)
+                self.found.add(span[0], tokens.ends[cut - 1], naming.identifiers)
                 self.found.add(tokens.starts[cut], span[1], self.found.union(holders))
             else:
-                self.found.add(*span, labelled.labels)
-        self.section.labels, self.section.first = heads[-1].labels, heads[-1].mention.first
-        self.last_group = union if has_lead else heads[-1].labels
+                self.found.add(*span, naming.identifiers)
+        self.section.identifiers, self.section.first = heads[-1].identifiers, heads[-1].mention.first
+        self.last_group = union if has_lead else heads[-1].identifiers
         if len(heads) > 1 and not has_lead:
             self.found.doubts.append("several panels in one sentence")
         if has_lead or (len(heads) > 1 and not self.section.extra_sentences and first.first == sentence.first):
             self.owner, self.mode = (), "group"
             if not has_lead and len(union) < len(self.order):
-                self.owner, self.mode = heads[-1].labels, "section"
+                self.owner, self.mode = heads[-1].identifiers, "section"
         else:
-            self.owner, self.mode = heads[-1].labels, "section"
+            self.owner, self.mode = heads[-1].identifiers, "section"
 
-    def _own_end(self, first: int, inner: list[LabelledMention], labels: tuple[str, ...]) -> int | None:
+    def _own_end(self, first: int, inner: list[PanelMention], identifiers: tuple[str, ...]) -> int | None:
         """Where an item's own text ends when a phrase that divides all panels anew is set behind it.
 
         "(A, B) Photographs; (C, D) scans of the right (A, C) and left (B, D) eyes": only "scans" is the item's own.
         """
         named = set(self.found.union(inner))
         until = inner[0].mention.first
-        if len(inner) == 1 and named.isdisjoint(labels):
+        if len(inner) == 1 and named.isdisjoint(identifiers):
             # "(b) β-actin, with quantification in (c)"
-            for index in range(until - 1, max(first, until - 14), -1):
+            for index in range(until - 1, max(first, until - _LONGEST_CLAUSE), -1):
                 if self.tokens.texts[index].lower() in {",", ";", "and"}:
                     return index
-        if len(inner) < 2 or named <= set(labels):
+        if len(inner) < 2 or named <= set(identifiers):
             return None
-        for index in range(until - 1, max(first, until - 8), -1):
+        for index in range(until - 1, max(first, until - _LONGEST_PHRASE), -1):
             if self.tokens.texts[index].lower() in PREPOSITIONS:
                 return index
         return None
@@ -402,8 +413,8 @@ class _Parser:
         return self.tokens.starts[first], self.tokens.ends[stop - 1]
 
     def _shared_ends(
-        self, heads: list[LabelledMention], stop: int, expected: bool
-    ) -> dict[int, tuple[int, list[LabelledMention]] | None]:
+        self, heads: list[PanelMention], stop: int, expected: bool
+    ) -> dict[int, tuple[int, list[PanelMention]] | None]:
         """Where the end that several items share begins, by the last of them, and None for those before it.
 
         "(A) FAF and (B) OCT | of the right eye; (C) FAF and (D) OCT | of the left eye" has two such lists.
@@ -414,15 +425,15 @@ class _Parser:
         """
         texts = self.tokens.texts
         starts = [0]
-        for index, labelled in enumerate(heads[1:], 1):
-            at = labelled.mention.first - 1
+        for index, naming in enumerate(heads[1:], 1):
+            at = naming.mention.first - 1
             if texts[at].lower() in {"and", "or", "&"}:
                 at -= 1
             if texts[at] == ";":
                 starts.append(index)
         if len(starts) == len(heads):
             starts = [0]  # nothing but single items: one list
-        found: dict[int, tuple[int, list[LabelledMention]] | None] = {}
+        found: dict[int, tuple[int, list[PanelMention]] | None] = {}
         for first, end in pairwise([*starts, len(heads)]):
             group = heads[first:end]
             linked = texts[group[-1].mention.first - 1].lower() in {"and", "or", "&"}
@@ -449,7 +460,7 @@ class _Parser:
         if unsure:
             self.found.doubts.append("closing sentences may concern one panel or all")
         for index, _, _ in self.section.trailing[shared:]:
-            self.found.relabel(index, ())
+            self.found.reassign(index, ())
 
 
 def _settled(tokens: Tokens, sentence: _Sentence) -> None:
@@ -466,28 +477,28 @@ def _settled(tokens: Tokens, sentence: _Sentence) -> None:
 
 
 def _referred(
-    tokens: Tokens, sentence: _Sentence, mentions: list[tuple[LabelledMention, Role]]
-) -> list[tuple[LabelledMention, Role]]:
+    tokens: Tokens, sentence: _Sentence, mentions: list[tuple[PanelMention, Role]]
+) -> list[tuple[PanelMention, Role]]:
     """The mentions with those of "X (a) and Y (b); the arrow in (b) marks Z" within their text.
 
     A head would be the first time that its panels are named.
     """
-    settled: list[tuple[LabelledMention, Role]] = []
+    settled: list[tuple[PanelMention, Role]] = []
     named: set[str] = set()
     for item, role in mentions:
         before = tokens.texts[item.mention.first - 1].lower() if item.mention.first > sentence.first else ""
-        refers = role is Role.HEAD and before in {"in", "of"} and named >= set(item.labels)
+        refers = role is Role.HEAD and before in {"in", "of"} and named >= set(item.identifiers)
         settled.append((item, Role.INLINE if refers and settled[0][1] is not Role.HEAD else role))
-        named.update(item.labels)
+        named.update(item.identifiers)
     return settled
 
 
-def _paired(tokens: Tokens, sentence: _Sentence) -> list[tuple[LabelledMention, Role]]:
+def _paired(tokens: Tokens, sentence: _Sentence) -> list[tuple[PanelMention, Role]]:
     """The mentions with those of "before (A) and after (B) treatment" all within their text.
 
     Alone, the second looks like a head; the first, behind a word of the same kind, says that it is none.
     """
-    settled: list[tuple[LabelledMention, Role]] = []
+    settled: list[tuple[PanelMention, Role]] = []
     suspended = False
     for item, role in sentence.mentions:
         before = tokens.texts[item.mention.first - 1].lower() if item.mention.first > sentence.first else ""

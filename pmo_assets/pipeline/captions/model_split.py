@@ -39,6 +39,23 @@ _MAX_QUOTED: Final = 4_000
 _MAX_RANGE: Final = 30
 _RANGE_WORDS: Final = frozenset({"to", "through", "thru"})
 
+# What a fitting answer looks like; an answer beyond these bounds is sent back with the reason.
+_WORDS_PER_FOREIGN: Final = 10
+"""One word in so many may be the model's own ("shown" for "seen"); one, too, of `_WORDS_FOR_ONE` words and more."""
+_WORDS_FOR_ONE: Final = 4
+_FREE_SEGMENTS: Final = 2
+_WORDS_PER_SEGMENT: Final = 3
+"""A subcaption has `_FREE_SEGMENTS` ranges of the caption and one more for so many words: scattered words are none."""
+_LONGER: Final = (2, 100)
+"""Times the caption's characters, plus characters, that a subcaption may have before it is looked at."""
+_QUOTED_WORDS: Final = 8
+"""Foreign words that the model is told at most."""
+
+# How many tokens an answer may take (`_longest_answer`).
+_ANSWER_FRAME: Final = 256
+_PANEL_FRAME: Final = 32
+_CHARACTERS_PER_TOKEN: Final = 2
+
 # How sure an answer is, 0..1. The paper's model reaches a mean BLEU of 0.913 where its identifiers are right; a reading
 # that a second source confirms is surer than one that stands alone. Not calibrated: that takes annotated answers.
 _CONFIRMED: Final = 0.92
@@ -175,8 +192,8 @@ def _split(
             spent,
         )
         reasks += more
-    named = {name.casefold() for name in identifiers}
-    agreed = any({name.casefold() for name in names} == named for names in confirmed)
+    named = {identifier.casefold() for identifier in identifiers}
+    agreed = any({identifier.casefold() for identifier in others} == named for others in confirmed)
     confidence = (_CONFIRMED if agreed else _UNCONFIRMED) * _PER_REASK**reasks
     reasons = [] if agreed else ["identifiers that only the language model sees"]
     if reasks:
@@ -223,7 +240,8 @@ def _longest_answer(given: Mapping[str, Any]) -> int:
     A token has about four characters of English; half as many here, for names, numbers and the JSON around them.
     """
     panels = len(given.get("identifiers", ())) or 1
-    return 256 + panels * (len(given["caption"]) + _MAX_IDENTIFIER_LENGTH + 32) // 2
+    characters = panels * (len(given["caption"]) + _MAX_IDENTIFIER_LENGTH + _PANEL_FRAME)
+    return _ANSWER_FRAME + characters // _CHARACTERS_PER_TOKEN
 
 
 def _parsed(response: type[_Response], text: str) -> _Response:
@@ -241,25 +259,33 @@ def fitting_identifiers(caption: str, answer: PanelIdentifiers) -> tuple[str, ..
     Raises:
         MisfittingAnswer: if one occurs twice or does not stand in the caption, alone or as part of a range.
     """
-    written = _written_names(caption)
-    folded = {item.casefold() for item in written}
+    written = _written_words(caption)
+    folded = {word.casefold() for word in written}
     identifiers: list[str] = []
     for raw in answer.identifiers:
-        name = " ".join(raw.strip(" \t\n().,:;[]").split())
-        if not name:
+        identifier = _answered_identifier(raw)
+        if not identifier:
             raise MisfittingAnswer("an identifier is empty.")
-        if name not in written and name.swapcase() in written and len(name) <= 2:
-            name = name.swapcase()
-        parts = re.findall(r"[^\W\d_]+|\d+", name)
-        if not parts or (name.casefold() not in folded and not all(part.casefold() in folded for part in parts)):
-            raise MisfittingAnswer(f'the caption names no panel "{name}".')
-        if name in identifiers:
-            raise MisfittingAnswer(f'the identifier "{name}" occurs twice.')
-        identifiers.append(name)
+        if identifier not in written and identifier.swapcase() in written and len(identifier) <= 2:
+            identifier = identifier.swapcase()
+        parts = re.findall(r"[^\W\d_]+|\d+", identifier)
+        if not parts or (identifier.casefold() not in folded and not all(part.casefold() in folded for part in parts)):
+            raise MisfittingAnswer(f'the caption names no panel "{identifier}".')
+        if identifier in identifiers:
+            raise MisfittingAnswer(f'the identifier "{identifier}" occurs twice.')
+        identifiers.append(identifier)
     return tuple(identifiers)
 
 
-def _written_names(caption: str) -> set[str]:
+def _answered_identifier(raw: str) -> str:
+    """Drop what a model sets around an identifier, list marks too; inner spaces ("top  row") become single ones.
+
+    Wider than `identifier_lists.bare_identifiers`, which reads what a figure shows, not what a model writes.
+    """
+    return " ".join(raw.strip(" \t\n().,:;[]").split())
+
+
+def _written_words(caption: str) -> set[str]:
     """Return the caption's words, and what its ranges stand for: "a-d" names a, b, c and d."""
     tokens = tokenized(caption)
     written = {text for text in tokens.texts if text[0].isalnum()}
@@ -275,15 +301,15 @@ _ROMAN: Final = [
 
 
 def _between(first: str, last: str) -> set[str]:
-    """Return the names of a range; empty when it is none."""
+    """Return the identifiers of a range; empty when it is none."""
     prefix = re.match(r"[^\W\d_]?", first)
     stem = prefix.group() if prefix else ""
     if first[len(stem) :].isdecimal() and last.removeprefix(stem).isdecimal() and max(len(first), len(last)) <= 3:
         low, high = int(first[len(stem) :]), int(last.removeprefix(stem))
         return {f"{stem}{number}" for number in range(low, min(high, low + _MAX_RANGE) + 1)}
     if first.casefold() in _ROMAN and last.casefold() in _ROMAN and max(len(first), len(last)) > 1:
-        names = _ROMAN[_ROMAN.index(first.casefold()) : _ROMAN.index(last.casefold()) + 1]
-        return {name.upper() if first.isupper() else name for name in names}
+        numerals = _ROMAN[_ROMAN.index(first.casefold()) : _ROMAN.index(last.casefold()) + 1]
+        return {numeral.upper() if first.isupper() else numeral for numeral in numerals}
     if len(first) == len(last) == 1 and first.isalpha() and last.isalpha() and first.isupper() == last.isupper():
         return {chr(code) for code in range(ord(first), min(ord(last), ord(first) + _MAX_RANGE) + 1)}
     return set()
@@ -296,41 +322,41 @@ def fitting_subcaptions(caption: str, identifiers: Sequence[str], answer: PanelS
         MisfittingAnswer: if an identifier is missing, invented or answered twice, or a text is not the caption's.
     """
     texts: dict[str, str] = {}
-    by_folded = {name.casefold(): name for name in reversed(identifiers)}
+    by_folded = {identifier.casefold(): identifier for identifier in reversed(identifiers)}
     for item in answer.subcaptions:
-        raw = " ".join(item.identifier.strip(" \t\n().,:;[]").split())
-        name = raw if raw in identifiers else by_folded.get(raw.casefold())
-        if name is None:
+        raw = _answered_identifier(item.identifier)
+        identifier = raw if raw in identifiers else by_folded.get(raw.casefold())
+        if identifier is None:
             raise MisfittingAnswer(f'"{raw}" is none of the identifiers {", ".join(identifiers)}.')
-        if name in texts:
-            raise MisfittingAnswer(f'the identifier "{name}" is answered twice.')
-        texts[name] = item.subcaption
-    if missing := [name for name in identifiers if name not in texts]:
+        if identifier in texts:
+            raise MisfittingAnswer(f'the identifier "{identifier}" is answered twice.')
+        texts[identifier] = item.subcaption
+    if missing := [identifier for identifier in identifiers if identifier not in texts]:
         raise MisfittingAnswer(f"no subcaption for {', '.join(missing)}.")
-    return tuple(_fitting_subcaption(caption, name, texts[name]) for name in identifiers)
+    return tuple(_fitting_subcaption(caption, identifier, texts[identifier]) for identifier in identifiers)
 
 
-def _fitting_subcaption(caption: str, name: str, text: str) -> Subcaption:
-    if len(text) > 2 * len(caption) + 100:
-        raise MisfittingAnswer(f'the subcaption of "{name}" is longer than the caption.')
-    found = aligned(caption, _without_identifier(text, name))
+def _fitting_subcaption(caption: str, identifier: str, text: str) -> Subcaption:
+    if len(text) > _LONGER[0] * len(caption) + _LONGER[1]:
+        raise MisfittingAnswer(f'the subcaption of "{identifier}" is longer than the caption.')
+    found = aligned(caption, _without_identifier(text, identifier))
     if not found.words:
-        raise MisfittingAnswer(f'the subcaption of "{name}" is empty.')
-    tolerated = max(found.words // 10, 1 if found.words >= 4 else 0)
+        raise MisfittingAnswer(f'the subcaption of "{identifier}" is empty.')
+    tolerated = max(found.words // _WORDS_PER_FOREIGN, 1 if found.words >= _WORDS_FOR_ONE else 0)
     if len(found.foreign) > tolerated:
-        quoted = ", ".join(found.foreign[:8])
+        quoted = ", ".join(found.foreign[:_QUOTED_WORDS])
         raise MisfittingAnswer(
-            f'the subcaption of "{name}" has words that are not in the caption or not in its order: {quoted}.'
+            f'the subcaption of "{identifier}" has words that are not in the caption or not in its order: {quoted}.'
         )
-    if len(found.segments) > 2 + found.words // 3:
-        raise MisfittingAnswer(f'the subcaption of "{name}" is put together from single words of the caption.')
+    if len(found.segments) > _FREE_SEGMENTS + found.words // _WORDS_PER_SEGMENT:
+        raise MisfittingAnswer(f'the subcaption of "{identifier}" is put together from single words of the caption.')
     joined = join_segments(caption, found.segments)
     if not joined:
-        raise MisfittingAnswer(f'the subcaption of "{name}" is empty.')
-    return Subcaption(name, joined, found.segments)
+        raise MisfittingAnswer(f'the subcaption of "{identifier}" is empty.')
+    return Subcaption(identifier, joined, found.segments)
 
 
-def _without_identifier(text: str, name: str) -> str:
+def _without_identifier(text: str, identifier: str) -> str:
     """Drop the panel's own identifier where the model left it in front: "(A) Fundus" or "A: Fundus"."""
-    escaped = re.escape(name)
+    escaped = re.escape(identifier)
     return re.sub(rf"\A\s*(?:[(\[]\s*{escaped}\s*[)\]]|{escaped}\s*[).:])\s*", "", text, count=1, flags=re.IGNORECASE)

@@ -78,6 +78,37 @@ PAIRS: Final = (
     frozenset({"anterior", "posterior"}), frozenset({"inner", "outer"}),
 )  # fmt: skip
 
+# How long phrases are, in words or tokens; what is longer is no item beside the others but a text of its own.
+_LONGEST_ITEM: Final = 12
+"""Words of an item that a lead can be shared with."""
+_LONGEST_ALIKE: Final = 9
+"""Words of an item that another one can be told by its likeness to alone, without a rule of meaning."""
+_LEAD: Final = 24
+"""Tokens back from the first identifier within which its item begins."""
+_ALIKE_LEAD: Final = 14
+"""The same where likeness alone tells."""
+_EXAMINATION: Final = 6
+"""Tokens of a phrase within which the name of its examination ends."""
+_TIME: Final = 4
+"""Tokens of a phrase within which a time ends: "6 months", "one and a half years"."""
+_ADJECTIVE_PHRASE: Final = 4
+"""Tokens of an item with its noun beside which an adjective alone is an item: "right (A) and left eye (B)"."""
+_SAME_NOUN: Final = 4
+"""Tokens of an item that ends with the noun of the one before it: "early phase (A) and late phase (B)"."""
+_ENDLESS_ITEM: Final = 8
+"""Words of an item whose end may be shared with the last one."""
+_WITHOUT_END: Final = 5
+"""Words of an item whose end is looked for at a preposition of the last item."""
+_END_LATER: Final = 4
+"""Words by which the last item may be longer before that preposition, this one included."""
+_COMPOUND: Final = 2
+"""Words, hyphenated ones counted once, of an item without its noun: "wild-type", "treated diabetic"."""
+
+# How unlike an item may be (`_alike_start`): words that it is longer or shorter than the others on average, plus
+# prepositions that it has more or less, less a bonus where it begins as they do.
+_ALIKE_BONUS: Final = 3
+_MOST_UNLIKE: Final = 3
+
 
 def is_adjectival(word: str) -> bool:
     """Whether a word is likely to need a noun after it: "right", "choroidal", "treated"."""
@@ -98,7 +129,7 @@ def lacks_noun(word: str) -> bool:
 
 def names_examination(tokens: Tokens, first: int, stop: int) -> bool:
     """Whether the phrase in tokens [first, stop) begins with the name of an examination: "late-phase FA of the eye"."""
-    for index in range(first, min(stop, first + 6)):
+    for index in range(first, min(stop, first + _EXAMINATION)):
         word = tokens.texts[index].lower()
         if _is_modality(word):
             return True
@@ -141,9 +172,9 @@ def lead_end(tokens: Tokens, first: int, stop: int, items: Sequence[tuple[int, i
     if not items or any(start >= end for start, end in items):
         return None
     spans = [[text.lower() for text in texts[start:end] if text[0].isalnum()] for start, end in items]
-    if any(not span or len(span) > 12 or not VERBS.isdisjoint(span) for span in spans):
+    if any(not span or len(span) > _LONGEST_ITEM or not VERBS.isdisjoint(span) for span in spans):
         return None  # clauses of their own
-    lowest = max(stop - 24, first)
+    lowest = max(stop - _LEAD, first)
     if SHOWING.isdisjoint(spans[0]):
         for index in range(stop - 1, lowest - 1, -1):
             if texts[index].lower() in SHOWING:
@@ -158,7 +189,7 @@ def lead_end(tokens: Tokens, first: int, stop: int, items: Sequence[tuple[int, i
             # an article alone is no lead
             alone = all(text.lower() in ARTICLES for text in texts[first:found])
             return None if alone else found
-    if any(len(span) > 9 for span in spans):
+    if any(len(span) > _LONGEST_ALIKE for span in spans):
         return None
     return _alike_start(tokens, (first, lowest, stop), spans)
 
@@ -187,7 +218,12 @@ def _adjective_start(tokens: Tokens, lowest: int, stop: int, start: int, end: in
     """ "of the | right (A) and left eye (B)": an adjective without its noun is the whole item."""
     texts = tokens.texts
     body = _determiners(tokens, start, end)
-    if body >= end or not is_adjectival(texts[stop - 1]) or not is_adjectival(texts[body]) or end - body > 4:
+    if (
+        body >= end
+        or not is_adjectival(texts[stop - 1])
+        or not is_adjectival(texts[body])
+        or end - body > _ADJECTIVE_PHRASE
+    ):
         return None
     if texts[stop - 1].endswith("ed") and end - body > 1 and not texts[body].endswith("ed"):
         return None  # "the area outlined (A), the same area (B)"
@@ -207,10 +243,9 @@ def _side_start(tokens: Tokens, lowest: int, stop: int, start: int, end: int) ->
 
 
 def _is_time(tokens: Tokens, start: int, end: int) -> bool:
+    """Whether the phrase in tokens [start, end), one at least, begins with a time: "baseline", "6 months"."""
     texts = tokens.texts
-    head = [text.lower() for text in texts[start : min(start + 4, end)]]
-    if not head:
-        return False
+    head = [text.lower() for text in texts[start : min(start + _TIME, end)]]
     numbered = head[0][0].isdigit() or head[0] in {"one", "two", "three", "four", "five", "six", "several", "twelve"}
     return head[0] in _TIMES or (numbered and not _TIMES.isdisjoint(head[1:]))
 
@@ -269,7 +304,7 @@ def _same_noun_start(tokens: Tokens, lowest: int, stop: int, start: int, end: in
     """ "FA, | early phase (A) and late phase (B)": a noun stands beside itself."""
     texts = tokens.texts
     at = stop - (end - start)
-    if end - start > 4 or at <= lowest or texts[stop - 1].lower() != texts[end - 1].lower():
+    if end - start > _SAME_NOUN or at <= lowest or texts[stop - 1].lower() != texts[end - 1].lower():
         return None
     return at if _bounds(texts[at - 1]) else None
 
@@ -299,7 +334,7 @@ def _alike_start(tokens: Tokens, span: tuple[int, int, int], items: list[list[st
     bound = sum(sum(word in PREPOSITIONS for word in item) for item in items) / len(items)
     best: tuple[float, int] | None = None
     inside = 0
-    for index in range(stop - 1, max(stop - 14, lowest, first + 1) - 1, -1):
+    for index in range(stop - 1, max(stop - _ALIKE_LEAD, lowest, first + 1) - 1, -1):
         inside += texts[index].lower() in PREPOSITIONS
         if not tokens.gap(index):
             continue  # "H&E": one word
@@ -311,10 +346,10 @@ def _alike_start(tokens: Tokens, span: tuple[int, int, int], items: list[list[st
             continue
         if not alike and word not in BINDING and word != ":" and not word.endswith("ing") and word not in SHOWING:
             continue
-        distance = abs((stop - index) - mean) + abs(inside - bound) - (3 if alike else 0)
+        distance = abs((stop - index) - mean) + abs(inside - bound) - (_ALIKE_BONUS if alike else 0)
         if best is None or distance < best[0]:
             best = (distance, index)
-    if best is None or best[0] > 3:
+    if best is None or best[0] > _MOST_UNLIKE:
         return None
     cut = best[1]
     if texts[cut].lower() in ARTICLES and opening not in ARTICLES and cut + 1 < stop:
@@ -334,7 +369,7 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
         span = [text for text in texts[start:end] if text != ","]
         while span and span[-1].lower() in {"and", "or", "&"}:
             span.pop()
-        if not span or len(span) > 8 or ";" in span:
+        if not span or len(span) > _ENDLESS_ITEM or ";" in span:
             return None
         spans.append(span)
     if stop > last and texts[stop - 1] in STOPS:
@@ -347,13 +382,18 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
         # "(A) before and (B) 3 months after surgery"
         return next((index + 1 for index in range(last, stop - 1) if texts[index].lower() in SUSPENDED), None)
     longest = max(map(len, spans))
-    if longest > 5 or any(word.lower() in PREPOSITIONS for span in spans for word in span):
+    if longest > _WITHOUT_END or any(word.lower() in PREPOSITIONS for span in spans for word in span):
         return None
     noun = _noun_start(tokens, [_compounds(span) for span in spans], last, stop)
     if noun is not None:
         return noun
     return next(
-        (at for at in range(last + 1, min(stop, last + longest + 4)) if texts[at].lower() in _SHARED_PREPOSITIONS), None
+        (
+            at
+            for at in range(last + 1, min(stop, last + longest + _END_LATER))
+            if texts[at].lower() in _SHARED_PREPOSITIONS
+        ),
+        None,
     )
 
 
@@ -380,7 +420,7 @@ def _noun_start(tokens: Tokens, spans: Sequence[list[str]], last: int, stop: int
     for at in range(stop - 2, last - 1, -1):
         if any(span[-1] == texts[at] for span in spans) and is_adjectival(texts[at]):
             return at + 1  # "(a) control, (b) diabetic and (c) treated diabetic rats"
-    if length > 2 or any(len(span) != length or not _modifies(span[-1]) for span in spans):
+    if length > _COMPOUND or any(len(span) != length or not _modifies(span[-1]) for span in spans):
         return None
     at = last
     for _ in range(length):

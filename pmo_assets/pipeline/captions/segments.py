@@ -61,7 +61,7 @@ def join_segments(caption: str, segments: Iterable[tuple[int, int]]) -> str:
         tail, last = piece, end
     text = "".join(parts).strip()
     trimmed = text.rstrip(_SEPARATORS + " ")
-    if trimmed and text and caption.rstrip()[-1:] in _TERMINAL and trimmed[-1] not in _TERMINAL:
+    if trimmed and caption.rstrip()[-1:] in _TERMINAL and trimmed[-1] not in _TERMINAL:
         text = trimmed + "."
     return text
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pmo_assets.pipeline.captions.confidence import split_confidence
+from pmo_assets.pipeline.captions.election import elected_series
 from pmo_assets.pipeline.captions.grammar import parsed
-from pmo_assets.pipeline.captions.identifiers import elected_series, mentions
+from pmo_assets.pipeline.captions.identifier_mentions import mentions
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.tokens import tokenized
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
@@ -32,16 +33,16 @@ def split_caption(caption: str, known_identifiers: Sequence[str] = ()) -> Captio
         whole = Subcaption(None, caption, ((0, len(caption)),))
         return CaptionSplit((whole,), confidence, reasons)
     parse = parsed(tokens, series)
-    segments: dict[str, list[tuple[int, int]]] = {label: [] for label in series.labels}
+    segments: dict[str, list[tuple[int, int]]] = {identifier: [] for identifier in series.identifiers}
     for piece in parse.pieces:
-        for label in piece.labels or series.labels:
-            ranges = segments[label]
+        for identifier in piece.identifiers or series.identifiers:
+            ranges = segments[identifier]
             if ranges and not caption[ranges[-1][1] : piece.start].strip():
                 ranges[-1] = (ranges[-1][0], piece.end)
             else:
                 ranges.append((piece.start, piece.end))
     subcaptions = tuple(
-        Subcaption(label, join_segments(caption, ranges), tuple(ranges)) for label, ranges in segments.items()
+        Subcaption(identifier, join_segments(caption, ranges), tuple(ranges)) for identifier, ranges in segments.items()
     )
     confidence, reasons = split_confidence(tokens, found, series, subcaptions, parse.doubts, known_identifiers)
     return CaptionSplit(subcaptions, confidence, reasons)

@@ -14,7 +14,8 @@ from enum import Enum
 from itertools import pairwise
 from typing import Final
 
-from pmo_assets.pipeline.captions.identifiers import Form, LabelledMention, Mention
+from pmo_assets.pipeline.captions.election import PanelMention
+from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
 from pmo_assets.pipeline.captions.phrases import (
     ARTICLES,
     CONJUNCTIONS,
@@ -44,11 +45,20 @@ AFTER_TAIL: Final = frozenset({".", ";", ",", ":", ")", "!", "?", "]"})
 _CONTRASTS: Final = frozenset({"whereas", "while", "but"})
 # What continues the item before it and no other one: "(A) showing edema and ...".
 _OWN_CONTINUATIONS: Final = SHOWING | VERBS | words("with which where whose that indicating suggesting having taken")
+# Lengths in tokens, the identifiers' own left out.
+_BRIEF: Final = 6
+"""Text between the last two identifiers that no separator divides: "images (A) of the same eye (B)."."""
+_BARE: Final = 2
+"""Adjectives without their noun: "right", "early postoperative"."""
+_WITH_NOUN: Final = 5
+"""The item that has the noun: "late postoperative OCT image"."""
+_ONLY_A_STOP: Final = 40
+"""Characters at the end of a clause in which a letter or digit says that they are text."""
 _LEADING_LINKS: Final = ("and ", "or ", "as well as ", "& ", "but also ", "but ", "whereas ", "while ")
 
 
 def add_tailed_sentence(
-    pieces: PieceList, span: tuple[int, int], structural: Sequence[tuple[LabelledMention, Role]]
+    pieces: PieceList, span: tuple[int, int], structural: Sequence[tuple[PanelMention, Role]]
 ) -> None:
     """Add the pieces of a sentence in characters [start, end) without heads."""
     start = _announced(pieces, span[0], structural)
@@ -57,14 +67,14 @@ def add_tailed_sentence(
         add_tailed(pieces, after_separator(pieces.tokens, begin, end), end, tails)
 
 
-def _announced(pieces: PieceList, start: int, structural: Sequence[tuple[LabelledMention, Role]]) -> int:
+def _announced(pieces: PieceList, start: int, structural: Sequence[tuple[PanelMention, Role]]) -> int:
     """Give what stands before a colon to all panels that follow: "Imaging of case 2: photograph (A), OCT (B)".
 
     Returns:
         Where the text of the panels begins.
     """
     tokens = pieces.tokens
-    tails = [labelled for labelled, _ in structural]
+    tails = [naming for naming, _ in structural]
     first = bisect_left(tokens.starts, start)
     before = tokens.texts[first : tails[0].mention.first]
     if len(tails) < 2 or ":" not in before[1:-1]:
@@ -75,18 +85,18 @@ def _announced(pieces: PieceList, start: int, structural: Sequence[tuple[Labelle
 
 
 def _clauses(
-    tokens: Tokens, span: tuple[int, int], structural: Sequence[tuple[LabelledMention, Role]]
-) -> list[tuple[int, int, list[LabelledMention]]]:
+    tokens: Tokens, span: tuple[int, int], structural: Sequence[tuple[PanelMention, Role]]
+) -> list[tuple[int, int, list[PanelMention]]]:
     """The sentence cut where a clause with a panel of its own ends.
 
     "X (a) shows Y; Z (b) shows W", "in X (a), Y is flat, whereas in Z (b) it is not", "the left panel shows X and the
     right panel shows Y".
     """
-    tails = [labelled for labelled, _ in structural]
+    tails = [naming for naming, _ in structural]
     inline = any(role is Role.INLINE for _, role in structural)
     links = [tokens.texts[left.mention.last + 1] == ";" for left, _ in pairwise(tails)]
     inline = inline or (any(links) and not all(links))  # "FA, early (A) and late phase (B); ICGA, early (C) and ..."
-    clauses: list[tuple[int, int, list[LabelledMention]]] = []
+    clauses: list[tuple[int, int, list[PanelMention]]] = []
     start, group = span[0], [tails[0]]
     for left, right in pairwise(tails):
         opening = tokens.texts[bisect_left(tokens.starts, start)].lower()
@@ -126,34 +136,34 @@ def _clause_end(tokens: Tokens, gap: tuple[int, int], inline: bool, prefixed: bo
     return next((tokens.ends[first + at] for at in ends if texts[at] == ","), None)
 
 
-def add_tailed(pieces: PieceList, start: int, end: int, tails: Sequence[LabelledMention]) -> None:
+def add_tailed(pieces: PieceList, start: int, end: int, tails: Sequence[PanelMention]) -> None:
     """Add the pieces of one clause in characters [start, end)."""
     if len(tails) == 1:
-        _add_cut(pieces, start, tails[0].mention, end, tails[0].labels)
+        _add_cut(pieces, start, tails[0].mention, end, tails[0].identifiers)
         return
     position = start
-    settled: set[str] = set()  # labels before the text that is only theirs
+    settled: set[str] = set()  # identifiers before the text that is only theirs
     for first, stop in _rounds(tails):
         position = _add_round(pieces, position, end, tails[first:stop], settled)
     _add_rest(pieces, position, end, pieces.union(tails), settled)
 
 
-def _rounds(tails: Sequence[LabelledMention]) -> list[tuple[int, int]]:
+def _rounds(tails: Sequence[PanelMention]) -> list[tuple[int, int]]:
     """Ranges of tails in which no panel is named twice.
 
     "FAF (A, B) and OCT (C, D) in patient 1 (A, C) and patient 2 (B, D)" has two rounds.
     """
     starts = [0]
     named: set[str] = set()
-    for index, labelled in enumerate(tails):
-        if named & set(labelled.labels):
+    for index, naming in enumerate(tails):
+        if named & set(naming.identifiers):
             starts.append(index)
             named = set()
-        named.update(labelled.labels)
+        named.update(naming.identifiers)
     return list(zip(starts, [*starts[1:], len(tails)], strict=True))
 
 
-def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[LabelledMention], settled: set[str]) -> int:
+def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[PanelMention], settled: set[str]) -> int:
     """Add the pieces of a lead and its items from offset `position`; returns the offset after the last tail."""
     tokens = pieces.tokens
     begins = after_separator(tokens, position, group[0].mention.start)
@@ -187,15 +197,15 @@ def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[Label
         begins = tokens.starts[lead]
         lead_word = tokens.texts[lead - 1].lower()
     known: set[str] = set()
-    for index, labelled in enumerate(group):
-        mention, owners = labelled.mention, labelled.labels
+    for index, naming in enumerate(group):
+        mention, owners = naming.mention, naming.identifiers
         here = begins if index == 0 else after_separator(tokens, position, mention.start)
         continuation = continuations[index]
         if continuation is not None:
             pieces.doubts.append("text between identifiers without a separator")
             opening = tokens.texts[continuation[0]].lower()
             own = opening in _OWN_CONTINUATIONS or opening in OPENING
-            holders = group[index - 1].labels if own else pieces.ordered(known)
+            holders = group[index - 1].identifiers if own else pieces.ordered(known)
             settled.update(holders)
             stop = tokens.ends[continuation[1] - 1]
             pieces.add(here, stop, holders)
@@ -222,14 +232,14 @@ def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[Label
             pieces.add(here, tokens.starts[at], owners)
             pieces.add(tokens.starts[at], mention.start, pieces.union(group[since : index + 1]))
         if mention.form in {Form.PARTIAL, Form.NOUN} or _referring(tokens, mention):
-            _add_mention(pieces, mention, labelled.labels)
+            _add_mention(pieces, mention, naming.identifiers)
         position = mention.end
-        known.update(labelled.labels)
+        known.update(naming.identifiers)
     return position
 
 
 def _sublists(
-    tokens: Tokens, group: Sequence[LabelledMention], first: tuple[int, int], others: Sequence[tuple[int, int]]
+    tokens: Tokens, group: Sequence[PanelMention], first: tuple[int, int], others: Sequence[tuple[int, int]]
 ) -> list[int]:
     """Positions where lists begin in "photograph (A), and scans through the fovea (B) and the disc (C)"; or [].
 
@@ -275,7 +285,7 @@ def _unjoined(tokens: Tokens, mention: Mention) -> bool:
 
 def _brief(left: Mention, right: Mention, end: int) -> bool:
     """Whether a few words without a separator end the sentence: "images (A) of the same eye (B)."."""
-    return right.first - left.last <= 7 and right.end >= end - 1
+    return right.first - left.last - 1 <= _BRIEF and right.end >= end - 1
 
 
 def _boundary(tokens: Tokens, gap: tuple[int, int], final: bool) -> int | None:
@@ -289,7 +299,7 @@ def _boundary(tokens: Tokens, gap: tuple[int, int], final: bool) -> int | None:
         return first
     if texts[0] in OPENING and first < tokens.partners[first] < stop - 1:
         return tokens.partners[first] + 1  # "age (A) (r = 0.12, p = 0.3) and BMI (B)"
-    if final and len(texts) <= 6:
+    if final and len(texts) <= _BRIEF:
         return None
     depth = 0  # within brackets nothing ends
     commas: list[int] = []
@@ -321,10 +331,10 @@ def _head_nouns(
             start += 1
         body = [text for text in tokens.texts[start:stop] if text[0].isalnum()]
         adjectives = next((at for at, text in enumerate(body) if not lacks_noun(text)), len(body))
-        if body and adjectives == len(body) and len(body) <= 2:
+        if body and adjectives == len(body) and len(body) <= _BARE:
             bare, length = (index if bare is None else bare), max(length, len(body))
             continue
-        short = 2 <= len(body) <= 5 and not any(text.lower() in PREPOSITIONS for text in body)
+        short = 2 <= len(body) <= _WITH_NOUN and not any(text.lower() in PREPOSITIONS for text in body)
         if bare is not None and short and adjectives:
             found[index] = (min(start + min(adjectives, length), stop - 1), bare)
         bare, length = None, 0
@@ -338,7 +348,7 @@ def _add_rest(pieces: PieceList, position: int, end: int, union: tuple[str, ...]
     if start >= stop:
         return
     # no text: the full stop
-    if not any(letter.isalnum() for letter in caption[start : min(stop, start + 40)]):
+    if not any(letter.isalnum() for letter in caption[start : min(stop, start + _ONLY_A_STOP)]):
         pieces.add(start, stop, union)
         return
     later = pieces.ordered(set(union) - settled)
@@ -360,17 +370,17 @@ def _first_comma(tokens: Tokens, start: int, stop: int) -> int:
     return stop
 
 
-def _add_cut(pieces: PieceList, start: int, mention: Mention, end: int, labels: tuple[str, ...]) -> None:
+def _add_cut(pieces: PieceList, start: int, mention: Mention, end: int, identifiers: tuple[str, ...]) -> None:
     position = start
     for cut_start, cut_end in () if _referring(pieces.tokens, mention) else mention.cuts:
-        pieces.add(position, cut_start, labels)
+        pieces.add(position, cut_start, identifiers)
         position = cut_end
-    pieces.add(position, end, labels)
+    pieces.add(position, end, identifiers)
 
 
-def _add_mention(pieces: PieceList, mention: Mention, labels: tuple[str, ...]) -> None:
+def _add_mention(pieces: PieceList, mention: Mention, identifiers: tuple[str, ...]) -> None:
     """What is left of "(C, 200x)" without the identifier."""
-    _add_cut(pieces, mention.start, mention, mention.end, labels)
+    _add_cut(pieces, mention.start, mention, mention.end, identifiers)
 
 
 def _referring(tokens: Tokens, mention: Mention) -> bool:
@@ -403,7 +413,7 @@ def distribute(pieces: PieceList, since: int, span: tuple[int, int], groups: Seq
     Args:
         since: index of the sentence's first piece.
         span: tokens [first, stop) of the sentence.
-        groups: the labels that the sentence names together; all must be pairs.
+        groups: the identifiers that the sentence names together; all must be pairs.
 
     Returns:
         Whether anything was distributed.
@@ -425,11 +435,11 @@ def distribute(pieces: PieceList, since: int, span: tuple[int, int], groups: Seq
         piece = pieces.pieces[index]
         if piece.start > tokens.starts[left] or piece.end < tokens.ends[right]:
             continue
-        labels = set(piece.labels or pieces.order)
-        pieces.pieces[index] = Piece(piece.start, tokens.starts[left], piece.labels)
-        pieces.add(tokens.starts[left], tokens.ends[left], pieces.ordered(labels & halves[0]))
-        pieces.add(tokens.starts[right], tokens.ends[right], pieces.ordered(labels & halves[1]))
-        pieces.add(tokens.ends[right], piece.end, piece.labels)
+        identifiers = set(piece.identifiers or pieces.order)
+        pieces.pieces[index] = Piece(piece.start, tokens.starts[left], piece.identifiers)
+        pieces.add(tokens.starts[left], tokens.ends[left], pieces.ordered(identifiers & halves[0]))
+        pieces.add(tokens.starts[right], tokens.ends[right], pieces.ordered(identifiers & halves[1]))
+        pieces.add(tokens.ends[right], piece.end, piece.identifiers)
         word = span[0] + texts.index("respectively")
         if tokens.texts[word - 1] == ",":
             pieces.cuts.append((tokens.starts[word - 1], tokens.ends[word]))

@@ -1,26 +1,18 @@
-"""Which places of a caption name panels, and which series of identifiers the caption uses."""
+"""Which series of identifiers a caption uses."""
 
 from __future__ import annotations
 
 import pytest
 
-from pmo_assets.pipeline.captions.identifiers import Series, elected_series, is_label, mentions
+from pmo_assets.pipeline.captions.election import elected_series
+from pmo_assets.pipeline.captions.identifier_mentions import mentions
+from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.tokens import tokenized
 
 
 def series_of(caption: str, known: tuple[str, ...] = ()) -> tuple[Series, tuple[str, ...]] | None:
     found = elected_series(mentions(tokenized(caption)), known)
-    return None if found is None else (found.series, found.labels)
-
-
-@pytest.mark.parametrize("text", ["A", "a", "A1", "b12", "Aa", "Aii", "iv", "XII", "3"])
-def test_shapes_of_identifiers(text: str) -> None:
-    assert is_label(text)
-
-
-@pytest.mark.parametrize("text", ["OD", "OS", "OCT", "2A", "H2B", "AMD", "the", "é", "٣"])
-def test_other_words(text: str) -> None:
-    assert not is_label(text)
+    return None if found is None else (found.series, found.identifiers)
 
 
 @pytest.mark.parametrize(

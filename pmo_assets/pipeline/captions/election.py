@@ -1,0 +1,221 @@
+"""The series of identifiers that a caption uses for its panels, elected among those that its mentions allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pmo_assets.pipeline.captions.identifier_lists import bare_identifiers
+from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
+from pmo_assets.pipeline.captions.places import are_opposed
+from pmo_assets.pipeline.captions.series import Rank, Series, expanded, identifier_at
+
+MAX_PANELS: Final = 64
+"""Panels of a caption at most: a printed figure has no more, and the output stays linear in the caption's length."""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelMention:
+    """A mention whose items are read in the elected series: `identifiers` in series order, ranges expanded."""
+
+    mention: Mention
+    identifiers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifierSeries:
+    """The panels a caption names.
+
+    Attributes:
+        series: which kind of identifier.
+        identifiers: all identifiers in series order (positions in order of appearance).
+        mentions: the mentions that name them, in caption order.
+        restarts: how often the heads of the series begin again; above zero for nested or repeated lists.
+        missing: identifiers skipped inside the series.
+        rivals: number of other series that would have been possible.
+    """
+
+    series: Series
+    identifiers: tuple[str, ...]
+    mentions: tuple[PanelMention, ...]
+    restarts: int
+    missing: tuple[str, ...]
+    rivals: int
+
+
+_Read = tuple[Mention, dict[str, Rank]]
+"""A mention and the ranks of its identifiers in the series that is tried."""
+
+
+def elected_series(found: Sequence[Mention], known_identifiers: Sequence[str] = ()) -> IdentifierSeries | None:
+    """The series of identifiers that the caption uses for its panels, or None for a single-panel caption.
+
+    Candidates are ranked by agreement with the identifiers known from the figure, then by the fewest restarts (a
+    nested list begins again under every panel), then by the earliest first mention, then by size. Steps and words of
+    place count only where no letters or numerals form a series.
+    """
+    known = bare_identifiers(known_identifiers)
+    candidates: list[tuple[tuple[float, ...], IdentifierSeries]] = []
+    letters = [mention for mention in found if not mention.positional]
+    kinds = [Series.UPPER, Series.LOWER, Series.ROMAN, Series.UPPER_ROMAN]
+    if any(identifier.isdigit() for identifier in known):
+        kinds.append(Series.DIGIT)
+    for order, series in enumerate(kinds):
+        candidate = _lettered(series, letters)
+        if candidate is not None:
+            named = set(candidate.identifiers)
+            agreement = len(known & named) / len(known | named) if known else 0.0
+            key = (-agreement, candidate.restarts, candidate.mentions[0].mention.start, -len(named), order)
+            candidates.append((key, candidate))
+    if not candidates:
+        return _stepped(letters) or _placed([mention for mention in found if mention.positional])
+    candidates.sort(key=lambda pair: pair[0])
+    return replace(candidates[0][1], rivals=len(candidates) - 1)
+
+
+def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | None:
+    """The mentions of a series of letters or numerals; None where they form no run from its beginning."""
+    read: list[_Read] = []
+    for mention in found:
+        ranks = expanded(series, mention.items)
+        if ranks is not None:
+            read.append((mention, ranks))
+    if not read:
+        return None
+    printed = [pair for pair in read if pair[0].form is not Form.BARE]
+    run = _run(series, printed)
+    if run is not None:
+        read = printed
+    else:
+        read = _bare_chain(read)
+        run = _run(series, read)
+        if run is None:
+            return None
+    identifiers, missing = run
+    allowed = set(identifiers)
+    kept: list[PanelMention] = []
+    for mention, ranks in read:
+        named = ranks.keys() & allowed
+        if not named:
+            named = {part[0] for part, rank in ranks.items() if rank[1] >= 0 and part[0] in allowed}
+            if not named:
+                continue
+            # a part of a panel, "(a1)": its text belongs to panel a and keeps the name of the part
+            mention = replace(mention, cuts=())
+        elif len(named) < len(ranks):
+            continue
+        kept.append(PanelMention(mention, tuple(identifier for identifier in identifiers if identifier in named)))
+    if not kept:
+        return None
+    return IdentifierSeries(series, tuple(identifiers), tuple(kept), _restarts(kept, identifiers), tuple(missing), 0)
+
+
+def _bare_chain(read: Sequence[_Read]) -> list[_Read]:
+    """The mentions that continue each other (A, B, C ...) among those without any delimiter.
+
+    "A" and "a" are mostly articles: the first identifier is the last candidate before the second one.
+    """
+    openers = [pair for pair in read if pair[0].form in {Form.BARE, Form.DELIMITED, Form.HALF} or pair[0].opens]
+    chain: list[_Read] = []
+    expected = 0
+    last = (-1, -1)
+    first: _Read | None = None
+    for pair in openers:
+        low = min(rank[0] for rank in pair[1].values())
+        high = max(rank[0] for rank in pair[1].values())
+        if (
+            low == 0
+            and min(pair[1].values())[1] <= 0
+            and (not chain or (len(chain) == 1 and expected == 1 and high == 0))
+        ):
+            if first is None or pair[0].opens or not first[0].opens:
+                first = pair
+                chain = [pair]
+                expected = high + 1
+                last = max(pair[1].values())
+        elif chain and pair[0].opens and (low == expected or min(pair[1].values()) == (last[0], last[1] + 1)):
+            chain.append(pair)
+            expected = high + 1
+            last = max(pair[1].values())
+    return chain if len(chain) > 1 else []
+
+
+def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] | None:
+    """The identifiers of the unbroken run A, B, C ... and those skipped in it; None when there is no run of two."""
+    ranked: dict[str, Rank] = {}
+    for _, ranks in read:
+        ranked.update(ranks)
+    at_place: dict[int, list[tuple[int, str]]] = {}
+    for identifier, (place, part) in ranked.items():
+        at_place.setdefault(place, []).append((part, identifier))
+    identifiers: list[str] = []
+    missing: list[str] = []
+    place = 0
+    while place <= max(at_place, default=-1):
+        group = sorted(at_place.get(place, ()))
+        plain = [identifier for part, identifier in group if part < 0]
+        parts = [identifier for part, identifier in group if part >= 0]
+        complete = bool(parts) and group[0][0] == 0 and (len(parts) > 1 or place > 0)
+        if plain:
+            identifiers.extend(plain[:1])
+        elif complete:
+            identifiers.extend(parts)
+        elif not missing and place + 1 in at_place and (identifiers or place + 2 in at_place):
+            missing.append(identifier_at(series, place))
+            identifiers.append(identifier_at(series, place))
+        else:
+            break
+        place += 1
+    if len(identifiers) - len(missing) < 2 or len(identifiers) > MAX_PANELS:
+        return None
+    allowed = set(identifiers)
+    naming = [mention for mention, ranks in read if not allowed.isdisjoint(ranks)]
+    numerals = series in {Series.ROMAN, Series.UPPER_ROMAN, Series.DIGIT}
+    if len(naming) < 2 and (numerals or naming[0].form not in {Form.BRACKETS, Form.HALF, Form.DELIMITED, Form.BARE}):
+        return None  # "stages (I-III)", "(HPF, A-C)"
+    if all(mention.form is Form.NOUN for mention in naming) and not any(mention.opens for mention in naming):
+        return None
+    return identifiers, missing
+
+
+def _restarts(kept: Sequence[PanelMention], identifiers: Sequence[str]) -> int:
+    """How often the heads go back to an earlier identifier."""
+    position = {identifier: index for index, identifier in enumerate(identifiers)}
+    restarts, previous = 0, -1
+    for naming in kept:
+        if not naming.mention.opens:
+            continue
+        restarts += position[naming.identifiers[0]] < previous
+        previous = position[naming.identifiers[-1]]
+    return restarts
+
+
+def _stepped(found: Sequence[Mention]) -> IdentifierSeries | None:
+    """ "Step 1: ... Step 2: ..." at sentence starts."""
+    chain: list[PanelMention] = []
+    noun = ""
+    for mention in found:
+        step = mention.items[0][0]
+        if " " not in step:
+            continue
+        word, number = step.split(" ")
+        if int(number) == len(chain) + 1 and (not chain or word.lower() == noun):
+            noun = word.lower()
+            chain.append(PanelMention(mention, (step,)))
+    if not 2 <= len(chain) <= MAX_PANELS:
+        return None
+    return IdentifierSeries(Series.STEP, tuple(item.identifiers[0] for item in chain), tuple(chain), 0, (), 0)
+
+
+def _placed(found: Sequence[Mention]) -> IdentifierSeries | None:
+    """Words of place; at least two on one axis, so that a single "(left)" stays text."""
+    kept: list[PanelMention] = []
+    identifiers: list[str] = []
+    for mention in found:
+        places = tuple(dict.fromkeys(place for place, _ in mention.items))
+        kept.append(PanelMention(mention, places))
+        identifiers.extend(place for place in places if place not in identifiers)
+    if not are_opposed(identifiers) or not 2 <= len(identifiers) <= MAX_PANELS:
+        return None
+    return IdentifierSeries(Series.POSITION, tuple(identifiers), tuple(kept), 0, (), 0)

@@ -1,0 +1,112 @@
+"""Lists of identifiers at a place of a caption: "A", "A, B and D", "a–c", "(A)-(C)"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from pmo_assets.pipeline.captions.series import ROMAN_RANK
+from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, Tokens
+
+Item = tuple[str, str]
+"""An identifier or a range (first, last) as printed; last is "" for a single identifier."""
+
+JOINERS: Final = frozenset({",", "and", "&", "/", ";", "or", "to", "through", "plus"})
+THROUGH: Final = frozenset({"to", "through"})
+
+LONGEST_LIST: Final = 80
+"""Tokens of the longest list ("A, B, C, ..."), and how far into a bracket one is looked for: a list of 40 single panels
+has as many, and the bound keeps reading linear in the caption's length."""
+
+LONGEST_IDENTIFIER: Final = 5
+"""Characters of the longest identifier that stands without brackets: "xviii"."""
+
+# One letter, one or two digits, a Roman numeral, a letter with a number, a small letter or a small numeral.
+_SHAPE: Final = re.compile(
+    r"[A-Za-z][0-9]{0,2}|[0-9]{1,2}|[A-Z](?:[a-h]|x{0,2}(?:i{1,3}|iv|vi{0,3}|ix|x))|x{0,2}(?:i{1,3}|iv|vi{0,3}|ix|x)"
+    r"|X{0,2}(?:I{1,3}|IV|VI{0,3}|IX|X)"
+)
+
+
+def bare_identifiers(texts: Iterable[str]) -> set[str]:
+    """Identifiers seen in the figure without the brackets and dots around them; case and inner marks stay.
+
+    Unlike `normalised_identifier`, because case tells two series apart ("A" and "a").
+    """
+    return {text.strip("().:[] ") for text in texts}
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a word has the shape of an identifier: A, a, A1, a12, Aa, Aii, iv, XII, 3."""
+    return _SHAPE.fullmatch(text) is not None
+
+
+def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int]:
+    """Items of the identifier list that starts at `index` and the index after it; ([], index) when there is none.
+
+    list := item (joiner item)* ; item := identifier [dash identifier] ; brackets around single items are allowed.
+    """
+    texts = tokens.texts
+    items: list[Item] = []
+    end = position = index
+    limit = min(limit, index + LONGEST_LIST)
+    while position < limit:
+        item = _bracketed_identifier(tokens, position, limit)
+        if item is None:
+            break
+        first, position = item
+        last = ""
+        dash = position
+        if dash < limit and (texts[dash] in DASHES or texts[dash] in THROUGH):
+            other = _bracketed_identifier(tokens, dash + 1, limit)
+            if other is not None and same_shape(first, other[0]):
+                last, position = other
+            elif texts[dash] in DASHES and not tokens.gap(dash):
+                break  # "A-band", "T-cells": the letter is part of a word
+        items.append((first, last))
+        end = position
+        joined = after_joiners(tokens, position, limit, JOINERS)
+        if joined == position:
+            break
+        position = joined
+    return items, end
+
+
+def after_joiners(tokens: Tokens, index: int, limit: int, joiners: frozenset[str]) -> int:
+    """Index after the joiners between two items of a list, two at most (", and")."""
+    joined = index
+    while joined < limit and joined - index < 2 and tokens.texts[joined].lower() in joiners:
+        joined += 1
+    return joined
+
+
+def same_shape(first: str, last: str) -> bool:
+    """Whether two identifiers can be the ends of a range: both digits or not, both capitals or not."""
+    return first[0].isdigit() == last[0].isdigit() and first[0].isupper() == last[0].isupper()
+
+
+def is_ascending(first: str, last: str) -> bool:
+    """Whether `last` comes after `first` in one of the series."""
+    if not same_shape(first, last):
+        return False
+    ranks = ROMAN_RANK.get(first.lower()), ROMAN_RANK.get(last.lower())
+    in_letters = (first[0], len(first), first) < (last[0], len(last), last)
+    return in_letters or (ranks[0] is not None and ranks[1] is not None and ranks[0] < ranks[1])
+
+
+def _bracketed_identifier(tokens: Tokens, index: int, limit: int) -> tuple[str, int] | None:
+    """The identifier at `index`, with or without brackets of its own, and the index after it."""
+    if index >= limit:
+        return None
+    text = tokens.texts[index]
+    if text in OPENING:
+        if (
+            index + 2 < limit
+            and tokens.partners[index] == index + 2
+            and is_identifier(tokens.texts[index + 1])
+            and not tokens.texts[index + 1].isdigit()
+        ):
+            return tokens.texts[index + 1], index + 3
+        return None
+    return (text, index + 1) if is_identifier(text) else None

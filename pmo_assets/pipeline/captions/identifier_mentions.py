@@ -1,0 +1,344 @@
+"""Mentions of panel identifiers in a caption: where identifiers, or words of place, may stand for panels.
+
+What only looks like an identifier ("(n = 3)", "vitamin A", "Figure 2A", "(N)" for a normal gland) is not told apart
+by a list of such things but by two positive conditions: an identifier stands where identifiers stand (alone in
+brackets, before a delimiter at a clause start, after "panel") and belongs to a series that begins at its beginning
+(A, B, C ...; i, ii, iii ...; left, right). This module sees to the first; the second is `election`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from pmo_assets.pipeline.captions.identifier_lists import (
+    JOINERS,
+    LONGEST_IDENTIFIER,
+    LONGEST_LIST,
+    THROUGH,
+    Item,
+    is_ascending,
+    is_identifier,
+    parsed_list,
+    same_shape,
+)
+from pmo_assets.pipeline.captions.places import ORDINALS, PLACES, parsed_places
+from pmo_assets.pipeline.captions.series import ROMAN_RANK
+from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
+
+
+class Form(Enum):
+    """How a mention is printed."""
+
+    BRACKETS = "(A)"
+    HALF = "A)"
+    DELIMITED = "A. or A: or A,"
+    BARE = "A Text"
+    PARTIAL = "(A, 200x)"
+    NOUN = "panel A"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One place where the caption names panels.
+
+    Attributes:
+        items: the identifiers and ranges (first, last) as printed; last is "" for a single identifier.
+        form: how it is printed.
+        first: index of the first token, brackets included.
+        last: index of the last token, brackets included.
+        start: offset of the mention's first character, brackets included.
+        end: offset after its last character.
+        cuts: offset ranges to leave out of a subcaption; within [start, end).
+        opens: stands at the start of a sentence or clause.
+        positional: the items are words of place ("left").
+    """
+
+    items: tuple[Item, ...]
+    form: Form
+    first: int
+    last: int
+    start: int
+    end: int
+    cuts: tuple[tuple[int, int], ...]
+    opens: bool
+    positional: bool = False
+
+
+PANEL_NOUNS: Final = words(
+    "panel panels image images subfigure subfigures subpanel subpanels plate plates picture pictures figure figures "
+    "fig figs photo photos photograph photographs slide slides"
+)
+_NAMED_NOUNS: Final = words("panel panels subfigure subfigures subpanel subpanels plate plates")
+_REFERRING: Final = frozenset({"in", "from", "see", "of"})
+_STEP_NOUNS: Final = frozenset({"step", "stage", "panel", "image", "row", "column"})
+
+
+# As printed at the start of and inside a sentence.
+_NAMING_WORDS: Final = frozenset(
+    form for word in PANEL_NOUNS | PLACES | ORDINALS | _STEP_NOUNS for form in (word, word.capitalize(), word.upper())
+)
+
+
+_RESPECTIVELY: Final = (["respectively"], [",", "respectively"])
+_CLASS_NOUNS: Final = words("stage stages type types grade grades class classes group groups lead leads")
+
+
+_SIDE_NOUNS: Final = words("side half part")  # of what the picture shows as often as of the figure
+_CLAUSE_LINKS: Final = words("and while whereas but")
+_SHOWING_VERBS: Final = words(
+    "shows show is are displays display depicts depict demonstrates demonstrate illustrates illustrate presents "
+    "present represents represent reveals reveal contains contain"
+)
+_CLAUSE_BREAKS: Final = frozenset({".", ";", ":", "!", "?", ","})
+
+_LONGEST_TAIL: Final = 12
+"""Tokens from the end of a bracket within which its list begins: "(anti-CD34, E-H)", "(HE stain, A, B, C and D)"."""
+
+
+def mentions(tokens: Tokens) -> list[Mention]:
+    """All places where identifiers may be named, in caption order; they do not overlap."""
+    found: list[Mention] = []
+    texts, count = tokens.texts, len(tokens.texts)
+    sentence_starts = set(tokens.sentence_starts)
+    index = 0
+    while index < count:
+        text = texts[index]
+        mention: Mention | None = None
+        if text in OPENING:
+            mention = _bracket_mention(tokens, index, sentence_starts)
+        else:
+            if text in _NAMING_WORDS:
+                mention = _noun_mention(tokens, index, sentence_starts)
+            if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
+                mention = _open_mention(tokens, index, sentence_starts)
+        if mention is None:
+            index += 1
+        else:
+            found.append(mention)
+            index = mention.last + 1
+    return found
+
+
+def _opens(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool:
+    return index in sentence_starts or index == 0 or tokens.texts[index - 1] in _CLAUSE_BREAKS
+
+
+def _made(
+    tokens: Tokens,
+    items: list[Item],
+    form: Form,
+    span: tuple[int, int],
+    sentence_starts: set[int],
+    cuts: Sequence[tuple[int, int]] | None = None,
+    positional: bool = False,
+) -> Mention:
+    first, last = span
+    start, end = tokens.starts[first], tokens.ends[last]
+    kept = ((start, end),) if cuts is None else tuple(cuts)
+    opens = _opens(tokens, first, sentence_starts)
+    return Mention(tuple(items), form, first, last, start, end, kept, opens, positional)
+
+
+def _cited(tokens: Tokens, index: int) -> bool:
+    """Whether the bracket at `index` follows a figure number: "Fig. 2 (a)", "Figure 3(B)"."""
+    texts = tokens.texts
+    if index == 0 or not texts[index - 1][0].isdigit():
+        return False
+    before = index - 2
+    if before >= 0 and texts[before] == ".":
+        before -= 1
+    return before >= 0 and texts[before].lower() in {"fig", "figs", "figure", "figures", "table", "ref"}
+
+
+def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+    """A mention in brackets: "(A)", "((a), (b))", "(a) and (b)", "(A)-(C)", "(image C)", "(C, 200x)", "(left)"."""
+    closing = tokens.partners[index]
+    if closing < 0 or closing == index + 1 or _cited(tokens, index):
+        return None
+    texts = tokens.texts
+    inner = index + 1
+    if texts[inner].lower() in PANEL_NOUNS:
+        inner += 1
+        if inner < closing and texts[inner] == ".":
+            inner += 1
+    items, end = parsed_list(tokens, inner, closing)
+    if items and end < closing and [text.lower() for text in texts[end:closing]] in _RESPECTIVELY:
+        return _made(tokens, items, Form.BRACKETS, (index, closing), sentence_starts)
+    if items and end == closing:
+        classed = index > 0 and texts[index - 1].lower() in _CLASS_NOUNS
+        if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
+            return None  # "stage (II)"
+        if all(first.isdigit() for first, _ in items) and inner == index + 1:
+            return _made(tokens, items, Form.BRACKETS, (index, closing), sentence_starts)
+        return _extended(tokens, items, index, closing, sentence_starts)
+    place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
+    if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):
+        if place_end == closing:
+            return _made(tokens, place_items, Form.BRACKETS, (index, closing), sentence_starts, positional=True)
+        if texts[place_end] == ":":
+            return _made(tokens, place_items, Form.DELIMITED, (index, place_end), sentence_starts, positional=True)
+        cut = (tokens.starts[index + 1], tokens.ends[place_end])
+        return _made(tokens, place_items, Form.PARTIAL, (index, closing), sentence_starts, [cut], True)
+    return _partial_mention(tokens, index, closing, items, end, sentence_starts)
+
+
+def _extended(tokens: Tokens, items: list[Item], index: int, closing: int, sentence_starts: set[int]) -> Mention:
+    """Joins "(a) and (b)", "(a), (b)" and "(a)-(c)" to one mention when nothing else stands between the brackets."""
+    texts, count = tokens.texts, len(tokens.texts)
+    last = closing
+    while last + 1 < count and last - index < LONGEST_LIST:
+        opening = last + 1
+        is_range = texts[opening] in DASHES or texts[opening] in THROUGH
+        while opening < count and opening - last <= 2 and (texts[opening].lower() in JOINERS or is_range):
+            opening += 1
+            if is_range:
+                break
+        if opening >= count or texts[opening] not in OPENING or tokens.partners[opening] < 0:
+            break
+        more, end = parsed_list(tokens, opening + 1, tokens.partners[opening])
+        if not more or end != tokens.partners[opening] or all(first.isdigit() for first, _ in more):
+            break
+        if not is_ascending(items[-1][1] or items[-1][0], more[0][0]):
+            break  # "(H & E) and (B)"
+        if is_range:
+            if items[-1][1] or more[0][1] or not same_shape(items[-1][0], more[0][0]):
+                break
+            items[-1] = (items[-1][0], more[0][0])
+            items.extend(more[1:])
+        else:
+            items.extend(more)
+        last = end
+    return _made(tokens, items, Form.BRACKETS, (index, last), sentence_starts)
+
+
+def _partial_mention(
+    tokens: Tokens, index: int, closing: int, items: list[Item], end: int, sentence_starts: set[int]
+) -> Mention | None:
+    """Identifiers at the beginning or end of a bracket with other text: "(C, 200x)", "(anti-CD34, E-H)"."""
+    texts = tokens.texts
+    if items and end < closing and texts[end] in {",", ";", ":", "="} and not items[0][0].isdigit():
+        if texts[end] == ":":
+            # "(A and C: 100x; B and D: 400x)": the bracket holds a list of its own
+            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        if any(
+            texts[at] in {";", ","}
+            and (texts[at] == ";" or texts[end] == "=")
+            and is_identifier(texts[at + 1])
+            and texts[at + 2] == texts[end]
+            for at in range(end + 1, min(closing, end + LONGEST_LIST) - 2)
+        ):
+            # "(A, right eye; B, left eye)"
+            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        if texts[end] == "=":
+            return None
+        cut = (tokens.starts[index + 1], tokens.ends[end])
+        return _made(tokens, items, Form.PARTIAL, (index, closing), sentence_starts, [cut])
+    # the list at the end: find the last separator that only a list follows
+    for start in range(closing - 1, max(index, closing - _LONGEST_TAIL), -1):
+        if texts[start] in {",", ";"}:
+            inner = start + 1
+            noun = inner < closing and texts[inner].lower() in PANEL_NOUNS
+            if noun:
+                inner += 1
+            tail, tail_end = parsed_list(tokens, inner, closing)
+            if not tail or tail_end != closing or tail[0][0].isdigit():
+                return None
+            if is_identifier(texts[start - 1]) and not noun:
+                continue  # inside the list
+            cut = (tokens.starts[start], tokens.ends[closing - 1])
+            return _made(tokens, tail, Form.PARTIAL, (index, closing), sentence_starts, [cut])
+    return None
+
+
+def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+    """ "panel B shows", "Left:", "The left panel shows", "Step 1: ..." outside brackets."""
+    texts, count = tokens.texts, len(tokens.texts)
+    lowered = texts[index].lower()
+    opens = _opens(tokens, index, sentence_starts)
+    if (
+        lowered in _STEP_NOUNS
+        and opens
+        and index + 2 < count
+        and texts[index + 1].isdigit()
+        and texts[index + 2] == ":"
+    ):
+        name = f"{texts[index]} {texts[index + 1]}"
+        return _made(tokens, [(name, "")], Form.DELIMITED, (index, index + 2), sentence_starts)
+    if lowered in PANEL_NOUNS:
+        inner = index + 1
+        referred = index > 0 and texts[index - 1].lower() in _REFERRING
+        if inner < count and texts[inner] == "(" and lowered not in _NAMED_NOUNS and not referred:
+            return None  # "photograph (A) and OCT (B)": described, not named as in "shown in images (A) and (B)"
+        items, end = parsed_list(tokens, inner, min(count, inner + LONGEST_LIST))
+        if not items or any(first.isdigit() for first, _ in items):
+            return None
+        if items == [("a", "")] and texts[index].islower() and texts[inner] == "a":
+            return None  # "image a ...": the article
+        if opens and end < count and texts[end] in {":", ")"}:
+            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        if opens and end < count and texts[end] == "." and end + 1 < count and texts[end + 1][0].isupper():
+            return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [])
+    items, end, noun = parsed_places(tokens, index, count)
+    if not items:
+        return None
+    if opens and end < count and texts[end] in {":", ")"}:
+        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
+    listed = texts[index][0].isupper() or (index > 0 and texts[index - 1] == ";")
+    delimited = end + 1 < count and texts[end] in {",", "."} | DASHES and (noun or tokens.gap(end + 1))
+    if opens and listed and delimited and len(items) == 1:
+        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
+    subject = end < count and texts[end].lower() in _SHOWING_VERBS and texts[end - 1].lower() not in _SIDE_NOUNS
+    subject = subject and _opens_clause(tokens, index, sentence_starts)
+    if noun and (opens or subject or (index - 1 in sentence_starts and texts[index - 1].lower() == "the")):
+        return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [], True)
+    return None
+
+
+def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool:
+    """Whether a clause begins at `index` or at the article before it: "... and the lower row shows"."""
+    texts = tokens.texts
+    if index and texts[index - 1].lower() == "the":
+        index -= 1
+    return _opens(tokens, index, sentence_starts) or texts[index - 1].lower() in _CLAUSE_LINKS
+
+
+def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+    """Identifiers without an opening bracket: "A)", "A.", "A:", "A, text", "A Text"."""
+    texts, count = tokens.texts, len(tokens.texts)
+    at_sentence = index in sentence_starts or index == 0
+    opens = _opens(tokens, index, sentence_starts)
+    follower = index + 1
+    if not opens and not (follower < count and (texts[follower] in CLOSING or texts[follower][0].isupper())):
+        # nothing but "tissue B) Text" and "title a Text" is possible inside a clause
+        return None
+    items, end = parsed_list(tokens, index, count)
+    if not items or end == count:
+        return None
+    digits = any(first.isdigit() for first, _ in items)
+    delimiter = texts[end]
+    if delimiter == ")":
+        opening = tokens.partners[end]
+        if tokens.gap(end) or (opening >= 0 and not at_sentence):
+            return None
+        return _made(tokens, items, Form.HALF, (index, end), sentence_starts)
+    if digits or (end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"):
+        return None  # "a: p < 0.05", a footnote
+    if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
+        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+    strict = at_sentence or (index > 0 and texts[index - 1] == ";")
+    if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):
+        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+    closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&"} or texts[end - 2] in DASHES
+    if strict and (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1) and closed:
+        return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+    if not tokens.gap(end):
+        return None
+    if at_sentence and (delimiter[0].isalnum() or delimiter in OPENING or not delimiter.isascii()):
+        return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
+    if texts[index] in {"a", "b", "c", "d"} and delimiter[0].isupper() and len(items) == 1:
+        return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts)
+    return None

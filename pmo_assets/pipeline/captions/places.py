@@ -1,0 +1,67 @@
+"""Words of place that name panels: "left", "top row", "upper right panel", "second column".
+
+Which words they are has its home in `records.identifiers`; here is what a caption adds to them. `assembly.positions`
+reads an identifier that is already known to be a place, and takes more words (see there). Right and left eyes, upper
+and lower lids are told apart by what stands beside the words (`identifier_mentions`), not by the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from pmo_assets.pipeline.captions.identifier_lists import JOINERS, LONGEST_LIST, THROUGH, Item, after_joiners
+from pmo_assets.pipeline.captions.tokens import DASHES, Tokens, words
+from pmo_assets.records.identifiers import HORIZONTAL_PLACES, MIDDLE_PLACES, VERTICAL_PLACES
+
+_ACROSS: Final = frozenset({*HORIZONTAL_PLACES, "leftmost", "rightmost"})
+_DOWN: Final = frozenset({*VERTICAL_PLACES, "topmost", "bottommost"})
+PLACES: Final = _ACROSS | _DOWN | MIDDLE_PLACES
+_PLACE_NOUNS: Final = words(
+    "panel panels image images row rows column columns half side part picture plot graph figure photo photograph "
+    "subfigure inset"
+)
+# Places only before "row" and "column".
+ORDINALS: Final = words("first second third fourth fifth sixth 1st 2nd 3rd 4th last")
+_KEPT_PLACE_NOUNS: Final = frozenset({"row", "column", "rows", "columns"})
+_PLACE_JOINERS: Final = JOINERS - THROUGH  # "left to right" is a direction
+
+
+def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int, bool]:
+    """Like `parsed_list` for words of place; the flag says that a noun of place ("panel", "row") was there."""
+    texts = tokens.texts
+    items: list[Item] = []
+    end = position = index
+    noun = False
+    while position < limit and position - index < LONGEST_LIST:
+        place: list[str] = []
+        if position + 1 < limit and texts[position].lower() in ORDINALS:
+            if texts[position + 1].lower() not in _KEPT_PLACE_NOUNS:
+                break
+            place.append(texts[position].lower())
+            position += 1
+        while position < limit and texts[position].lower() in PLACES and len(place) < 2:
+            place.append(texts[position].lower())
+            position += 1
+            if position + 1 < limit and texts[position] in DASHES and texts[position + 1].lower() in PLACES:
+                position += 1
+        if not place:
+            break
+        if position < limit and texts[position].lower() in _PLACE_NOUNS:
+            noun = True
+            if texts[position].lower() in _KEPT_PLACE_NOUNS:
+                place.append(texts[position].lower().rstrip("s"))
+            position += 1
+        items.append((" ".join(place), ""))
+        end = position
+        joined = after_joiners(tokens, position, limit, _PLACE_JOINERS)
+        if joined == position:
+            break
+        position = joined
+    return items, end, noun
+
+
+def are_opposed(identifiers: Iterable[str]) -> bool:
+    """Whether two words of one axis are among words of place, so that a single "(left)" stays text."""
+    named = {word for identifier in identifiers for word in identifier.split()}
+    return any(len(named & axis) >= 2 for axis in (ORDINALS, _ACROSS, _DOWN))
