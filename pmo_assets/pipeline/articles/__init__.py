@@ -1,1 +1,1 @@
-"""Articles: packages, JATS parsing, the three-level relevance filter, licences, in-text mentions, batches."""
+"""Articles: their packages fetched, JATS and PDF front pages read, relevance, licences, credit, in-text mentions."""
