@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pmo_assets.pipeline.captions.alignment import aligned
 from pmo_assets.pipeline.captions.prompts import Prompt, load_prompt
 from pmo_assets.pipeline.captions.segments import join_segments
+from pmo_assets.pipeline.captions.series import ROMAN
 from pmo_assets.pipeline.captions.tokens import DASHES, tokenized
 from pmo_assets.records.chat import ChatModel, ChatUsage, Message, Thinking, usage_of
 from pmo_assets.records.rejections import ArticleError
@@ -295,11 +296,6 @@ def _written_words(caption: str) -> set[str]:
     return written
 
 
-_ROMAN: Final = [
-    "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii",
-]  # fmt: skip
-
-
 def _between(first: str, last: str) -> set[str]:
     """Return the identifiers of a range; empty when it is none."""
     prefix = re.match(r"[^\W\d_]?", first)
@@ -307,8 +303,8 @@ def _between(first: str, last: str) -> set[str]:
     if first[len(stem) :].isdecimal() and last.removeprefix(stem).isdecimal() and max(len(first), len(last)) <= 3:
         low, high = int(first[len(stem) :]), int(last.removeprefix(stem))
         return {f"{stem}{number}" for number in range(low, min(high, low + _MAX_RANGE) + 1)}
-    if first.casefold() in _ROMAN and last.casefold() in _ROMAN and max(len(first), len(last)) > 1:
-        numerals = _ROMAN[_ROMAN.index(first.casefold()) : _ROMAN.index(last.casefold()) + 1]
+    if first.casefold() in ROMAN and last.casefold() in ROMAN and max(len(first), len(last)) > 1:
+        numerals = ROMAN[ROMAN.index(first.casefold()) : ROMAN.index(last.casefold()) + 1]
         return {numeral.upper() if first.isupper() else numeral for numeral in numerals}
     if len(first) == len(last) == 1 and first.isalpha() and last.isalpha() and first.isupper() == last.isupper():
         return {chr(code) for code in range(ord(first), min(ord(last), ord(first) + _MAX_RANGE) + 1)}

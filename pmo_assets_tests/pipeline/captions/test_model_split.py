@@ -194,6 +194,11 @@ def test_identifiers_are_spelt_as_in_the_caption() -> None:
     assert fitting_identifiers("(a) CFP. (b) OCT.", PanelIdentifiers(identifiers=["A", "B"])) == ("a", "b")
 
 
+def test_ranges_of_roman_numerals_reach_as_far_as_the_grammar_reads_them() -> None:
+    identifiers = ["i", "viii", "xix", "xx"]
+    assert fitting_identifiers("Sections (i-xx).", PanelIdentifiers(identifiers=identifiers)) == tuple(identifiers)
+
+
 def test_a_range_without_end_costs_nothing() -> None:
     assert len(fitting_identifiers("1-999 scans", PanelIdentifiers(identifiers=["1", "2"]))) == 2
 
