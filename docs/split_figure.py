@@ -41,12 +41,12 @@ def main() -> None:
     key = figure["pdf_figure_id"]
     drawing = draw_detections(
         decoded(pixels.read(article.article_id).get(key), key),
-        panels=[(tuple(panel["content_box"]), panel["name"]) for panel in panels],
-        identifiers=[(tuple(item["box"]), item["text"]) for panel in panels for item in panel["identifiers"]],
+        panels=[(tuple(panel["content_box"]), panel["identifier"]) for panel in panels],
+        identifiers=[(tuple(item["box"]), item["text"]) for panel in panels for item in panel["printed_identifiers"]],
         images=[(tuple(i["box"]), i["image_type"], i["marked"]) for panel in panels for i in panel["images"]],
         max_side=620,
     )
-    parts = [(panel["name"], [tuple(segment) for segment in panel["segments"]]) for panel in panels]
+    parts = [(panel["identifier"], [tuple(segment) for segment in panel["segments"]]) for panel in panels]
     caption = caption_picture(figure["caption"], parts, width=WIDTH)
     page = np.full((drawing.shape[0] + caption.shape[0] + 24, WIDTH, 3), 255, dtype=np.uint8)
     left = (WIDTH - drawing.shape[1]) // 2

@@ -155,8 +155,10 @@ def _write_overlays(folder: Path, result: Any, pictures: Any) -> None:
         panels = result.assembled.get(figure["image_cluster_id"], [])
         image = draw_detections(
             decoded(pictures.get(key), key),
-            panels=[(tuple(panel["content_box"]), panel["name"]) for panel in panels],
-            identifiers=[(tuple(item["box"]), item["text"]) for panel in panels for item in panel["identifiers"]],
+            panels=[(tuple(panel["content_box"]), panel["identifier"]) for panel in panels],
+            identifiers=[
+                (tuple(item["box"]), item["text"]) for panel in panels for item in panel["printed_identifiers"]
+            ],
             images=[(tuple(i["box"]), i["image_type"], i["marked"]) for panel in panels for i in panel["images"]],
             max_side=1400,
         )

@@ -93,7 +93,10 @@ def panel_sheet(panels: Sequence[Row], pixels: PixelStore) -> dg.MarkdownMetadat
     def tiles() -> Iterable[Tile]:
         for row in _spread(panels, SHEET_TILES):
             image = decoded(pixels.read(row["article_id"]).get(row["panel_id"]), row["panel_id"])
-            yield draw_detections(image, panels=()), f"{row['name'] or 'single'} · {row['method'] or 'no subcaption'}"
+            yield (
+                draw_detections(image, panels=()),
+                f"{row['identifier'] or 'single'} · {row['method'] or 'no subcaption'}",
+            )
 
     return _sheet(tiles(), "panels of the batch")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
-from pmo_assets.pipeline.assembly.steps import assemble_article
+from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels
 from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
@@ -103,11 +103,12 @@ def process_article(
         return ArticleResult(article, [], {}, rejections)
     matches = rows_of(match_article_figures(article_id, located, packaged, objects, pixels))
     figures = rows_of(join_article_figures(located, matches, packaged))
-    panels = rows_of(detect_article_panels(article_id, figures, pixels, detection_options))
     split, _ = reread_captions(figures, rows_of(split_article_captions(figures)), cascade)
     captions = rows_of(split)
-    images = rows_of(detect_article_images(article_id, figures, panels, captions, pixels, detection_options))
-    assembled = rows_by_figure(rows_of(assemble_article(figures, panels, images, captions)))
+    panels = rows_of(detect_article_panels(article_id, figures, captions, pixels, detection_options))
+    captioned = rows_of(caption_article_panels(figures, panels, captions))
+    images = rows_of(detect_article_images(article_id, figures, panels, captioned, pixels, detection_options))
+    assembled = rows_by_figure(rows_of(assemble_article(figures, captioned, images)))
     return ArticleResult(article, figures, assembled, rejections)
 
 
@@ -146,10 +147,10 @@ def _rounded(box: Sequence[float]) -> list[float]:
 
 
 def _panel(panel: Row) -> Row:
-    named = [item for item in panel["identifiers"] if item["text"]] or panel["identifiers"]
+    named = [item for item in panel["printed_identifiers"] if item["text"]] or panel["printed_identifiers"]
     best = max(named, key=lambda item: item["score"], default=None)
     return {
-        "identifier": panel["name"],
+        "identifier": panel["identifier"],
         "identifier_box": _rounded(best["box"]) if best else None,
         "box": _rounded(panel["content_box"]),
         "subcaption": panel["subcaption"],

@@ -123,6 +123,27 @@ def denormalise(box: Box, frame: Box) -> Box:
     return (frame[0] + box[0] * w, frame[1] + box[1] * h, frame[0] + box[2] * w, frame[1] + box[3] * h)
 
 
+def reading_order(boxes: Sequence[Box]) -> list[int]:
+    """Return indices row by row, left to right; boxes whose vertical extents overlap by half form a row."""
+    rows: list[list[int]] = []
+    for index in sorted(range(len(boxes)), key=lambda i: (boxes[i][1], boxes[i][0])):
+        box = boxes[index]
+        for row in rows:
+            first = boxes[row[0]]
+            common = min(box[3], first[3]) - max(box[1], first[1])
+            if common >= 0.5 * min(height(box), height(first)):
+                row.append(index)
+                break
+        else:
+            rows.append([index])
+    return [index for row in rows for index in sorted(row, key=lambda i: boxes[i][0])]
+
+
+def column_order(boxes: Sequence[Box]) -> list[int]:
+    """Return indices column by column, top to bottom: `reading_order` of the transposed boxes."""
+    return reading_order([(box[1], box[0], box[3], box[2]) for box in boxes])
+
+
 def non_maximum_suppression(boxes: Sequence[Box], scores: Sequence[float], iou_threshold: float = 0.3) -> list[int]:
     """Return the indices that survive greedy non-maximum suppression, best score first.
 

@@ -13,7 +13,9 @@ import polars as pl
 
 from pmo_assets.storage.tables import Tables
 
-_FIGURE_STAGES = ("panel_detections", "subcaptions", "image_detections", "panel_assembly", "panels")
+_FIGURE_STAGES = (
+    "subcaptions", "panel_detections", "panel_captions", "image_detections", "panel_assembly", "panels"
+)  # fmt: skip
 _READ = (
     "article_batch", "article_packages", "articles", "pdf_figures", "figures", *_FIGURE_STAGES
 )  # fmt: skip

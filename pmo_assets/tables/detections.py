@@ -8,16 +8,19 @@ from typing import Any
 import dataframely as dy
 
 from pmo_assets.records.detections import ImageDetection, PanelDetection
+from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.tables.columns import FigureKey, box_column
+
+KINDS = ("panel", "identifier")
+"""What is detected in a figure besides images, in the order in which detectors give it."""
 
 
 class PanelDetections(FigureKey):
     """Panels and panel identifiers found in each figure."""
 
-    detection_id = dy.String(
-        primary_key=True, description="Unique in the figure: p0, p1 … panels; l0, l1 … identifiers"
-    )
-    kind = dy.Enum(["panel", "identifier"], description="What the box holds")
+    detection_id = dy.String(primary_key=True, description="Unique in the figure")
+    kind = dy.Enum(KINDS, description="What the box holds")
+    ordinal = dy.Int64(min=0, description="Position in reading order among the figure's detections of its kind")
     box = box_column("Normalised to the figure")
     score = dy.Float64(min=0, max=1, description="Detection score")
     source = dy.String(description="Where the box came from: bitmap, gutter, text, identifier, figure")
@@ -27,13 +30,12 @@ class PanelDetections(FigureKey):
 class ImageDetections(FigureKey):
     """Images in each figure with imaging type and mark status."""
 
-    detection_id = dy.String(primary_key=True, description="Unique in the figure: i0, i1 …")
+    detection_id = dy.String(primary_key=True, description="Unique in the figure")
+    ordinal = dy.Int64(min=0, description="Position among the figure's images")
     box = box_column("Normalised to the figure")
     score = dy.Float64(min=0, max=1, description="That there is an image")
     source = dy.String(description="Where the box came from: bitmap, gutter, figure")
-    image_type = dy.Enum(
-        ["CFP", "OCT", "Retinal Imaging", "Other"], nullable=True, description="Imaging type; null when undecided"
-    )
+    image_type = dy.Enum(IMAGE_TYPES, nullable=True, description="Imaging type; null when undecided")
     type_score = dy.Float64(min=0, max=1, description="Score of the type")
     type_reason = dy.String(description="Why the type is what it is, or why it is undecided")
     marked = dy.Bool(nullable=True, description="A mark points at a region; null when undecided")
@@ -45,11 +47,8 @@ SCHEMAS: dict[str, type[dy.Schema]] = {"panel_detections": PanelDetections, "ima
 
 
 def in_detection_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return a figure's detections as the detector gave them: panels, then identifiers, then images, by number.
-
-    A table is sorted by its key, in which "l0" comes before "p0" and "p10" before "p2".
-    """
-    return sorted(rows, key=lambda row: ("pli".index(row["detection_id"][0]), int(row["detection_id"][1:])))
+    """Return a figure's detections as the detector gave them: panels, then identifiers, by position; or images so."""
+    return sorted(rows, key=lambda row: (KINDS.index(row["kind"]) if "kind" in row else 0, row["ordinal"]))
 
 
 def panel_detection(row: Mapping[str, Any]) -> PanelDetection:

@@ -1,12 +1,17 @@
-"""Tables of the group `panels`: what belongs to which panel."""
+"""Tables of the group `panels`: what belongs to which panel, and the rows that the pipeline makes of its records."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import dataframely as dy
 
+from pmo_assets.records.outcome import Row
+from pmo_assets.records.panels import CaptionedPanel
 from pmo_assets.tables.columns import SEGMENTS, FigureKey, box_column
 
-_IDENTIFIERS = dy.List(
+_PRINTED = dy.List(
     dy.Struct(
         {"id": dy.String(), "box": dy.List(dy.Float64()), "score": dy.Float64(), "text": dy.String(nullable=True)}
     ),
@@ -30,20 +35,32 @@ _IMAGES = dy.List(
 )
 
 
-class PanelAssembly(FigureKey):
-    """Which identifier, images and subcaption belong to which panel."""
+class PanelCaptions(FigureKey):
+    """Which subcaption each panel has: decided once, before images are looked for."""
 
-    panel = dy.String(primary_key=True, description="Panel detection (p0, p1 …)")
+    ordinal = dy.Int64(
+        primary_key=True, min=0, description="Position of its (first) panel detection among the figure's panels"
+    )
+    members = dy.List(
+        dy.Struct({"ordinal": dy.Int64(), "box": dy.List(dy.Float64())}),
+        min_length=1,
+        description="Panel detections that it is made of: position and normalised box; several where parts were joined",
+    )
     box = box_column("Panel as detected, normalised to the figure")
-    content_box = box_column("Panel with all that was assigned to it, normalised to the figure")
+    content_box = box_column("Panel with all that was assigned to it so far, normalised to the figure")
     score = dy.Float64(min=0, max=1, description="Score of the panel detection")
-    name = dy.String(nullable=True, description="Panel identifier; null for a single panel or when undecided")
+    identifier = dy.String(nullable=True, description="Panel identifier; null for a single panel or when undecided")
     subcaption = dy.String(nullable=True, description="Subcaption; null when it cannot be decided")
     segments = dy.List(dy.List(dy.Int64()), nullable=True, description=SEGMENTS)
     caption_confidence = dy.Float64(nullable=True, min=0, max=1, description="Confidence of the caption's split")
     method = dy.String(nullable=True, description="How the subcaption was assigned; null when it was not")
     reason = dy.String(description="Why this subcaption, or why none")
-    identifiers = _IDENTIFIERS
+    printed_identifiers = _PRINTED
+
+
+class PanelAssembly(PanelCaptions):
+    """Panels with subcaption, identifiers and images."""
+
     images = _IMAGES
 
 
@@ -56,5 +73,48 @@ class Panels(PanelAssembly):
     sha256 = dy.String(description="Of the panel picture (PNG)")
 
 
-SCHEMAS: dict[str, type[dy.Schema]] = {"panel_assembly": PanelAssembly, "panels": Panels}
+SCHEMAS: dict[str, type[dy.Schema]] = {
+    "panel_captions": PanelCaptions,
+    "panel_assembly": PanelAssembly,
+    "panels": Panels,
+}
 """The schema of each asset of the group that is a table."""
+
+
+def panel_caption_row(
+    panel: CaptionedPanel, identifier_rows: Sequence[Mapping[str, Any]], caption_confidence: float
+) -> Row:
+    """Return the row of `panel_captions` of a panel, but for the figure's key.
+
+    Args:
+        panel: the panel.
+        identifier_rows: rows of `panel_detections` of the figure's identifiers, by position.
+        caption_confidence: of the caption's split, 0..1.
+    """
+    subcaption = panel.subcaption
+    return {
+        "ordinal": panel.members[0],
+        "members": [
+            {"ordinal": ordinal, "box": list(box)}
+            for ordinal, box in zip(panel.members, panel.member_boxes, strict=True)
+        ],
+        "box": list(panel.box),
+        "content_box": list(panel.content_box),
+        "score": panel.score,
+        "identifier": panel.identifier,
+        "subcaption": subcaption.text if subcaption else None,
+        "segments": [list(segment) for segment in subcaption.segments] if subcaption else None,
+        "caption_confidence": caption_confidence if subcaption else None,
+        "method": panel.method,
+        "reason": panel.reason,
+        "printed_identifiers": [
+            {"id": row["detection_id"], "box": list(row["box"]), "score": row["score"], "text": row["text"]}
+            for row in (identifier_rows[place] for place in panel.printed)
+        ],
+    }
+
+
+def panel_image(row: Mapping[str, Any]) -> Row:
+    """Return what a row of `panel_assembly` holds of an image, a row of `image_detections`."""
+    facts = ("score", "image_type", "type_score", "marked", "mark_score")
+    return {"id": row["detection_id"], "box": list(row["box"]), **{name: row[name] for name in facts}}

@@ -432,8 +432,8 @@ def test_the_graph_and_the_single_article_command_give_the_same_answer(graph: Gr
             FetchLimits(),
         )
         result = process_article(package.rows[0], objects, specialty=load_specialty("ophthalmology"))
-        alone = {(key, row["panel"]): row for key, rows in result.assembled.items() for row in rows}
+        alone = {(key, row["ordinal"]): row for key, rows in result.assembled.items() for row in rows}
         in_graph = assembled.filter(pl.col("article_id") == article_id)
         assert len(alone) == in_graph.height
         for row in in_graph.iter_rows(named=True):
-            assert row == alone[row["image_cluster_id"], row["panel"]]
+            assert row == alone[row["image_cluster_id"], row["ordinal"]]

@@ -21,7 +21,7 @@ from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import Specialty, load_specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
-from pmo_assets.pipeline.assembly.steps import assemble_article, crop_article_panels
+from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels, crop_article_panels
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.captions.steps import split_article_captions
@@ -214,21 +214,18 @@ def _through_panels(
     article: Article, row: Row, figures: list[Row], pixels: MemoryPixels, cut: MemoryPixels
 ) -> list[Row]:
     options = DetectionOptions()
-    panels = article.attempt("panel_detections", detect_article_panels, ARTICLE_ID, figures, pixels, options) or []
-    _unit_boxes(panels, "box")
     captions = article.attempt("subcaptions", split_article_captions, figures) or []
+    panels = (
+        article.attempt("panel_detections", detect_article_panels, ARTICLE_ID, figures, captions, pixels, options) or []
+    )
+    _unit_boxes(panels, "box")
+    captioned = article.attempt("panel_captions", caption_article_panels, figures, panels, captions) or []
+    _unit_boxes(captioned, "box", "content_box")
     images = article.attempt(
-        "image_detections",
-        detect_article_images,
-        ARTICLE_ID,
-        figures,
-        panels,
-        captions,
-        pixels,
-        options,
+        "image_detections", detect_article_images, ARTICLE_ID, figures, panels, captioned, pixels, options
     )
     _unit_boxes(images or [], "box")
-    assembled = article.attempt("panel_assembly", assemble_article, figures, panels, images or [], captions)
+    assembled = article.attempt("panel_assembly", assemble_article, figures, captioned, images or [])
     _unit_boxes(assembled or [], "box", "content_box")
     made = article.attempt("panels", crop_article_panels, ARTICLE_ID, figures, assembled or [], pixels, cut)
     keyed = {(figure["article_id"], figure["image_cluster_id"]): figure for figure in figures}

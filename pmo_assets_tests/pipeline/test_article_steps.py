@@ -227,8 +227,8 @@ def test_figures_in_groups_for_a_gpu_get_what_they_get_alone() -> None:
     one, many = (DetectionOptions(source="structure", provider=provider) for provider in ("cpu", "cuda"))
     number, figures = article.article_id, found.figures
     assert len(figures) > 1
-    panels = detect_article_panels(number, figures, pixels, many)
-    assert panels == detect_article_panels(number, figures, pixels, one)
+    panels = detect_article_panels(number, figures, [], pixels, many)
+    assert panels == detect_article_panels(number, figures, [], pixels, one)
     assert panels.rows
     images = detect_article_images(number, figures, panels.rows, [], pixels, many)
     assert images == detect_article_images(number, figures, panels.rows, [], pixels, one)
@@ -236,7 +236,7 @@ def test_figures_in_groups_for_a_gpu_get_what_they_get_alone() -> None:
 
     key = figures[0]["pdf_figure_id"]
     pixels.pictures[number][key] = Picture(key, 1, 1, b"no png")
-    damaged = detect_article_panels(number, figures, pixels, many)
+    damaged = detect_article_panels(number, figures, [], pixels, many)
     cluster = figures[0]["image_cluster_id"]
     assert [(item.image_cluster_id, item.error_class) for item in damaged.rejections] == [
         (cluster, "PictureUnreadable")

@@ -94,3 +94,26 @@ def test_matches_are_one_to_one_and_alike_enough(first: list[g.Box], second: lis
     assert all(g.iou(first[i], second[k]) >= least for i, k in found.items())
     free = [(i, k) for i in range(len(first)) for k in range(len(second)) if i not in found and k not in found.values()]
     assert all(g.iou(first[i], second[k]) < least for i, k in free)
+
+
+GRID = [(0.0, 0.0, 0.48, 0.48), (0.52, 0.0, 1.0, 0.48), (0.0, 0.52, 0.48, 1.0), (0.52, 0.52, 1.0, 1.0)]
+
+
+def test_reading_order_is_by_rows_and_column_order_by_columns() -> None:
+    assert g.reading_order(GRID) == [0, 1, 2, 3]
+    assert g.column_order(GRID) == [0, 2, 1, 3]
+
+
+def test_boxes_that_overlap_by_half_of_the_lower_one_share_a_row() -> None:
+    assert g.reading_order([(0.5, 0.0, 0.9, 0.4), (0.0, 0.2, 0.4, 0.6)]) == [1, 0]
+    assert g.reading_order([(0.5, 0.0, 0.9, 0.4), (0.0, 0.21, 0.4, 0.61)]) == [0, 1]
+
+
+unit = st.floats(-0.2, 1.2)
+
+
+@given(st.tuples(unit, unit, unit, unit), st.integers(1, 4000), st.integers(1, 4000))
+def test_a_crop_lies_in_the_figure_and_is_never_empty(box: tuple[float, float, float, float], w: int, h: int) -> None:
+    left, top, right, bottom = g.crop_box(box, w, h)
+    assert 0 <= left < right <= w
+    assert 0 <= top < bottom <= h

@@ -9,12 +9,12 @@ import dagster as dg
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import Made, article_table
 from pmo_assets.defs.previews import panel_sheet
-from pmo_assets.pipeline.assembly.steps import assemble_article, crop_article_panels
+from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels, crop_article_panels
 
 GROUP = "panels"
 
 
-def _assembly_summary(made: Made) -> Mapping[str, Any]:
+def _caption_summary(made: Made) -> Mapping[str, Any]:
     methods = Counter(row["method"] or "none" for row in made.rows)
     reasons = Counter(row["reason"] for row in made.rows if row["method"] is None)
     return {
@@ -25,13 +25,26 @@ def _assembly_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
+panel_captions = article_table(
+    "panel_captions",
+    group=GROUP,
+    step=caption_article_panels,
+    reads=["figures", "panel_detections", "subcaptions"],
+    checks=[checks.boxes_inside("box")],
+    summary=_caption_summary,
+)
+
 panel_assembly = article_table(
     "panel_assembly",
     group=GROUP,
     step=assemble_article,
-    reads=["figures", "panel_detections", "image_detections", "subcaptions"],
+    reads=["figures", "panel_captions", "image_detections"],
     checks=[checks.boxes_inside("content_box")],
-    summary=_assembly_summary,
+    summary=lambda made: {
+        "panels": len(made.rows),
+        "images": sum(len(row["images"]) for row in made.rows),
+        "without_image": sum(not row["images"] for row in made.rows),
+    },
 )
 
 

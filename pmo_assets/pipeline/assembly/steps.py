@@ -12,81 +12,87 @@ from typing import Any
 
 import numpy as np
 
-from pmo_assets.pipeline.assembly.assemble import assemble
-from pmo_assets.pipeline.dataset.rows import panel_id
+from pmo_assets.pipeline.assembly.assemble import panel_contents
+from pmo_assets.pipeline.assembly.panel_captions import captioned_panels
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
-from pmo_assets.records.geometry import crop_box
+from pmo_assets.records.geometry import as_box, crop_box
 from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.tables.captions import caption_split
-from pmo_assets.tables.detections import image_detection, in_detection_order, panel_detection
+from pmo_assets.tables.detections import in_detection_order, panel_detection
+from pmo_assets.tables.panels import panel_caption_row, panel_image
 
 
-def assemble_figure(
-    figure: Mapping[str, Any],
-    panel_rows: Sequence[Mapping[str, Any]],
-    image_rows: Sequence[Mapping[str, Any]],
-    subcaption_rows: Sequence[Mapping[str, Any]],
+def caption_figure_panels(
+    figure: Mapping[str, Any], panel_rows: Sequence[Mapping[str, Any]], subcaption_rows: Sequence[Mapping[str, Any]]
 ) -> list[Row]:
-    """Put images, identifiers and subcaptions on a figure's panels: rows of `panel_assembly`."""
-    panel_rows, image_rows = in_detection_order(panel_rows), in_detection_order(image_rows)
-    detections = [panel_detection(row) for row in panel_rows]
-    images = [image_detection(row) for row in image_rows]
+    """Put identifiers and subcaptions on a figure's panels: rows of `panel_captions`."""
+    detected = in_detection_order(panel_rows)
+    identifiers = [row for row in detected if row["kind"] == "identifier"]
     split = caption_split(subcaption_rows)
-    rows = []
-    for panel in assemble(detections, images, split):
-        identifiers = [panel_rows[i] for i in panel.identifiers]
-        contained = [image_rows[i] for i in panel.images]
-        rows.append(
-            {
-                **figure_key(figure),
-                "panel": panel_rows[panel.panel]["detection_id"],
-                "box": list(panel.box),
-                "content_box": list(panel.content_box),
-                "score": panel.score,
-                "name": panel.name,
-                "subcaption": panel.subcaption.text if panel.subcaption else None,
-                "segments": [list(segment) for segment in panel.subcaption.segments] if panel.subcaption else None,
-                "caption_confidence": split.confidence if panel.subcaption else None,
-                "method": panel.method,
-                "reason": panel.reason,
-                "identifiers": [
-                    {"id": row["detection_id"], "box": list(row["box"]), "score": row["score"], "text": row["text"]}
-                    for row in identifiers
-                ],
-                "images": [
-                    {
-                        "id": row["detection_id"],
-                        "box": list(row["box"]),
-                        **{k: row[k] for k in ("score", "image_type", "type_score", "marked", "mark_score")},
-                    }
-                    for row in contained
-                ],
-            }
-        )
-    return rows
+    panels = captioned_panels([panel_detection(row) for row in detected], split)
+    return [{**figure_key(figure), **panel_caption_row(panel, identifiers, split.confidence)} for panel in panels]
 
 
-def assemble_article(
+def caption_article_panels(
     figures: Sequence[Mapping[str, Any]],
     panel_detections: Sequence[Mapping[str, Any]],
-    image_detections: Sequence[Mapping[str, Any]],
     subcaptions: Sequence[Mapping[str, Any]],
 ) -> StepOutput:
-    """Assemble an article's figures: rows of `panel_assembly`.
+    """Decide which subcaption each panel of an article's figures has: rows of `panel_captions`.
 
     Args:
         figures: its rows of `figures`.
         panel_detections: its rows of that table, and so for the others.
+        subcaptions: see above.
     """
-
-    panels, images, captions = map(rows_by_figure, (panel_detections, image_detections, subcaptions))
+    panels, captions = rows_by_figure(panel_detections), rows_by_figure(subcaptions)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         cluster = figure["image_cluster_id"]
-        return assemble_figure(figure, panels.get(cluster, ()), images.get(cluster, ()), captions.get(cluster, ()))
+        return caption_figure_panels(figure, panels.get(cluster, ()), captions.get(cluster, ()))
+
+    return for_each_figure(figures, "panel_captions", rows)
+
+
+def assemble_figure(panel_rows: Sequence[Mapping[str, Any]], image_rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Put images on a figure's panels: rows of `panel_assembly` made of rows of `panel_captions`."""
+    panels, images = sorted(panel_rows, key=lambda row: row["ordinal"]), in_detection_order(image_rows)
+    contents = panel_contents(
+        [[as_box(member["box"]) for member in row["members"]] for row in panels],
+        [as_box(row["content_box"]) for row in panels],
+        [as_box(row["box"]) for row in images],
+    )
+    return [
+        {**row, "content_box": list(content.content_box), "images": [panel_image(images[i]) for i in content.images]}
+        for row, content in zip(panels, contents, strict=True)
+    ]
+
+
+def assemble_article(
+    figures: Sequence[Mapping[str, Any]],
+    panel_captions: Sequence[Mapping[str, Any]],
+    image_detections: Sequence[Mapping[str, Any]],
+) -> StepOutput:
+    """Put images on the panels of an article's figures: rows of `panel_assembly`.
+
+    Args:
+        figures: its rows of `figures`.
+        panel_captions: its rows of that table, and so for the others.
+        image_detections: see above.
+    """
+    panels, images = rows_by_figure(panel_captions), rows_by_figure(image_detections)
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        cluster = figure["image_cluster_id"]
+        return assemble_figure(panels.get(cluster, ()), images.get(cluster, ()))
 
     return for_each_figure(figures, "panel_assembly", rows)
+
+
+def panel_id(article_id: int, image_cluster_id: str, ordinal: int) -> str:
+    """Return the id of a panel: stable when anything else is added, unique over all articles."""
+    return f"p_{article_id}_{image_cluster_id}_{ordinal}"
 
 
 def crop_article_panels(
@@ -118,7 +124,7 @@ def crop_article_panels(
         result = []
         for panel in panels:
             left, top, right, bottom = crop_box(panel["content_box"], pixels.shape[1], pixels.shape[0])
-            name = panel_id(article_id, figure["image_cluster_id"], int(panel["panel"][1:]))
+            name = panel_id(article_id, figure["image_cluster_id"], panel["ordinal"])
             png = png_bytes(np.ascontiguousarray(pixels[top:bottom, left:right]))
             cut.append(Picture(name, right - left, bottom - top, png))
             extent = {"width": right - left, "height": bottom - top}

@@ -23,7 +23,7 @@ def split_article_captions(figures: Sequence[Mapping[str, Any]]) -> StepOutput:
     """Split the captions of an article's figures by the grammar: rows of `subcaptions`."""
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        return subcaption_rows(figure, split_caption(figure["caption"], known_identifiers=seen_identifiers(figure)))
+        return subcaption_rows(figure, split_caption(figure["caption"]))
 
     return for_each_figure(figures, "subcaptions", rows)
 

@@ -25,11 +25,6 @@ class LeftOut:
     reason: str
 
 
-def panel_id(article_id: int, image_cluster_id: str, panel: int) -> str:
-    """Return the id of a panel: stable when anything else is added, unique over all articles."""
-    return f"p_{article_id}_{image_cluster_id}_{panel}"
-
-
 def rounded_box(box: Sequence[float], digits: int = 6) -> list[float]:
     """Return a normalised box for JSON: fixed digits, so that the same box gives the same bytes."""
     return [round(float(value), digits) for value in box]
@@ -115,7 +110,7 @@ def dataset_row(panel: Mapping[str, Any], figure: Mapping[str, Any], article: Ma
         "panel_id": panel["panel_id"],
         "article_id": panel["article_id"],
         "image_cluster_id": panel["image_cluster_id"],
-        "panel_name": panel["name"] if panel["name"] is not None else SINGLE_PANEL_NAME,
+        "panel_name": panel["identifier"] if panel["identifier"] is not None else SINGLE_PANEL_NAME,
         "subcaption_text": panel["subcaption"],
         "subcaption_segments": panel["segments"],
         "position": _json(
@@ -130,7 +125,7 @@ def dataset_row(panel: Mapping[str, Any], figure: Mapping[str, Any], article: Ma
         "in_text_mention": paragraphs,
         **contained_types(panel["images"]),
         "image_data": _json([image_entry(panel["panel_id"], image) for image in panel["images"]]),
-        "identifier_data": _json([identifier_entry(panel["panel_id"], item) for item in panel["identifiers"]]),
+        "identifier_data": _json([identifier_entry(panel["panel_id"], item) for item in panel["printed_identifiers"]]),
         "assembly": f"{AUTOMATIC} ({panel['method']})",
         "annotation": "[]",
         "license": license_code,

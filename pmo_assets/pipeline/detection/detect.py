@@ -15,7 +15,16 @@ from pmo_assets.pipeline.detection.structure.images import StructureImageDetecto
 from pmo_assets.pipeline.detection.structure.marks import StructureMarkClassifier
 from pmo_assets.pipeline.detection.structure.panels import UNSEPARATED, StructurePanelDetector
 from pmo_assets.records.detections import SCORE_THRESHOLD, FigureView, ImageDetection, PanelDetection
-from pmo_assets.records.geometry import UNIT_BOX, Box, clip, covered_fraction, height, non_maximum_suppression, width
+from pmo_assets.records.geometry import (
+    UNIT_BOX,
+    Box,
+    clip,
+    covered_fraction,
+    height,
+    non_maximum_suppression,
+    reading_order,
+    width,
+)
 
 NMS_IOU = 0.3
 """Overlap above which the weaker of two detections of one class is dropped (paper, Methods)."""
@@ -66,22 +75,9 @@ def _chosen_panels(
         if kind == "panel" and not kept and score_threshold <= UNSEPARATED:
             # A figure whose panels cannot be told apart is not lost: it counts as one.
             result.append(PanelDetection("panel", UNIT_BOX, UNSEPARATED, "figure"))
-        result += in_reading_order([group[i] for i in kept])
+        shown = [group[i] for i in kept]
+        result += [shown[i] for i in reading_order([item.box for item in shown])]
     return tuple(result)
-
-
-def in_reading_order(panels: list[PanelDetection]) -> list[PanelDetection]:
-    """Return detections row by row, left to right; boxes whose vertical extents overlap by half share a row."""
-    rows: list[list[PanelDetection]] = []
-    for panel in sorted(panels, key=lambda p: (p.box[1] + p.box[3], p.box[0])):
-        for row in rows:
-            common = min(panel.box[3], row[0].box[3]) - max(panel.box[1], row[0].box[1])
-            if common > 0.5 * min(height(panel.box), height(row[0].box)):
-                row.append(panel)
-                break
-        else:
-            rows.append([panel])
-    return [panel for row in rows for panel in sorted(row, key=lambda p: (p.box[0], p.box[1]))]
 
 
 def detect_images(

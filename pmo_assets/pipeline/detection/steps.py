@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.assembly.assemble import words_of_panels
-from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.detection.detect import NMS_IOU, images_of_figures, panels_of_figures
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSource, detector_set
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider
@@ -60,13 +58,15 @@ class DetectionOptions:
         )
 
 
-def figure_view(figure: Mapping[str, Any], pixels: NDArray[np.uint8]) -> FigureView:
-    """Return what detectors see of a row of `figures`; the caption's grammar tells which identifiers to expect."""
+def figure_view(
+    figure: Mapping[str, Any], pixels: NDArray[np.uint8], caption_identifiers: Sequence[str] = ()
+) -> FigureView:
+    """Return what detectors see of a row of `figures`; the caption's split tells which identifiers to expect."""
     return FigureView(
         pixels=pixels,
         bitmaps=embedded_bitmaps(figure),
         texts=embedded_texts(figure),
-        caption_identifiers=split_caption(figure["caption"]).identifiers,
+        caption_identifiers=tuple(caption_identifiers),
     )
 
 
@@ -112,16 +112,26 @@ def _for_each_group(
 def detect_article_panels(
     article_id: int,
     figures: Sequence[Mapping[str, Any]],
+    subcaptions: Sequence[Mapping[str, Any]],
     figure_pixels: PixelStore,
     detection_options: DetectionOptions,
 ) -> StepOutput:
-    """Find panels and panel identifiers in an article's figures: rows of `panel_detections`."""
+    """Find panels and panel identifiers in an article's figures: rows of `panel_detections`.
+
+    Args:
+        article_id: PMC number.
+        figures: its rows of `figures`.
+        subcaptions: its rows of `subcaptions`; they say which identifiers to expect.
+        figure_pixels: where the renderings are.
+        detection_options: detectors and thresholds.
+    """
     detectors = detection_options.detectors()
     pictures = figure_pixels.read(article_id)
+    captions = rows_by_figure(subcaptions)
 
     def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
         found = panels_of_figures(
-            _views(group, pictures),
+            _views(group, pictures, captions),
             detectors.panels,
             score_threshold=detection_options.score_threshold,
             nms_iou=detection_options.nms_iou,
@@ -133,22 +143,39 @@ def detect_article_panels(
                 number = counts[detection.kind]
                 counts[detection.kind] += 1
                 name = f"{'p' if detection.kind == 'panel' else 'l'}{number}"
-                result.append({**figure_key(figure), "detection_id": name, **asdict(detection)})
+                result.append({**figure_key(figure), "detection_id": name, "ordinal": number, **asdict(detection)})
         return result
 
     return _for_each_group(figures, "panel_detections", detection_options.provider, rows)
 
 
-def _views(figures: Sequence[Mapping[str, Any]], pictures: Mapping[str, Picture]) -> list[FigureView]:
-    keys = [figure["pdf_figure_id"] for figure in figures]
-    return [figure_view(f, decoded(pictures.get(key), key)) for f, key in zip(figures, keys, strict=True)]
+def _views(
+    figures: Sequence[Mapping[str, Any]],
+    pictures: Mapping[str, Picture],
+    captions: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> list[FigureView]:
+    views = []
+    for figure in figures:
+        key = figure["pdf_figure_id"]
+        identifiers = caption_split(captions.get(figure["image_cluster_id"], ())).identifiers
+        views.append(figure_view(figure, decoded(pictures.get(key), key), identifiers))
+    return views
+
+
+def words_of_panels(panels: int, panel_captions: Sequence[Mapping[str, Any]], caption: str) -> dict[int, str]:
+    """Return the words that describe each of a figure's panels, by number: its subcaption, else the whole caption."""
+    words = dict.fromkeys(range(panels), caption)
+    for row in panel_captions:
+        if row["subcaption"] is not None:
+            words.update({member["ordinal"]: row["subcaption"] for member in row["members"]})
+    return words
 
 
 def detect_article_images(
     article_id: int,
     figures: Sequence[Mapping[str, Any]],
     panel_detections: Sequence[Mapping[str, Any]],
-    subcaptions: Sequence[Mapping[str, Any]],
+    panel_captions: Sequence[Mapping[str, Any]],
     figure_pixels: PixelStore,
     detection_options: DetectionOptions,
 ) -> StepOutput:
@@ -158,23 +185,23 @@ def detect_article_images(
         article_id: PMC number.
         figures: its rows of `figures`.
         panel_detections: its rows of `panel_detections`.
-        subcaptions: its rows of `subcaptions`; their words are evidence for the type.
+        panel_captions: its rows of `panel_captions`; their words are evidence for the type.
         figure_pixels: where the renderings are.
         detection_options: detectors and thresholds.
     """
     detectors = detection_options.detectors()
     pictures = figure_pixels.read(article_id)
-    panel_rows, subcaption_rows = rows_by_figure(panel_detections), rows_by_figure(subcaptions)
+    panel_rows, caption_rows = rows_by_figure(panel_detections), rows_by_figure(panel_captions)
 
     def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
         panels, words = [], []
         for figure in group:
             cluster = figure["image_cluster_id"]
             panels.append(tuple(panel_detection(row) for row in in_detection_order(panel_rows.get(cluster, ()))))
-            split = caption_split(subcaption_rows.get(cluster, ()))
-            words.append(words_of_panels(panels[-1], split, figure["caption"]))
+            count = sum(panel.kind == "panel" for panel in panels[-1])
+            words.append(words_of_panels(count, caption_rows.get(cluster, ()), figure["caption"]))
         found = images_of_figures(
-            _views(group, pictures),
+            _views(group, pictures, {}),
             panels,
             detectors.images,
             detectors.marks,
@@ -188,7 +215,7 @@ def detect_article_images(
                 row = asdict(detection)
                 row.pop("type_scores")
                 row.pop("seen_types")
-                result.append({**figure_key(figure), "detection_id": f"i{number}", **row})
+                result.append({**figure_key(figure), "detection_id": f"i{number}", "ordinal": number, **row})
         return result
 
     return _for_each_group(figures, "image_detections", detection_options.provider, rows)

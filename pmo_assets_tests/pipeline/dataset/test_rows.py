@@ -6,11 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pmo_assets.pipeline.dataset.rows import attribution, dataset_rows, left_out_reason, panel_id
-from pmo_assets.records.geometry import crop_box
+from pmo_assets.pipeline.dataset.rows import attribution, dataset_rows, left_out_reason
 from pmo_assets.tables.dataset import RELEASE_COLUMNS, DatasetRows
 from pmo_assets.tables.schemas import checked
 
@@ -53,10 +50,11 @@ def image(kind: str | None = "OCT", marked: bool | None = True) -> dict[str, Any
 
 def panel(**changes: Any) -> dict[str, Any]:
     return {
-        "panel_id": "p_7_f1_0", "article_id": 7, "image_cluster_id": "f1", "panel": "p0", "name": "a",
+        "panel_id": "p_7_f1_0", "article_id": 7, "image_cluster_id": "f1", "ordinal": 0, "identifier": "a",
         "subcaption": "An OCT scan.", "segments": [[0, 12]], "caption_confidence": 0.9, "method": "identifier",
         "box": [0.0, 0.0, 0.5, 1.0], "content_box": [0.0, 0.0, 0.5, 1.0], "score": 0.95,
-        "identifiers": [{"id": "l0", "box": [0.0, 0.0, 0.1, 0.1], "score": 0.9, "text": "a"}], "images": [image()],
+        "printed_identifiers": [{"id": "l0", "box": [0.0, 0.0, 0.1, 0.1], "score": 0.9, "text": "a"}],
+        "images": [image()],
         **changes,
     }  # fmt: skip
 
@@ -113,7 +111,7 @@ def test_what_was_not_decided_is_null() -> None:
 
 
 def test_a_single_panel_is_named_as_published() -> None:
-    (row,) = rows_of(panel(name=None))
+    (row,) = rows_of(panel(identifier=None))
     assert row["panel_name"] == "None"
 
 
@@ -158,17 +156,3 @@ def test_an_attribution_leaves_out_what_is_unknown() -> None:
     assert row["attribution"] == "'PMC7'", "an article without a known title is attributed by its name"
     assert row["authors"] is None, "not known, which is not the same as none"
     checked(DatasetRows, [row])
-
-
-def test_panel_ids_are_text() -> None:
-    assert panel_id(7, "f.001", 3) == "p_7_f.001_3"
-
-
-unit = st.floats(-0.2, 1.2)
-
-
-@given(st.tuples(unit, unit, unit, unit), st.integers(1, 4000), st.integers(1, 4000))
-def test_a_crop_lies_in_the_figure_and_is_never_empty(box: tuple[float, float, float, float], w: int, h: int) -> None:
-    left, top, right, bottom = crop_box(box, w, h)
-    assert 0 <= left < right <= w
-    assert 0 <= top < bottom <= h

@@ -1,0 +1,133 @@
+"""Subcaptions go to the right panels, and nothing is guessed silently."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.assembly.panel_captions import captioned_panels
+from pmo_assets.records.detections import PanelDetection
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
+
+LEFT, RIGHT = (0.0, 0.0, 0.48, 1.0), (0.52, 0.0, 1.0, 1.0)
+GRID = [(0.0, 0.0, 0.48, 0.48), (0.52, 0.0, 1.0, 0.48), (0.0, 0.52, 0.48, 1.0), (0.52, 0.52, 1.0, 1.0)]
+
+
+def panel(box: Box, score: float = 0.9) -> PanelDetection:
+    return PanelDetection("panel", box, score, "gutter")
+
+
+def printed(text: str | None, panel_box: Box, score: float = 0.9) -> PanelDetection:
+    left, top = panel_box[0], panel_box[1]
+    return PanelDetection("identifier", (left + 0.01, top + 0.01, left + 0.04, top + 0.05), score, "text", text)
+
+
+def split(*identifiers: str | None) -> CaptionSplit:
+    parts = tuple(Subcaption(name, f"text of {name}", ((i, i + 1),)) for i, name in enumerate(identifiers))
+    return CaptionSplit(parts, 0.9)
+
+
+def answers(detections: list[PanelDetection], caption: CaptionSplit) -> list[tuple[str | None, str | None]]:
+    """(identifier of the assigned subcaption, method) by panel in reading order."""
+    return [
+        (item.subcaption.identifier if item.subcaption else None, item.method)
+        for item in captioned_panels(detections, caption)
+    ]
+
+
+def test_a_single_panel_takes_a_single_caption() -> None:
+    (only,) = captioned_panels([panel((0.0, 0.0, 1.0, 1.0))], split(None))
+    assert (only.method, only.identifier, only.members) == ("single panel", None, (0,))
+
+
+def test_printed_identifiers_decide_whatever_the_order() -> None:
+    detections = [panel(LEFT), panel(RIGHT), printed("B", LEFT), printed("a", RIGHT)]
+    assert answers(detections, split("A", "B")) == [("B", "identifier"), ("A", "identifier")]
+
+
+def test_positions_decide_without_printed_identifiers() -> None:
+    assert answers([panel(RIGHT), panel(LEFT)], split("left", "right")) == [("left", "position"), ("right", "position")]
+
+
+def test_reading_order_decides_when_the_numbers_agree() -> None:
+    expected = [(name, "reading order") for name in "abcd"]
+    assert answers([panel(box) for box in reversed(GRID)], split("a", "b", "c", "d")) == expected
+
+
+def test_a_read_identifier_turns_the_order_into_columns() -> None:
+    detections = [*map(panel, GRID), printed("b", GRID[2])]
+    assert answers(detections, split("a", "b", "c", "d")) == [
+        ("a", "reading order"),
+        ("c", "reading order"),
+        ("b", "identifier"),
+        ("d", "reading order"),
+    ]
+
+
+def test_contradicting_identifiers_leave_the_rest_open() -> None:
+    detections = [*map(panel, GRID), printed("a", GRID[3])]
+    result = captioned_panels(detections, split("a", "b", "c", "d"))
+    assert [item.method for item in result] == [None, None, None, "identifier"]
+    assert "contradict" in result[0].reason
+
+
+def test_different_numbers_leave_panels_open_with_a_reason() -> None:
+    result = captioned_panels([panel(LEFT), panel(RIGHT)], split("a", "b", "c"))
+    assert [item.subcaption for item in result] == [None, None]
+    assert result[0].reason == "2 panels without a readable identifier, 3 subcaptions left"
+
+
+def test_an_identifier_that_the_caption_lacks_is_said_so() -> None:
+    result = captioned_panels([panel(LEFT), panel(RIGHT), printed("X", LEFT)], split("a", "b"))
+    assert result[0].subcaption is None
+    assert "does not name it" in result[0].reason
+
+
+def test_panels_of_a_caption_that_names_none_get_the_whole_caption() -> None:
+    result = captioned_panels([panel(LEFT), panel(RIGHT), printed("a", LEFT)], split(None))
+    assert [(item.method, item.identifier) for item in result] == [("whole caption", "a"), ("whole caption", None)]
+
+
+def test_nested_panels_are_joined_to_what_the_caption_names() -> None:
+    detections = [
+        *map(panel, GRID),
+        *(printed(name, box) for name, box in zip(("a1", "a2", "b1", "b2"), GRID, strict=True)),
+    ]
+    first, second = captioned_panels(detections, split("a", "b"))
+    assert (first.identifier, first.box, first.members) == ("a", (0.0, 0.0, 1.0, 0.48), (0, 1))
+    assert first.member_boxes == (GRID[0], GRID[1])
+    assert (second.identifier, second.method, second.printed) == ("b", "identifier", (2, 3))
+
+
+def test_nested_panels_that_the_caption_names_stay_apart() -> None:
+    detections = [panel(LEFT), panel(RIGHT), printed("a1", LEFT), printed("a2", RIGHT)]
+    assert answers(detections, split("a1", "a2")) == [("a1", "identifier"), ("a2", "identifier")]
+
+
+def test_nested_panels_are_not_joined_across_another_panel() -> None:
+    detections = [
+        *map(panel, GRID),
+        *(printed(name, box) for name, box in zip(("a1", "b1", "b2", "a2"), GRID, strict=True)),
+    ]
+    assert len(captioned_panels(detections, split("a", "b"))) == 4
+
+
+def test_no_caption_is_a_reason() -> None:
+    (only,) = captioned_panels([panel(LEFT)], CaptionSplit((), 0.0))
+    assert (only.subcaption, only.reason) == (None, "the figure has no caption")
+
+
+boxes = st.tuples(st.floats(0, 0.8), st.floats(0, 0.8), st.floats(0.05, 0.2), st.floats(0.05, 0.2)).map(
+    lambda v: (v[0], v[1], v[0] + v[2], v[1] + v[3])
+)
+
+
+@given(st.lists(boxes, max_size=7), st.lists(st.sampled_from(["a", "b", "left", "1"]), unique=True))
+def test_every_panel_appears_once_and_open_ones_have_a_reason(panel_boxes: list[Box], identifiers: list[str]) -> None:
+    caption = split(*identifiers) if identifiers else split(None)
+    result = captioned_panels([panel(box) for box in panel_boxes], caption)
+    assert sorted(number for item in result for number in item.members) == list(range(len(panel_boxes)))
+    for item in result:
+        assert item.reason
+        assert (item.subcaption is None) == (item.method is None)
