@@ -53,12 +53,10 @@ class DoubtfulCaption:
     Attributes:
         caption: the text.
         split: the grammar's answer.
-        known_identifiers: identifiers seen in the figure.
     """
 
     caption: str
     split: CaptionSplit
-    known_identifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +87,7 @@ def second_reading(doubtful: DoubtfulCaption, cascade: Cascade) -> CascadeAnswer
     """
     if cascade.reader is None:
         return CascadeAnswer(flagged(doubtful.split, "no language model is configured"))
-    confirmed = (doubtful.split.identifiers, doubtful.known_identifiers)
-    reading = split_by_model(doubtful.caption, cascade.reader, confirmed)
+    reading = split_by_model(doubtful.caption, cascade.reader, [doubtful.split.identifiers])
     if reading.split is None:
         assert reading.error is not None
         why = f"the language model gave no answer ({type(reading.error).__name__})"
@@ -120,16 +117,16 @@ def second_readings(
     return answers
 
 
-def split_by_cascade(caption: str, cascade: Cascade, known_identifiers: Sequence[str] = ()) -> CascadeAnswer:
+def split_by_cascade(caption: str, cascade: Cascade) -> CascadeAnswer:
     """Return a caption's subcaptions: the grammar's answer if it is sure enough, else `second_reading`.
 
     Raises:
         SystemicError: if the model is asked and no request can succeed.
     """
-    split = split_caption(caption, known_identifiers)
+    split = split_caption(caption)
     if split.confidence >= cascade.threshold:
         return CascadeAnswer(split)
-    return second_reading(DoubtfulCaption(caption, split, tuple(known_identifiers)), cascade)
+    return second_reading(DoubtfulCaption(caption, split), cascade)
 
 
 def stream_by_cascade(captions: Iterable[str | None], cascade: Cascade) -> Iterator[CascadeAnswer | Exception | None]:

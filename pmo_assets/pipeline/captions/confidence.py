@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from pmo_assets.pipeline.captions.election import IdentifierSeries
-from pmo_assets.pipeline.captions.identifier_lists import bare_identifiers
 from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
 from pmo_assets.pipeline.captions.pieces import Doubt
 from pmo_assets.pipeline.captions.series import Series
@@ -56,10 +55,6 @@ _FACTORS: Final[dict[str, float]] = {
     "panel without text": 0.5,
     "all panels have the same text": 0.7,
 }
-_DIFFERENT: Final = "identifiers differ from those in the figure"
-_NO_AGREEMENT: Final = 0.3
-"""Factor where caption and figure have no identifier in common; it rises with their agreement (intersection over union)
-to 1. Full agreement halves the rest of the doubt instead."""
 
 
 def split_confidence(
@@ -68,7 +63,6 @@ def split_confidence(
     series: IdentifierSeries | None,
     subcaptions: Sequence[Subcaption],
     doubts: Sequence[Doubt],
-    known_identifiers: Sequence[str],
 ) -> tuple[float, tuple[str, ...]]:
     """Confidence 0..1 and the reasons that lower it, the strongest first.
 
@@ -77,7 +71,6 @@ def split_confidence(
         series: the elected series; None for a single-panel answer.
         subcaptions: the answer.
         doubts: what the parser was not sure about.
-        known_identifiers: identifiers seen in the figure; agreement raises the confidence, disagreement lowers it.
     """
     if series is None:
         confidence, reasons = _PLAIN_SINGLE, _single_reasons(tokens, found)
@@ -86,17 +79,8 @@ def split_confidence(
         if _has_joint_note(tokens, found, series):
             reasons.append("note in brackets about several panels")
     factors = {reason: _FACTORS[reason] for reason in reasons}
-    known = {identifier.lower() for identifier in bare_identifiers(known_identifiers)} - {""}
-    agreement = 0.0
-    if known:
-        named = {identifier.lower() for identifier in series.identifiers} if series else set()
-        agreement = len(known & named) / len(known | named)
-        if agreement < 1 and (series is not None or len(known) > 1):
-            factors[_DIFFERENT] = _NO_AGREEMENT + (1 - _NO_AGREEMENT) * agreement
     for factor in factors.values():
         confidence *= factor
-    if agreement == 1:
-        confidence = 1 - (1 - confidence) / 2
     return round(confidence, 4), tuple(sorted(factors, key=lambda reason: (factors[reason], reason)))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pmo_assets.pipeline.captions.identifier_lists import bare_identifiers
 from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
 from pmo_assets.pipeline.captions.places import are_opposed
 from pmo_assets.pipeline.captions.series import Rank, Series, expanded, identifier_at
@@ -48,25 +47,21 @@ _Read = tuple[Mention, dict[str, Rank]]
 """A mention and the ranks of its identifiers in the series that is tried."""
 
 
-def elected_series(found: Sequence[Mention], known_identifiers: Sequence[str] = ()) -> IdentifierSeries | None:
+def elected_series(found: Sequence[Mention]) -> IdentifierSeries | None:
     """The series of identifiers that the caption uses for its panels, or None for a single-panel caption.
 
-    Candidates are ranked by agreement with the identifiers known from the figure, then by the fewest restarts (a
-    nested list begins again under every panel), then by the earliest first mention, then by size. Steps and words of
-    place count only where no letters or numerals form a series.
+    Candidates are ranked by the fewest restarts (a nested list begins again under every panel), then by the earliest
+    first mention, then by size. Steps and words of place count only where no letters or numerals form a series.
+
+    What is written in the figure is no evidence: it names structures and curves as often as panels.
     """
-    known = bare_identifiers(known_identifiers)
     candidates: list[tuple[tuple[float, ...], IdentifierSeries]] = []
     letters = [mention for mention in found if not mention.positional]
-    kinds = [Series.UPPER, Series.LOWER, Series.ROMAN, Series.UPPER_ROMAN]
-    if any(identifier.isdigit() for identifier in known):
-        kinds.append(Series.DIGIT)
-    for order, series in enumerate(kinds):
+    for order, series in enumerate((Series.UPPER, Series.LOWER, Series.ROMAN, Series.UPPER_ROMAN)):
         candidate = _lettered(series, letters)
         if candidate is not None:
-            named = set(candidate.identifiers)
-            agreement = len(known & named) / len(known | named) if known else 0.0
-            key = (-agreement, candidate.restarts, candidate.mentions[0].mention.start, -len(named), order)
+            size = len(set(candidate.identifiers))
+            key = (candidate.restarts, candidate.mentions[0].mention.start, -size, order)
             candidates.append((key, candidate))
     if not candidates:
         return _stepped(letters) or _placed([mention for mention in found if mention.positional])
@@ -171,7 +166,7 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
         return None
     allowed = set(identifiers)
     naming = [mention for mention, ranks in read if not allowed.isdisjoint(ranks)]
-    numerals = series in {Series.ROMAN, Series.UPPER_ROMAN, Series.DIGIT}
+    numerals = series in {Series.ROMAN, Series.UPPER_ROMAN}
     if len(naming) < 2 and (numerals or naming[0].form not in {Form.BRACKETS, Form.HALF, Form.DELIMITED, Form.BARE}):
         return None  # "stages (I-III)", "(HPF, A-C)"
     if all(mention.form is Form.NOUN for mention in naming) and not any(mention.opens for mention in naming):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
@@ -27,14 +26,6 @@ _SHAPE: Final = re.compile(
     r"[A-Za-z][0-9]{0,2}|[0-9]{1,2}|[A-Z](?:[a-h]|x{0,2}(?:i{1,3}|iv|vi{0,3}|ix|x))|x{0,2}(?:i{1,3}|iv|vi{0,3}|ix|x)"
     r"|X{0,2}(?:I{1,3}|IV|VI{0,3}|IX|X)"
 )
-
-
-def bare_identifiers(texts: Iterable[str]) -> set[str]:
-    """Identifiers seen in the figure without the brackets and dots around them; case and inner marks stay.
-
-    Unlike `normalised_identifier`, because case tells two series apart ("A" and "a").
-    """
-    return {text.strip("().:[] ") for text in texts}
 
 
 def is_identifier(text: str) -> bool:

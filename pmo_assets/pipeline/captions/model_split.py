@@ -152,7 +152,7 @@ def split_by_model(caption: str, reader: CaptionReader, confirmed: Sequence[Sequ
     Args:
         caption: the text without its "Figure 3:" label.
         reader: the model and its prompts.
-        confirmed: identifiers as other sources see them (grammar, figure); agreement with one raises the confidence.
+        confirmed: identifiers as other sources see them (the grammar); agreement with one raises the confidence.
 
     Returns:
         Subcaptions whose `text` equals `join_segments(caption, segments)`, or the error.
@@ -279,10 +279,7 @@ def fitting_identifiers(caption: str, answer: PanelIdentifiers) -> tuple[str, ..
 
 
 def _answered_identifier(raw: str) -> str:
-    """Drop what a model sets around an identifier, list marks too; inner spaces ("top  row") become single ones.
-
-    Wider than `identifier_lists.bare_identifiers`, which reads what a figure shows, not what a model writes.
-    """
+    """Drop what a model sets around an identifier, list marks too; inner spaces ("top  row") become single ones."""
     return " ".join(raw.strip(" \t\n().,:;[]").split())
 
 

@@ -14,7 +14,6 @@ class Series(Enum):
     LOWER = "a b c"
     ROMAN = "i ii iii"
     UPPER_ROMAN = "I II III"
-    DIGIT = "1 2 3"
     STEP = "Step 1"
     POSITION = "left right"
 
@@ -45,9 +44,6 @@ def rank_of(series: Series, identifier: str) -> Rank | None:
     if series is Series.UPPER_ROMAN:
         rank = ROMAN_RANK.get(identifier.lower()) if identifier.isupper() else None
         return None if rank is None else (rank, -1)
-    if series is Series.DIGIT:
-        is_number = identifier.isdigit() and identifier.isascii() and int(identifier) >= 1
-        return (int(identifier) - 1, -1) if is_number else None
     if first not in (_UPPER_LETTERS if series is Series.UPPER else _LOWER_LETTERS):
         return None
     base = ord(first.lower()) - ord("a")
@@ -68,8 +64,6 @@ def identifier_at(series: Series, place: int) -> str:
         return ROMAN[place]
     if series is Series.UPPER_ROMAN:
         return ROMAN[place].upper()
-    if series is Series.DIGIT:
-        return str(place + 1)
     return (_UPPER_LETTERS if series is Series.UPPER else _LOWER_LETTERS)[place]
 
 

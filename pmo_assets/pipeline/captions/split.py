@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pmo_assets.pipeline.captions.confidence import split_confidence
 from pmo_assets.pipeline.captions.election import elected_series
 from pmo_assets.pipeline.captions.grammar import parsed
@@ -13,13 +11,11 @@ from pmo_assets.pipeline.captions.tokens import tokenized
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
 
-def split_caption(caption: str, known_identifiers: Sequence[str] = ()) -> CaptionSplit:
+def split_caption(caption: str) -> CaptionSplit:
     """The subcaptions of a caption by the grammar alone; never raises, takes time linear in the caption's length.
 
     Args:
         caption: the text without its "Figure 3:" label.
-        known_identifiers: identifiers seen in the figure (PDF text, detector, OCR), as evidence: they help to choose
-            between two readings and move the confidence; they add no panels that the caption does not name.
 
     Returns:
         One subcaption per panel in series order; a caption that names no panels gives one with identifier None, the
@@ -27,9 +23,9 @@ def split_caption(caption: str, known_identifiers: Sequence[str] = ()) -> Captio
     """
     tokens = tokenized(caption)
     found = mentions(tokens)
-    series = elected_series(found, known_identifiers)
+    series = elected_series(found)
     if series is None:
-        confidence, reasons = split_confidence(tokens, found, None, (), (), known_identifiers)
+        confidence, reasons = split_confidence(tokens, found, None, (), ())
         whole = Subcaption(None, caption, ((0, len(caption)),))
         return CaptionSplit((whole,), confidence, reasons)
     parse = parsed(tokens, series)
@@ -44,5 +40,5 @@ def split_caption(caption: str, known_identifiers: Sequence[str] = ()) -> Captio
     subcaptions = tuple(
         Subcaption(identifier, join_segments(caption, ranges), tuple(ranges)) for identifier, ranges in segments.items()
     )
-    confidence, reasons = split_confidence(tokens, found, series, subcaptions, parse.doubts, known_identifiers)
+    confidence, reasons = split_confidence(tokens, found, series, subcaptions, parse.doubts)
     return CaptionSplit(subcaptions, confidence, reasons)

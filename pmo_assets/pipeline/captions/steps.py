@@ -16,7 +16,6 @@ from pmo_assets.records.chat import ChatUsage
 from pmo_assets.records.outcome import Row, StepOutput, for_each_figure
 from pmo_assets.records.rejections import rejection_from
 from pmo_assets.tables.captions import caption_split, subcaption_rows
-from pmo_assets.tables.figures import embedded_texts
 
 
 def split_article_captions(figures: Sequence[Mapping[str, Any]]) -> StepOutput:
@@ -26,15 +25,6 @@ def split_article_captions(figures: Sequence[Mapping[str, Any]]) -> StepOutput:
         return subcaption_rows(figure, split_caption(figure["caption"]))
 
     return for_each_figure(figures, "subcaptions", rows)
-
-
-MAX_IDENTIFIER_LENGTH = 6
-"""Longest live text taken for a panel identifier: "(viii)" has six characters."""
-
-
-def seen_identifiers(figure: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the live texts of a row of `figures` that may be panel identifiers."""
-    return tuple(item.text for item in embedded_texts(figure) if len(item.text) <= MAX_IDENTIFIER_LENGTH)
 
 
 @dataclass(frozen=True)
@@ -71,7 +61,7 @@ def reread_captions(
     keyed = {(figure["article_id"], figure["image_cluster_id"]): figure for figure in figures}
     splits = {key: caption_split(group) for key, group in split_rows.items()}
     doubtful = {
-        key: DoubtfulCaption(keyed[key]["caption"], split, seen_identifiers(keyed[key]))
+        key: DoubtfulCaption(keyed[key]["caption"], split)
         for key, split in splits.items()
         if split.confidence < cascade.threshold
     }

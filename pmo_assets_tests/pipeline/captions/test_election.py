@@ -10,8 +10,8 @@ from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.tokens import tokenized
 
 
-def series_of(caption: str, known: tuple[str, ...] = ()) -> tuple[Series, tuple[str, ...]] | None:
-    found = elected_series(mentions(tokenized(caption)), known)
+def series_of(caption: str) -> tuple[Series, tuple[str, ...]] | None:
+    found = elected_series(mentions(tokenized(caption)))
     return None if found is None else (found.series, found.identifiers)
 
 
@@ -35,10 +35,6 @@ def series_of(caption: str, known: tuple[str, ...] = ()) -> tuple[Series, tuple[
 )
 def test_the_series_of_a_caption(caption: str, expected: tuple[Series, tuple[str, ...]] | None) -> None:
     assert series_of(caption) == expected
-
-
-def test_numbers_are_panels_only_where_the_figure_shows_them() -> None:
-    assert series_of("(1) X. (2) Y.", ("1", "2")) == (Series.DIGIT, ("1", "2"))
 
 
 def test_an_outer_list_is_preferred_to_the_lists_inside_it() -> None:

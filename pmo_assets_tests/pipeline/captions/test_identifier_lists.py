@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pmo_assets.pipeline.captions.identifier_lists import bare_identifiers, is_ascending, is_identifier, parsed_list
+from pmo_assets.pipeline.captions.identifier_lists import is_ascending, is_identifier, parsed_list
 from pmo_assets.pipeline.captions.tokens import tokenized
 
 
@@ -40,7 +40,3 @@ def test_identifiers_ascend_in_letters_or_numerals() -> None:
     assert is_ascending("viii", "ix")
     assert not is_ascending("H", "E")
     assert not is_ascending("A", "b")
-
-
-def test_identifiers_of_the_figure_keep_their_case() -> None:
-    assert bare_identifiers(["(A)", "b.", "[a]"]) == {"A", "b", "a"}

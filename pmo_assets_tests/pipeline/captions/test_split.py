@@ -270,10 +270,10 @@ def assert_well_formed(caption: str, split: CaptionSplit) -> None:
         assert [(sub.text, sub.segments) for sub in split.subcaptions] == [(caption, ((0, len(caption)),))]
 
 
-@given(st.one_of(st.text(), SPOILT), st.lists(st.sampled_from(["A", "b", "1", "2", "left", "(C)", ""]), max_size=3))
+@given(st.one_of(st.text(), SPOILT))
 @settings(max_examples=400, deadline=None)
-def test_any_text_gives_a_well_formed_answer(caption: str, known: list[str]) -> None:
-    assert_well_formed(caption, split_caption(caption, known))
+def test_any_text_gives_a_well_formed_answer(caption: str) -> None:
+    assert_well_formed(caption, split_caption(caption))
 
 
 @given(SPOILT)
