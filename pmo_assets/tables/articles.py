@@ -86,6 +86,18 @@ class Articles(ArticleKey):
     relevance_reason = dy.String(description="Which term met which criterion, or which criterion was missed")
     selected = dy.Bool(description="The article goes on: relevant, not retracted, with a PDF")
     xml = dy.String(nullable=True, description="Object key of the JATS XML; null when absent or unreadable")
+    xml_figures = dy.List(
+        dy.Struct(
+            {
+                "image_cluster_id": dy.String(),
+                "label": dy.String(),
+                "caption": dy.String(),
+                "graphics": dy.List(dy.String()),
+                "mentions": dy.List(dy.Struct({"sentence": dy.String(), "paragraph": dy.String()})),
+            }
+        ),
+        description="Its `<fig>` elements: what `package_figures` looks for in the package",
+    )
     pdf = dy.String(nullable=True, description="Object key of the PDF")
 
 

@@ -32,6 +32,7 @@ from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.packages import ArticleSource
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.stores import ObjectStore
+from pmo_assets.tables.figures import package_figure
 
 
 class NoPdf(ArticleError):
@@ -95,6 +96,7 @@ def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Sp
     code = None if package["license_unknown"] else license_code(curated) if curated else stated
     deed = license_url(code, package["license_code"], article.license_url if article else None)
     credit, sources = _credit(package, article, front)
+    selected = relevance.relevant and has_pdf and not retracted
     output.rows.append(
         {
             **{name: package[name] for name in ("article_id", "name", "version")},
@@ -111,8 +113,9 @@ def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Sp
             "relevant": relevance.relevant,
             "criteria": list(relevance.criteria),
             "relevance_reason": relevance.reason,
-            "selected": relevance.relevant and has_pdf and not retracted,
+            "selected": selected,
             "xml": package["xml"] if article is not None else None,
+            "xml_figures": [asdict(figure) for figure in article.figures] if article is not None else [],
             "pdf": package["pdf"],
         }
     )
@@ -178,7 +181,7 @@ def _judged_by_pdf(
 
 
 def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any], objects: ObjectStore) -> StepOutput:
-    """List the figures of the JATS XML with their package pictures: rows of `package_figures`.
+    """Match the figures that the XML lists to the package's pictures: rows of `package_figures`.
 
     This is where package pictures are decoded for the first time: one that cannot be is rejected here, and the steps
     that follow do without it.
@@ -188,12 +191,12 @@ def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any],
         package: row of `article_packages`.
         objects: where the files are.
     """
-    parsed = parse_jats(objects.get(article["xml"]))
+    figures = [package_figure(item) for item in article["xml_figures"]]
     files = {PurePosixPath(item["name"]).name: item["key"] for item in package["figure_files"]}
-    pictures = [_package_picture(figure, files) for figure in parsed.figures]
+    pictures = [_package_picture(figure, files) for figure in figures]
     figure_of = {
         picture: figure.image_cluster_id
-        for figure, picture in reversed(list(zip(parsed.figures, pictures, strict=True)))
+        for figure, picture in reversed(list(zip(figures, pictures, strict=True)))
         if picture is not None
     }
     output = StepOutput()
@@ -210,7 +213,7 @@ def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any],
                     reason, stage="package_figures", article_id=article["article_id"], image_cluster_id=shown
                 )
             )
-    for ordinal, (figure, picture) in enumerate(zip(parsed.figures, pictures, strict=True)):
+    for ordinal, (figure, picture) in enumerate(zip(figures, pictures, strict=True)):
         output.rows.append(
             {
                 "article_id": article["article_id"],

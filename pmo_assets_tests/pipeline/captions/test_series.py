@@ -45,5 +45,6 @@ def test_ranges_are_written_out(series: Series, items: list[tuple[str, str]], id
     assert (None if ranks is None else sorted(ranks, key=lambda identifier: ranks[identifier])) == identifiers
 
 
+@pytest.mark.parametrize("series", [Series.UPPER, Series.LOWER, Series.ROMAN, Series.UPPER_ROMAN])
 def test_place_and_rank_are_inverse(series: Series) -> None:
     assert [rank_of(series, identifier_at(series, place)) for place in range(20)] == [(n, -1) for n in range(20)]

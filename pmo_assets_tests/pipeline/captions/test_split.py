@@ -218,26 +218,6 @@ def test_identifiers_come_in_series_order() -> None:
     assert split_caption("Tibia (c, d) and skull (a, b).").identifiers == ("a", "b", "c", "d")
 
 
-class TestKnownIdentifiers:
-    CAPTION = "(A) Fundus. (B) OCT."
-
-    def test_agreement_raises_the_confidence(self) -> None:
-        assert split_caption(self.CAPTION, ["A", "B"]).confidence > split_caption(self.CAPTION).confidence
-
-    def test_disagreement_lowers_it_and_says_so(self) -> None:
-        split = split_caption(self.CAPTION, ["A", "B", "C", "D", "E", "F"])
-        assert split.confidence < 0.7
-        assert "identifiers differ from those in the figure" in split.reasons
-
-    def test_they_are_no_order(self) -> None:
-        assert split_caption("A fundus photograph.", ["A", "B"]).identifiers == ()
-
-    def test_they_decide_between_two_readings(self) -> None:
-        caption = "(a) Left: (1) fundus. (2) OCT. (b) Right: (3) fundus. (4) OCT."
-        assert split_caption(caption).identifiers == ("a", "b")
-        assert split_caption(caption, ["1", "2", "3", "4"]).identifiers == ("1", "2", "3", "4")
-
-
 def test_a_plain_caption_is_more_certain_than_an_entangled_one() -> None:
     plain = split_caption("(A) Fundus. (B) OCT scan.")
     entangled = split_caption("Fundus (A) and OCT (B) images of a patient, with angiography (C).")
