@@ -57,10 +57,11 @@ test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyT
 	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/pipeline/training pmo_assets_tests/pipeline/detection \
 	  pmo_assets_tests/assets/test_models.py
 
-lint: $(STAMP) ## Check style and types
+lint: $(STAMP) ## Check style, types, and which room imports which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(STAMP) ## Put the code into the project's style
 	$(BIN)/ruff check --fix .

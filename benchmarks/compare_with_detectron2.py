@@ -44,9 +44,10 @@ from detectron2.model_zoo import get_config_file
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.d2_checkpoint import retinanet_from_checkpoint
+from pmo_assets.pipeline.detection.networks.network_boxes import ClassBoxes, ClassNetwork
 from pmo_assets.pipeline.detection.networks.retinanet import RetinaNet, input_size, retinanet_input
 from pmo_assets.pipeline.detection.networks.retinanet_config import RetinaNetOptions, config_beside, retinanet_options
-from pmo_assets.pipeline.detection.networks.retinanet_detectors import ClassBoxes, ClassNetwork, Runtime, loaded_network
+from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime, loaded_network
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.records.rejections import ArticleError
 

@@ -15,7 +15,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
 import dagster as dg
@@ -23,12 +22,11 @@ import polars as pl
 
 from pmo_assets.defs.checks import BatchCheck, check_specs
 from pmo_assets.defs.io_manager import StageResult
+from pmo_assets.defs.made import Made
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.step_inputs import PIXELS_SUFFIX, SINGLE_ROWS, STEP_INPUTS, settings_of
 from pmo_assets.defs.versions import code_version
 from pmo_assets.records.outcome import Row, StepOutput, rows_by_article
-from pmo_assets.records.rejections import Rejection
-from pmo_assets.settings import Settings
 from pmo_assets.tables.schemas import column_descriptions, schema_of
 from pmo_assets.workers.pool import WorkerPool
 
@@ -58,34 +56,6 @@ class Stopwatch:
     def seconds(self) -> float:
         """Seconds since the stopwatch was made."""
         return round(time.perf_counter() - self._start, 2)
-
-
-@dataclass(frozen=True)
-class Made:
-    """What an asset made of a batch: what its checks and its summary look at.
-
-    Attributes:
-        tables: what it read, by asset.
-        articles: how many articles were put to the step.
-        rows: rows of its table.
-        rejections: what it could not process.
-        tally: what its step counted.
-        settings: options of the run.
-        context: of the run, for resources.
-    """
-
-    tables: Mapping[str, pl.DataFrame]
-    articles: int
-    rows: Sequence[Row]
-    rejections: Sequence[Rejection]
-    tally: Counter[str]
-    settings: Settings
-    context: dg.AssetExecutionContext
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-    def input(self, name: str) -> Any:
-        """Return what a step would get for a parameter of this name, e.g. `figure_pixels`."""
-        return STEP_INPUTS[name](self.context)
 
 
 def batch_table(

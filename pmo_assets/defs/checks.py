@@ -5,17 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import dagster as dg
 import polars as pl
 
+from pmo_assets.defs.made import Made
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.release.losses import StageLoss, excessive, losses_in_words
-
-if TYPE_CHECKING:
-    from pmo_assets.defs.article_table import Made
 
 REJECTED_SHARE = "rejected_share"
 ROW_COUNT = "row_count"

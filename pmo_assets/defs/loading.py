@@ -12,14 +12,16 @@ from collections.abc import Iterable, Sequence
 
 import dagster as dg
 
-import pmo_assets.defs.assets
 from pmo_assets.defs.article_table import BATCH_TAG
 from pmo_assets.defs.rejections import rejections_asset
+
+GROUPS = "pmo_assets.defs.assets"
+"""The package whose modules are the groups; by name, because groups may ask here what there is."""
 
 
 def group_assets() -> list[dg.AssetsDefinition]:
     """Return the assets of all groups, by group and name."""
-    package = pmo_assets.defs.assets
+    package = importlib.import_module(GROUPS)
     found: dict[str, dg.AssetsDefinition] = {}
     for item in sorted(pkgutil.iter_modules(package.__path__, f"{package.__name__}."), key=lambda item: item.name):
         for value in vars(importlib.import_module(item.name)).values():

@@ -377,17 +377,7 @@ def _title_block(flow: _Flow, spec: ArticleSpec, content: Content) -> float:
     return y + 10
 
 
-def typeset_pages(spec: ArticleSpec, content: Content) -> TypesetPages:
-    """Set the article.
-
-    Raises:
-        UnicodeEncodeError: if a text has a character outside Windows code page 1252.
-    """
-    flow = _Flow(spec.journal)
-    short = f"{content.authors[0][1]} et al." if content.authors else spec.title
-    _new_page(flow, short)
-    start = _title_block(flow, spec, content)
-    _open_frames(flow, start, spec.journal.page_height - spec.journal.margin_bottom)
+def _add_sections(flow: _Flow, spec: ArticleSpec, content: Content, short: str) -> None:
     size = spec.journal.body_size
     if not content.sections:
         _add_text(flow, content.abstract.runs, short, size=size)
@@ -401,6 +391,9 @@ def typeset_pages(spec: ArticleSpec, content: Content) -> TypesetPages:
                     _add_float(flow, part)
             elif isinstance(block, TablePlace):
                 _add_float(flow, _table_float(spec.journal, spec.tables[block.index], block.index + 1))
+
+
+def _add_references(flow: _Flow, spec: ArticleSpec, content: Content, short: str) -> None:
     if content.references:
         _add_heading(flow, "References", short)
     for number, ref in enumerate(content.references, start=1):
@@ -410,7 +403,22 @@ def typeset_pages(spec: ArticleSpec, content: Content) -> TypesetPages:
             Run(ref.source, italic=True),
             Run(f", vol. {ref.volume}, pp. {ref.first_page}–{ref.last_page}, {ref.year}."),
         ]
-        _add_text(flow, runs, short, size=size - 1.5, hang=16.0, justify=False)
+        _add_text(flow, runs, short, size=spec.journal.body_size - 1.5, hang=16.0, justify=False)
+
+
+def typeset_pages(spec: ArticleSpec, content: Content) -> TypesetPages:
+    """Set the article.
+
+    Raises:
+        UnicodeEncodeError: if a text has a character outside Windows code page 1252.
+    """
+    flow = _Flow(spec.journal)
+    short = f"{content.authors[0][1]} et al." if content.authors else spec.title
+    _new_page(flow, short)
+    start = _title_block(flow, spec, content)
+    _open_frames(flow, start, spec.journal.page_height - spec.journal.margin_bottom)
+    _add_sections(flow, spec, content, short)
+    _add_references(flow, spec, content, short)
     while flow.waiting:
         _next_frame(flow, short)
     document = pymupdf.open()

@@ -123,6 +123,28 @@ def _label_place(box: Box, size: tuple[float, float], frame: Box, taken: Sequenc
     return best[1]
 
 
+def _draw_labels(
+    canvas: ImageDraw.ImageDraw,
+    frame: Box,
+    labels: Sequence[tuple[Box, str, str, bool]],
+    taken: list[Box],
+    full_size: int,
+) -> None:
+    """Write (box, text, colour, outside) where each hides little; `taken` are places that are not written over."""
+    # Panel names matter most, so they choose their place first.
+    for place, text, colour, outside in reversed(labels):
+        # A small box gets small letters, down to what can still be read, and a label that would hide it goes beside it.
+        lettering = Lettering(min(full_size, max(MIN_LETTERING, round(height(place) / 4))), bold=True)
+        pad = max(2, round(lettering.size / 4))
+        text = lettering.shortened(text, max(frame[2] / 3, 4 * lettering.size))
+        size = (lettering.width(text) + 2 * pad, lettering.cap_height + 2 * pad)
+        outside = outside or size[0] * size[1] > MAX_HIDDEN * area(place)
+        spot = _label_place(place, size, frame, taken, outside=outside)
+        canvas.rounded_rectangle(spot, radius=pad, fill=colour, outline="white")
+        lettering.draw(canvas, spot[0] + pad, spot[3] - pad, text, ink_on(colour))
+        taken.append(spot)
+
+
 def draw_detections(
     pixels: Pixels,
     *,
@@ -187,18 +209,7 @@ def draw_detections(
             if text:
                 labels.append((place, text, KIND_COLOURS["identifier"], True))
 
-    # Panel names matter most, so they choose their place first.
-    for place, text, colour, outside in reversed(labels):
-        # A small box gets small letters, down to what can still be read, and a label that would hide it goes beside it.
-        lettering = Lettering(min(full_size, max(MIN_LETTERING, round(height(place) / 4))), bold=True)
-        pad = max(2, round(lettering.size / 4))
-        text = lettering.shortened(text, max(frame[2] / 3, 4 * lettering.size))
-        size = (lettering.width(text) + 2 * pad, lettering.cap_height + 2 * pad)
-        outside = outside or size[0] * size[1] > MAX_HIDDEN * area(place)
-        spot = _label_place(place, size, frame, taken, outside=outside)
-        canvas.rounded_rectangle(spot, radius=pad, fill=colour, outline="white")
-        lettering.draw(canvas, spot[0] + pad, spot[3] - pad, text, ink_on(colour))
-        taken.append(spot)
+    _draw_labels(canvas, frame, labels, taken, full_size)
     return np.asarray(picture, dtype=np.uint8).copy()
 
 

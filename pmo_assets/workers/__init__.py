@@ -1,0 +1,1 @@
+"""Worker processes with time and memory limits, so that no article can take the batch down."""

@@ -7,8 +7,9 @@ import dagster as dg
 import polars as pl
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import Made, Stopwatch, article_table, batch_table
+from pmo_assets.defs.article_table import Stopwatch, article_table, batch_table
 from pmo_assets.defs.io_manager import StageResult
+from pmo_assets.defs.made import Made
 from pmo_assets.pipeline.articles.steps import fetch_article, read_article, read_package_figures
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.storage.batches import manifest_rows

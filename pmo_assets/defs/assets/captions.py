@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import Made, article_table
+from pmo_assets.defs.article_table import article_table
+from pmo_assets.defs.made import Made
 from pmo_assets.defs.previews import caption_preview
 from pmo_assets.defs.step_options import caption_cascade
 from pmo_assets.pipeline.captions.model_split import TASKS

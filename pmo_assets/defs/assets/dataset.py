@@ -6,8 +6,9 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import OWNERS, Made, Stopwatch, article_table, column_schema
+from pmo_assets.defs.article_table import OWNERS, Stopwatch, article_table, column_schema
 from pmo_assets.defs.loading import batch_stages, group_assets
+from pmo_assets.defs.made import Made
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows

@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import Made, article_table
+from pmo_assets.defs.article_table import article_table
+from pmo_assets.defs.made import Made
 from pmo_assets.defs.previews import figure_sheet
 from pmo_assets.pipeline.figures.registration import SAME_PICTURE
 from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures

@@ -7,7 +7,8 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import Made, article_table
+from pmo_assets.defs.article_table import article_table
+from pmo_assets.defs.made import Made
 from pmo_assets.defs.previews import panel_sheet
 from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels, crop_article_panels
 

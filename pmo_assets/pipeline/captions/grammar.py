@@ -304,29 +304,35 @@ class _Parser:
             for index, _, _ in self.section.trailing:
                 self.found.reassign(index, self.last_group)
 
+    def _add_lead(
+        self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]], heads: list[PanelMention]
+    ) -> bool:
+        """Add what stands before a sentence's first head; say whether it is shared by all heads."""
+        first = heads[0].mention
+        lead = self.found.trimmed(sentence.start, first.start)
+        earlier = [naming for naming, _ in structural if naming.mention.first < first.first]
+        if earlier:
+            add_tailed(self.found, *lead, earlier)
+            return False
+        if lead[0] >= lead[1] or first.first <= sentence.first:
+            return False
+        before = self._before(first)
+        if self.mode in {"section", "group"} and (
+            before in {",", ";", "and", "or", "&"} or before not in BINDING | {":"}
+        ):
+            self.section.extra_sentences = True
+            self.found.add(*self._without_conjunction(sentence.first, first.first), self.section.identifiers)
+            return False
+        self.found.doubts.append("list inside a sentence")
+        self.found.add(*lead, self.found.union(heads))
+        return True
+
     def _headed_sentence(
         self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]], heads: list[PanelMention]
     ) -> None:
         tokens = self.tokens
-        first = heads[0].mention
-        earlier = [naming for naming, _ in structural if naming.mention.first < first.first]
-        union = self.found.union(heads)
-        lead = self.found.trimmed(sentence.start, first.start)
-        has_lead = False
-        if earlier:
-            add_tailed(self.found, *lead, earlier)
-        elif lead[0] < lead[1] and first.first > sentence.first:
-            before = self._before(first)
-            continues = self.mode in {"section", "group"} and (
-                before in {",", ";", "and", "or", "&"} or before not in BINDING | {":"}
-            )
-            if continues:
-                self.section.extra_sentences = True
-                self.found.add(*self._without_conjunction(sentence.first, first.first), self.section.identifiers)
-            else:
-                has_lead = True
-                self.found.doubts.append("list inside a sentence")
-                self.found.add(*lead, union)
+        first, union = heads[0].mention, self.found.union(heads)
+        has_lead = self._add_lead(sentence, structural, heads)
         ends = self._shared_ends(heads, sentence.stop, has_lead or len(heads) == len(self.order))
         tails = [naming for naming, role in structural if role is not Role.HEAD]
         tail = 0

@@ -163,18 +163,26 @@ def _rounds(tails: Sequence[PanelMention]) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], len(tails)], strict=True))
 
 
-def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[PanelMention], settled: set[str]) -> int:
-    """Add the pieces of a lead and its items from offset `position`; returns the offset after the last tail."""
-    tokens = pieces.tokens
-    begins = after_separator(tokens, position, group[0].mention.start)
-    first = bisect_left(tokens.starts, begins)
-    ranges: list[tuple[int, int]] = []  # tokens of each item
+def _items_after_first(
+    tokens: Tokens, group: Sequence[PanelMention], end: int
+) -> tuple[list[tuple[int, int]], list[tuple[int, int] | None]]:
+    """Tokens of each item but the first, and per item what of the gap before it continues the one before, if any."""
+    ranges: list[tuple[int, int]] = []
     continuations: list[tuple[int, int] | None] = [None]
     for left, right in pairwise(group):
         gap = left.mention.last + 1, right.mention.first
         boundary = _boundary(tokens, gap, right.mention.end >= end - 1)
         ranges.append((item_start(tokens, boundary or gap[0], gap[1]), gap[1]))
         continuations.append(None if boundary is None or boundary == gap[0] else (gap[0], boundary))
+    return ranges, continuations
+
+
+def _add_round(pieces: PieceList, position: int, end: int, group: Sequence[PanelMention], settled: set[str]) -> int:
+    """Add the pieces of a lead and its items from offset `position`; returns the offset after the last tail."""
+    tokens = pieces.tokens
+    begins = after_separator(tokens, position, group[0].mention.start)
+    first = bisect_left(tokens.starts, begins)
+    ranges, continuations = _items_after_first(tokens, group, end)
     whole = [boundary is None for boundary in continuations[1:]]
     unclear = any(
         _unjoined(tokens, left.mention) and clear and not _brief(left.mention, right.mention, end)

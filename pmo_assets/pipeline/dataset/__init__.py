@@ -1,1 +1,4 @@
-"""Dataset: rows with the published columns, the release, its card and gallery data."""
+"""Rows with the published columns: licences, attribution, one package per article, the card.
+
+What belongs here: what a row of the dataset says. What does not: files (`release/`).
+"""

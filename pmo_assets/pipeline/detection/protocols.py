@@ -8,13 +8,24 @@ comes back, so all detectors are treated alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.networks.network_boxes import NetworkBoxes
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NetworkBoxes:
+    """Detections of one figure per group, best first: normalised boxes (k, 4), scores (k,), class scores (k, n)."""
+
+    boxes: dict[str, Floats]
+    scores: dict[str, Floats]
+    class_scores: dict[str, Floats]
 
 
 class BoxNetwork(Protocol):

@@ -1,0 +1,1 @@
+"""Metrics of the paper and of COCO: pure functions of records, without files and pictures."""

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from pmo_assets.pipeline.detection.networks.network_boxes import NetworkBoxes, network_boxes
+from pmo_assets.pipeline.detection.networks.network_boxes import network_boxes
+from pmo_assets.pipeline.detection.protocols import NetworkBoxes
 from pmo_assets.training.architectures.architectures import Architecture
 
 Target = tuple[Tensor, Tensor]

@@ -1,0 +1,1 @@
+"""Figures to learn from: COCO files, annotated articles, shards of synthetic figures."""

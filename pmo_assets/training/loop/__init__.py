@@ -1,0 +1,1 @@
+"""Training runs: options, resumable loop, curves, export, model cards."""

@@ -1,0 +1,1 @@
+"""Compound figures with exact boxes: layouts, pictures, drawings, letters, marks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.detection.networks.network_boxes import NetworkBoxes
+from pmo_assets.pipeline.detection.protocols import NetworkBoxes
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box
 

@@ -18,9 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pmo_assets.pipeline.detection.networks.network_boxes import NetworkBoxes
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, type_shares
-from pmo_assets.pipeline.detection.protocols import BoxNetwork
+from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
 from pmo_assets.pipeline.detection.structure.gutters import canvas_of
 from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
 from pmo_assets.pipeline.detection.structure.panels import glyph_share

@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from pmo_assets.pipeline.detection.networks.network_boxes import NetworkBoxes
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, network_panels
-from pmo_assets.pipeline.detection.protocols import BoxNetwork
+from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
 from pmo_assets.pipeline.detection.structure.gutters import canvas_of, normalised_box, pixel_rect
 from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBox, named_boxes, printed_sequence
 from pmo_assets.pipeline.detection.structure.identifiers import Identifier, is_positional

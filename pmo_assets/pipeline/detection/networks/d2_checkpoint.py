@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, loading
+from pmo_assets.pipeline.detection.networks.network_boxes import ClassBoxes
 from pmo_assets.pipeline.detection.networks.retinanet import RetinaNet, require_cuda
 from pmo_assets.pipeline.detection.networks.retinanet_config import (
     ANCHOR_SIZES,
@@ -27,7 +28,6 @@ from pmo_assets.pipeline.detection.networks.retinanet_config import (
     CheckpointError,
     RetinaNetOptions,
 )
-from pmo_assets.pipeline.detection.networks.retinanet_detectors import ClassBoxes
 from pmo_assets.records.faults import is_out_of_memory
 from pmo_assets.records.stores import SystemicError
 

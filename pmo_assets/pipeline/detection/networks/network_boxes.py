@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.protocols import Floats, NetworkBoxes
 from pmo_assets.records.image_types import IMAGE_TYPES
 
 OUTPUTS = ("panel_scores", "panel_boxes", "label_scores", "label_boxes", "image_scores", "image_boxes")
 """Names of the network's outputs: scores (n, places, classes) 0..1 and boxes (n, places, 4) in input pixels.
 
 The scores of the classes of one group add up to the score of the box."""
-
-Floats = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NetworkBoxes:
-    """Detections of one figure per group, best first: normalised boxes (k, 4), scores (k,), class scores (k, n)."""
-
-    boxes: dict[str, Floats]
-    scores: dict[str, Floats]
-    class_scores: dict[str, Floats]
 
 
 def suppressed(boxes: Floats, scores: Floats, iou: float) -> NDArray[np.int64]:
@@ -72,3 +62,16 @@ def network_boxes(
 
 CLASSES: dict[str, tuple[str, ...]] = {"panel": ("Panel",), "label": ("Label",), "image": IMAGE_TYPES}
 """Classes of every group, in the order of their scores."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassBoxes:
+    """What a RetinaNet finds in a picture, best first: normalised boxes (k, 4), scores (k,), classes (k,)."""
+
+    boxes: Floats
+    scores: Floats
+    classes: NDArray[np.int64]
+
+
+ClassNetwork = Callable[[Sequence[NDArray[np.uint8]]], list[ClassBoxes]]
+"""A network that finds boxes of classes in (height, width, 3) uint8 RGB pictures."""

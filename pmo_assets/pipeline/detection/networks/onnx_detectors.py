@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from pmo_assets.pipeline.detection.networks.input_size import bucket_of, network_input
 from pmo_assets.pipeline.detection.networks.mark_input import mark_input
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for, loading
-from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS, NetworkBoxes, network_boxes
-from pmo_assets.pipeline.detection.protocols import BoxNetwork
+from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS, network_boxes
+from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
 from pmo_assets.pipeline.detection.structure.marks import MARK_WORDS, is_plot
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.geometry import Box

@@ -20,14 +20,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
-from pmo_assets.pipeline.detection.networks.network_boxes import suppressed
+from pmo_assets.pipeline.detection.networks.network_boxes import ClassBoxes, suppressed
 from pmo_assets.pipeline.detection.networks.retinanet_config import (
     ANCHOR_SIZES,
     ASPECT_RATIOS,
     CheckpointError,
     RetinaNetOptions,
 )
-from pmo_assets.pipeline.detection.networks.retinanet_detectors import ClassBoxes
 from pmo_assets.records.stores import SystemicError
 
 STRIDES = (8, 16, 32, 64, 128)

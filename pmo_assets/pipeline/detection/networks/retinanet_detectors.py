@@ -7,7 +7,7 @@ until the first figure is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider, loading
-from pmo_assets.pipeline.detection.networks.network_boxes import CLASSES, Floats, NetworkBoxes, suppressed
+from pmo_assets.pipeline.detection.networks.network_boxes import CLASSES, ClassBoxes, ClassNetwork, suppressed
 from pmo_assets.pipeline.detection.networks.onnx_detectors import as_box, type_shares
 from pmo_assets.pipeline.detection.networks.retinanet_config import retinanet_options
+from pmo_assets.pipeline.detection.protocols import Floats, NetworkBoxes
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.stores import SystemicError
@@ -33,19 +34,6 @@ PANEL_CLASSES, IMAGE_CLASSES = ("Panel", "Label"), tuple(IMAGE_TYPES)
 
 SAME_IOU = 0.5
 """Boxes of different types that overlap more show one image: Detectron2 suppresses within each class only."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassBoxes:
-    """What a RetinaNet finds in a picture, best first: normalised boxes (k, 4), scores (k,), classes (k,)."""
-
-    boxes: Floats
-    scores: Floats
-    classes: NDArray[np.int64]
-
-
-ClassNetwork = Callable[[Sequence[NDArray[np.uint8]]], list[ClassBoxes]]
-"""A network that finds boxes of classes in (height, width, 3) uint8 RGB pictures."""
 
 
 @lru_cache(maxsize=8)

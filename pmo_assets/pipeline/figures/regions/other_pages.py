@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pmo_assets.pipeline.figures.caption_location.located_captions import LocatedCaptions
 from pmo_assets.pipeline.figures.regions.atoms import SMALL_ATOM
@@ -35,6 +36,28 @@ def _leftover(layout: PageLayout) -> Box | None:
     return None if is_blocked(layout.barriers, box) else box
 
 
+@dataclass
+class _Pages:
+    """Pages with graphics that no caption has taken, and what takes them.
+
+    Attributes:
+        layouts: of all pages.
+        leftovers: the box around a page's unused graphics, by page.
+        parts: parts of the figures, by caption.
+    """
+
+    layouts: Sequence[PageLayout]
+    leftovers: dict[int, Box]
+    parts: dict[int, list[FigurePart]]
+
+    def take(self, k: int, n: int) -> None:
+        """Give the unused graphics of page `n` to caption `k`."""
+        layout = self.layouts[n]
+        grown = with_texts(layout, {0: self.leftovers.pop(n)})[0]
+        layout.used.update(range(len(layout.atoms)))
+        self.parts[k].append(FigurePart(n, layout.displayed(grown), "page", PAGE_CONFIDENCE))
+
+
 def assign_other_pages(
     layouts: Sequence[PageLayout], located: LocatedCaptions, parts: dict[int, list[FigurePart]]
 ) -> None:
@@ -43,49 +66,47 @@ def assign_other_pages(
     A caption may stand on the facing page; in manuscripts all captions come first and the figures follow, one a page,
     often under their bare label.
     """
-    leftovers: dict[int, Box] = {}
-    for n, layout in enumerate(layouts):
-        box = _leftover(layout) if n > 0 or len(layouts) == 1 else None
-        if box is not None:
-            leftovers[n] = box
+    boxes = {n: _leftover(layout) for n, layout in enumerate(layouts) if n > 0 or len(layouts) == 1}
+    pages = _Pages(layouts, {n: box for n, box in boxes.items() if box is not None}, parts)
     missing = [k for k in range(len(located.captions)) if not parts.get(k)]
-
-    def take(k: int, n: int) -> None:
-        layout = layouts[n]
-        grown = with_texts(layout, {0: leftovers.pop(n)})[0]
-        layout.used.update(range(len(layout.atoms)))
-        parts[k].append(FigurePart(n, layout.displayed(grown), "page", PAGE_CONFIDENCE))
-
-    for k in list(missing):
-        number = located.captions[k].number
-        named = [c for c in located.others if c.kind == "figure" and c.number == number != ""]
-        for other in named:
-            n = other.boxes[0].page
-            if n in leftovers:
-                take(k, n)
-                missing.remove(k)
-                break
-    bare = [n for n in sorted(leftovers) if not any(c.is_figure for c in layouts[n].captions)]
+    missing = [k for k in missing if not _took_labelled_page(pages, located, k)]
+    bare = [n for n in sorted(pages.leftovers) if not any(c.is_figure for c in layouts[n].captions)]
     if missing and len(missing) == len(bare) == len(located.captions):
         for k, n in zip(missing, bare, strict=True):
-            take(k, n)
+            pages.take(k, n)
         return
     for k in missing:
         home = located.captions[k].boxes[0].page
         for n in (home - 1, home + 1, located.captions[k].boxes[-1].page + 1):
-            if n in leftovers and n in bare:
-                take(k, n)
+            if n in pages.leftovers and n in bare:
+                pages.take(k, n)
                 break
-    for n in sorted(leftovers):
-        if n not in bare or layouts[n].body_lines > MAX_BODY_LINES:
+    _join_continuations(pages, bare)
+
+
+def _took_labelled_page(pages: _Pages, located: LocatedCaptions, k: int) -> bool:
+    """Give a caption the page on which its bare label stands; say whether there is one."""
+    number = located.captions[k].number
+    for other in located.others:
+        if other.kind == "figure" and other.number == number != "" and other.boxes[0].page in pages.leftovers:
+            pages.take(k, other.boxes[0].page)
+            return True
+    return False
+
+
+def _join_continuations(pages: _Pages, bare: Sequence[int]) -> None:
+    """Give pages of graphics only to the one large figure beside them."""
+    for n in sorted(pages.leftovers):
+        if n not in bare or pages.layouts[n].body_lines > MAX_BODY_LINES:
             continue
         for neighbour in (n - 1, n + 1):
             touching = [
-                (k, part)
-                for k, found in sorted(parts.items())
+                k
+                for k, found in sorted(pages.parts.items())
                 for part in found
-                if part.page == neighbour and height(part.box) > CONTINUED_HEIGHT * layouts[neighbour].original.height
+                if part.page == neighbour
+                and height(part.box) > CONTINUED_HEIGHT * pages.layouts[neighbour].original.height
             ]
             if len(touching) == 1:
-                take(touching[0][0], n)
+                pages.take(touching[0], n)
                 break

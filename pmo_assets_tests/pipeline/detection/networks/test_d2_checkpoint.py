@@ -28,6 +28,7 @@ from pmo_assets.pipeline.detection.networks.d2_checkpoint import (  # noqa: E402
     checkpoint_tensors,
     retinanet_from_checkpoint,
 )
+from pmo_assets.pipeline.detection.networks.network_boxes import ClassBoxes  # noqa: E402
 from pmo_assets.pipeline.detection.networks.retinanet import (  # noqa: E402
     STRIDES,
     RetinaNet,
@@ -40,7 +41,7 @@ from pmo_assets.pipeline.detection.networks.retinanet import (  # noqa: E402
     retinanet_boxes,
     retinanet_input,
 )
-from pmo_assets.pipeline.detection.networks.retinanet_detectors import ClassBoxes, Runtime, loaded_network  # noqa: E402
+from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime, loaded_network  # noqa: E402
 from pmo_assets.records.detections import FigureView  # noqa: E402
 from pmo_assets.records.stores import SystemicError  # noqa: E402
 

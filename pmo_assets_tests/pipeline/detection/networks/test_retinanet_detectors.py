@@ -17,10 +17,10 @@ from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detector_set import detector_set
 from pmo_assets.pipeline.detection.fusion.image_fusion import EnsembleImageDetector
 from pmo_assets.pipeline.detection.fusion.panel_fusion import EnsemblePanelDetector
+from pmo_assets.pipeline.detection.networks.network_boxes import ClassBoxes
 from pmo_assets.pipeline.detection.networks.onnx_detectors import OnnxImageDetector, OnnxPanelDetector
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import (
     CheckpointNetwork,
-    ClassBoxes,
     RetinaNetBoxes,
     RetinaNetImageDetector,
     RetinaNetPanelDetector,

@@ -1,0 +1,44 @@
+"""What an asset made of a batch: what its checks and its summary look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from pmo_assets.defs.step_inputs import STEP_INPUTS
+from pmo_assets.records.outcome import Row
+from pmo_assets.records.rejections import Rejection
+from pmo_assets.settings import Settings
+
+
+@dataclass(frozen=True)
+class Made:
+    """What an asset made of a batch: what its checks and its summary look at.
+
+    Attributes:
+        tables: what it read, by asset.
+        articles: how many articles were put to the step.
+        rows: rows of its table.
+        rejections: what it could not process.
+        tally: what its step counted.
+        settings: options of the run.
+        context: of the run, for resources.
+    """
+
+    tables: Mapping[str, pl.DataFrame]
+    articles: int
+    rows: Sequence[Row]
+    rejections: Sequence[Rejection]
+    tally: Counter[str]
+    settings: Settings
+    context: dg.AssetExecutionContext
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def input(self, name: str) -> Any:
+        """Return what a step would get for a parameter of this name, e.g. `figure_pixels`."""
+        return STEP_INPUTS[name](self.context)
