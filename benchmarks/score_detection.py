@@ -25,9 +25,10 @@ import pymupdf
 from pmo_assets.annotation.annotations import AnnotatedArticle, article_number
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detector_set import detector_set
-from pmo_assets.quality.metrics.detection import average_precision, figure_boxes, ranked
+from pmo_assets.quality.metrics.detection import figure_boxes, ranked
 from pmo_assets.quality.metrics.matching import matched_articles
 from pmo_assets.quality.metrics.scores import article_scores, score_lines
+from pmo_assets.records.average_precision import average_precision
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
 from pmo_assets.records.geometry import (

@@ -10,40 +10,33 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, detector_set
+from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.training.data.coco import figure_of_coco, read_coco, shards
-from pmo_assets.training.loop.average_precision import average_precision
 from pmo_assets.training.synthetic.synthetic_figures import SyntheticFigure
 
-Scored = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""Boxes (n, 4) and scores (n,)."""
+Scored = list[tuple[Box, float]]
+"""Boxes and scores."""
 
 CLASSES = ("Panel", "Label", "image", *IMAGE_TYPES)
 
 
-def rows(boxes: Sequence[Box]) -> NDArray[np.float64]:
-    """Return boxes as an array (n, 4)."""
-    return np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
-
-
-def truth_of(figure: SyntheticFigure) -> dict[str, NDArray[np.float64]]:
+def truth_of(figure: SyntheticFigure) -> dict[str, list[Box]]:
     """Return the true boxes per class; "image" is any type."""
     result = {
-        "Panel": rows([p.box for p in figure.panels]),
-        "Label": rows([p.identifier_box for p in figure.panels if p.identifier_box is not None]),
-        "image": rows([i.box for i in figure.images]),
+        "Panel": [p.box for p in figure.panels],
+        "Label": [p.identifier_box for p in figure.panels if p.identifier_box is not None],
+        "image": [i.box for i in figure.images],
     }
-    return result | {t: rows([i.box for i in figure.images if i.image_type == t]) for t in IMAGE_TYPES}
+    return result | {t: [i.box for i in figure.images if i.image_type == t] for t in IMAGE_TYPES}
 
 
 def found_in(figure: SyntheticFigure, detectors: DetectorSet, identifiers: bool) -> dict[str, Scored]:
@@ -54,17 +47,12 @@ def found_in(figure: SyntheticFigure, detectors: DetectorSet, identifiers: bool)
     images = detect_images(view, panels, detectors.images, detectors.marks)
     kind = [i.image_type or max(i.type_scores, key=lambda k, i=i: i.type_scores[k]) for i in images]
 
-    def scored(chosen: Sequence[tuple[Box, float]]) -> Scored:
-        return rows([box for box, _ in chosen]), np.asarray([score for _, score in chosen], dtype=np.float64)
-
     result = {
-        "Panel": scored([(p.box, p.score) for p in panels if p.kind == "panel"]),
-        "Label": scored([(p.box, p.score) for p in panels if p.kind == "identifier"]),
-        "image": scored([(i.box, i.score) for i in images]),
+        "Panel": [(p.box, p.score) for p in panels if p.kind == "panel"],
+        "Label": [(p.box, p.score) for p in panels if p.kind == "identifier"],
+        "image": [(i.box, i.score) for i in images],
     }
-    return result | {
-        t: scored([(i.box, i.score) for i, k in zip(images, kind, strict=True) if k == t]) for t in IMAGE_TYPES
-    }
+    return result | {t: [(i.box, i.score) for i, k in zip(images, kind, strict=True) if k == t] for t in IMAGE_TYPES}
 
 
 def main() -> None:
@@ -81,7 +69,7 @@ def main() -> None:
     for source in args.sources:
         detectors = detector_set(source, detector_file=args.detector)
         found: dict[str, list[Scored]] = {c: [] for c in CLASSES}
-        truths: dict[str, list[NDArray[np.float64]]] = {c: [] for c in CLASSES}
+        truths: dict[str, list[list[Box]]] = {c: [] for c in CLASSES}
         seconds: list[float] = []
         for path, size, marked in every:
             figure = figure_of_coco(path, size, marked)
@@ -94,7 +82,8 @@ def main() -> None:
                 truths[name].append(true[name])
         print(f"{source}: {len(every)} figures, median {1000 * float(np.median(seconds)):.0f} ms")
         for name in CLASSES:
-            values = [average_precision(found[name], truths[name], t) for t in (0.5, 0.75, 0.9)]
+            ranking = ranked_boxes(list(zip(range(len(every)), found[name], truths[name], strict=True)))
+            values = [average_precision(ranking, t) for t in (0.5, 0.75, 0.9)]
             print(f"  {name:18s} AP@.5/.75/.9 " + " ".join("  –  " if v is None else f"{v:.3f}" for v in values))
 
 

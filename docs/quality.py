@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from pmo_assets.quality.quality import PageRenderer, detections_measured, scored_articles
+from pmo_assets.quality.detection_quality import detections_measured
+from pmo_assets.quality.page_renderer import PageRenderer
+from pmo_assets.quality.scored_articles import scored_articles
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.tables import Tables

@@ -422,8 +422,8 @@ def _measure_quality(settings: Settings, *, verbose: bool) -> None:
     from pmo_assets.defs.assets.quality import QUALITY_ASSETS
     from pmo_assets.defs.resources import workers_resource
     from pmo_assets.defs.runner import close_dead_runs, open_instance, run_job
-    from pmo_assets.quality.metrics.metrics import metrics_by_threshold
-    from pmo_assets.quality.quality import page_key, read_metrics
+    from pmo_assets.quality.metrics.metric import metrics_by_threshold
+    from pmo_assets.quality.quality_tables import page_key, read_metrics
     from pmo_assets.storage.tables import Tables
 
     root = data_root_of(settings)

@@ -19,8 +19,9 @@ from PIL import Image
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.assets.quality import QUALITY_ASSETS
 from pmo_assets.defs.runner import RunFailed, run_job
-from pmo_assets.quality import quality
-from pmo_assets.quality.metrics.metrics import metric_value
+from pmo_assets.quality.metrics.metric import metric_value
+from pmo_assets.quality.quality_tables import has_annotations, page_key, quality_key, read_metrics
+from pmo_assets.quality.scored_articles import scored_articles
 from pmo_assets.records.stores import StorageError
 from pmo_assets.tables.schemas import schema_of
 from pmo_assets_tests.defs.conftest import Graph, settings_below
@@ -74,13 +75,13 @@ def measured(graph: Graph, truth_folder: Path) -> Iterator[Measured]:
 
 
 def value(measured: Measured, asset: str, metric: str, group: str = "", threshold: float | None = None) -> float:
-    found = metric_value(quality.read_metrics(measured.graph.tables.data_root, asset), metric, group, threshold)
+    found = metric_value(read_metrics(measured.graph.tables.data_root, asset), metric, group, threshold)
     assert found is not None
     return found
 
 
 def records(measured: Measured, asset: str) -> pl.DataFrame:
-    with measured.graph.tables.data_root.open_random(quality.quality_key(asset)) as file:
+    with measured.graph.tables.data_root.open_random(quality_key(asset)) as file:
         return pl.read_parquet(file.read())
 
 
@@ -89,7 +90,7 @@ def records(measured: Measured, asset: str) -> pl.DataFrame:
 
 def test_without_ground_truth_the_group_is_skipped_and_nothing_fails(graph: Graph) -> None:
     assert materialise(graph, None).made == set()
-    assert not quality.has_annotations(graph.tables.data_root)
+    assert not has_annotations(graph.tables.data_root)
 
 
 def test_a_place_without_annotations_fails_and_is_named(graph: Graph, tmp_path: Path) -> None:
@@ -108,7 +109,7 @@ def test_scoring_without_annotations_says_what_is_missing(tmp_path: Path) -> Non
     from pmo_assets.storage.tables import Tables
 
     with pytest.raises(StorageError, match="PMO_ANNOTATIONS"):
-        quality.scored_articles(Tables(DataRoot(str(tmp_path))))
+        scored_articles(Tables(DataRoot(str(tmp_path))))
 
 
 # with it
@@ -194,7 +195,7 @@ def test_the_ui_shows_numbers_plots_and_the_worst_cases(
 
 @pytest.mark.parametrize("asset", MEASURES)
 def test_a_page_shows_every_figure_with_a_problem(measured: Measured, asset: str) -> None:
-    page = measured.graph.tables.data_root.read(quality.page_key(asset)).decode()
+    page = measured.graph.tables.data_root.read(page_key(asset)).decode()
     wrong = records(measured, asset).filter(pl.col("problems").list.len() > 0)
     for row in wrong.iter_rows(named=True):
         assert f"{row['name']} · {row['label'] or 'no label'}" in page

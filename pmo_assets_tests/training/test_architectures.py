@@ -46,7 +46,7 @@ def missing(package: str) -> str | None:
     """Why a package cannot be used here; None when it can."""
     module = {"torchvision": "torchvision_detectors", "transformers": "detr_detectors", "torch": "detector"}[package]
     try:
-        import_module(f"pmo_assets.pipeline.training.{module}")
+        import_module(f"pmo_assets.training.architectures.{module}")
     except (ImportError, RuntimeError) as error:  # a torchvision built for another PyTorch says RuntimeError
         return f"{package} does not load here ({str(error).splitlines()[0]}): make test-models"
     return None
@@ -209,7 +209,7 @@ def test_a_package_that_does_not_load_is_named(
     name: Architecture, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = {"fcos": "torchvision_detectors", "d_fine": "detr_detectors"}[name]
-    monkeypatch.delitem(sys.modules, f"pmo_assets.pipeline.training.{module}", raising=False)
+    monkeypatch.delitem(sys.modules, f"pmo_assets.training.architectures.{module}", raising=False)
     for broken in (package, f"{package}.models"):
         monkeypatch.setitem(sys.modules, broken, None)
     with pytest.raises(ValueError, match=f"{package} does not load beside this PyTorch"):

@@ -14,9 +14,16 @@ from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.assets.dataset import ALL_BATCHES
 from pmo_assets.defs.previews import picture_metadata
 from pmo_assets.defs.versions import code_version
-from pmo_assets.quality import quality
-from pmo_assets.quality.metrics.metrics import metrics_by_threshold
-from pmo_assets.quality.quality import Measured, PageRenderer, ScoredArticles
+from pmo_assets.quality.assembly_quality import assembly_measured
+from pmo_assets.quality.detection_quality import detections_measured
+from pmo_assets.quality.figure_quality import figures_measured
+from pmo_assets.quality.measured import Measured
+from pmo_assets.quality.metrics.metric import metrics_by_threshold
+from pmo_assets.quality.page_renderer import PageRenderer
+from pmo_assets.quality.quality_page import write_measured
+from pmo_assets.quality.quality_tables import has_annotations, page_key, quality_key, write_annotations
+from pmo_assets.quality.scored_articles import ScoredArticles, scored_articles
+from pmo_assets.quality.subcaption_quality import subcaptions_measured
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
@@ -45,10 +52,10 @@ def _scored(
     context: dg.AssetExecutionContext, tables: Tables, further: Sequence[str] = (), *, assembled: bool = False
 ) -> ScoredArticles | None:
     """Return what can be scored; None, with the reason in the log, when nothing can."""
-    if not quality.has_annotations(tables.data_root):
+    if not has_annotations(tables.data_root):
         context.log.warning(NO_ANNOTATIONS)
         return None
-    scored = quality.scored_articles(tables, further, assembled=assembled)
+    scored = scored_articles(tables, further, assembled=assembled)
     if not scored.truth:
         why = (
             "; ".join(f"{name} is {why}" for name, why in list(scored.left_out.items())[:5])
@@ -81,7 +88,7 @@ def annotations(
     read = read_annotations(annotation_files(settings.annotations))
     for problem in read.problems:
         context.log.warning(f"{problem.file} cannot be used: {problem.reason}")
-    table = quality.write_annotations(data_root, read)
+    table = write_annotations(data_root, read)
     metadata: dict[str, Any] = {
         "dagster/row_count": table.height,
         "seconds": watch.seconds,
@@ -92,7 +99,7 @@ def annotations(
         "figures": sum(len(article.figures) for article in read.articles),
         "panels": sum(len(figure.panels) for article in read.articles for figure in article.figures),
         "images": sum(len(p.images) for a in read.articles for f in a.figures for p in f.panels),
-        "path": dg.MetadataValue.path(data_root.uri(quality.quality_key("annotations"))),
+        "path": dg.MetadataValue.path(data_root.uri(quality_key("annotations"))),
     }
     if read.problems:
         metadata["unusable"] = dg.MetadataValue.table(
@@ -119,7 +126,7 @@ def _materialized(
     watch: Stopwatch,
     headlines: Mapping[str, Number],
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    table = quality.write_measured(data_root, asset, measured, scored)
+    table = write_measured(data_root, asset, measured, scored)
     metadata: dict[str, Any] = {
         "dagster/row_count": table.height,
         "seconds": watch.seconds,
@@ -127,8 +134,8 @@ def _materialized(
         "annotated_articles": len(scored.truth),
         "annotated_figures": len(scored.matched.pairs),
         "figures_with_a_problem": sum(bool(row["problems"]) for row in measured.rows),
-        "page": dg.MetadataValue.path(data_root.uri(quality.page_key(asset))),
-        "path": dg.MetadataValue.path(data_root.uri(quality.quality_key(asset))),
+        "page": dg.MetadataValue.path(data_root.uri(page_key(asset))),
+        "path": dg.MetadataValue.path(data_root.uri(quality_key(asset))),
     }
     for name, png in measured.plots:
         metadata[name.replace(" ", "_")] = dg.MetadataValue.md(f"![{name}]({data_uri(png, 'image/png')})")
@@ -145,8 +152,16 @@ def _materialized(
     return dg.MaterializeResult(metadata=metadata)
 
 
-def _quality_asset(name: str, needs: Sequence[str]) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """Return the decorator of an asset that compares the tables it needs, over all batches, with `annotations`."""
+def _quality_asset(
+    name: str, needs: Sequence[str], measure: Callable[..., Measured]
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
+    """Return the decorator of an asset that compares the tables it needs, over all batches, with `annotations`.
+
+    Args:
+        name: of the asset.
+        needs: tables of the batches, besides `articles`.
+        measure: what compares them: its code makes the version.
+    """
     return dg.asset(
         name=name,
         group_name=GROUP,
@@ -156,12 +171,12 @@ def _quality_asset(name: str, needs: Sequence[str]) -> Callable[[Callable[..., A
         owners=OWNERS,
         kinds={"polars", "parquet", "matplotlib"},
         tags={"pmo/work": "pixels"},
-        code_version=code_version(quality),
+        code_version=code_version(measure, scored_articles, write_measured),
         metadata={"dagster/column_schema": column_schema(name)},
     )
 
 
-@_quality_asset("figure_quality", ["figures"])
+@_quality_asset("figure_quality", ["figures"], figures_measured)
 def figure_quality(
     context: dg.AssetExecutionContext,
     tables: dg.ResourceParam[Tables],
@@ -172,7 +187,7 @@ def figure_quality(
     watch = Stopwatch()
     if (scored := _scored(context, tables)) is None:
         return
-    measured = quality.figures_measured(scored, PageRenderer(workers, objects))
+    measured = figures_measured(scored, PageRenderer(workers, objects))
     headlines: dict[str, Number] = {
         "figure_recall": ("figure recall", "", 0.5),
         "figure_recall_iou_90": ("figure recall", "", 0.9),
@@ -184,7 +199,7 @@ def figure_quality(
     yield _materialized("figure_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-@_quality_asset("subcaption_quality", ["figures", "subcaptions"])
+@_quality_asset("subcaption_quality", ["figures", "subcaptions"], subcaptions_measured)
 def subcaption_quality(
     context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -192,7 +207,7 @@ def subcaption_quality(
     watch = Stopwatch()
     if (scored := _scored(context, tables, ["subcaptions"])) is None:
         return
-    measured = quality.subcaptions_measured(scored)
+    measured = subcaptions_measured(scored)
     headlines: dict[str, Number] = {
         "mean_average_bleu": ("mean average sentence BLEU", "", None),
         "unprocessed": ("unprocessed captions", "", None),
@@ -202,7 +217,9 @@ def subcaption_quality(
     yield _materialized("subcaption_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-@_quality_asset("detection_quality", ["figures", "panel_detections", "image_detections", "panel_assembly"])
+@_quality_asset(
+    "detection_quality", ["figures", "panel_detections", "image_detections", "panel_assembly"], detections_measured
+)
 def detection_quality(
     context: dg.AssetExecutionContext,
     tables: dg.ResourceParam[Tables],
@@ -213,7 +230,7 @@ def detection_quality(
     watch = Stopwatch()
     if (scored := _scored(context, tables, ["panel_detections", "image_detections"], assembled=True)) is None:
         return
-    measured = quality.detections_measured(scored, PageRenderer(workers, objects))
+    measured = detections_measured(scored, PageRenderer(workers, objects))
     headlines: dict[str, Number] = {
         "panel_ap": ("AP", "panel", 0.5),
         "panel_ap_grid": ("AP", "panel", None),
@@ -226,7 +243,7 @@ def detection_quality(
     yield _materialized("detection_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-@_quality_asset("assembly_quality", ["figures", "panel_assembly"])
+@_quality_asset("assembly_quality", ["figures", "panel_assembly"], assembly_measured)
 def assembly_quality(
     context: dg.AssetExecutionContext,
     tables: dg.ResourceParam[Tables],
@@ -237,7 +254,7 @@ def assembly_quality(
     watch = Stopwatch()
     if (scored := _scored(context, tables, assembled=True)) is None:
         return
-    measured = quality.assembly_measured(scored, PageRenderer(workers, objects))
+    measured = assembly_measured(scored, PageRenderer(workers, objects))
     headlines: dict[str, Number] = {
         "panels_assigned": ("panels assigned", "", None),
         "subcaptions_right": ("panels by subcaption", "right", None),

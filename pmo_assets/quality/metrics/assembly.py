@@ -9,7 +9,7 @@ from typing import Literal
 from pmo_assets.annotation.annotations import AnnotatedPanel
 from pmo_assets.quality.metrics.captions import RIGHT_BLEU, sentence_bleu
 from pmo_assets.quality.metrics.matching import FOUND_IOU, FigurePair, normalised_text, page_box
-from pmo_assets.quality.metrics.metrics import Metric, mean, share
+from pmo_assets.quality.metrics.metric import Metric, mean, share
 from pmo_assets.records.geometry import iou
 from pmo_assets.records.identifiers import normalised_identifier
 

@@ -1,8 +1,6 @@
 """How well panels, identifiers and images are found: average precision, confusion of types, mark status.
 
-Average precision is the area under the precision-recall curve made monotone (all-point interpolation, not COCO's 101
-points), over `GRID` from IoU 0.5 to 0.95 as COCO has it. pycocotools and torchmetrics interpolate at 101 points and
-count ignored regions and areas in pixels, so that neither gives the numbers that annotated articles are scored by.
+Average precision (`records.average_precision`) is averaged over `GRID` from IoU 0.5 to 0.95 as COCO has it.
 
 Only figures that were found (IoU of at least 0.5) contribute predictions; of the others every box is missed.
 """
@@ -16,8 +14,10 @@ from typing import Final
 
 from pmo_assets.annotation.annotations import AnnotatedFigure
 from pmo_assets.quality.metrics.matching import FOUND_IOU, FigurePair, page_box
-from pmo_assets.quality.metrics.metrics import Metric, mean, share
+from pmo_assets.quality.metrics.metric import Metric, mean, share
+from pmo_assets.records.average_precision import Ranked, average_precision, ranked_boxes
 from pmo_assets.records.geometry import Box, iou
+from pmo_assets.records.image_types import IMAGE_TYPES
 
 GRID: Final = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
 """IoU thresholds of COCO's mean average precision."""
@@ -64,28 +64,6 @@ class FigureBoxes:
     found: tuple[LabelledBox, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Found boxes of a class in all figures, with what they overlap.
-
-    Attributes:
-        items: (score, IoU with each annotated box of its figure and class, figure) per found box.
-        truths: annotated boxes of the class.
-    """
-
-    items: tuple[tuple[float, tuple[float, ...], tuple[int, int]], ...]
-    truths: int
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """Precision against recall at one IoU threshold; `scores` falls, recall rises along it."""
-
-    recall: tuple[float, ...]
-    precision: tuple[float, ...]
-    scores: tuple[float, ...]
-
-
 def annotated_boxes(figure: AnnotatedFigure) -> tuple[LabelledBox, ...]:
     """Return the boxes of panels, then identifiers, then images, in PDF points; identifiers score as their panel."""
     panels = [LabelledBox(page_box(p.box, figure), PANEL, p.score, name=p.identifier) for p in figure.panels]
@@ -128,54 +106,22 @@ def _of_kind(boxes: Iterable[LabelledBox], kind: str | None) -> list[LabelledBox
 
 def ranked(figures: Iterable[FigureBoxes], kind: str | None) -> Ranked:
     """Return the found boxes of a class with their overlaps; images of whatever type for None."""
-    items = []
-    truths = 0
-    for figure in figures:
-        wanted = [box.box for box in _of_kind(figure.truth, kind)]
-        truths += len(wanted)
-        items += [
-            (item.score, tuple(iou(item.box, box) for box in wanted), figure.pair.key)
-            for item in _of_kind(figure.found, kind)
+    return ranked_boxes(
+        [
+            (
+                figure.pair.key,
+                [(item.box, item.score) for item in _of_kind(figure.found, kind)],
+                [item.box for item in _of_kind(figure.truth, kind)],
+            )
+            for figure in figures
         ]
-    return Ranked(tuple(items), truths)
-
-
-def precision_recall(ranking: Ranked, threshold: float) -> Curve:
-    """Return precision and recall after each found box, best score first (equal scores in their order).
-
-    A box is right when the best annotated box of its figure that is not taken yet overlaps it by the threshold.
-    """
-    used: set[tuple[tuple[int, int], int]] = set()
-    right = 0
-    recall, precision, scores = [], [], []
-    for count, (score, overlaps, key) in enumerate(sorted(ranking.items, key=lambda item: -item[0]), start=1):
-        best, index = max(((v, k) for k, v in enumerate(overlaps) if (key, k) not in used), default=(0.0, -1))
-        if index >= 0 and best >= threshold:
-            used.add((key, index))
-            right += 1
-        recall.append(right / ranking.truths if ranking.truths else 0.0)
-        precision.append(right / count)
-        scores.append(score)
-    return Curve(tuple(recall), tuple(precision), tuple(scores))
-
-
-def average_precision(ranking: Ranked, threshold: float) -> float | None:
-    """Return the area under the monotone precision-recall curve, 0..1; None when nothing is annotated."""
-    if not ranking.truths:
-        return None
-    curve = precision_recall(ranking, threshold)
-    area = highest = 0.0
-    for k in range(len(curve.recall) - 1, -1, -1):
-        highest = max(highest, curve.precision[k])
-        area += highest * (curve.recall[k] - (curve.recall[k - 1] if k else 0.0))
-    return area
+    )
 
 
 def image_types(figures: Iterable[FigureBoxes]) -> list[str]:
     """Return the types of annotated images, those of the paper first, in its order."""
-    paper = ("CFP", "OCT", "Retinal Imaging", "Other")
     seen = {box.kind for figure in figures for box in figure.truth if box.is_image and box.kind is not None}
-    return [*(kind for kind in paper if kind in seen), *sorted(seen - set(paper))]
+    return [*(kind for kind in IMAGE_TYPES if kind in seen), *sorted(seen - set(IMAGE_TYPES))]
 
 
 def paired_images(figures: Iterable[FigureBoxes]) -> list[tuple[LabelledBox, LabelledBox | None]]:

@@ -16,7 +16,7 @@ from pmo_assets.quality.metrics.matching import (
     normalised_text,
     text_similarity,
 )
-from pmo_assets.quality.metrics.metrics import Metric, mean, share
+from pmo_assets.quality.metrics.metric import Metric, mean, share
 
 IOU_THRESHOLDS = (0.5, 0.75, 0.9)
 TIGHT_IOU = 0.9

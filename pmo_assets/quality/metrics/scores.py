@@ -9,9 +9,8 @@ from pmo_assets.quality.metrics.assembly import assembly_metrics
 from pmo_assets.quality.metrics.detection import IDENTIFIER, PANEL, detection_metrics, figure_boxes
 from pmo_assets.quality.metrics.figures import SIMILAR_CAPTION, figure_metrics
 from pmo_assets.quality.metrics.matching import matched_articles
-from pmo_assets.quality.metrics.metrics import metric_value
-
-SCORED_TYPES = ("CFP", "OCT", "Retinal Imaging", "Other")
+from pmo_assets.quality.metrics.metric import metric_value
+from pmo_assets.records.image_types import IMAGE_TYPES
 
 
 def score_lines(scores: Mapping[str, float | int | None]) -> list[str]:
@@ -53,7 +52,7 @@ def article_scores(
             scores[f"{kind} AP@{threshold}"] = metric_value(detection, "AP", kind, threshold)
     for threshold in (0.5, 0.75, 0.9):
         scores[f"image mAP@{threshold}"] = metric_value(detection, "mAP", "image types", threshold)
-    for kind in SCORED_TYPES:
+    for kind in IMAGE_TYPES:
         value = metric_value(detection, "AP", kind, 0.5) if kind in counts else None
         scores[f"image {kind} ({counts.get(kind, 0)}) AP@0.5"] = value
     scores |= {

@@ -17,6 +17,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from pmo_assets.pipeline.detection.networks.input_size import bucket_of, network_input
 from pmo_assets.pipeline.detection.networks.network_boxes import CLASSES
+from pmo_assets.records.average_precision import average_precision, ranked_boxes
+from pmo_assets.records.geometry import Box
 from pmo_assets.training.architectures.architectures import (
     RECIPES,
     Architecture,
@@ -28,7 +30,6 @@ from pmo_assets.training.architectures.architectures import (
 from pmo_assets.training.architectures.detector import GROUPS
 from pmo_assets.training.architectures.figure_detector import FigureDetector
 from pmo_assets.training.data.coco import CATEGORIES, articles_of, read_coco, shards
-from pmo_assets.training.loop.average_precision import average_precision, mean_average_precision
 from pmo_assets.training.loop.training_run import Batch, RunOptions, last_state, trained
 from pmo_assets.training.synthetic.layouts import Split
 
@@ -145,8 +146,8 @@ def evaluated(model: FigureDetector, rows: Sequence[Row], options: TrainingOptio
     """Return AP@.5 per category, their mean, the mean AP@.75, and class-agnostic image AP@.5."""
     model.eval()
     data = FigureBatches(rows, batches_of(rows, options.batch_size, None), 0, augment=False)
-    found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {c: [] for c in (*CATEGORIES, "image")}
-    truth: dict[str, list[np.ndarray]] = {c: [] for c in found}
+    found: dict[str, list[list[tuple[Box, float]]]] = {c: [] for c in (*CATEGORIES, "image")}
+    truth: dict[str, list[list[Box]]] = {c: [] for c in found}
     for pictures, targets in loader(data, options.workers):
         scale = np.asarray([pictures.shape[3], pictures.shape[2]] * 2, dtype=np.float64)
         for result, (boxes, categories) in zip(model.detected(pictures), targets, strict=True):
@@ -154,17 +155,31 @@ def evaluated(model: FigureDetector, rows: Sequence[Row], options: TrainingOptio
             for group in GROUPS:
                 for k, name in enumerate(CLASSES[group]):
                     own = result.class_scores[group].argmax(axis=1) == k if len(result.scores[group]) else []
-                    found[name].append((result.boxes[group][own].astype(np.float64), result.scores[group][own]))
-                    truth[name].append(true[kinds == CATEGORIES.index(name)])
-            found["image"].append((result.boxes["image"].astype(np.float64), result.scores["image"]))
-            truth["image"].append(true[kinds >= 2])
-    values = {name: average_precision(found[name], truth[name]) for name in found}
-    strict = {name: average_precision(found[name], truth[name], 0.75) for name in CATEGORIES}
+                    found[name].append(_scored(result.boxes[group][own], result.scores[group][own]))
+                    truth[name].append(_boxes(true[kinds == CATEGORIES.index(name)]))
+            found["image"].append(_scored(result.boxes["image"], result.scores["image"]))
+            truth["image"].append(_boxes(true[kinds >= 2]))
+    rankings = {name: ranked_boxes([*zip(range(len(rows)), found[name], truth[name], strict=True)]) for name in found}
+    values = {name: average_precision(ranking, 0.5) for name, ranking in rankings.items()}
     summary = {
-        "mAP": mean_average_precision({c: values[c] for c in CATEGORIES}),
-        "mAP75": mean_average_precision(strict),
+        "mAP": _mean_of_known([values[name] for name in CATEGORIES]),
+        "mAP75": _mean_of_known([average_precision(rankings[name], 0.75) for name in CATEGORIES]),
     }
     return summary | {name: round(value, 4) for name, value in values.items() if value is not None}
+
+
+def _boxes(rows: np.ndarray) -> list[Box]:
+    return [(left, top, right, bottom) for left, top, right, bottom in rows.tolist()]
+
+
+def _scored(boxes: np.ndarray, scores: np.ndarray) -> list[tuple[Box, float]]:
+    return [*zip(_boxes(boxes), scores.tolist(), strict=True)]
+
+
+def _mean_of_known(values: Sequence[float | None]) -> float:
+    """Return the mean over the classes that occur; 0 when none does."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else 0.0
 
 
 def mixed(synthetic: Sequence[Row], annotated: Sequence[Row], share: float, seed: int) -> list[Row]:

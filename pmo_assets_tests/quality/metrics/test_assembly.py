@@ -7,7 +7,7 @@ import pytest
 from pmo_assets.annotation.annotations import AnnotatedFigure
 from pmo_assets.quality.metrics.assembly import assembly_metrics, assembly_record, figure_bleu, worst_assemblies
 from pmo_assets.quality.metrics.matching import FigurePair, matched_articles
-from pmo_assets.quality.metrics.metrics import metric_value
+from pmo_assets.quality.metrics.metric import metric_value
 from pmo_assets_tests.quality.metrics.annotated import article, figure, panel, two_panels
 
 LEFT, RIGHT = (0, 0, 0.5, 1), (0.5, 0, 1, 1)

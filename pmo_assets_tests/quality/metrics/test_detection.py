@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 
 import pytest
@@ -11,89 +10,22 @@ from hypothesis import strategies as st
 
 from pmo_assets.annotation.annotations import AnnotatedFigure
 from pmo_assets.quality.metrics.detection import (
-    GRID,
     FigureBoxes,
-    Ranked,
-    average_precision,
     detection_metrics,
     detection_record,
     figure_boxes,
-    precision_recall,
     ranked,
     type_confusion,
     worst_detections,
 )
 from pmo_assets.quality.metrics.matching import matched_articles
-from pmo_assets.quality.metrics.metrics import metric_value
+from pmo_assets.quality.metrics.metric import metric_value
+from pmo_assets.records.average_precision import average_precision
 from pmo_assets_tests.quality.metrics.annotated import article, figure, image, panel, two_panels
-
-KEY = (1, 0)
-
-
-def ranking(truths: int, *items: tuple[float, tuple[float, ...]]) -> Ranked:
-    return Ranked(tuple((score, overlaps, KEY) for score, overlaps in items), truths)
 
 
 def compared(truth: AnnotatedFigure, found: AnnotatedFigure | None) -> list[FigureBoxes]:
     return figure_boxes(matched_articles({1: article(truth)}, {1: article(*([found] if found else []))}).pairs)
-
-
-# average precision
-
-
-def test_all_right_is_one_and_nothing_found_is_zero() -> None:
-    assert average_precision(ranking(2, (0.9, (1.0, 0.0)), (0.8, (0.0, 1.0))), 0.5) == 1
-    assert average_precision(ranking(2), 0.5) == 0
-    assert average_precision(ranking(0, (0.9, ())), 0.5) is None
-
-
-def test_a_wrong_box_costs_by_its_rank() -> None:
-    first = ranking(2, (0.9, (0.0, 0.0)), (0.8, (1.0, 0.0)), (0.7, (0.0, 1.0)))
-    middle = ranking(2, (0.9, (1.0, 0.0)), (0.8, (0.0, 0.0)), (0.7, (0.0, 1.0)))
-    last = ranking(2, (0.9, (1.0, 0.0)), (0.8, (0.0, 1.0)), (0.7, (0.0, 0.0)))
-    assert average_precision(first, 0.5) == pytest.approx(2 / 3)
-    assert average_precision(middle, 0.5) == pytest.approx(1 / 2 + 1 / 2 * 2 / 3)
-    assert average_precision(last, 0.5) == 1
-
-
-def test_a_box_found_twice_counts_once() -> None:
-    curve = precision_recall(ranking(1, (0.9, (0.8,)), (0.8, (0.9,))), 0.5)
-    assert curve.recall == (1.0, 1.0)
-    assert curve.precision == (1.0, 0.5)
-
-
-def test_equal_boxes_of_different_figures_are_different() -> None:
-    two = Ranked(((0.9, (1.0,), (1, 0)), (0.8, (1.0,), (1, 1))), 2)
-    assert average_precision(two, 0.5) == 1
-
-
-def test_the_threshold_decides() -> None:
-    loose = ranking(1, (0.9, (0.7,)))
-    assert [average_precision(loose, t) for t in (0.5, 0.7, 0.75)] == [1, 1, 0]
-
-
-rankings = st.integers(1, 5).flatmap(
-    lambda truths: st.lists(
-        st.tuples(st.lists(st.floats(0, 1), min_size=truths, max_size=truths), st.integers(0, 3)), max_size=12
-    ).map(
-        lambda items: Ranked(
-            tuple((1 / (n + 1), tuple(overlaps), (1, k)) for n, (overlaps, k) in enumerate(items)), 4 * truths
-        )
-    )
-)
-
-
-@given(rankings, st.randoms(use_true_random=False))
-def test_it_lies_between_0_and_1_falls_with_the_threshold_and_ignores_the_order(
-    items: Ranked, source: random.Random
-) -> None:
-    values = [average_precision(items, threshold) for threshold in GRID]
-    assert all(value is not None and 0 <= value <= 1 for value in values)
-    mixed = list(items.items)
-    source.shuffle(mixed)
-    assert [average_precision(Ranked(tuple(mixed), items.truths), threshold) for threshold in GRID] == values
-    curve = precision_recall(items, 0.5)
-    assert list(curve.recall) == sorted(curve.recall)
 
 
 boxes = st.tuples(*[st.floats(0, 0.9, allow_subnormal=False)] * 2, st.floats(0.02, 0.1), st.floats(0.02, 0.1)).map(

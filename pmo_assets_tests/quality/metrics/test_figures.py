@@ -7,7 +7,7 @@ import pytest
 from pmo_assets.annotation.annotations import AnnotatedFigure
 from pmo_assets.quality.metrics.figures import figure_metrics, figure_records, worst_figures
 from pmo_assets.quality.metrics.matching import matched_articles
-from pmo_assets.quality.metrics.metrics import metric_value
+from pmo_assets.quality.metrics.metric import metric_value
 from pmo_assets_tests.quality.metrics.annotated import article, figure
 
 CAPTION = "Optical coherence tomography of the macula in a healthy volunteer, horizontal scan."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pmo_assets.quality.metrics.metrics import Metric, mean, metric_value, metrics_by_threshold, share
+from pmo_assets.quality.metrics.metric import Metric, mean, metric_value, metrics_by_threshold, share
 
 METRICS = [
     Metric("AP", 0.5, 7, "OCT", 0.9),

@@ -1,0 +1,80 @@
+"""Average precision: how well ranked boxes find annotated ones, over any number of figures.
+
+It is the area under the precision-recall curve made monotone (all-point interpolation, as PASCAL VOC has it since
+2010), each annotated box matched once. COCO reads the same curve at 101 points instead; pycocotools and torchmetrics do
+so, too, and count ignored regions and areas in pixels besides: neither gives the numbers that annotated articles are
+scored by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from pmo_assets.records.geometry import Box, iou
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Found boxes of a class in all figures, with what they overlap.
+
+    Attributes:
+        items: (score, IoU with each annotated box of its figure and class, figure) per found box.
+        truths: annotated boxes of the class.
+    """
+
+    items: tuple[tuple[float, tuple[float, ...], Hashable], ...]
+    truths: int
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Precision against recall at one IoU threshold; `scores` falls, recall rises along it."""
+
+    recall: tuple[float, ...]
+    precision: tuple[float, ...]
+    scores: tuple[float, ...]
+
+
+def ranked_boxes(figures: Sequence[tuple[Hashable, Sequence[tuple[Box, float]], Sequence[Box]]]) -> Ranked:
+    """Return the found boxes of a class with their overlaps.
+
+    Args:
+        figures: per figure a key of its own, the (box, score) that were found in it, and the annotated boxes, in the
+            same coordinates.
+    """
+    items = tuple(
+        (score, tuple(iou(box, other) for other in truth), key) for key, found, truth in figures for box, score in found
+    )
+    return Ranked(items, sum(len(truth) for _, _, truth in figures))
+
+
+def precision_recall(ranking: Ranked, threshold: float) -> Curve:
+    """Return precision and recall after each found box, best score first (equal scores in their order).
+
+    A box is right when the best annotated box of its figure that is not taken yet overlaps it by the threshold.
+    """
+    used: set[tuple[Hashable, int]] = set()
+    right = 0
+    recall, precision, scores = [], [], []
+    for count, (score, overlaps, key) in enumerate(sorted(ranking.items, key=lambda item: -item[0]), start=1):
+        best, index = max(((v, k) for k, v in enumerate(overlaps) if (key, k) not in used), default=(0.0, -1))
+        if index >= 0 and best >= threshold:
+            used.add((key, index))
+            right += 1
+        recall.append(right / ranking.truths if ranking.truths else 0.0)
+        precision.append(right / count)
+        scores.append(score)
+    return Curve(tuple(recall), tuple(precision), tuple(scores))
+
+
+def average_precision(ranking: Ranked, threshold: float) -> float | None:
+    """Return the area under the monotone precision-recall curve, 0..1; None when nothing is annotated."""
+    if not ranking.truths:
+        return None
+    curve = precision_recall(ranking, threshold)
+    area = highest = 0.0
+    for k in range(len(curve.recall) - 1, -1, -1):
+        highest = max(highest, curve.precision[k])
+        area += highest * (curve.recall[k] - (curve.recall[k - 1] if k else 0.0))
+    return area
