@@ -21,7 +21,7 @@ from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.training.data.coco import figure_of_coco, read_coco, shards
-from pmo_assets.training.synthetic.synthetic_figures import SyntheticFigure
+from pmo_assets.training.synthetic.placed_figure import SyntheticFigure
 
 Scored = list[tuple[Box, float]]
 """Boxes and scores."""

@@ -28,7 +28,7 @@ from pmo_assets.training.data.coco import (
     write_coco,
 )
 from pmo_assets.training.synthetic.layouts import SPLITS, split_of
-from pmo_assets.training.synthetic.synthetic_figures import SyntheticFigure
+from pmo_assets.training.synthetic.placed_figure import SyntheticFigure
 
 PANEL = {
     "identifier": "a",

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.records.geometry import area, covered_fraction, intersection
+from pmo_assets.training.synthetic.figure_styles import identifier_names
 from pmo_assets.training.synthetic.layouts import Layout
-from pmo_assets.training.synthetic.synthetic_figures import identifier_names, synthetic_figure
+from pmo_assets.training.synthetic.synthetic_figures import synthetic_figure
 from pmo_assets_tests.training.pools import small_pool
 
 POOL = small_pool()

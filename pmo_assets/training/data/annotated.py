@@ -17,7 +17,7 @@ from pmo_assets.records.geometry import Box, as_box
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.training.data.coco import LabelledFigure, article_of_name, shards, write_coco
 from pmo_assets.training.synthetic.letters import Pixels
-from pmo_assets.training.synthetic.synthetic_figures import PlacedImage, PlacedPanel, SyntheticFigure
+from pmo_assets.training.synthetic.placed_figure import PlacedImage, PlacedPanel, SyntheticFigure
 
 DPI = 150
 """Resolution of rendered figures: a column of 85 mm is then 500 pixels wide, more than any network looks at."""

@@ -18,11 +18,11 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.geometry import Box
+from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.training.synthetic.layouts import Split, split_of
-from pmo_assets.training.synthetic.letters import Pixels
-from pmo_assets.training.synthetic.synthetic_figures import PlacedImage, PlacedPanel, SyntheticFigure
+from pmo_assets.training.synthetic.placed_figure import PlacedImage, PlacedPanel, SyntheticFigure
 
-CATEGORIES = ("Panel", "Label", "CFP", "OCT", "Retinal Imaging", "Other")
+CATEGORIES = ("Panel", "Label", *IMAGE_TYPES)
 """Category names; COCO ids are their places counted from 1."""
 
 JPEG_QUALITY = 93
@@ -155,7 +155,7 @@ def figure_of_coco(path: Path, size: tuple[int, int], rows: list[dict[str, Any]]
             placed += [label] if label is not None else []
             panels.append(PlacedPanel(box, name, label))
         elif category >= 2:
-            images.append(PlacedImage(box, CATEGORIES[category], row.get("marked")))  # type: ignore[arg-type]
+            images.append(PlacedImage(box, CATEGORIES[category], row.get("marked")))
     further = tuple((box, row.get("identifier")) for box, row in labels if box not in placed)
     return LabelledFigure(np.asarray(pixels[:, :, ::-1], dtype=np.uint8), tuple(panels), tuple(images), further)
 
@@ -165,16 +165,3 @@ def shards(folder: Path) -> list[Path]:
     if (folder / "annotations.json").exists():
         return [folder]
     return sorted(path.parent for path in folder.glob("*/annotations.json"))
-
-
-__all__ = [
-    "CATEGORIES",
-    "LabelledFigure",
-    "Pixels",
-    "article_of_name",
-    "boxes_of",
-    "figure_of_coco",
-    "read_coco",
-    "shards",
-    "write_coco",
-]

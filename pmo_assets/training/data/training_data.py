@@ -13,8 +13,9 @@ from pathlib import Path
 
 from pmo_assets.training.data.coco import write_coco
 from pmo_assets.training.synthetic.layouts import SPLITS, Layout, Split, layouts_of_table
+from pmo_assets.training.synthetic.placed_figure import SyntheticFigure
 from pmo_assets.training.synthetic.pools import PicturePool, PoolPicture, article_pictures, licensed_pictures
-from pmo_assets.training.synthetic.synthetic_figures import SyntheticFigure, synthetic_figure
+from pmo_assets.training.synthetic.synthetic_figures import synthetic_figure
 
 SHARD_SIZE = 250
 """Figures per shard: some ten seconds of work."""

@@ -15,17 +15,16 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
 from pmo_assets.pipeline.detection.networks.mark_input import mark_input
-from pmo_assets.records.image_types import ImageType
+from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.training.architectures.figure_detector import mixed_precision
 from pmo_assets.training.architectures.mark_network import MarkNetwork
 from pmo_assets.training.loop.training_run import Batch, RunOptions, trained
-from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn, heat_map, segmentation, spots
+from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
 from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
+from pmo_assets.training.synthetic.filled_pictures import heat_map, segmentation, spots
 from pmo_assets.training.synthetic.letters import Pixels, printed
 from pmo_assets.training.synthetic.pools import PicturePool
-from pmo_assets.training.synthetic.synthetic_figures import worn
-
-_TYPES: tuple[ImageType, ...] = ("CFP", "OCT", "Retinal Imaging", "Other")
+from pmo_assets.training.synthetic.worn_pictures import worn
 
 Crop = tuple[Pixels, bool]
 """A picture and whether it is marked."""
@@ -68,7 +67,7 @@ def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
     elif kind < 0.22:
         pixels = (heat_map, spots, segmentation, segmentation)[int(rng.integers(4))](rng, width, height)
     else:
-        image_type = _TYPES[int(rng.choice(4, p=[0.22, 0.22, 0.16, 0.4]))]
+        image_type = IMAGE_TYPES[int(rng.choice(4, p=[0.22, 0.22, 0.16, 0.4]))]
         pixels = np.ascontiguousarray(pool.picture(rng, image_type, width, height))
     marked = bool(rng.random() < (0.15 if kind < 0.22 else 0.57))
     if rng.random() < 0.45:

@@ -1,7 +1,7 @@
 """Pictures from which synthetic figures are composed, by image type and part of the data.
 
 Sources: a folder of retinal images (one sub-folder per image type or known data set), the separate bitmaps of articles
-that show no retina (type Other), the stand-ins that `pipeline/sample` draws, and variants that turn one type into
+that show no retina (type Other), the stand-ins that the samples room draws, and variants that turn one type into
 another (the green channel of a fundus photograph stands in for red-free and autofluorescence pictures). Nothing is
 fetched.
 """
@@ -150,7 +150,7 @@ class PicturePool:
             real_share: how often a real picture is taken where there is one; else a drawn stand-in.
         """
         self.real_share = real_share
-        self.by_type: dict[ImageType, list[Pixels]] = {"CFP": [], "OCT": [], "Retinal Imaging": [], "Other": []}
+        self.by_type: dict[ImageType, list[Pixels]] = {image_type: [] for image_type in IMAGE_TYPES}
         for picture in pictures:
             if split is None or split_of(picture.group) == split:
                 self.by_type[picture.image_type].append(picture.pixels)

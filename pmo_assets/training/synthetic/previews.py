@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from pmo_assets.training.synthetic.letters import Colour, Pixels
-from pmo_assets.training.synthetic.synthetic_figures import SyntheticFigure
+from pmo_assets.training.synthetic.placed_figure import SyntheticFigure
 
 PANEL: Colour = (230, 0, 0)
 IDENTIFIER: Colour = (0, 0, 255)

@@ -1,0 +1,268 @@
+"""Drawn plots on white paper: curves, bars, points, boxes, pies, with axes and legends.
+
+Each depends on the generator's state alone and returns (height, width, 3) uint8 RGB.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from pmo_assets.training.synthetic.letters import Colour, Pixels, printed, text_mask
+from pmo_assets.training.synthetic.words_and_colours import PALETTES, Rng, some_words
+
+
+def _axes(rng: Rng, canvas: Pixels) -> tuple[int, int, int, int]:
+    """Draw axes with ticks, numbers, titles and maybe grid, frame and heading; return the data area."""
+    height, width = canvas.shape[:2]
+    face = str(rng.choice(["helv", "helv", "helv", "tiro", "hebo"]))
+    size = int(np.clip(rng.uniform(0.045, 0.085) * min(height, width), 7, 24))
+    titled_x, titled_y, headed = rng.random() < 0.75, rng.random() < 0.75, rng.random() < 0.25
+    left = round(size * (2.2 + 1.5 * titled_y))
+    bottom = height - round(size * (1.7 + 1.4 * titled_x))
+    top, right = round(size * (0.6 + 1.4 * headed)), width - round(size * 0.8)
+    if right - left < 16 or bottom - top < 16:
+        left, top, right, bottom = size, 2, width - 3, height - size
+    ink: Colour = (0, 0, 0) if rng.random() < 0.8 else (70, 70, 70)
+    line = max(1, round(size / rng.uniform(7, 14)))
+    style = rng.random()
+    if style < 0.15:
+        canvas[top:bottom, left:right] = (234, 234, 242)
+    n_x, n_y = int(rng.integers(3, 8)), int(rng.integers(3, 7))
+    grid = rng.random() < 0.3
+    base, step = float(rng.choice([0, 0, 0, 10, -1])), float(rng.choice([0.2, 1, 2, 5, 10, 20, 50, 100]))
+    for k in range(n_y + 1):
+        y = round(bottom - (bottom - top) * k / n_y)
+        if grid:
+            cv2.line(canvas, (left, y), (right, y), (255, 255, 255) if style < 0.15 else (205, 205, 205), 1)
+        cv2.line(canvas, (left - size // 3, y), (left, y), ink, line)
+        text = f"{base + k * step:g}"
+        mask = text_mask(text, face, size)
+        printed(canvas, left - size // 2 - mask.shape[1], y - mask.shape[0] // 2, text, face, size, ink)
+    named = rng.random() < 0.3
+    for k in range(n_x + 1):
+        x = round(left + (right - left) * (k + 0.5 * named) / (n_x + named))
+        cv2.line(canvas, (x, bottom), (x, bottom + size // 3), ink, line)
+        text = some_words(rng, 1, 1)[:7] if named else f"{k * step:g}"
+        mask = text_mask(text, face, size)
+        printed(canvas, x - mask.shape[1] // 2, bottom + size // 2, text, face, size, ink)
+    if style > 0.6:
+        cv2.rectangle(canvas, (left, top), (right, bottom), ink, line)
+    elif style > 0.15:
+        cv2.line(canvas, (left, top), (left, bottom), ink, line)
+        cv2.line(canvas, (left, bottom), (right, bottom), ink, line)
+    middle = (left + right) // 2
+    if titled_x:
+        text = some_words(rng, 1, 3)
+        mask = text_mask(text, face, size)
+        printed(canvas, middle - mask.shape[1] // 2, height - mask.shape[0] - 1, text, face, size, ink)
+    if titled_y:
+        text = some_words(rng, 1, 3)
+        mask = text_mask(text, face, size)
+        printed(canvas, 1, (top + bottom - mask.shape[1]) // 2, text, face, size, ink, upright=True)
+    if headed:
+        text = some_words(rng, 1, 3)
+        mask = text_mask(text, face, size + 1)
+        printed(canvas, middle - mask.shape[1] // 2, 1, text, face, size + 1, ink)
+    return left + line, top + 1, right, bottom
+
+
+def _legend(rng: Rng, canvas: Pixels, area: tuple[int, int, int, int], colours: list[Colour]) -> None:
+    left, top, right, bottom = area
+    size = int(np.clip(0.06 * min(right - left, bottom - top), 6, 16))
+    x = right - size * 8 if rng.random() < 0.7 else left + size
+    y = top + size
+    for colour in colours:
+        cv2.rectangle(canvas, (x, y), (x + size, y + size // 2), colour, -1)
+        printed(canvas, x + 2 * size, y - size // 4, some_words(rng, 1, 1), "helv", size, (0, 0, 0))
+        y += round(size * 1.6)
+
+
+def line_plot(rng: Rng, width: int, height: int) -> Pixels:
+    """Draw curves, with markers or error bars."""
+    canvas = np.full((height, width, 3), 255, np.uint8)
+    left, top, right, bottom = area = _axes(rng, canvas)
+    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    n, points = int(rng.integers(1, 5)), int(rng.choice([5, 8, 30, 120]))
+    thick = max(1, round(min(width, height) / rng.uniform(120, 320)))
+    colours = [palette[k % len(palette)] for k in range(n)]
+    for colour in colours:
+        x = np.linspace(left, right - 2, points)
+        shape = rng.choice(["walk", "saturating", "falling", "wave"])
+        t = np.linspace(0, 1, points)
+        if shape == "walk":
+            y = np.cumsum(rng.normal(0, 1, points))
+            y = (y - y.min()) / (np.ptp(y) + 1e-6)
+        elif shape == "wave":
+            y = 0.5 + 0.4 * np.sin(t * rng.uniform(4, 20) + rng.uniform(0, 6)) * np.exp(-t * rng.uniform(0, 2))
+        else:
+            y = 1 - np.exp(-t * rng.uniform(1, 8)) + rng.normal(0, 0.02, points)
+            y = 1 - y if shape == "falling" else y
+        y = np.clip(y * rng.uniform(0.4, 0.9) + rng.uniform(0, 0.1), 0, 1)
+        rows = bottom - 1 - y * (bottom - top - 2)
+        corners = np.round(np.stack([x, rows], axis=1)).astype(np.int32)
+        cv2.polylines(canvas, [corners.reshape(-1, 1, 2)], False, colour, thick, cv2.LINE_AA)
+        if points <= 8:
+            radius = max(2, thick * 2)
+            for px, py in corners.tolist():
+                cv2.circle(canvas, (px, py), radius, colour, -1, cv2.LINE_AA)
+                if shape != "wave":
+                    reach = round(0.05 * (bottom - top))
+                    cv2.line(canvas, (px, py - reach), (px, py + reach), colour, 1)
+    if rng.random() < 0.5:
+        _legend(rng, canvas, area, colours)
+    return canvas
+
+
+def _bar(canvas: Pixels, box: tuple[int, int, int, int], colour: Colour, pattern: str, *, filled: bool) -> None:
+    """Draw one bar (left, top, right, bottom): plain, hatched, chequered, ruled or with a gradient, in place."""
+    left, top, right, bottom = box
+    if right <= left or bottom <= top:
+        return
+    if pattern == "plain" or not filled:
+        cv2.rectangle(canvas, (left, top), (right, bottom), colour, -1 if filled else 1)
+        return
+    part = canvas[top : bottom + 1, left : right + 1]
+    y, x = np.mgrid[0 : part.shape[0], 0 : part.shape[1]]
+    if pattern == "gradient":
+        share = (0.35 + 0.65 * x / max(1, part.shape[1] - 1))[:, :, None]
+        part[:] = (255 - (255 - np.asarray(colour)) * share).astype(np.uint8)
+    else:
+        on = {"diagonal": (x + y) % 6 < 2, "checks": (x // 3 + y // 3) % 2 == 0, "lines": y % 5 < 2}[pattern]
+        part[:] = 255
+        part[on] = (0, 0, 0) if sum(colour) > 600 else colour
+    cv2.rectangle(canvas, (left, top), (right, bottom), (0, 0, 0), 1)
+
+
+def bar_plot(rng: Rng, width: int, height: int) -> Pixels:
+    """Draw (grouped) bars with error bars and significance asterisks, or a histogram."""
+    canvas = np.full((height, width, 3), 255, np.uint8)
+    left, top, right, bottom = area = _axes(rng, canvas)
+    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    histogram = rng.random() < 0.25
+    groups, per = (
+        (int(rng.integers(12, 40)), 1) if histogram else (int(rng.integers(2, 8)), int(rng.choice([1, 1, 2, 3, 4])))
+    )
+    slot = (right - left) / groups
+    used = 1.0 if histogram else float(rng.uniform(0.4, 0.95))
+    values = np.exp(-(((np.arange(groups) - groups * 0.4) / (groups * 0.2)) ** 2)) if histogram else None
+    fill = rng.random() < 0.85
+    pattern = str(rng.choice(["plain", "diagonal", "checks", "lines", "gradient"], p=[0.6, 0.12, 0.1, 0.08, 0.1]))
+    for g in range(groups):
+        for k in range(per):
+            value = float(values[g] * rng.uniform(0.85, 1)) if values is not None else float(rng.uniform(0.15, 0.85))
+            w = slot * used / per
+            x0 = round(left + slot * (g + (1 - used) / 2) + k * w)
+            x1, y = round(x0 + w), round(bottom - value * (bottom - top) * 0.95)
+            colour = palette[(k if per > 1 else 0 if histogram else g) % len(palette)]
+            _bar(canvas, (x0, y, x1 - 1, bottom - 1), colour, pattern if k or per == 1 else "plain", filled=fill)
+            if not histogram and rng.random() < 0.7:
+                reach, middle = round(rng.uniform(0.02, 0.08) * (bottom - top)), (x0 + x1) // 2
+                cv2.line(canvas, (middle, y - reach), (middle, y + reach), (0, 0, 0), 1)
+                cv2.line(canvas, (middle - 3, y - reach), (middle + 3, y - reach), (0, 0, 0), 1)
+                if rng.random() < 0.2:
+                    size = max(8, round(0.07 * (bottom - top)))
+                    printed(
+                        canvas,
+                        middle - 4,
+                        y - reach - size // 2,
+                        "*" * int(rng.integers(1, 4)),
+                        "helv",
+                        size,
+                        (0, 0, 0),
+                    )
+    if per > 1 and rng.random() < 0.6:
+        _legend(rng, canvas, area, list(palette[:per]))
+    return canvas
+
+
+def scatter_plot(rng: Rng, width: int, height: int) -> Pixels:
+    """Draw points, in one cloud with a regression line or in several clusters."""
+    canvas = np.full((height, width, 3), 255, np.uint8)
+    left, top, right, bottom = _axes(rng, canvas)
+    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    radius = max(1, round(min(width, height) / rng.uniform(70, 200)))
+    clusters = int(rng.choice([1, 1, 3, 5]))
+    for k in range(clusters):
+        n = int(rng.integers(10, 120))
+        centre = rng.uniform(0.25, 0.75, 2)
+        spread = rng.uniform(0.06, 0.1) if clusters > 1 else rng.uniform(0.12, 0.25)
+        slope = rng.uniform(-1, 1)
+        a = rng.normal(0, spread, n)
+        b = slope * a + rng.normal(0, spread * 0.5, n)
+        for u, v in zip((centre[0] + a).tolist(), (centre[1] + b).tolist(), strict=True):
+            if 0.02 < u < 0.98 and 0.02 < v < 0.98:
+                place = (round(left + u * (right - left)), round(bottom - v * (bottom - top)))
+                cv2.circle(canvas, place, radius, palette[k % len(palette)], -1 if k % 2 == 0 else 1, cv2.LINE_AA)
+        if clusters == 1 and rng.random() < 0.5:
+            cv2.line(
+                canvas,
+                (left, (top + bottom) // 2),
+                (right, round(bottom - 0.8 * (bottom - top))),
+                (0, 0, 0),
+                1,
+                cv2.LINE_AA,
+            )
+    return canvas
+
+
+def box_plot(rng: Rng, width: int, height: int) -> Pixels:
+    """Draw box-and-whisker or strip plots, singly or in groups of touching boxes, perhaps with a legend at the side."""
+    canvas = np.full((height, width, 3), 255, np.uint8)
+    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    grouped = rng.random() < 0.35
+    beside = grouped and rng.random() < 0.5 and width > 160
+    inner = width - round(width * 0.22) if beside else width
+    area = np.full((height, inner, 3), 255, np.uint8)
+    left, top, right, bottom = _axes(rng, area)
+    canvas[:, :inner] = area
+    groups, per = (int(rng.integers(2, 4)), int(rng.integers(3, 6))) if grouped else (int(rng.integers(2, 8)), 1)
+    strip, filled = rng.random() < 0.25, rng.random() < 0.75
+    for k in range(groups * per):
+        slot = (right - left) / groups
+        if grouped:
+            half = max(2, round(slot * 0.4 / per))
+            x = round(left + slot * (k // per + 0.5) + (k % per - (per - 1) / 2) * 2 * half)
+        else:
+            half = max(2, round(slot * rng.uniform(0.15, 0.4)))
+            x = round(left + slot * (k + 0.5))
+        q = np.sort(rng.uniform(0.08, 0.92, 5))
+        y = [round(bottom - v * (bottom - top)) for v in q.tolist()]
+        colour = palette[k % per % len(palette)] if grouped else palette[k % len(palette)]
+        if strip:
+            for v in rng.uniform(q[0], q[4], 14).tolist():
+                place = (x + int(rng.integers(-half, half + 1)), round(bottom - v * (bottom - top)))
+                cv2.circle(canvas, place, 2, colour, -1)
+            cv2.line(canvas, (x - half, y[2]), (x + half, y[2]), (0, 0, 0), 1)
+            continue
+        cv2.line(canvas, (x, y[0]), (x, y[4]), (0, 0, 0), 1)
+        if filled:
+            cv2.rectangle(canvas, (x - half, y[3]), (x + half, y[1]), colour, -1)
+        cv2.rectangle(canvas, (x - half, y[3]), (x + half, y[1]), (0, 0, 0), 1)
+        cv2.line(canvas, (x - half, y[2]), (x + half, y[2]), (0, 0, 0), 2)
+    if beside:
+        size = int(np.clip(width * 0.025, 6, 14))
+        y0 = height // 3
+        for k in range(per):
+            cv2.rectangle(canvas, (inner + 4, y0), (inner + 4 + 2 * size, y0 + size), palette[k % len(palette)], -1)
+            printed(canvas, inner + 8 + 2 * size, y0, some_words(rng, 1, 1)[:9], "helv", size, (0, 0, 0))
+            y0 += 2 * size
+    return canvas
+
+
+def pie_chart(rng: Rng, width: int, height: int) -> Pixels:
+    """Draw a pie with or without a legend."""
+    canvas = np.full((height, width, 3), 255, np.uint8)
+    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    radius = round(min(width, height) * 0.42)
+    shares = rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0)) * 360
+    start = 0.0
+    for k, share in enumerate(shares.tolist()):
+        place = (radius + 2, height // 2)
+        cv2.ellipse(
+            canvas, place, (radius, radius), 0, start, start + share, palette[k % len(palette)], -1, cv2.LINE_AA
+        )
+        start += share
+    if width > 2.4 * radius:
+        _legend(rng, canvas, (2 * radius, height // 4, width, height), list(palette[: len(shares)]))
+    return canvas
