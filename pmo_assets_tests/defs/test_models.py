@@ -11,7 +11,8 @@ import dagster as dg
 import pytest
 from typer.testing import CliRunner
 
-from pmo_assets.cli.train import TrainingCommandError, train_app
+from pmo_assets.cli.console import CommandError
+from pmo_assets.cli.train import train_app
 from pmo_assets.defs.assets.models import ModelConfig, _run_name, figure_network, mark_classifier, synthetic_figures
 from pmo_assets.training.synthetic.layouts import split_of
 
@@ -132,7 +133,7 @@ def test_runs_of_another_size_have_a_folder_of_their_own() -> None:
 def refused(*command: str) -> str:
     """What a command says that cannot do what it was asked."""
     result = CliRunner().invoke(train_app, list(command))
-    assert isinstance(result.exception, TrainingCommandError), result.output
+    assert isinstance(result.exception, CommandError), result.output
     return str(result.exception)
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from pmo_assets.training.data.annotated import (
-    annotated_data,
     annotated_figures,
     figure_of_annotation,
     image_crops,
     label_studio_figures,
     picture_name,
+    write_annotated_data,
     write_annotated_shards,
 )
 from pmo_assets.training.data.coco import (
@@ -195,7 +195,7 @@ def test_all_sources_come_together(tmp_path: Path) -> None:
     task = {"data": {"image": "PMC7_fig1.png"}, "annotations": [{"result": [rectangle(0, 0, 50, 100, "Panel")]}]}
     (tmp_path / "export.json").write_text(json.dumps([task]))
     write_coco(tmp_path / "coco", [(0, figure())])
-    found = annotated_data(
+    found = write_annotated_data(
         tmp_path / "run", [tmp_path / "coco"], label_studio=tmp_path / "export.json", label_studio_images=tmp_path
     )
     assert found == [tmp_path / "coco", tmp_path / "run" / "label_studio"]
@@ -204,11 +204,11 @@ def test_all_sources_come_together(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="articles"):
-        annotated_data(tmp_path / "run", annotations=tmp_path)
+        write_annotated_data(tmp_path / "run", annotations=tmp_path)
     with pytest.raises(ValueError, match="pictures"):
-        annotated_data(tmp_path / "run", label_studio=tmp_path / "export.json")
+        write_annotated_data(tmp_path / "run", label_studio=tmp_path / "export.json")
     with pytest.raises(FileNotFoundError, match="no COCO data"):
-        annotated_data(tmp_path / "run", [tmp_path])
+        write_annotated_data(tmp_path / "run", [tmp_path])
     for _ in range(2):  # an empty source is no complete one
         with pytest.raises(ValueError, match="no annotated figure"):
-            annotated_data(tmp_path / "run", annotations=tmp_path, articles=tmp_path)
+            write_annotated_data(tmp_path / "run", annotations=tmp_path, articles=tmp_path)

@@ -18,24 +18,18 @@ from torch import Tensor  # noqa: E402
 
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork  # noqa: E402
 from pmo_assets.records.detections import FigureView  # noqa: E402
-from pmo_assets.training.architectures.architectures import (  # noqa: E402
-    ARCHITECTURES,
-    RECIPES,
-    Architecture,
-    architecture_of,
-    detector_of_checkpoint,
-    new_detector,
-)
+from pmo_assets.training.architectures.detectors import detector_of_checkpoint, new_detector  # noqa: E402
 from pmo_assets.training.architectures.export import export_detector, load_detector  # noqa: E402
 from pmo_assets.training.architectures.figure_detector import group_outputs, solid  # noqa: E402
+from pmo_assets.training.architectures.recipes import ARCHITECTURES, RECIPES, Architecture, architecture_of  # noqa: E402
 from pmo_assets.training.data.coco import CATEGORIES, shards  # noqa: E402
 from pmo_assets.training.loop.model_card import detector_card  # noqa: E402
 from pmo_assets.training.loop.train_detector import (  # noqa: E402
-    TrainingOptions,
     coco_rows,
     evaluated,
     train_detector,
 )
+from pmo_assets.training.options import TrainingOptions  # noqa: E402
 
 SHORT = TrainingOptions(
     steps=2, batch_size=2, evaluate_every=2, validation_figures=2, workers=0, threads=1, warm_up=1, save_seconds=1e9
@@ -44,7 +38,9 @@ SHORT = TrainingOptions(
 
 def missing(package: str) -> str | None:
     """Why a package cannot be used here; None when it can."""
-    module = {"torchvision": "torchvision_detectors", "transformers": "detr_detectors", "torch": "detector"}[package]
+    module = {"torchvision": "torchvision_detectors", "transformers": "detr_detectors", "torch": "compact_detector"}[
+        package
+    ]
     try:
         import_module(f"pmo_assets.training.architectures.{module}")
     except (ImportError, RuntimeError) as error:  # a torchvision built for another PyTorch says RuntimeError
@@ -137,7 +133,7 @@ def test_one_loop_trains_measures_and_exports_all(name: Architecture, data: Path
     assert info["architecture"] == name
     again = evaluated(model, coco_rows(shards(data / "validation"))[:2], SHORT)
     assert again["mAP"] == pytest.approx(record["mAP"], abs=1e-4)
-    assert f"{'training/detector.py' if name == 'compact' else name}" in detector_card(info, None, 1)
+    assert f"{'compact_detector.py' if name == 'compact' else name}" in detector_card(info, None, 1)
     target = tmp_path / "detector.onnx"
     assert export_detector(run / "best.pt", target) < 1e-3
     rng = np.random.default_rng(0)

@@ -16,8 +16,7 @@ pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript:
 from pmo_assets.pipeline.detection.networks.input_size import BUCKETS  # noqa: E402
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, OnnxMarkClassifier  # noqa: E402
 from pmo_assets.records.detections import FigureView  # noqa: E402
-from pmo_assets.training.architectures.architectures import new_detector  # noqa: E402
-from pmo_assets.training.architectures.detector import (  # noqa: E402
+from pmo_assets.training.architectures.compact_detector import (  # noqa: E402
     TINY,
     CompactDetector,
     assigned,
@@ -26,6 +25,7 @@ from pmo_assets.training.architectures.detector import (  # noqa: E402
     places,
     scores_and_boxes,
 )
+from pmo_assets.training.architectures.detectors import new_detector  # noqa: E402
 from pmo_assets.training.architectures.export import export_detector, export_marks, load_detector  # noqa: E402
 from pmo_assets.training.architectures.mark_network import MarkNetwork  # noqa: E402
 from pmo_assets.training.data.annotated import write_annotated_shards  # noqa: E402
@@ -33,15 +33,15 @@ from pmo_assets.training.data.coco import CATEGORIES, figure_of_coco, read_coco,
 from pmo_assets.training.loop.model_card import detector_card  # noqa: E402
 from pmo_assets.training.loop.train_detector import (  # noqa: E402
     FigureBatches,
-    TrainingOptions,
     batches_of,
     coco_rows,
     evaluated,
     mixed,
     train_detector,
 )
-from pmo_assets.training.loop.train_marks import MarkExamples, MarkOptions, train_marks  # noqa: E402
+from pmo_assets.training.loop.train_marks import MarkExamples, train_marks  # noqa: E402
 from pmo_assets.training.loop.training_run import rate_factor  # noqa: E402
+from pmo_assets.training.options import MarkOptions, TrainingOptions  # noqa: E402
 from pmo_assets.training.synthetic.layouts import SPLITS, split_of  # noqa: E402
 from pmo_assets_tests.training.pools import small_pool  # noqa: E402
 

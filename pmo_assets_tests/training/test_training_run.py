@@ -17,18 +17,18 @@ pytest.importorskip("tensorboard", reason="curves need the extra `models` (tenso
 from torch import Tensor, nn  # noqa: E402
 
 from pmo_assets.records.faults import is_out_of_memory  # noqa: E402
-from pmo_assets.training.architectures.detector import CompactDetector  # noqa: E402
+from pmo_assets.training.architectures.compact_detector import CompactDetector  # noqa: E402
 from pmo_assets.training.loop import training_run  # noqa: E402
 from pmo_assets.training.loop.curves import EVENTS  # noqa: E402
-from pmo_assets.training.loop.train_detector import TrainingOptions, train_detector  # noqa: E402
+from pmo_assets.training.loop.train_detector import train_detector  # noqa: E402
 from pmo_assets.training.loop.training_run import (  # noqa: E402
     Batch,
     Loss,
-    RunOptions,
-    gradients,
+    add_gradients,
     move_average,
-    trained,
+    train_network,
 )
+from pmo_assets.training.options import RunOptions, TrainingOptions  # noqa: E402
 
 SHORT = RunOptions(
     steps=6, batch_size=8, learning_rate=0.05, warm_up=1, evaluate_every=2, save_seconds=0.0, threads=1, seed=3
@@ -63,7 +63,7 @@ def run(folder: Path, options: RunOptions, loss_of: Any = line_loss) -> Iterator
             return {"score": 1 / (1 + float((averaged.weight.T - TRUTH).abs().sum())), "seen_at_once": float(at_once)}
 
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate)
-    return trained(
+    return train_network(
         folder, model, optimiser, options, batches=batches, loss=loss_of(model), measured=measured,
         score=lambda result: result["score"], clip=10.0, described={"config": {"inputs": 3}},
     )  # fmt: skip
@@ -219,7 +219,7 @@ def test_gradients_of_halves_add_up() -> None:
     found = []
     for at_once in (5, 2, 1):
         model.zero_grad()
-        parts = gradients((x, x @ TRUTH), at_once, line_loss(model))
+        parts = add_gradients((x, x @ TRUTH), at_once, line_loss(model))
         found.append((model.weight.grad.clone(), parts["loss"], parts["square"]))
     for gradient, loss, square in found[1:]:
         assert torch.allclose(gradient, found[0][0], atol=1e-6)

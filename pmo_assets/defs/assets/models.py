@@ -5,22 +5,34 @@ bad at. An interrupted run goes on where it was. Needs the extra `models`.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import dagster as dg
+from pydantic import Field
 
 from pmo_assets.defs.article_table import OWNERS, Stopwatch
+from pmo_assets.defs.declared_config import config_with_options, options_from
 from pmo_assets.defs.previews import picture_metadata
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE, MARKS_FILE
-from pmo_assets.training.architectures.architectures import Architecture, Size, architecture_of
-from pmo_assets.training.data.annotated import annotated_data
+from pmo_assets.training.architectures.recipes import architecture_of
+from pmo_assets.training.data.annotated import write_annotated_data
 from pmo_assets.training.data.coco import CATEGORIES, figure_of_coco, read_coco, shards
 from pmo_assets.training.data.training_data import pool_pictures, write_synthetic_shards
 from pmo_assets.training.loop.curves import curves_png
+from pmo_assets.training.options import (
+    AnnotatedSources,
+    FigureCounts,
+    FigureSources,
+    MarkOptions,
+    NetworkChoice,
+    PictureSources,
+    TrainingOptions,
+)
 from pmo_assets.training.synthetic.layouts import Split
 from pmo_assets.training.synthetic.previews import contact_sheet
 from pmo_assets.viewing.overlays import data_uri
@@ -31,60 +43,32 @@ MODEL_ASSETS = ("synthetic_figures", "panel_detector", "image_detector", "mark_c
 """Names of the group's assets."""
 
 
-class ModelConfig(dg.Config):  # type: ignore[misc, unused-ignore]
+class ModelPlaces(dg.Config):  # type: ignore[misc, unused-ignore]
     """Where pictures come from and how long training takes.
 
-    Attributes:
-        folder: local folder for data, runs and exported networks.
-        images: folder of licensed retinal images, one sub-folder per data set; "" for drawn stand-ins.
-        articles: folder of articles whose pictures fill figures as type Other; "" for none.
-        annotations: folder of annotation files; these articles are kept out of the pool.
-        fine_tune: train the detector on the annotated articles (`annotations` with `articles`) as well.
-        coco: folders of annotated figures in COCO format to train the detector on.
-        label_studio: JSON export of Label Studio to train the detector on; "" for none.
-        label_studio_images: folder of its pictures.
-        annotated_share: part of the training figures that are annotated ones, where there are any.
-        architecture: the detector's network, see `pipeline/training/architectures.py`.
-        size: "full", or "tiny" to see within a minute whether everything runs.
-        initial: weights on this machine that a new run of the detector starts from; "" for random ones. With these
-            weights or annotated figures the run has a folder of its own, `runs/detector_fine_tuned`.
-        learning_rate: of the detector; 0 for the architecture's usual one.
-        batch_size: figures per step of the detector; halves when memory runs out.
-        layouts: CSV of real panel layouts; "" for parametric ones.
-        train, validation, test: figures per part.
-        detector_steps, mark_steps: optimiser steps.
-        device: "cpu" or "cuda".
-        threads: CPU threads; 0 leaves PyTorch's choice.
-        workers: processes that read or draw examples.
+    With `initial` weights or annotated figures the run has a folder of its own, `runs/detector_fine_tuned`.
     """
 
-    folder: str = "models"
-    images: str = ""
-    articles: str = ""
-    annotations: str = ""
-    fine_tune: bool = False
-    coco: list[str] = []  # noqa: RUF012
-    label_studio: str = ""
-    label_studio_images: str = ""
-    annotated_share: float = 0.3
-    architecture: Architecture = "compact"
-    size: Size = "full"
-    initial: str = ""
-    learning_rate: float = 0.0
-    batch_size: int = 8
-    layouts: str = ""
-    train: int = 12000
-    validation: int = 500
-    test: int = 2000
-    detector_steps: int = 12000
-    mark_steps: int = 5000
-    device: str = "cpu"
-    threads: int = 0
-    workers: int = 1
+    folder: str = Field("models", description="Local folder for data, runs and exported networks.")
+    fine_tune: bool = Field(
+        False, description="Train the detector on the annotated articles (annotations with articles) as well."
+    )
 
 
-def _path(value: str) -> Path | None:
-    return Path(value) if value else None
+if TYPE_CHECKING:
+    ModelConfig = ModelPlaces
+else:
+    ModelConfig = config_with_options(
+        ModelPlaces,
+        {
+            FigureCounts: "figures",
+            FigureSources: "figures",
+            NetworkChoice: "detector",
+            AnnotatedSources: "detector",
+            TrainingOptions: "detector",
+            MarkOptions: "mark",
+        },
+    )
 
 
 def _curves(run: Path, measured: Sequence[str]) -> dict[str, Any]:
@@ -99,9 +83,10 @@ def _curves(run: Path, measured: Sequence[str]) -> dict[str, Any]:
 
 def _run_name(config: ModelConfig) -> str:
     """Return the folder of a detector's run: one per architecture and size, and another for fine-tuning it."""
-    name = "detector" if config.architecture == "compact" else f"detector_{config.architecture}"
-    name = name if config.size == "full" else f"{name}_{config.size}"
-    tuned = config.initial or config.fine_tune or config.coco or config.label_studio
+    network, annotated = options_from(NetworkChoice, config), options_from(AnnotatedSources, config)
+    name = "detector" if network.architecture == "compact" else f"detector_{network.architecture}"
+    name = name if network.size == "full" else f"{name}_{network.size}"
+    tuned = network.initial or config.fine_tune or annotated.coco or annotated.label_studio
     return f"{name}_fine_tuned" if tuned else name
 
 
@@ -121,10 +106,11 @@ def synthetic_figures(context: dg.AssetExecutionContext, config: ModelConfig) ->
     """Compound figures composed on real and random layouts, with exact boxes, in COCO format."""
     watch = Stopwatch()
     folder = Path(config.folder) / "synthetic"
-    pictures = pool_pictures(_path(config.images), _path(config.articles), _path(config.annotations))
-    counts = {"train": config.train, "validation": config.validation, "test": config.test}
+    sources = options_from(FigureSources, config)
+    pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
+    counts = asdict(options_from(FigureCounts, config))
     for split in get_args(Split):
-        for shard in write_synthetic_shards(folder, split, counts[split], pictures, _path(config.layouts)):
+        for shard in write_synthetic_shards(folder, split, counts[split], pictures, sources.layouts):
             context.log.debug(f"{shard} is complete")
     first = islice(read_coco(shards(folder / "validation")[0]), 12)
     sheet = contact_sheet([figure_of_coco(*row) for row in first])
@@ -162,24 +148,21 @@ def figure_network(context: dg.AssetExecutionContext, config: ModelConfig) -> It
     """Train the network that finds panels, identifiers and images in one pass, and export it."""
     _need_torch()
     from pmo_assets.training.architectures.export import export_detector, load_detector
-    from pmo_assets.training.loop.train_detector import TrainingOptions, coco_rows, evaluated, train_detector
+    from pmo_assets.training.loop.train_detector import coco_rows, evaluated, train_detector
 
     watch = Stopwatch()
     data, run = Path(config.folder) / "synthetic", Path(config.folder) / "runs" / _run_name(config)
-    options = TrainingOptions(
-        steps=config.detector_steps, batch_size=config.batch_size, learning_rate=config.learning_rate,
-        annotated_share=config.annotated_share, device=config.device, threads=config.threads, workers=config.workers,
-    )  # fmt: skip
+    network, sources = options_from(NetworkChoice, config), options_from(AnnotatedSources, config)
+    options = options_from(TrainingOptions, config, "detector")
     try:
-        architecture = architecture_of(config.architecture)
-        annotated = annotated_data(
-            run / "annotated", [Path(folder) for folder in config.coco],
-            _path(config.annotations) if config.fine_tune else None, _path(config.articles),
-            _path(config.label_studio), _path(config.label_studio_images),
+        architecture = architecture_of(network.architecture)
+        annotated = write_annotated_data(
+            run / "annotated", sources.coco or (), sources.annotations if config.fine_tune else None, sources.articles,
+            sources.label_studio, sources.label_studio_images,
         )  # fmt: skip
         for record in train_detector(
-            run, data / "train", data / "validation", options, architecture=architecture, size=config.size,
-            initial=_path(config.initial), annotated=annotated,
+            run, data / "train", data / "validation", options, architecture=architecture,
+            size=network.size, initial=network.initial, annotated=annotated,
         ):  # fmt: skip
             context.log.info(str(record))
     except (ValueError, FileNotFoundError) as error:
@@ -188,11 +171,11 @@ def figure_network(context: dg.AssetExecutionContext, config: ModelConfig) -> It
     target = Path(config.folder) / "weights" / DETECTOR_FILE
     difference = export_detector(run / "best.pt", target)
     model, info = load_detector(run / "best.pt")
-    scores = evaluated(model.to(config.device), coco_rows(shards(data / "test")), options)
+    scores = evaluated(model.to(options.device), coco_rows(shards(data / "test")), options)
     shared: dict[str, Any] = {
         "seconds": watch.seconds,
         "steps": info["step"],
-        "architecture": config.architecture,
+        "architecture": network.architecture,
         "annotated_figures": info.get("annotated", 0),
         "file": dg.MetadataValue.path(str(target.resolve())),
         "bytes": target.stat().st_size,
@@ -216,13 +199,14 @@ def mark_classifier(context: dg.AssetExecutionContext, config: ModelConfig) -> d
     """The network that says whether a mark points at a region of an image; its examples are drawn while it trains."""
     _need_torch()
     from pmo_assets.training.architectures.export import export_marks, load_marks
-    from pmo_assets.training.loop.train_marks import MarkOptions, train_marks
+    from pmo_assets.training.loop.train_marks import train_marks
     from pmo_assets.training.synthetic.pools import PicturePool
 
     watch = Stopwatch()
     run, target = Path(config.folder) / "runs" / "marks", Path(config.folder) / "weights" / MARKS_FILE
-    pictures = pool_pictures(_path(config.images), _path(config.articles), _path(config.annotations))
-    options = MarkOptions(steps=config.mark_steps, device=config.device, threads=config.threads, workers=config.workers)
+    sources = options_from(PictureSources, config)
+    pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
+    options = options_from(MarkOptions, config, "mark")
     for record in train_marks(run, PicturePool(pictures, "train"), PicturePool(pictures, "validation"), options):
         context.log.info(str(record))
     difference = export_marks(run / "best.pt", target)

@@ -25,8 +25,15 @@ from transformers import (
     RTDetrV2ForObjectDetection,
 )
 
-from pmo_assets.training.architectures.architectures import Architecture, Size, take_over
-from pmo_assets.training.architectures.figure_detector import FigureDetector, Target, group_outputs, sides_of, solid
+from pmo_assets.training.architectures.figure_detector import (
+    FigureDetector,
+    Target,
+    group_outputs,
+    sides_of,
+    solid,
+    take_over,
+)
+from pmo_assets.training.architectures.recipes import Architecture, Size
 from pmo_assets.training.data.coco import CATEGORIES
 
 DETR_CLASSES: dict[Architecture, tuple[type[PreTrainedConfig], type[nn.Module]]] = {

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from pmo_assets.pipeline.detection.networks.input_size import BUCKETS
 from pmo_assets.pipeline.detection.networks.mark_input import MARK_SIDE
 from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS
-from pmo_assets.training.architectures.architectures import detector_of_checkpoint
+from pmo_assets.training.architectures.detectors import detector_of_checkpoint
 from pmo_assets.training.architectures.figure_detector import FigureDetector
 from pmo_assets.training.architectures.mark_network import MarkNetwork
 
@@ -93,7 +93,7 @@ def export_detector(checkpoint: Path, target: Path) -> float:
     axes |= {name: {0: "figures", 1: f"{name}_places"} for name in OUTPUTS}
     inputs = [_patches(bucket) for bucket in BUCKETS]
     try:
-        return _exported(wrapped, sample, target, list(OUTPUTS), axes, inputs, as_sets=not model.channels_last)
+        return _write_onnx(wrapped, sample, target, list(OUTPUTS), axes, inputs, as_sets=not model.channels_last)
     except (torch.onnx.errors.OnnxExporterError, TypeError, NotImplementedError) as error:
         raise ValueError(
             f"{info['architecture']} cannot be written as ONNX by PyTorch {torch.__version__}: {error}. "
@@ -117,10 +117,10 @@ def export_marks(checkpoint: Path, target: Path) -> float:
     shape = (MARK_SIDE, MARK_SIDE, 3)
     inputs = [torch.randint(0, 256, (n, *shape), dtype=torch.uint8) for n in (1, 3)]
     axes: dict[str, dict[int, str]] = {"pixels": {0: "pictures"}, "probability": {0: "pictures"}}
-    return _exported(wrapped, torch.zeros((1, *shape), dtype=torch.uint8), target, ["probability"], axes, inputs)
+    return _write_onnx(wrapped, torch.zeros((1, *shape), dtype=torch.uint8), target, ["probability"], axes, inputs)
 
 
-def _exported(
+def _write_onnx(
     module: nn.Module,
     sample: Tensor,
     target: Path,
@@ -130,6 +130,7 @@ def _exported(
     *,
     as_sets: bool = False,
 ) -> float:
+    """Write a module as ONNX and return its largest difference from PyTorch; no file is left when that is large."""
     partial = target.with_suffix(".part")
     target.parent.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings():

@@ -5,6 +5,7 @@ Training, evaluation and export speak to this class alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 
 from pmo_assets.pipeline.detection.networks.network_boxes import network_boxes
 from pmo_assets.pipeline.detection.protocols import NetworkBoxes
-from pmo_assets.training.architectures.architectures import Architecture
+from pmo_assets.training.architectures.recipes import Architecture
 
 Target = tuple[Tensor, Tensor]
 """Boxes (k, 4) of a figure in input pixels, float32, and their indices (k,) into `coco.CATEGORIES`, int64."""
@@ -83,3 +84,11 @@ def solid(targets: list[Target]) -> list[Target]:
         kept = (boxes[:, 2:] - boxes[:, :2] > 0.5).all(dim=1)
         result.append((boxes[kept], categories[kept]))
     return result
+
+
+def take_over(model: nn.Module, weights: Mapping[str, Any]) -> list[str]:
+    """Copy the tensors whose name and shape agree into a module and return their names."""
+    own = model.state_dict()
+    taken = [name for name, value in weights.items() if name in own and own[name].shape == value.shape]
+    model.load_state_dict(own | {name: weights[name] for name in taken})
+    return taken

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from pmo_assets.training.architectures.detector import _conv, _Residual
+from pmo_assets.training.architectures.compact_detector import _conv, _Residual
 
 
 class MarkNetwork(nn.Module):

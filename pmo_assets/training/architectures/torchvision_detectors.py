@@ -23,7 +23,6 @@ from torchvision.models.detection.retinanet import RetinaNetHead
 from torchvision.ops import box_iou
 from torchvision.ops.feature_pyramid_network import LastLevelP6P7
 
-from pmo_assets.training.architectures.architectures import Architecture, Size
 from pmo_assets.training.architectures.figure_detector import (
     FigureDetector,
     Target,
@@ -32,6 +31,7 @@ from pmo_assets.training.architectures.figure_detector import (
     sides_of,
     solid,
 )
+from pmo_assets.training.architectures.recipes import Architecture, Size
 from pmo_assets.training.data.coco import CATEGORIES
 
 TorchvisionName = Literal["retinanet", "fcos", "ssdlite"]

@@ -154,7 +154,7 @@ def write_annotated_shards(folder: Path, figures: Iterable[tuple[str, SyntheticF
     return count
 
 
-def annotated_data(
+def write_annotated_data(
     folder: Path,
     coco: Iterable[Path] = (),
     annotations: Path | None = None,
@@ -162,7 +162,7 @@ def annotated_data(
     label_studio: Path | None = None,
     label_studio_images: Path | None = None,
 ) -> list[Path]:
-    """Return the folders of COCO data with all annotated figures; those in other formats are written first, once.
+    """Write annotated figures of other formats as COCO data, once, and return the folders of all annotated figures.
 
     Args:
         folder: where to write, a sub-folder per source.

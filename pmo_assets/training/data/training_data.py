@@ -58,14 +58,14 @@ def write_synthetic_shards(
     for shard in range(-(-count // SHARD_SIZE)):
         target = folder / split / f"shard_{shard:04d}"
         numbers = range(shard * SHARD_SIZE, min(count, (shard + 1) * SHARD_SIZE))
-        if _written(target) < len(numbers):
+        if _figures_in(target) < len(numbers):
             # Without its table the shard counts as missing until all of it is there.
             (target / "annotations.json").unlink(missing_ok=True)
             write_coco(target, _figures(offset, numbers, pool, layouts), {"split": split})
         yield target
 
 
-def _written(shard: Path) -> int:
+def _figures_in(shard: Path) -> int:
     """Return how many figures a complete shard holds; 0 when it is not complete."""
     table = shard / "annotations.json"
     return len(json.loads(table.read_text("utf-8"))["images"]) if table.exists() else 0

@@ -51,8 +51,8 @@ def forget_after(path: Path, step: int) -> None:
         path.write_text(kept, "utf-8")
 
 
-def event_writer(run: Path, step: int) -> Any:
-    """Return TensorBoard's writer of a run that goes on after `step`; later events of a killed run are hidden."""
+def open_event_writer(run: Path, step: int) -> Any:
+    """Open TensorBoard's writer of a run that goes on after `step`; later events of a killed run are hidden."""
     from torch.utils.tensorboard import SummaryWriter
 
     return SummaryWriter(str(run / EVENTS), purge_step=step + 1 if step else None)

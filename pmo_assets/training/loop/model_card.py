@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pmo_assets.training.architectures.architectures import RECIPES
+from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.training.architectures.recipes import RECIPES
+from pmo_assets.training.data.coco import CATEGORIES
 
 POOL = """\
 Pictures in the training figures, as far as `pmo train figures` was given them, split by eye, patient or article into
@@ -20,7 +22,7 @@ training, validation and test:
 | Foveal avascular zone (Zenodo 10.5281/zenodo.5075194), part | OCT angiography | CC BY 4.0 |
 | Open-access articles without retinal pictures | photographs, radiographs, sections (Other) | CC BY |
 | PanelSeg (National Library of Medicine) | layouts of real figures: boxes only | – |
-| Drawn by `pipeline/training`, `pipeline/sample` | plots, blots, tables, diagrams, stand-ins | this package |
+| Drawn by `training/synthetic`, `samples` | plots, blots, tables, diagrams, stand-ins | this package |
 
 Grey, inverted and tinted fundus photographs stand in for red-free, autofluorescence, angiography and widefield
 pictures."""
@@ -39,8 +41,9 @@ thin arrows, masks) and the thresholds of the ensemble were adjusted after looki
 def _architecture(info: Mapping[str, Any]) -> str:
     name, config = info.get("architecture", "compact"), info["config"]
     if name == "compact":
-        return f"`training/detector.py`, widths {list(config['widths'])}, pyramid {config['pyramid']}"
-    return f"{name}: {RECIPES[name].text} (`training/architectures.py`)"
+        widths = list(config["widths"])
+        return f"`training/architectures/compact_detector.py`, widths {widths}, pyramid {config['pyramid']}"
+    return f"{name}: {RECIPES[name].text} (`training/architectures`)"
 
 
 def detector_card(info: Mapping[str, Any], test: Mapping[str, Any] | None, size: int) -> str:
@@ -51,7 +54,7 @@ def detector_card(info: Mapping[str, Any], test: Mapping[str, Any] | None, size:
         test: AP by category on held-out figures; None when they were not measured.
         size: bytes of the ONNX file.
     """
-    names = ("Panel", "Label", "CFP", "OCT", "Retinal Imaging", "Other", "image", "mAP", "mAP75")
+    names = (*CATEGORIES, "image", "mAP", "mAP75")
     columns = {"validation": info["validation"]} | ({"test": test} if test is not None else {})
     rows = "\n".join(
         f"| {_NAMES.get(name, name)} | " + " | ".join(f"{column[name]:.3f}" for column in columns.values()) + " |"
@@ -64,11 +67,11 @@ def detector_card(info: Mapping[str, Any], test: Mapping[str, Any] | None, size:
     return f"""\
 # Figure network
 
-Finds panels, printed panel identifiers and images (CFP, OCT, Retinal Imaging, Other) in a figure in one pass. It works
-beside the structural detectors (`detection/panel_fusion.py`, `image_fusion.py`) and is not meant to be used alone.
+Finds panels, printed panel identifiers and images ({", ".join(IMAGE_TYPES)}) in a figure in one pass. It works
+beside the structural detectors (`detection/fusion`) and is not meant to be used alone.
 
 * Architecture: {_architecture(info)};
-  input about 147,000 pixels in one of seven proportions (`detection/input_size.py`);
+  input about 147,000 pixels in one of seven proportions (`detection/networks/input_size.py`);
   ONNX opset 17, {size / 1e6:.1f} MB.
 * Trained from {_origin(info)},
   on synthetic figures for {info["step"]:,} steps of {info.get("batch_size", 8)} figures.
@@ -128,7 +131,7 @@ def marks_card(info: Mapping[str, Any], size: int) -> str:
 Says whether an arrow, arrowhead, circle, box, asterisk or the like points at a region of an image. Scale bars, device
 print, axis text and panel identifiers do not count.
 
-* Architecture: `training/mark_network.py`; input 224 × 224 pixels; ONNX opset 17, {size / 1e6:.1f} MB.
+* Architecture: `training/architectures/mark_network.py`; input 224 × 224 pixels; ONNX opset 17, {size / 1e6:.1f} MB.
 * Trained from random weights for {info["step"]} steps of 32 pictures, drawn while training (`drawn_marks.py`).
 
 ## Accuracy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,38 +19,16 @@ from pmo_assets.pipeline.detection.networks.input_size import bucket_of, network
 from pmo_assets.pipeline.detection.networks.network_boxes import CLASSES
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.geometry import Box
-from pmo_assets.training.architectures.architectures import (
-    RECIPES,
-    Architecture,
-    Size,
-    architecture_of,
-    detector_of_checkpoint,
-    new_detector,
-)
-from pmo_assets.training.architectures.detector import GROUPS
+from pmo_assets.training.architectures.compact_detector import GROUPS
+from pmo_assets.training.architectures.detectors import detector_of_checkpoint, new_detector
 from pmo_assets.training.architectures.figure_detector import FigureDetector
+from pmo_assets.training.architectures.recipes import RECIPES, Architecture, Size, architecture_of
 from pmo_assets.training.data.coco import CATEGORIES, articles_of, read_coco, shards
-from pmo_assets.training.loop.training_run import Batch, RunOptions, last_state, trained
+from pmo_assets.training.loop.training_run import Batch, last_state, train_network
+from pmo_assets.training.options import TrainingOptions
 from pmo_assets.training.synthetic.layouts import Split
 
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingOptions(RunOptions):
-    """How to train a detector; see `RunOptions`.
-
-    Attributes:
-        learning_rate: 0 for the architecture's usual one.
-        weight_decay: of AdamW; not for biases and normalisation.
-        validation_figures: how many figures are evaluated.
-        annotated_share: part of the training figures that are annotated ones, where there are any.
-    """
-
-    learning_rate: float = 0.0
-    weight_decay: float = 0.02
-    validation_figures: int = 300
-    annotated_share: float = 0.3
 
 
 Row = tuple[Path, tuple[int, int], np.ndarray, np.ndarray]
@@ -216,13 +194,13 @@ def train_detector(
     """Train, or go on with a run, yielding one record per evaluation.
 
     Args:
-        folder: run folder, see `training_run.trained`; `options.json` says how it was started.
+        folder: run folder, see `training_run.train_network`; `options.json` says how it was started.
         training: COCO data, a folder or a folder of shards; shards that appear later join at the next epoch.
         validation: COCO data.
         options: see there.
         architecture: which network; a run that goes on keeps its own.
         size: of the network; a run that goes on keeps its own.
-        initial: weights a new run starts from (fine-tuning), see `architectures.new_detector`.
+        initial: weights a new run starts from (fine-tuning), see `detectors.new_detector`.
         annotated: folders of COCO data with annotated figures. They are divided by article (`layouts.split_of`):
             the training part is mixed with the synthetic figures; the validation part is measured
             (`annotated_mAP`) and counts as much in the choice of the best weights as such figures do in training;
@@ -286,7 +264,7 @@ def train_detector(
             return result["mAP"]
         return (1 - share) * result["mAP"] + share * result["annotated_mAP"]
 
-    yield from trained(
+    yield from train_network(
         folder, model, _optimiser(model, options), options, batches=batches, loss=loss, measured=measured, score=score,
         clip=recipe.clip, described=described,
     )  # fmt: skip

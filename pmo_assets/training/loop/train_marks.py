@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,12 @@ from pmo_assets.pipeline.detection.networks.mark_input import mark_input
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.training.architectures.figure_detector import mixed_precision
 from pmo_assets.training.architectures.mark_network import MarkNetwork
-from pmo_assets.training.loop.training_run import Batch, RunOptions, trained
+from pmo_assets.training.loop.training_run import Batch, train_network
+from pmo_assets.training.options import MarkOptions
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
 from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
 from pmo_assets.training.synthetic.filled_pictures import heat_map, segmentation, spots
-from pmo_assets.training.synthetic.letters import Pixels, printed
+from pmo_assets.training.synthetic.letters import Pixels, print_text
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.worn_pictures import worn
 
@@ -34,26 +34,6 @@ DrawnCrop = tuple[Pixels, bool, Pixels]
 
 MAP_SIDE = 14
 """Places along each side of the network's map of votes."""
-
-
-@dataclass(frozen=True, slots=True)
-class MarkOptions(RunOptions):
-    """How to train the mark classifier; see `RunOptions`.
-
-    Attributes:
-        validation_crops: how many drawn pictures are evaluated.
-        annotated_share: part of the examples that are annotated pictures, where there are any.
-    """
-
-    steps: int = 6000
-    batch_size: int = 32
-    warm_up: int = 200
-    average: float = 0.998
-    evaluate_every: int = 250
-    seed: int = 11
-    fall: float = 0.3
-    validation_crops: int = 1000
-    annotated_share: float = 0.25
 
 
 def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
@@ -81,14 +61,14 @@ def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
         if rng.random() < 0.3:
             cv2.rectangle(pixels, (x - 2, y - 2), (x + size, y + size), (255, 255, 255), -1)
             light = True
-        printed(
+        print_text(
             pixels, x, y, name, str(rng.choice(["hebo", "helv", "tibo"])), size, (0, 0, 0) if light else (255, 255, 255)
         )
-    places = drawn_places(rng, pixels) if marked else np.zeros(pixels.shape[:2], np.uint8)
+    places = draw_and_locate_marks(rng, pixels) if marked else np.zeros(pixels.shape[:2], np.uint8)
     return worn(rng, pixels), marked, places
 
 
-def drawn_places(rng: np.random.Generator, pixels: Pixels) -> Pixels:
+def draw_and_locate_marks(rng: np.random.Generator, pixels: Pixels) -> Pixels:
     """Draw marks onto a picture, in place, and return the pixels they changed as (height, width) uint8, 255 there."""
     before = pixels.copy()
     draw_marks(rng, pixels)
@@ -166,7 +146,7 @@ def train_marks(
     """Train, or go on with a run, yielding one record per evaluation.
 
     Args:
-        folder: run folder, see `training_run.trained`.
+        folder: run folder, see `training_run.train_network`.
         pool: pictures to draw marks on.
         validation_pool: pictures of the validation part.
         options: see there.
@@ -208,7 +188,7 @@ def train_marks(
         result = {"accuracy": _accuracy(averaged, checks)}
         return result | ({"real_accuracy": _accuracy(averaged, held_out)} if held_out else {})
 
-    yield from trained(
+    yield from train_network(
         folder, model, optimiser, options, batches=batches, loss=loss, measured=measured,
         score=lambda result: result["accuracy"], clip=5.0, described={"annotated": len(annotated)},
     )  # fmt: skip

@@ -11,7 +11,6 @@ import copy
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,48 +18,13 @@ import torch
 from torch import Tensor, nn
 
 from pmo_assets.records.faults import is_out_of_memory
-from pmo_assets.training.loop.curves import add_to_curves, add_to_events, event_writer, forget_after
+from pmo_assets.training.loop.curves import add_to_curves, add_to_events, forget_after, open_event_writer
+from pmo_assets.training.options import RunOptions
 
 _LOG = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 60.0
 """Time between two lines of the log that say how far a run is."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How to train.
-
-    Attributes:
-        steps: optimiser steps in all; a finished run goes on when it is larger than before.
-        batch_size: examples per step.
-        learning_rate: of AdamW, on the plateau.
-        warm_up: steps until the plateau.
-        fall: part of the steps, at the end, over which the rate falls to zero.
-        average: decay of the moving average of the weights.
-        evaluate_every: steps between evaluations on the validation part.
-        patience: evaluations without a better score after which training stops; it starts anew when a run that had
-            stopped is given more steps than before.
-        save_seconds: time between checkpoints.
-        workers: processes that read or draw examples.
-        threads: CPU threads of the network; 0 leaves PyTorch's choice.
-        seed: of weights, order, augmentation, dropout and noise.
-        device: "cpu" or "cuda"; on CUDA convolutional networks use mixed precision.
-    """
-
-    steps: int = 12000
-    batch_size: int = 8
-    learning_rate: float = 1.5e-3
-    warm_up: int = 300
-    fall: float = 0.25
-    average: float = 0.999
-    evaluate_every: int = 500
-    patience: int = 12
-    save_seconds: float = 120.0
-    workers: int = 1
-    threads: int = 0
-    seed: int = 7
-    device: str = "cpu"
 
 
 Batch = tuple[Any, ...]
@@ -82,7 +46,7 @@ def last_state(folder: Path, device: str) -> dict[str, Any] | None:
     return torch.load(path, map_location=device, weights_only=True) if path.exists() else None
 
 
-def trained(
+def train_network(
     folder: Path,
     model: nn.Module,
     optimiser: torch.optim.Optimizer,
@@ -131,7 +95,7 @@ def trained(
             state["waited"] = 0
     state["steps"] = options.steps
     del saved
-    curves, events = folder / "curves.csv", event_writer(folder, state["step"])
+    curves, events = folder / "curves.csv", open_event_writer(folder, state["step"])
     forget_after(curves, state["step"])
 
     def save() -> None:
@@ -139,7 +103,7 @@ def trained(
             "model": model.state_dict(), "averaged": averaged.state_dict(), "optimiser": optimiser.state_dict(),
             "state": state, **described,
         }  # fmt: skip
-        _written(everything, folder / "last.pt")
+        _save_whole(everything, folder / "last.pt")
 
     saved_at = logged_at = started = time.monotonic()
     seen = 0
@@ -153,7 +117,7 @@ def trained(
                 group["lr"] = options.learning_rate * rate_factor(state["step"], options)
             # Dropout and noise of a step depend on its number alone, so that a resumed run repeats them.
             seed = options.seed + 1_000_003 * (state["step"] + 1)
-            parts = _with_gradients(batch, state, optimiser, loss, seed)
+            parts = _compute_gradients(batch, state, optimiser, loss, seed)
             nn.utils.clip_grad_norm_(model.parameters(), clip)
             optimiser.step()
             state |= position
@@ -181,7 +145,7 @@ def trained(
                 if better:
                     state["best"] = score(result)
                     best = {"model": averaged.state_dict(), "step": state["step"], "validation": result, **described}
-                    _written(best, folder / "best.pt")
+                    _save_whole(best, folder / "best.pt")
                 speed = {"per_second": round(seen / (time.monotonic() - started), 2), "at_once": at_once}
                 rounded = [{k: round(v, 4) for k, v in values.items()} for values in (losses, result)]
                 record = {"step": state["step"]} | speed | rounded[0] | rounded[1]
@@ -201,14 +165,14 @@ def trained(
         events.close()
 
 
-def _written(content: Mapping[str, Any], path: Path) -> None:
+def _save_whole(content: Mapping[str, Any], path: Path) -> None:
     """Save under a temporary name first: a killed run leaves no half file."""
     partial = path.with_suffix(".pt.part")
     torch.save(dict(content), partial)
     partial.replace(path)
 
 
-def _with_gradients(
+def _compute_gradients(
     batch: Batch, state: dict[str, Any], optimiser: torch.optim.Optimizer, loss: Loss, seed: int
 ) -> dict[str, float]:
     """Leave the gradients of a batch in the parameters and return its loss and parts; halves `at_once` if it must."""
@@ -218,7 +182,7 @@ def _with_gradients(
         optimiser.zero_grad(set_to_none=True)
         torch.manual_seed(seed)
         try:
-            return gradients(batch, at_once, loss)
+            return add_gradients(batch, at_once, loss)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -232,7 +196,7 @@ def _with_gradients(
             torch.cuda.empty_cache()
 
 
-def gradients(batch: Batch, at_once: int, loss: Loss) -> dict[str, float]:
+def add_gradients(batch: Batch, at_once: int, loss: Loss) -> dict[str, float]:
     """Add the gradients of a batch's mean loss, `at_once` examples at a time, and return the loss and its parts."""
     count = len(batch[0])
     result: dict[str, float] = {}

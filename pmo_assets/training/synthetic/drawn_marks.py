@@ -9,7 +9,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Colour, Pixels, printed
+from pmo_assets.training.synthetic.letters import Colour, Pixels, print_text
 
 MARK_COLOURS: tuple[tuple[Colour, float], ...] = (
     ((255, 255, 255), 4), ((0, 0, 0), 3), ((255, 255, 0), 2.5), ((255, 0, 0), 2.5), ((0, 255, 0), 1),
@@ -36,7 +36,9 @@ def _colour(rng: np.random.Generator) -> Colour:
     return MARK_COLOURS[int(rng.choice(len(MARK_COLOURS), p=odds / odds.sum()))][0]
 
 
-def _arrow(rng: np.random.Generator, pixels: Pixels, tip: tuple[float, float], size: float, colour: Colour) -> None:
+def _draw_arrow(
+    rng: np.random.Generator, pixels: Pixels, tip: tuple[float, float], size: float, colour: Colour
+) -> None:
     """Draw an arrow, thin or fat, filled or in outline, as a polygon in sub-pixel coordinates."""
     angle = rng.uniform(0, 2 * np.pi) if rng.random() < 0.7 else rng.choice(np.arange(8)) * np.pi / 4
     length, shaft = size * rng.uniform(0.7, 2.2), size * rng.uniform(0.03, 0.16)
@@ -56,7 +58,7 @@ def _arrow(rng: np.random.Generator, pixels: Pixels, tip: tuple[float, float], s
         cv2.polylines(pixels, [corners], True, edge, 1, cv2.LINE_AA, 3)
 
 
-def _thin_arrow(
+def _draw_thin_arrow(
     rng: np.random.Generator, pixels: Pixels, tip: tuple[float, float], size: float, line: int, colour: Colour
 ) -> None:
     """Draw an arrow as word processors do: a line with a small open or filled head."""
@@ -82,7 +84,7 @@ def _thin_arrow(
         cv2.line(pixels, place(np.asarray(tip)), place(wing), colour, width, cv2.LINE_AA, 3)
 
 
-def _dashed(pixels: Pixels, corners: np.ndarray, colour: Colour, line: int) -> None:
+def _draw_dashed(pixels: Pixels, corners: np.ndarray, colour: Colour, line: int) -> None:
     for k in range(0, len(corners) - 1, 2):
         cv2.line(pixels, tuple(corners[k].tolist()), tuple(corners[k + 1].tolist()), colour, line, cv2.LINE_AA)
 
@@ -112,13 +114,15 @@ def draw_marks(rng: np.random.Generator, pixels: Pixels) -> None:
                 colour = (255, 255, 255) if ground.mean() < 128 else (0, 0, 0)
             before = pixels.astype(np.int16)
             for growth in range(MAX_GROWTH):
-                _draw(rng, pixels, kind, (x, y), size * 1.5**growth, line + growth, colour, dashed=dashed, thin=thin)
+                _draw_mark(
+                    rng, pixels, kind, (x, y), size * 1.5**growth, line + growth, colour, dashed=dashed, thin=thin
+                )
                 # Antialiasing swallows the smallest marks on grounds of middle grey.
                 if int((np.abs(pixels - before).max(axis=2) >= SEEN_CONTRAST).sum()) >= SEEN_PIXELS:
                     break
 
 
-def _draw(
+def _draw_mark(
     rng: np.random.Generator,
     pixels: Pixels,
     kind: str,
@@ -132,9 +136,9 @@ def _draw(
 ) -> None:
     x, y = place
     if kind == "arrow" and thin:
-        _thin_arrow(rng, pixels, place, size, line, colour)
+        _draw_thin_arrow(rng, pixels, place, size, line, colour)
     elif kind == "arrow":
-        _arrow(rng, pixels, place, size, colour)
+        _draw_arrow(rng, pixels, place, size, colour)
     elif kind == "arrowhead":
         turn, half = rng.uniform(0, 2 * np.pi), rng.uniform(0.25, 0.5)
         points = [(x, y)] + [
@@ -149,7 +153,7 @@ def _draw(
         if kind == "outline":
             ring = ring + np.round(rng.normal(0, size * 0.05, ring.shape)).astype(np.int32)
         if dashed:
-            _dashed(pixels, ring, colour, line)
+            _draw_dashed(pixels, ring, colour, line)
         else:
             cv2.polylines(pixels, [ring.reshape(-1, 1, 2)], True, colour, line, cv2.LINE_AA)
     elif kind == "box":
@@ -157,20 +161,22 @@ def _draw(
         corners = np.asarray([(x - a, y - b), (x + a, y - b), (x + a, y + b), (x - a, y + b), (x - a, y - b)])
         if dashed:
             steps = np.concatenate([np.linspace(corners[k], corners[k + 1], 9)[:-1] for k in range(4)])
-            _dashed(pixels, np.round(steps).astype(np.int32), colour, line)
+            _draw_dashed(pixels, np.round(steps).astype(np.int32), colour, line)
         else:
             cv2.rectangle(pixels, (round(x - a), round(y - b)), (round(x + a), round(y + b)), colour, line, cv2.LINE_AA)
     elif kind == "asterisk":
         glyph = str(rng.choice(["*", "*", "*", "+", "#"]))
-        printed(pixels, round(x), round(y), glyph, "hebo", max(10, round(size * rng.uniform(0.8, 1.6))), colour)
+        print_text(pixels, round(x), round(y), glyph, "hebo", max(10, round(size * rng.uniform(0.8, 1.6))), colour)
     elif kind == "caliper":
         end = (round(x + size * rng.uniform(-1.5, 1.5)), round(y + size * rng.uniform(0.5, 1.5)))
         cv2.arrowedLine(pixels, (round(x), round(y)), end, colour, line, cv2.LINE_AA, 0, 0.2)
         cv2.arrowedLine(pixels, end, (round(x), round(y)), colour, line, cv2.LINE_AA, 0, 0.2)
     else:
-        _arrow(rng, pixels, place, size * 0.8, colour)
+        _draw_arrow(rng, pixels, place, size * 0.8, colour)
         text = str(rng.choice(["N", "T", "M", "1", "2", "a", "b", "L"]))
-        printed(pixels, round(x + size * 0.6), round(y + size * 0.3), text, "helv", max(9, round(size * 0.7)), colour)
+        print_text(
+            pixels, round(x + size * 0.6), round(y + size * 0.3), text, "helv", max(9, round(size * 0.7)), colour
+        )
 
 
 def draw_device_print(rng: np.random.Generator, pixels: Pixels) -> None:
@@ -196,7 +202,7 @@ def draw_device_print(rng: np.random.Generator, pixels: Pixels) -> None:
             )
             if rng.random() < 0.6:
                 unit = str(rng.choice(["200 µm", "50 µm", "1 mm", "100 µm", "10 µm"]))
-                printed(pixels, x, y - round(size * 1.2) if low else y + 4, unit, "helv", size, ink)
+                print_text(pixels, x, y - round(size * 1.2) if low else y + 4, unit, "helv", size, ink)
         elif kind == "words":
             words = str(
                 rng.choice(
@@ -216,13 +222,13 @@ def draw_device_print(rng: np.random.Generator, pixels: Pixels) -> None:
                     ]
                 )
             )
-            printed(pixels, x, y, words, "helv", size, ink)
+            print_text(pixels, x, y, words, "helv", size, ink)
         elif kind == "date":
-            printed(
+            print_text(
                 pixels, x, y, f"{int(rng.integers(1, 29)):02d}/{int(rng.integers(1, 13)):02d}/2014", "cour", size, ink
             )
         elif kind == "side":
-            printed(pixels, x, y, str(rng.choice(["R", "L", "A", "P", "N", "S"])), "hebo", round(size * 1.2), ink)
+            print_text(pixels, x, y, str(rng.choice(["R", "L", "A", "P", "N", "S"])), "hebo", round(size * 1.2), ink)
         elif kind == "ruler":
             for k in range(0, height, max(6, height // 20)):
                 cv2.line(pixels, (width - 8, k), (width - 3, k), ink, 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Colour, Pixels, printed
+from pmo_assets.training.synthetic.letters import Colour, Pixels, print_text
 from pmo_assets.training.synthetic.words_and_colours import Rng
 
 
@@ -43,7 +43,7 @@ def heat_map(rng: Rng, width: int, height: int) -> Pixels:
             for j in range(m):
                 light = int(grey[i, j]) > 128
                 x, y = round((j + 0.3) * width / m), round((i + 0.35) * height / n)
-                printed(picture, x, y, f"{values[i, j]:.1f}", "helv", size, (0, 0, 0) if light else (255, 255, 255))
+                print_text(picture, x, y, f"{values[i, j]:.1f}", "helv", size, (0, 0, 0) if light else (255, 255, 255))
     return picture
 
 

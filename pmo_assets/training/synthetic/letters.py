@@ -39,7 +39,7 @@ def text_mask(text: str, name: str, size: int) -> NDArray[np.uint8]:
     return grey[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
 
 
-def printed(
+def print_text(
     canvas: Pixels, x: int, y: int, text: str, name: str, size: int, colour: Colour, *, upright: bool = False
 ) -> PixelBox:
     """Print a text with the top left corner of its ink at (x, y), in place, and return the box of the visible ink.

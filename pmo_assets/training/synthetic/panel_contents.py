@@ -12,7 +12,7 @@ from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn, trimmed
 from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
 from pmo_assets.training.synthetic.figure_styles import PAPER, SUBJECT_ODDS, SUBJECTS, Style
 from pmo_assets.training.synthetic.filled_pictures import blot, heat_map, spots
-from pmo_assets.training.synthetic.letters import Colour, PixelBox, Pixels, printed, text_mask
+from pmo_assets.training.synthetic.letters import Colour, PixelBox, Pixels, print_text, text_mask
 from pmo_assets.training.synthetic.placed_figure import PlacedImage
 from pmo_assets.training.synthetic.plots import bar_plot, box_plot, line_plot, scatter_plot
 from pmo_assets.training.synthetic.pools import PicturePool
@@ -126,18 +126,18 @@ def _grid(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) ->
             if captioned:
                 text = some_words(rng, 1, 2)
                 mask = text_mask(text, "helv", size)
-                printed(
+                print_text(
                     canvas, x + max(0, (cell_w - mask.shape[1]) // 2), y + cell_h + size // 4, text, "helv", size, ink
                 )
             if i == 0 and headed:
                 text = some_words(rng, 1, 2)
                 mask = text_mask(text, "hebo", size)
-                printed(canvas, x + max(0, (cell_w - mask.shape[1]) // 2), 1, text, "hebo", size, ink)
+                print_text(canvas, x + max(0, (cell_w - mask.shape[1]) // 2), 1, text, "hebo", size, ink)
         if named:
             text = some_words(rng, 1, 1)
             mask = text_mask(text, "hebo", size)
             y = top + i * (cell_h + below + gap)
-            printed(canvas, 1, y + max(0, (cell_h - mask.shape[1]) // 2), text, "hebo", size, ink, upright=True)
+            print_text(canvas, 1, y + max(0, (cell_h - mask.shape[1]) // 2), text, "hebo", size, ink, upright=True)
     return tile
 
 
@@ -181,9 +181,9 @@ def _blots(rng: Rng, style: Style, width: int, height: int) -> Tile:
         tile.images.append(PlacedImage(paste(canvas, left, y, pixels), "Other", False))
         text = some_words(rng, 1, 1)[: max(2, left // max(4, size // 2))]
         mask = text_mask(text, "helv", size)
-        printed(canvas, max(0, left - mask.shape[1] - 4), y + (strip - size) // 2, text, "helv", size, ink)
+        print_text(canvas, max(0, left - mask.shape[1] - 4), y + (strip - size) // 2, text, "helv", size, ink)
         if right > size * 2:
-            printed(
+            print_text(
                 canvas,
                 width - right + 4,
                 y + (strip - size) // 2,
@@ -195,7 +195,7 @@ def _blots(rng: Rng, style: Style, width: int, height: int) -> Tile:
     lanes = int(rng.integers(2, 5))
     for k in range(lanes):
         x = left + round((k + 0.2) * (width - left - right) / lanes)
-        printed(canvas, x, 1, some_words(rng, 1, 1)[:6], "helv", size, ink)
+        print_text(canvas, x, 1, some_words(rng, 1, 1)[:6], "helv", size, ink)
     return tile
 
 
@@ -220,7 +220,7 @@ def _explained(rng: Rng, pool: PicturePool, style: Style, width: int, height: in
             cv2.line(canvas, start, end, ink, max(1, size // 10), cv2.LINE_AA)
         text = some_words(rng, 1, 1)
         mask = text_mask(text, "helv", size)
-        printed(
+        print_text(
             canvas,
             max(0, start[0] - mask.shape[1] - 2) if on_left else start[0] + 2,
             y - size // 2,
@@ -257,7 +257,7 @@ def _diagram(rng: Rng, pool: PicturePool, style: Style, width: int, height: int)
                 fill = tuple(int(v) for v in rng.integers(190, 256, 3)) if rng.random() < 0.6 else style.ground
                 cv2.rectangle(canvas, (x, y), (x + w, y + h), fill, -1)
                 cv2.rectangle(canvas, (x, y), (x + w, y + h), ink, 1)
-                printed(
+                print_text(
                     canvas,
                     x + 4,
                     y + h // 2 - size // 2,
@@ -280,7 +280,7 @@ def _diagram(rng: Rng, pool: PicturePool, style: Style, width: int, height: int)
             )
             tile.images.append(PlacedImage(paste(canvas, x, y, pixels), kind, marked))
             if pixels.shape[0] > 0 and rng.random() < 0.5:
-                printed(canvas, x, y + h + 3, some_words(rng, 1, 2), "helv", size, ink)
+                print_text(canvas, x, y + h + 3, some_words(rng, 1, 2), "helv", size, ink)
     if rng.random() < 0.15:
         cv2.rectangle(canvas, (0, 0), (width - 1, height - 1), ink, 1)
     if not tile.images:

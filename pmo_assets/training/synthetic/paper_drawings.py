@@ -8,7 +8,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Pixels, printed, text_mask
+from pmo_assets.training.synthetic.letters import Pixels, print_text, text_mask
 from pmo_assets.training.synthetic.words_and_colours import PALETTES, Rng, colour_of, some_words
 
 
@@ -25,7 +25,7 @@ def table(rng: Rng, width: int, height: int) -> Pixels:
     for j in range(columns):
         for i in range(rows):
             text = some_words(rng, 1, 1)[:10] if i == 0 or j == 0 else f"{rng.uniform(0, 100):.1f}"
-            printed(
+            print_text(
                 canvas,
                 round((j + 0.08) * width / columns),
                 round((i + 0.3) * height / rows),
@@ -66,7 +66,7 @@ def flow_diagram(rng: Rng, width: int, height: int) -> Pixels:
                 cv2.rectangle(canvas, (x - half_w, y - half_h), (x + half_w, y + half_h), (0, 0, 0), 1)
             text = some_words(rng, 1, 2)
             mask = text_mask(text, "helv", size)
-            printed(canvas, x - mask.shape[1] // 2, y - mask.shape[0] // 2, text, "helv", size, (0, 0, 0))
+            print_text(canvas, x - mask.shape[1] // 2, y - mask.shape[0] // 2, text, "helv", size, (0, 0, 0))
     return canvas
 
 
@@ -94,7 +94,7 @@ def line_drawing(rng: Rng, width: int, height: int) -> Pixels:
         if rng.random() < 0.6:
             end = (int(rng.uniform(0.02, 0.7) * width), int(rng.uniform(0.02, 0.95) * height))
             cv2.line(canvas, place, end, (0, 0, 0), 1, cv2.LINE_AA)
-            printed(canvas, end[0] + 2, end[1] - size // 2, some_words(rng, 1, 2), "helv", size, (0, 0, 0))
+            print_text(canvas, end[0] + 2, end[1] - size // 2, some_words(rng, 1, 2), "helv", size, (0, 0, 0))
     return canvas
 
 

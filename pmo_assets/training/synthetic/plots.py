@@ -8,11 +8,11 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Colour, Pixels, printed, text_mask
+from pmo_assets.training.synthetic.letters import Colour, Pixels, print_text, text_mask
 from pmo_assets.training.synthetic.words_and_colours import PALETTES, Rng, some_words
 
 
-def _axes(rng: Rng, canvas: Pixels) -> tuple[int, int, int, int]:
+def _draw_axes(rng: Rng, canvas: Pixels) -> tuple[int, int, int, int]:
     """Draw axes with ticks, numbers, titles and maybe grid, frame and heading; return the data area."""
     height, width = canvas.shape[:2]
     face = str(rng.choice(["helv", "helv", "helv", "tiro", "hebo"]))
@@ -38,14 +38,14 @@ def _axes(rng: Rng, canvas: Pixels) -> tuple[int, int, int, int]:
         cv2.line(canvas, (left - size // 3, y), (left, y), ink, line)
         text = f"{base + k * step:g}"
         mask = text_mask(text, face, size)
-        printed(canvas, left - size // 2 - mask.shape[1], y - mask.shape[0] // 2, text, face, size, ink)
+        print_text(canvas, left - size // 2 - mask.shape[1], y - mask.shape[0] // 2, text, face, size, ink)
     named = rng.random() < 0.3
     for k in range(n_x + 1):
         x = round(left + (right - left) * (k + 0.5 * named) / (n_x + named))
         cv2.line(canvas, (x, bottom), (x, bottom + size // 3), ink, line)
         text = some_words(rng, 1, 1)[:7] if named else f"{k * step:g}"
         mask = text_mask(text, face, size)
-        printed(canvas, x - mask.shape[1] // 2, bottom + size // 2, text, face, size, ink)
+        print_text(canvas, x - mask.shape[1] // 2, bottom + size // 2, text, face, size, ink)
     if style > 0.6:
         cv2.rectangle(canvas, (left, top), (right, bottom), ink, line)
     elif style > 0.15:
@@ -55,33 +55,33 @@ def _axes(rng: Rng, canvas: Pixels) -> tuple[int, int, int, int]:
     if titled_x:
         text = some_words(rng, 1, 3)
         mask = text_mask(text, face, size)
-        printed(canvas, middle - mask.shape[1] // 2, height - mask.shape[0] - 1, text, face, size, ink)
+        print_text(canvas, middle - mask.shape[1] // 2, height - mask.shape[0] - 1, text, face, size, ink)
     if titled_y:
         text = some_words(rng, 1, 3)
         mask = text_mask(text, face, size)
-        printed(canvas, 1, (top + bottom - mask.shape[1]) // 2, text, face, size, ink, upright=True)
+        print_text(canvas, 1, (top + bottom - mask.shape[1]) // 2, text, face, size, ink, upright=True)
     if headed:
         text = some_words(rng, 1, 3)
         mask = text_mask(text, face, size + 1)
-        printed(canvas, middle - mask.shape[1] // 2, 1, text, face, size + 1, ink)
+        print_text(canvas, middle - mask.shape[1] // 2, 1, text, face, size + 1, ink)
     return left + line, top + 1, right, bottom
 
 
-def _legend(rng: Rng, canvas: Pixels, area: tuple[int, int, int, int], colours: list[Colour]) -> None:
+def _draw_legend(rng: Rng, canvas: Pixels, area: tuple[int, int, int, int], colours: list[Colour]) -> None:
     left, top, right, bottom = area
     size = int(np.clip(0.06 * min(right - left, bottom - top), 6, 16))
     x = right - size * 8 if rng.random() < 0.7 else left + size
     y = top + size
     for colour in colours:
         cv2.rectangle(canvas, (x, y), (x + size, y + size // 2), colour, -1)
-        printed(canvas, x + 2 * size, y - size // 4, some_words(rng, 1, 1), "helv", size, (0, 0, 0))
+        print_text(canvas, x + 2 * size, y - size // 4, some_words(rng, 1, 1), "helv", size, (0, 0, 0))
         y += round(size * 1.6)
 
 
 def line_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw curves, with markers or error bars."""
     canvas = np.full((height, width, 3), 255, np.uint8)
-    left, top, right, bottom = area = _axes(rng, canvas)
+    left, top, right, bottom = area = _draw_axes(rng, canvas)
     palette = PALETTES[int(rng.integers(len(PALETTES)))]
     n, points = int(rng.integers(1, 5)), int(rng.choice([5, 8, 30, 120]))
     thick = max(1, round(min(width, height) / rng.uniform(120, 320)))
@@ -110,11 +110,11 @@ def line_plot(rng: Rng, width: int, height: int) -> Pixels:
                     reach = round(0.05 * (bottom - top))
                     cv2.line(canvas, (px, py - reach), (px, py + reach), colour, 1)
     if rng.random() < 0.5:
-        _legend(rng, canvas, area, colours)
+        _draw_legend(rng, canvas, area, colours)
     return canvas
 
 
-def _bar(canvas: Pixels, box: tuple[int, int, int, int], colour: Colour, pattern: str, *, filled: bool) -> None:
+def _draw_bar(canvas: Pixels, box: tuple[int, int, int, int], colour: Colour, pattern: str, *, filled: bool) -> None:
     """Draw one bar (left, top, right, bottom): plain, hatched, chequered, ruled or with a gradient, in place."""
     left, top, right, bottom = box
     if right <= left or bottom <= top:
@@ -137,7 +137,7 @@ def _bar(canvas: Pixels, box: tuple[int, int, int, int], colour: Colour, pattern
 def bar_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw (grouped) bars with error bars and significance asterisks, or a histogram."""
     canvas = np.full((height, width, 3), 255, np.uint8)
-    left, top, right, bottom = area = _axes(rng, canvas)
+    left, top, right, bottom = area = _draw_axes(rng, canvas)
     palette = PALETTES[int(rng.integers(len(PALETTES)))]
     histogram = rng.random() < 0.25
     groups, per = (
@@ -155,14 +155,14 @@ def bar_plot(rng: Rng, width: int, height: int) -> Pixels:
             x0 = round(left + slot * (g + (1 - used) / 2) + k * w)
             x1, y = round(x0 + w), round(bottom - value * (bottom - top) * 0.95)
             colour = palette[(k if per > 1 else 0 if histogram else g) % len(palette)]
-            _bar(canvas, (x0, y, x1 - 1, bottom - 1), colour, pattern if k or per == 1 else "plain", filled=fill)
+            _draw_bar(canvas, (x0, y, x1 - 1, bottom - 1), colour, pattern if k or per == 1 else "plain", filled=fill)
             if not histogram and rng.random() < 0.7:
                 reach, middle = round(rng.uniform(0.02, 0.08) * (bottom - top)), (x0 + x1) // 2
                 cv2.line(canvas, (middle, y - reach), (middle, y + reach), (0, 0, 0), 1)
                 cv2.line(canvas, (middle - 3, y - reach), (middle + 3, y - reach), (0, 0, 0), 1)
                 if rng.random() < 0.2:
                     size = max(8, round(0.07 * (bottom - top)))
-                    printed(
+                    print_text(
                         canvas,
                         middle - 4,
                         y - reach - size // 2,
@@ -172,14 +172,14 @@ def bar_plot(rng: Rng, width: int, height: int) -> Pixels:
                         (0, 0, 0),
                     )
     if per > 1 and rng.random() < 0.6:
-        _legend(rng, canvas, area, list(palette[:per]))
+        _draw_legend(rng, canvas, area, list(palette[:per]))
     return canvas
 
 
 def scatter_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw points, in one cloud with a regression line or in several clusters."""
     canvas = np.full((height, width, 3), 255, np.uint8)
-    left, top, right, bottom = _axes(rng, canvas)
+    left, top, right, bottom = _draw_axes(rng, canvas)
     palette = PALETTES[int(rng.integers(len(PALETTES)))]
     radius = max(1, round(min(width, height) / rng.uniform(70, 200)))
     clusters = int(rng.choice([1, 1, 3, 5]))
@@ -214,7 +214,7 @@ def box_plot(rng: Rng, width: int, height: int) -> Pixels:
     beside = grouped and rng.random() < 0.5 and width > 160
     inner = width - round(width * 0.22) if beside else width
     area = np.full((height, inner, 3), 255, np.uint8)
-    left, top, right, bottom = _axes(rng, area)
+    left, top, right, bottom = _draw_axes(rng, area)
     canvas[:, :inner] = area
     groups, per = (int(rng.integers(2, 4)), int(rng.integers(3, 6))) if grouped else (int(rng.integers(2, 8)), 1)
     strip, filled = rng.random() < 0.25, rng.random() < 0.75
@@ -245,7 +245,7 @@ def box_plot(rng: Rng, width: int, height: int) -> Pixels:
         y0 = height // 3
         for k in range(per):
             cv2.rectangle(canvas, (inner + 4, y0), (inner + 4 + 2 * size, y0 + size), palette[k % len(palette)], -1)
-            printed(canvas, inner + 8 + 2 * size, y0, some_words(rng, 1, 1)[:9], "helv", size, (0, 0, 0))
+            print_text(canvas, inner + 8 + 2 * size, y0, some_words(rng, 1, 1)[:9], "helv", size, (0, 0, 0))
             y0 += 2 * size
     return canvas
 
@@ -264,5 +264,5 @@ def pie_chart(rng: Rng, width: int, height: int) -> Pixels:
         )
         start += share
     if width > 2.4 * radius:
-        _legend(rng, canvas, (2 * radius, height // 4, width, height), list(palette[: len(shares)]))
+        _draw_legend(rng, canvas, (2 * radius, height // 4, width, height), list(palette[: len(shares)]))
     return canvas

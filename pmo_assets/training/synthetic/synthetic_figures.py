@@ -17,7 +17,7 @@ import numpy as np
 from pmo_assets.records.geometry import Box
 from pmo_assets.training.synthetic.figure_styles import PAPER, Style, figure_style, identifier_names
 from pmo_assets.training.synthetic.layouts import Layout, parametric_layout
-from pmo_assets.training.synthetic.letters import Colour, PixelBox, Pixels, printed, text_mask
+from pmo_assets.training.synthetic.letters import Colour, PixelBox, Pixels, print_text, text_mask
 from pmo_assets.training.synthetic.panel_contents import blank_canvas, panel_content, paste
 from pmo_assets.training.synthetic.placed_figure import PlacedImage, PlacedPanel, SyntheticFigure
 from pmo_assets.training.synthetic.pools import PicturePool
@@ -101,7 +101,7 @@ def _add_panel(
                     PAPER if light or style.patch else (0, 0, 0)
                 )
                 colour = (0, 0, 0) if light or style.patch else (255, 255, 255)
-        identifier_box = printed(canvas, px, py, text, style.face, style.size, colour)
+        identifier_box = print_text(canvas, px, py, text, style.face, style.size, colour)
         boxes.append(identifier_box)
     if style.framed:
         frame = (left, top, right, bottom)
@@ -170,12 +170,12 @@ def _finished(
         shift = size * 2
         panels = [_moved_panel(p, shift) for p in panels]
         images = [replace(i, box=(i.box[0], i.box[1] + shift, i.box[2], i.box[3] + shift)) for i in images]
-        box = printed(canvas, max(0, canvas.shape[1] // 2 - 3 * size), 2, some_words(rng, 2, 4), "hebo", size, ink)
+        box = print_text(canvas, max(0, canvas.shape[1] // 2 - 3 * size), 2, some_words(rng, 2, 4), "hebo", size, ink)
         if single:
             panels = [replace(panels[0], box=_hull([panels[0].box, box]))]
     if rng.random() < 0.04 and not single:  # a legend under everything
         canvas = cv2.copyMakeBorder(canvas, 0, size * 2, 0, 0, cv2.BORDER_CONSTANT, value=style.ground)
-        printed(canvas, canvas.shape[1] // 4, canvas.shape[0] - size - 3, some_words(rng, 2, 4), "helv", size, ink)
+        print_text(canvas, canvas.shape[1] // 4, canvas.shape[0] - size - 3, some_words(rng, 2, 4), "helv", size, ink)
     frame = _ink_box(canvas, style.ground) if rng.random() < 0.85 else None
     left, top, right, bottom = frame or (0, 0, canvas.shape[1], canvas.shape[0])
     # Nothing annotated may be cut off (pictures may be as pale as the ground).

@@ -21,13 +21,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pmo_assets.training.architectures.architectures import Size
+from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.training.architectures.figure_detector import FigureDetector, Target, mixed_precision
+from pmo_assets.training.architectures.recipes import Size
 
 GROUPS = ("panel", "label", "image")
 """Groups of classes, each with boxes of its own."""
 
-GROUP_CLASSES = {"panel": 1, "label": 1, "image": 4}
+GROUP_CLASSES = {"panel": 1, "label": 1, "image": len(IMAGE_TYPES)}
 """Number of categories per group; together they are `coco.CATEGORIES` in order."""
 
 
