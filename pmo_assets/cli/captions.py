@@ -18,6 +18,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
+from pmo_assets.cli.console import CommandError, data_root_of, messages, settings_from_environment
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.records.subcaptions import CaptionSplit
 
@@ -34,10 +35,6 @@ MAX_LINE_BYTES: Final = 16 * 2**20
 _MAX_LISTED: Final = 20
 
 captions_app = typer.Typer(help="Split captions into subcaptions, and score the result.", no_args_is_help=True)
-
-
-class CaptionCommandError(ValueError):
-    """A command cannot do what it was asked; the message says why."""
 
 
 @captions_app.command("split")
@@ -65,16 +62,16 @@ def split(
     """
     if jsonl is not None:
         if text != "-":
-            raise CaptionCommandError("give either a caption or --jsonl IN OUT")
+            raise CommandError("give either a caption or --jsonl IN OUT")
         with _cascade(grammar_only) as cascade:
             _split_file(*jsonl, cascade)
         return
     if text == "-":
         if sys.stdin.isatty():
-            raise CaptionCommandError("give the caption in quotation marks, or - and the caption on standard input")
+            raise CommandError("give the caption in quotation marks, or - and the caption on standard input")
         text = sys.stdin.buffer.read().decode("utf-8", errors="replace").strip()
     if problem := caption_problem(text):
-        raise CaptionCommandError(problem)
+        raise CommandError(problem)
     from pmo_assets.pipeline.captions.cascade import split_by_cascade
 
     with _cascade(grammar_only) as cascade:
@@ -113,7 +110,7 @@ def score(
 
     scores = caption_scores(_scored_rows(truth), _scored_rows(prediction))
     if not scores:
-        raise CaptionCommandError(f"{truth} has no rows")
+        raise CommandError(f"{truth} has no rows")
     summary, parts, bins = caption_summary(scores), coverage(scores), confidence_bins(scores)
     ranked = sorted(scores, key=lambda item: (not item.unprocessed, item.mean_bleu))[:worst]
     if as_json:
@@ -190,17 +187,16 @@ def _tag(name: str, colour: str) -> Text:
 
 @contextmanager
 def _cascade(grammar_only: bool) -> Iterator[Cascade]:
-    from pmo_assets.cli import console as cli
     from pmo_assets.pipeline.captions.cascade import Cascade
 
-    settings = cli.settings_from_environment()
+    settings = settings_from_environment()
     if grammar_only or settings.llm_model is None:
         yield Cascade(settings.caption_threshold)
         return
     from pmo_assets.defs.step_options import caption_cascade
     from pmo_assets.models.chat import chat_model
 
-    with chat_model(settings, cli.data_root_of(settings)) as model:
+    with chat_model(settings, data_root_of(settings)) as model:
         yield caption_cascade(settings, model)
 
 
@@ -225,21 +221,20 @@ class CaptionLine:
 
 def _split_file(source: Path, target: Path, cascade: Cascade) -> None:
     """Write one row of `target` for each of `source`, in its order, as they are done; see `split`."""
-    from pmo_assets.cli import console as cli
     from pmo_assets.pipeline.captions.cascade import CascadeAnswer
 
     bad: list[tuple[int, str]] = []
     rows = by_model = low = 0
     partial = target.with_name(f"{target.name}.part")
     if target.exists() and (not target.is_file() or target.samefile(source)):
-        raise CaptionCommandError(f"{target} is not replaced: name a new or an ordinary file that is not the input")
+        raise CommandError(f"{target} is not replaced: name a new or an ordinary file that is not the input")
     try:
         size = source.stat().st_size
         target.parent.mkdir(parents=True, exist_ok=True)
         with (
             source.open("rb") as file,
             partial.open("w", encoding="utf-8", newline="\n") as out,
-            Progress(console=cli.messages) as progress,
+            Progress(console=messages) as progress,
         ):
             bar = progress.add_task("captions", total=size or None)
             for line, answer in _answers(_caption_lines(file), cascade):
@@ -256,19 +251,19 @@ def _split_file(source: Path, target: Path, cascade: Cascade) -> None:
                 progress.update(bar, completed=line.end, description=f"{rows} captions")
         partial.replace(target)
     except OSError as error:
-        raise CaptionCommandError(f"cannot split {source} into {target}: {error}{_kept(rows, partial)}") from error
+        raise CommandError(f"cannot split {source} into {target}: {error}{_kept(rows, partial)}") from error
     except SystemicError as error:
-        raise CaptionCommandError(f"{error}{_kept(rows, partial)}") from error
-    cli.messages.print(
+        raise CommandError(f"{error}{_kept(rows, partial)}") from error
+    messages.print(
         f"{rows - len(bad)} captions, {by_model} by the language model, {low} with low confidence", highlight=False
     )
     for number, problem in bad[:_MAX_LISTED]:
-        cli.messages.print(Text(f"line {number}: {problem}", style="yellow"), soft_wrap=True)
+        messages.print(Text(f"line {number}: {problem}", style="yellow"), soft_wrap=True)
     if bad:
         more = f" ({len(bad) - _MAX_LISTED} more than listed)" if len(bad) > _MAX_LISTED else ""
-        cli.messages.print(Text(f"{len(bad)} lines could not be split{more}: rows with an error in {target}"))
+        messages.print(Text(f"{len(bad)} lines could not be split{more}: rows with an error in {target}"))
     if bad and len(bad) == rows:
-        raise CaptionCommandError(f"no line of {source} could be split")
+        raise CommandError(f"no line of {source} could be split")
 
 
 def _kept(rows: int, partial: Path) -> str:
@@ -363,4 +358,4 @@ def _scored_rows(path: Path) -> dict[str, Any]:
         with path.open(encoding="utf-8", errors="replace") as file:
             return dict(split_rows(file))
     except ValueError as error:
-        raise CaptionCommandError(f"{path}, {error}") from error
+        raise CommandError(f"{path}, {error}") from error

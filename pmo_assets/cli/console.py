@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 from rich.console import Console
@@ -14,6 +14,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from pmo_assets.settings import Settings
+
+if TYPE_CHECKING:
+    from pmo_assets.storage.data_root import DataRoot
 
 console = Console()
 """Results go to standard output …"""
@@ -28,6 +31,11 @@ class CommandError(Exception):
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all, making its folder.
+
+    Raises:
+        CommandError: when it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.part")
@@ -38,6 +46,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def say_list(title: str, noun: str, lines: Sequence[str], shown: int = 20) -> None:
+    """Print how many things there are and the first of them, on standard error; nothing when there is none."""
     if not lines:
         return
     count = f"{len(lines)} {noun}{'' if len(lines) == 1 else 's'}"
@@ -49,6 +58,11 @@ def say_list(title: str, noun: str, lines: Sequence[str], shown: int = 20) -> No
 
 
 def settings_from_environment() -> Settings:
+    """Return the settings.
+
+    Raises:
+        CommandError: when a variable has a value that makes no sense.
+    """
     try:
         return Settings()
     except ValidationError as error:
@@ -57,7 +71,8 @@ def settings_from_environment() -> Settings:
         raise CommandError(f"{name}: {first['msg']} (see `pmo settings`)") from error
 
 
-def data_root_of(settings: Settings) -> Any:
+def data_root_of(settings: Settings) -> DataRoot:
+    """Return the data root that is set."""
     from pmo_assets.storage.data_root import DataRoot
 
     return DataRoot(settings.data_root, settings.s3_endpoint)
@@ -65,6 +80,7 @@ def data_root_of(settings: Settings) -> Any:
 
 @contextlib.contextmanager
 def spinner(text: str) -> Iterator[Callable[[str], None]]:
+    """Show that something is under way, and give the function that says at what it is."""
     with messages.status(text) as status:
         yield lambda detail: status.update(f"{text}: {escape(detail)}")
 
@@ -98,4 +114,5 @@ def progress_bars() -> Iterator[tuple[Progress, Callable[[str, int, int], None]]
 
 
 def one_line(error: BaseException) -> str:
+    """Return an error's message in one line, for rich's markup; its class when it has none."""
     return escape(" ".join(str(error).split()) or type(error).__name__)

@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from pmo_assets.cli.captions import MAX_CAPTION_CHARACTERS
-from pmo_assets_tests.cli.test_main import Pmo, command, environment, few_articles, pmo
+from pmo_assets_tests.cli.command_line import Pmo, command, environment
 from pmo_assets_tests.models.chat_server import Handler, chat_server, fails, reads_captions
-
-__all__ = ["few_articles", "pmo"]
 
 CAPTION = "Imaging of the right eye. (A) Fundus photograph. (B) OCT of the macula. Scale bar: 200 µm."
 

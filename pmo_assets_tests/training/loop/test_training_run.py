@@ -26,6 +26,7 @@ from pmo_assets.training.loop.training_run import (  # noqa: E402
     Loss,
     add_gradients,
     move_average,
+    rate_factor,
     train_network,
 )
 from pmo_assets.training.options import RunOptions, TrainingOptions  # noqa: E402
@@ -278,3 +279,12 @@ def test_a_run_on_a_cuda_device_can_be_measured_on_the_cpu(data: Path, tmp_path:
         assert "mAP" in evaluated(
             model, coco_rows([data / "validation" / "shard_0000"]), replace(options, device="cpu")
         )
+
+
+def test_the_rate_rises_stays_and_falls_to_zero() -> None:
+    options = TrainingOptions(steps=1000, warm_up=100, fall=0.25)
+    rates = [rate_factor(step, options) for step in (0, 50, 100, 700, 875, 1000)]
+    assert rates[0] == pytest.approx(0.01)
+    assert rates[2] == rates[3] == 1.0
+    assert rates[4] == pytest.approx(0.5)
+    assert rates[5] == 0.0

@@ -1,0 +1,106 @@
+"""`pmo article`: the whole pipeline on one article package, without Dagster."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from pmo_assets.cli.console import CommandError, data_root_of, messages, settings_from_environment, write_text
+
+
+def article(
+    folder: Annotated[Path, typer.Argument(help="Package: article.pdf, optional article.xml, optional figures/.")],
+    out: Annotated[Path, typer.Option("--out", help="JSON file to write; - for standard output.")],
+    overlays: Annotated[
+        Path | None, typer.Option("--overlays", help="Folder for pictures of the figures with what was found.")
+    ] = None,
+    ignore_xml: Annotated[bool, typer.Option("--ignore-xml", help="Work as if the package had no XML.")] = False,
+) -> None:
+    """Run the whole pipeline on one article package, without Dagster, and write what it found as JSON.
+
+    The format is the annotation format: figures with panels, identifiers, images and subcaptions, plus scores.
+    """
+    from pmo_assets.defs.step_options import caption_cascade, detection_options, fetch_limits, figure_options
+    from pmo_assets.models.chat import chat_model
+    from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels, annotation, process_article
+    from pmo_assets.pipeline.articles.fetching import fetch_package
+    from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.sources.local import LocalFolder
+    from pmo_assets.sources.package_folders import list_package
+
+    settings = settings_from_environment()
+    folder = Path(os.path.abspath(folder))  # not resolve(): a link's own name is the package's name
+    if not folder.is_dir():
+        raise CommandError(f"{folder} is not a folder: give the folder of one article package")
+    listing = list_package(folder, folder)  # what lies outside of it is not read
+    if listing is None:
+        raise CommandError(f"{folder} is no article package: it holds neither article.pdf nor article.xml")
+    objects, pixels = MemoryObjects({}), MemoryPixels({})
+    row = {
+        **asdict(listing),
+        "files": [asdict(item) for item in listing.files if not (ignore_xml and item.role == "xml")],
+    }
+    package = fetch_package(row, LocalFolder(folder), objects, fetch_limits(settings))
+    if not package.rows:
+        raise CommandError("; ".join(item.message for item in package.rejections))
+    start = time.perf_counter()
+    with chat_model(settings, data_root_of(settings)) as model:
+        result = process_article(
+            package.rows[0],
+            objects,
+            specialty=load_specialty(settings.specialty),
+            pixels=pixels,
+            figure_options=figure_options(settings),
+            detection_options=detection_options(settings),
+            cascade=caption_cascade(settings, model),
+        )
+    seconds = time.perf_counter() - start
+    result = replace(result, rejections=[*package.rejections, *result.rejections])
+    text = json.dumps(annotation(folder.name, result), ensure_ascii=False, indent=1) + "\n"
+    if str(out) == "-":
+        sys.stdout.write(text)
+    else:
+        write_text(out, text)
+    if overlays is not None:
+        _write_overlays(overlays, result, pixels.read(result.article["article_id"]))
+    panels = [panel for rows in result.assembled.values() for panel in rows]
+    messages.print(
+        f"{len(result.figures)} figures, {len(panels)} panels, "
+        f"{sum(panel['subcaption'] is not None for panel in panels)} with a subcaption, "
+        f"{len(result.rejections)} rejections, {seconds:.1f} s"
+    )
+    for item in result.rejections:
+        text = escape(f"{item.stage}: {item.error_class}: {item.message}")
+        messages.print(f"[yellow]rejected[/] {text}", highlight=False, soft_wrap=True)
+    if any(item.image_cluster_id is None for item in result.rejections) and not result.figures:
+        raise CommandError("the article could not be processed; the reason is above and in the JSON")
+
+
+def _write_overlays(folder: Path, result: Any, pictures: Any) -> None:
+    from PIL import Image
+
+    from pmo_assets.pipeline.figures.pictures import decoded
+    from pmo_assets.viewing.overlays import draw_detections
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for figure in result.figures:
+        key = figure["pdf_figure_id"]
+        panels = result.assembled.get(figure["image_cluster_id"], [])
+        image = draw_detections(
+            decoded(pictures.get(key), key),
+            panels=[(tuple(panel["content_box"]), panel["identifier"]) for panel in panels],
+            identifiers=[
+                (tuple(item["box"]), item["text"]) for panel in panels for item in panel["printed_identifiers"]
+            ],
+            images=[(tuple(i["box"]), i["image_type"], i["marked"]) for panel in panels for i in panel["images"]],
+            max_side=1400,
+        )
+        Image.fromarray(image).save(folder / f"{key}.png")

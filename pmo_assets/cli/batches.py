@@ -1,0 +1,92 @@
+"""`pmo batches …`: register article packages as batches, and list the batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from pmo_assets.cli.console import CommandError, console, data_root_of, say_list, settings_from_environment, spinner
+
+batches_app = typer.Typer(help="Register article packages as batches, and list the batches.", no_args_is_help=True)
+
+
+@batches_app.command("add")
+def batches_add(
+    source: Annotated[
+        Path,
+        typer.Option("--source", help="Folder whose subfolders are article packages, or the folder of one package."),
+    ],
+    size: Annotated[
+        int | None, typer.Option("--size", min=1, help="Articles per batch; PMO_BATCH_SIZE if not given.")
+    ] = None,
+) -> None:
+    """Register the packages of a folder as batches. What is registered already is not registered again.
+
+    The folder is that of one package, or its subfolders are packages: NAME/article.pdf with optional article.xml,
+    figures/ and metadata.json, or the PMC Cloud Service's PMC123.1/PMC123.1.pdf with .xml, .json and media files.
+    Links are followed inside the folder only.
+
+    A package that cannot be registered is named with the reason, here and in `pmo report`, until it is mended and the
+    folder registered again; the others are registered. The status is 1 only if no package could be registered.
+    """
+    from pmo_assets.defs.runner import open_instance, register_partitions
+    from pmo_assets.sources.local import LocalFolder
+    from pmo_assets.storage.registry import BatchRegistry
+
+    settings = settings_from_environment()
+    registry = BatchRegistry(data_root_of(settings))
+    problems: list[str] = []
+    readable = 0
+
+    def look(item: Any) -> None:
+        nonlocal readable
+        readable += 1
+        problems.extend(problem.message for problem in item.problems)
+        tell(item.name)
+
+    with spinner("reading packages") as tell:
+        added = registry.add(LocalFolder(source), size or settings.batch_size, progress=look)
+    with open_instance(settings) as instance:
+        register_partitions(instance, registry.batches())
+    for key, count in added:
+        console.print(f"{key}  {count} articles")
+    rejected = registry.rejections(LocalFolder(source).uri)["message"].to_list()
+    say_list("left out", "file", problems)
+    say_list("not registered", "package", rejected)
+    if not readable:
+        raise CommandError("no package could be registered: the reasons are above and in `pmo report`")
+    if not added:
+        console.print("nothing new: every package that can be registered is in a batch already")
+
+
+@batches_app.command("list")
+def batches_list() -> None:
+    """List the batches and how far each one is."""
+    from pmo_assets.definitions import build_defs
+    from pmo_assets.defs.runner import open_instance, register_partitions, stale_assets
+    from pmo_assets.release.losses import batch_losses, excessive
+    from pmo_assets.storage.registry import BatchRegistry
+    from pmo_assets.storage.tables import Tables
+
+    settings = settings_from_environment()
+    registry = BatchRegistry(data_root_of(settings))
+    keys = registry.batches()
+    if not keys:
+        console.print("no batches yet: register articles with `pmo batches add --source DIR`")
+        return
+    tables, defs, shown = Tables(registry.data_root), build_defs(settings), ("dataset_rows", "rejections")
+    table = Table("batch", "articles", "state", *(name.replace("_", " ") for name in shown))
+    with open_instance(settings) as instance:
+        register_partitions(instance, keys)
+        for key in keys:
+            stale = stale_assets(defs, instance, tables, key)
+            lost = [] if stale else excessive(batch_losses(tables, key), settings.rejected_fail)
+            state = f"next: {stale[0]}" if stale else f"not done: {lost[0]}" if lost else "up to date"
+            # a stale table may have the columns of another version
+            counts = ["–" if name in stale else str(tables.read(name, key).height) for name in shown]
+            table.add_row(key, str(registry.manifest(key).height), escape(state), *counts)
+    console.print(table)

@@ -1,0 +1,46 @@
+"""`pmo settings` and `pmo home`: what is set here; and whether this machine lets libraries load at all."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from pmo_assets.cli.console import CommandError, console, settings_from_environment
+from pmo_assets.settings import Settings, settings_table
+
+
+def show_settings() -> None:
+    """List every setting with its environment variable and its present value."""
+    values = settings_from_environment()
+    table = Table("variable", "value", "meaning")
+    for (variable, _, text), name in zip(settings_table(), Settings.model_fields, strict=True):
+        table.add_row(variable, escape(str(getattr(values, name))), text)
+    console.print(table)
+
+
+def show_home() -> None:
+    """Print the folder of the Dagster instance (DAGSTER_HOME), making it if it is new."""
+    from pmo_assets.defs.runner import dagster_home
+
+    print(dagster_home(settings_from_environment()))
+
+
+MINIMUM_ADDRESS_SPACE_MB = 2560
+"""With less, libraries abort or wait for ever as they are loaded; machines with many cores need more."""
+
+
+def check_address_space() -> None:
+    """Refuse to begin under a limit (`ulimit -v`) in which not even the libraries have room.
+
+    The limit is on addresses, of which polars, NumPy and Arrow reserve far more than they use.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < MINIMUM_ADDRESS_SPACE_MB * 2**20:
+        raise CommandError(
+            f"the address space is limited to {limit // 2**20} MiB, {MINIMUM_ADDRESS_SPACE_MB} are needed at least: "
+            "raise it (ulimit -v unlimited); PMO_WORKER_MEMORY_MB limits what articles may take"
+        )

@@ -1,0 +1,174 @@
+"""`pmo run` and `pmo report`: take the batches through the graph, and say what came of it."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.progress import Progress
+from rich.table import Table
+
+from pmo_assets.cli.console import (
+    CommandError,
+    console,
+    data_root_of,
+    progress_bars,
+    say_list,
+    settings_from_environment,
+)
+from pmo_assets.settings import Settings
+
+
+def run(
+    context: typer.Context,
+    batch: Annotated[
+        list[str] | None, typer.Option("--batch", help="Only this batch (repeatable); all batches if not given.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also redo what is up to date.")] = False,
+    release: Annotated[bool, typer.Option(help="Make the release afterwards.")] = True,
+) -> None:
+    """Materialise batches and the release in this process, with progress; what is up to date is not redone.
+
+    A run that was killed is continued by running it again.
+    """
+    settings = settings_from_environment()
+    failed = run_batches(settings, batch or [], again=again, release=release, verbose=context.obj["debug"])
+    if failed:
+        raise CommandError("; ".join(failed))
+
+
+def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool) -> list[str]:
+    from pmo_assets.definitions import build_defs
+    from pmo_assets.defs.loading import stages_of
+    from pmo_assets.defs.resources import workers_resource
+    from pmo_assets.defs.runner import (
+        RunFailed,
+        close_dead_runs,
+        open_instance,
+        register_partitions,
+        release_is_stale,
+        run_job,
+        stale_assets,
+    )
+    from pmo_assets.release.losses import batch_losses, excessive, losses_in_words
+    from pmo_assets.storage.registry import BatchRegistry
+    from pmo_assets.storage.tables import Tables
+
+    registry = BatchRegistry(data_root_of(settings))
+    keys = registry.batches()
+    if not keys:
+        raise CommandError("no batches yet: register articles with `pmo batches add --source DIR`")
+    if unknown := sorted(set(wanted) - set(keys)):
+        raise CommandError(f"no such batch: {', '.join(unknown)}; `pmo batches list` shows the {len(keys)} that exist")
+    failed: list[str] = []
+    with open_instance(settings) as instance, progress_bars() as (progress, tell):
+        register_partitions(instance, keys)
+        close_dead_runs(instance)
+        defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
+        chosen, tables = wanted or keys, Tables(registry.data_root)
+        overall = progress.add_task("batches", total=len(chosen))
+        for key in chosen:
+            progress.update(overall, description=f"batch {key}")
+            assets = list(stages_of(defs)) if again else stale_assets(defs, instance, tables, key)
+            error: RunFailed | None = None
+            start: float | None = None
+            if assets:
+                start = time.perf_counter()
+                try:
+                    run_job(defs, instance, "process_batch", batch=key, assets=assets, verbose=verbose)
+                except RunFailed as caught:
+                    error = caught
+            # What a batch lost is looked at every time: as long as it lost too much, it does not count as done.
+            if not stale_assets(defs, instance, tables, key):
+                lost = excessive(batch_losses(tables, key), settings.rejected_fail)
+                error = RunFailed(losses_in_words(lost, settings.rejected_fail)) if lost else error
+            if error is not None:
+                failed.append(f"batch {key}: {error}")
+                progress.console.print(
+                    f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True
+                )
+            elif start is not None:
+                _say_batch(progress, registry, key, time.perf_counter() - start)
+            else:
+                progress.console.print(f"[dim]batch {key} is up to date[/]", highlight=False)
+            progress.advance(overall)
+        made = bool(tables.batches("dataset_rows"))
+        if release and made and (again or release_is_stale(defs, instance, registry.data_root, keys)):
+            progress.update(overall, description="release")
+            try:
+                run_job(defs, instance, "make_release", verbose=verbose)
+            except RunFailed as error:
+                failed.append(f"release: {error}")
+    if release and not failed:
+        say_release(settings)
+    return failed
+
+
+def _say_batch(progress: Progress, registry: Any, batch: str, seconds: float) -> None:
+    from pmo_assets.storage.tables import Tables
+
+    tables = Tables(registry.data_root)
+    counts = {
+        name: tables.read(name, batch).height
+        for name in ("articles", "figures", "panels", "dataset_rows", "rejections")
+    }
+    words = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    rate = counts["articles"] / seconds * 60 if seconds else 0.0
+    progress.console.print(
+        f"[green]done[/] batch {batch}: {words} in {seconds:.0f} s ({rate:.0f} articles/min)",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def say_release(settings: Settings) -> None:
+    from pmo_assets.release.releases import RELEASE_KEY
+    from pmo_assets.release.reports import GALLERY_KEY, REPORT_KEY
+
+    root = data_root_of(settings)
+    for name, key in (("dataset", RELEASE_KEY), ("gallery", GALLERY_KEY), ("report", REPORT_KEY)):
+        if root.exists(key):
+            console.print(f"{name:8s} {root.uri(key)}", soft_wrap=True, highlight=False, markup=False)
+
+
+def report() -> None:
+    """Summarise what has been processed: batches, the way from articles to panels, what was rejected and why."""
+    from pmo_assets.defs.loading import batch_stages, group_assets
+    from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.release.releases import select_articles
+    from pmo_assets.release.reports import duplicates_table, release_summary
+    from pmo_assets.storage.tables import Tables
+    from pmo_assets.viewing.report import BarGroup
+
+    settings = settings_from_environment()
+    tables = Tables(data_root_of(settings))
+    if not tables.batches("dataset_rows"):
+        say_list("not registered", "package", tables.registration_rejections()["message"].to_list())
+        raise CommandError("no batch has been processed yet: run `pmo run`")
+    selection = select_articles(tables)
+    summary = release_summary(
+        tables, selection, stages=batch_stages(group_assets()), specialty=load_specialty(settings.specialty)
+    )
+    console.print(", ".join(f"{item.value} {item.label}" for item in summary.headlines), highlight=False)
+    for group in [BarGroup("Articles", summary.funnel), *summary.groups]:
+        table = Table(title=group.title, title_justify="left", show_header=False)
+        for bar in group.bars:
+            table.add_row(escape(bar.label), f"{bar.value:g}")
+        console.print(table)
+    listed = duplicates_table(selection)
+    if listed.rows:
+        table = Table(
+            *listed.columns, title="Packages not published: the same article as another", title_justify="left"
+        )
+        for cells in listed.rows:
+            table.add_row(*(escape(str(cell)) for cell in cells))
+        console.print(table)
+    if summary.rejections:
+        table = Table("stage", "error", "count", "for example", title="Rejections", title_justify="left")
+        for reason in summary.rejections:
+            example = escape(reason.examples[0]) if reason.examples else ""
+            table.add_row(reason.stage, reason.reason, str(reason.count), example)
+        console.print(table)
+    say_release(settings)

@@ -1,0 +1,51 @@
+"""`pmo article`: JSON and pictures of one package."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from pmo_assets_tests.cli.command_line import Pmo
+
+
+def test_an_article_becomes_json_in_the_annotation_format(pmo: Pmo, sample_folder: Path, tmp_path: Path) -> None:
+    truth_path = sorted((sample_folder / "truth").glob("*.json"))[0]
+    out = tmp_path / "deep" / "out.json"
+    result = pmo(
+        "article", sample_folder / "articles" / truth_path.stem, "--out", out, "--overlays", tmp_path / "pictures"
+    )
+    assert result.returncode == 0, result.stderr
+    found, truth = json.loads(out.read_text()), json.loads(truth_path.read_text())
+    assert found["article_id"] == truth_path.stem
+    assert len(found["figures"]) == len(truth["figures"])
+    figure = found["figures"][0]
+    assert set(figure) >= set(truth["figures"][0])
+    assert 0 < figure["confidence"] <= 1
+    assert all("score" in panel and "assembly" in panel for panel in figure["panels"])
+    assert len(list((tmp_path / "pictures").glob("*.png"))) == len(found["figures"])
+
+
+def test_json_goes_to_standard_output_when_asked(pmo: Pmo, few_articles: Path) -> None:
+    result = pmo("article", sorted(few_articles.iterdir())[0], "--out", "-")
+    assert json.loads(result.stdout)["figures"]
+
+
+def test_an_unknown_specialty_is_named(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
+    result = pmo("article", sorted(few_articles.iterdir())[0], "--out", tmp_path / "x.json", PMO_SPECIALTY="dentistry")
+    assert result.returncode == 1
+    assert "dentistry" in result.stderr
+    assert "ophthalmology" in result.stderr, "the error lists what exists"
+
+
+def test_an_article_that_links_out_of_its_folder_reads_nothing_there(
+    pmo: Pmo, few_articles: Path, tmp_path: Path
+) -> None:
+    package = tmp_path / "downloads" / "package"
+    shutil.copytree(sorted(few_articles.iterdir())[0], package)
+    (package / "article.xml").rename(tmp_path / "downloads" / "private.xml")
+    (package / "article.xml").symlink_to("../private.xml")
+    result = pmo("article", package, "--out", tmp_path / "out.json")
+    assert result.returncode == 0, result.stderr
+    assert "OutsideSource" in result.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["article_id"] == "package"

@@ -1,0 +1,72 @@
+"""`pmo batches`: what is registered, and what is said of the rest."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import polars as pl
+
+from pmo_assets_tests.cli.command_line import Pmo, command, environment
+
+
+def test_packages_that_cannot_be_registered_are_named_and_the_others_registered(
+    pmo: Pmo, few_articles: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "articles"
+    shutil.copytree(few_articles, source)
+    names = sorted(path.name for path in source.iterdir())
+    (source / "PMC77").symlink_to("PMC77")
+    (source / names[0] / "metadata.json").write_text("{")
+    first = pmo("batches", "add", "--source", source)
+    assert first.returncode == 0, first.stderr
+    assert "6 articles" in first.stdout
+    assert "not registered 1 package" in first.stderr
+    assert "PMC77 is a link that leads to itself" in first.stderr
+    assert f"left out 1 file:\n  {names[0]}/metadata.json cannot be used" in first.stderr
+    assert "PMC77" in pmo("report").stderr, "also before anything is processed"
+    assert pmo("run").returncode == 0
+    report = pmo("report", COLUMNS="200").stdout
+    for words in ("registration", "PMC77", "UnreadableMetadata", "article_packages"):
+        assert words in report
+    assert "PMC77" in (tmp_path / "data" / "release" / "report.html").read_text()
+    release = pl.read_parquet(tmp_path / "data" / "release" / "pubmed_ophtha.parquet")
+    withheld = release.filter(pl.col("article_id") == int(names[0].removeprefix("PMC")))
+    assert withheld.height > 0
+    for column in ("license", "panel_image_bytes", "subcaption_text"):
+        assert withheld[column].is_null().all(), "its XML states a licence, but its metadata may have taken it back"
+        assert release[column].is_not_null().any()
+    (source / "PMC77").unlink()
+    again = pmo("batches", "add", "--source", source)
+    assert "not registered" not in again.stderr
+    assert "registration" not in pmo("report", COLUMNS="200").stdout
+
+
+def test_a_source_of_which_nothing_can_be_registered_is_an_error(pmo: Pmo, tmp_path: Path) -> None:
+    (tmp_path / "articles").mkdir()
+    (tmp_path / "articles" / "PMC77").symlink_to("PMC77")
+    result = pmo("batches", "add", "--source", tmp_path / "articles")
+    assert result.returncode == 1
+    assert "no package could be registered" in result.stderr
+    assert "PMC77 is a link" in result.stderr
+
+
+def test_commands_that_begin_together_in_a_fresh_place_all_succeed(few_articles: Path, tmp_path: Path) -> None:
+    adding = [
+        subprocess.Popen(
+            command("batches", "add", "--source", few_articles, "--size", "2"),
+            env=environment(tmp_path), cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    outputs = [process.communicate(timeout=120) for process in adding]
+    assert [process.returncode for process in adding] == [0] * 3, outputs
+    keys = [line.split()[0] for output, _ in outputs for line in output.splitlines() if "articles" in line]
+    assert sorted(key.split("-")[0] for key in keys) == ["0001", "0002", "0003"]
+
+
+def test_the_folder_of_one_article_is_a_source(pmo: Pmo, few_articles: Path) -> None:
+    result = pmo("batches", "add", "--source", sorted(few_articles.iterdir())[0])
+    assert result.returncode == 0, result.stderr
+    assert "1 articles" in result.stdout

@@ -1,0 +1,47 @@
+"""The mark classifier learns from drawn and annotated pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
+pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript: make test-models")
+
+from pmo_assets.pipeline.detection.networks.onnx_detectors import OnnxMarkClassifier
+from pmo_assets.training.architectures.export import export_marks
+from pmo_assets.training.loop.train_marks import MarkExamples, train_marks
+from pmo_assets.training.options import MarkOptions
+from pmo_assets_tests.training.pools import small_pool
+
+
+def test_the_mark_classifier_trains_exports_and_reads_words(tmp_path: Path) -> None:
+    options = MarkOptions(steps=3, batch_size=4, evaluate_every=3, validation_crops=4, workers=0, threads=1, warm_up=1)
+    (record,) = train_marks(tmp_path / "run", small_pool(), small_pool(), options)
+    assert 0 <= record["accuracy"] <= 1
+    target = tmp_path / "marks.onnx"
+    assert export_marks(tmp_path / "run" / "best.pt", target) < 1e-3
+    classifier = OnnxMarkClassifier(target)
+    crop = np.full((100, 120, 3), 90, np.uint8)
+    (_, plain), (_, named), (unknown, _) = classifier([crop, crop, crop[:5]], ["Fundus.", "Fundus (arrow).", ""])
+    assert named > plain
+    assert unknown is None
+
+
+def test_places_of_marks_lie_where_marks_were_drawn() -> None:
+    examples = MarkExamples(0, 60, small_pool(), (), 0.0)
+    for k in range(60):
+        _, marked, where, known = examples[k]
+        assert known == 1.0
+        assert bool(where.any()) == bool(marked)
+
+
+def test_annotated_pictures_teach_no_places() -> None:
+    crop = np.full((80, 80, 3), 120, np.uint8)
+    examples = MarkExamples(0, 20, small_pool(), [(crop, True), (crop, False)], 1.0)
+    for k in range(20):
+        _, marked, where, known = examples[k]
+        assert not where.any()
+        assert bool(known) != bool(marked)
