@@ -54,8 +54,8 @@ $(MODELS_STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyTorch
-	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/pipeline/training pmo_assets_tests/pipeline/detection \
-	  pmo_assets_tests/assets/test_models.py
+	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/training pmo_assets_tests/pipeline/detection \
+	  pmo_assets_tests/defs/test_models.py
 
 lint: $(STAMP) ## Check style, types, and which room imports which
 	$(BIN)/ruff check .
