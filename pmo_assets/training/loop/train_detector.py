@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,13 @@ def _optimiser(model: nn.Module, options: TrainingOptions) -> torch.optim.Optimi
     return torch.optim.AdamW(groups, lr=options.learning_rate)
 
 
+def _score(result: dict[str, float], annotated_share: float) -> float:
+    """Return the mAP by which the best weights are chosen: annotated figures count as much as they do in training."""
+    if "annotated_mAP" not in result:
+        return result["mAP"]
+    return (1 - annotated_share) * result["mAP"] + annotated_share * result["annotated_mAP"]
+
+
 def train_detector(
     folder: Path,
     training: Path,
@@ -259,13 +267,9 @@ def train_detector(
             result |= {f"annotated_{name}": found[name] for name in ("mAP", "mAP75")}
         return result
 
-    def score(result: dict[str, float]) -> float:
-        if "annotated_mAP" not in result:
-            return result["mAP"]
-        return (1 - share) * result["mAP"] + share * result["annotated_mAP"]
-
     yield from train_network(
-        folder, model, _optimiser(model, options), options, batches=batches, loss=loss, measured=measured, score=score,
+        folder, model, _optimiser(model, options), options, batches=batches, loss=loss, measured=measured,
+        score=partial(_score, annotated_share=share),
         clip=recipe.clip, described=described,
     )  # fmt: skip
 

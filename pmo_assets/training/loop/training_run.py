@@ -46,6 +46,28 @@ def last_state(folder: Path, device: str) -> dict[str, Any] | None:
     return torch.load(path, map_location=device, weights_only=True) if path.exists() else None
 
 
+def _go_on(
+    folder: Path,
+    model: nn.Module,
+    averaged: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    options: RunOptions,
+    state: dict[str, Any],
+) -> None:
+    """Load what the run in a folder wrote last, if anything, into networks, optimiser and state."""
+    saved = last_state(folder, options.device)
+    if saved is not None:
+        model.load_state_dict(saved["model"])
+        averaged.load_state_dict(saved["averaged"])
+        optimiser.load_state_dict(saved["optimiser"])
+        state |= saved["state"]
+        # What was saved before `steps` was kept counts as stopped where it is.
+        before = state.get("steps", state["step"])
+        if state["waited"] >= options.patience and options.steps > before:
+            state["waited"] = 0
+    state["steps"] = options.steps
+
+
 def train_network(
     folder: Path,
     model: nn.Module,
@@ -83,18 +105,7 @@ def train_network(
     folder.mkdir(parents=True, exist_ok=True)
     averaged = copy.deepcopy(model)
     state: dict[str, Any] = {"step": 0, "best": -1.0, "waited": 0, "at_once": 0, "losses": {}}
-    saved = last_state(folder, options.device)
-    if saved is not None:
-        model.load_state_dict(saved["model"])
-        averaged.load_state_dict(saved["averaged"])
-        optimiser.load_state_dict(saved["optimiser"])
-        state |= saved["state"]
-        # What was saved before `steps` was kept counts as stopped where it is.
-        before = state.get("steps", state["step"])
-        if state["waited"] >= options.patience and options.steps > before:
-            state["waited"] = 0
-    state["steps"] = options.steps
-    del saved
+    _go_on(folder, model, averaged, optimiser, options, state)
     curves, events = folder / "curves.csv", open_event_writer(folder, state["step"])
     forget_after(curves, state["step"])
 

@@ -37,6 +37,63 @@ def _hull(boxes: Sequence[tuple[float, float, float, float]]) -> tuple[float, fl
     return (min(b[0] for b in boxes), min(b[1] for b in boxes), max(b[2] for b in boxes), max(b[3] for b in boxes))
 
 
+def _air(style: Style) -> int:
+    """Return the pixels between an identifier and what it names."""
+    return max(2, round(style.size * 0.35))
+
+
+def _print_identifier(
+    rng: Rng,
+    style: Style,
+    canvas: Pixels,
+    cell: PixelBox,
+    text: str,
+    hull: tuple[float, float, float, float],
+    extent: tuple[int, int],
+) -> PixelBox:
+    """Print a panel's identifier where the style puts it, readable on what lies there, and return its box.
+
+    Args:
+        rng: decides what the style leaves open.
+        style: of the figure.
+        canvas: the figure, changed in place.
+        cell: the panel's place.
+        text: the identifier as it is printed.
+        hull: box around the panel's content.
+        extent: width and height of the printed text in pixels.
+    """
+    left, top, _, bottom = cell
+    wide, tall = extent
+    air = _air(style)
+    dark = sum(style.ground) < 380
+    colour: Colour = (255, 255, 255) if dark else (0, 0, 0)
+    if style.position == "above":
+        px, py = (round(hull[0]) if rng.random() < 0.5 else left), max(top, round(hull[1]) - air - tall)
+        if style.case == "words" or rng.random() < 0.05:
+            px = round((hull[0] + hull[2] - wide) / 2)
+    elif style.position == "below":
+        px, py = round((hull[0] + hull[2] - wide) / 2), bottom - tall
+    elif style.position == "beside":
+        px, py = left, max(top, round(hull[1]))
+    else:
+        px = round(hull[2]) - wide - air if style.right else round(hull[0]) + air
+        py = round(hull[3]) - tall - air if style.low else round(hull[1]) + air
+    px, py = int(np.clip(px, 0, canvas.shape[1] - wide)), int(np.clip(py, 0, canvas.shape[0] - tall))
+    if style.position == "inside":
+        under = canvas[py : py + tall, px : px + wide]
+        light = bool(under.mean() > 140)
+        colour = (0, 0, 0) if light else (255, 255, 255)
+        if rng.random() < 0.06:
+            colour = (255, 255, 0) if not light else (200, 0, 0)
+        if style.patch or float(under.std()) > 70:
+            pad = max(2, air // 2)
+            canvas[max(0, py - pad) : py + tall + pad, max(0, px - pad) : px + wide + pad] = (
+                PAPER if light or style.patch else (0, 0, 0)
+            )
+            colour = (0, 0, 0) if light or style.patch else (255, 255, 255)
+    return print_text(canvas, px, py, text, style.face, style.size, colour)
+
+
 def _add_panel(
     rng: Rng, pool: PicturePool, style: Style, canvas: Pixels, cell: PixelBox, name: str | None, alone: bool
 ) -> tuple[PlacedPanel, list[PlacedImage]] | None:
@@ -49,7 +106,7 @@ def _add_panel(
     )
     mask = text_mask(text, style.face, style.size) if text else np.zeros((0, 0), np.uint8)
     tall, wide = mask.shape
-    air = max(2, round(style.size * 0.35))
+    air = _air(style)
     inner = [left, top, right, bottom]
     outside = text is not None and style.position != "inside"
     if outside and style.position == "above":
@@ -74,34 +131,7 @@ def _add_panel(
     boxes += [i.box for i in images]
     identifier_box: PixelBox | None = None
     if text is not None and mask.size:
-        hull = _hull(boxes)
-        dark = sum(style.ground) < 380
-        colour: Colour = (255, 255, 255) if dark else (0, 0, 0)
-        if style.position == "above":
-            px, py = (round(hull[0]) if rng.random() < 0.5 else left), max(top, round(hull[1]) - air - tall)
-            if style.case == "words" or rng.random() < 0.05:
-                px = round((hull[0] + hull[2] - wide) / 2)
-        elif style.position == "below":
-            px, py = round((hull[0] + hull[2] - wide) / 2), bottom - tall
-        elif style.position == "beside":
-            px, py = left, max(top, round(hull[1]))
-        else:
-            px = round(hull[2]) - wide - air if style.right else round(hull[0]) + air
-            py = round(hull[3]) - tall - air if style.low else round(hull[1]) + air
-        px, py = int(np.clip(px, 0, canvas.shape[1] - wide)), int(np.clip(py, 0, canvas.shape[0] - tall))
-        if style.position == "inside":
-            under = canvas[py : py + tall, px : px + wide]
-            light = bool(under.mean() > 140)
-            colour = (0, 0, 0) if light else (255, 255, 255)
-            if rng.random() < 0.06:
-                colour = (255, 255, 0) if not light else (200, 0, 0)
-            if style.patch or float(under.std()) > 70:
-                pad = max(2, air // 2)
-                canvas[max(0, py - pad) : py + tall + pad, max(0, px - pad) : px + wide + pad] = (
-                    PAPER if light or style.patch else (0, 0, 0)
-                )
-                colour = (0, 0, 0) if light or style.patch else (255, 255, 255)
-        identifier_box = print_text(canvas, px, py, text, style.face, style.size, colour)
+        identifier_box = _print_identifier(rng, style, canvas, cell, text, _hull(boxes), (wide, tall))
         boxes.append(identifier_box)
     if style.framed:
         frame = (left, top, right, bottom)
