@@ -71,3 +71,32 @@ class Article:
     table_captions: tuple[str, ...]
     text: str = field(repr=False)
     license_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleCredit:
+    """Whom to credit for an article, and what its licence allows: what rows of the dataset say of it.
+
+    Attributes:
+        article_id: number of the article.
+        name: name of its package.
+        version: within PMC, from 1.
+        pmcid: PMC number; None when not known.
+        title, journal, year, doi, citation: None when not known.
+        authors: in order; empty when not known.
+        license_code: None when none is stated.
+        license_url: the licence's deed; None when no version is stated.
+    """
+
+    article_id: int
+    name: str
+    version: int
+    pmcid: int | None
+    title: str | None
+    authors: tuple[str, ...]
+    journal: str | None
+    year: int | None
+    doi: str | None
+    citation: str | None
+    license_code: str | None
+    license_url: str | None

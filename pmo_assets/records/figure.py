@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pmo_assets.records.article import InTextMention
 from pmo_assets.records.geometry import Box
 
 
@@ -87,3 +88,38 @@ class PdfFigure:
     bitmaps: tuple[EmbeddedBitmap, ...]
     texts: tuple[EmbeddedText, ...]
     picture_correlation: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure that goes on: located in the PDF and, where there is an XML, matched to its package figure.
+
+    Attributes:
+        article_id: number of the article.
+        image_cluster_id: unique in the article: its graphic's name in the XML, or made of `pdf_figure_id`.
+        pdf_figure_id: key of its rendering.
+        label: as printed ("Figure 3"); None when there is none.
+        caption: text without the label; from the XML when matched.
+        matched: it was matched to a package figure.
+        is_multi_page: it runs over several pages.
+        locations: where it lies, one entry per page.
+        mentions: where the text refers to it.
+        width: pixels of the rendering.
+        height: pixels of the rendering.
+        bitmaps: embedded bitmaps.
+        texts: live text spans.
+    """
+
+    article_id: int
+    image_cluster_id: str
+    pdf_figure_id: str
+    label: str | None
+    caption: str
+    matched: bool
+    is_multi_page: bool
+    locations: tuple[PageBox, ...]
+    mentions: tuple[InTextMention, ...]
+    width: int
+    height: int
+    bitmaps: tuple[EmbeddedBitmap, ...]
+    texts: tuple[EmbeddedText, ...]

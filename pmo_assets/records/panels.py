@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pmo_assets.records.geometry import Box
+from pmo_assets.records.image_types import ImageType
 from pmo_assets.records.subcaptions import Subcaption
 
 
@@ -49,3 +50,61 @@ class PanelContent:
 
     content_box: Box
     images: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedIdentifier:
+    """An identifier printed in a panel: detection, normalised box, score 0..1, text as read (None when unread)."""
+
+    id: str
+    box: Box
+    score: float
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PanelImage:
+    """An image in a panel: detection, normalised box, and what `ImageDetection` says of it."""
+
+    id: str
+    box: Box
+    score: float
+    image_type: ImageType | None
+    type_score: float
+    marked: bool | None
+    mark_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel ready for the dataset.
+
+    Attributes:
+        panel_id: unique over all articles.
+        article_id: number of the article.
+        image_cluster_id: its figure.
+        identifier: None for a single panel or when undecided.
+        subcaption: None when it cannot be decided.
+        segments: [start, end) character ranges of the caption; None without a subcaption.
+        caption_confidence: of the caption's split, 0..1; None without a subcaption.
+        method: how the subcaption was assigned; None when it was not.
+        box: as detected, normalised [l, t, r, b].
+        content_box: with all that was assigned to it.
+        score: of the panel detection, 0..1.
+        printed_identifiers: identifiers printed in it.
+        images: images in it.
+    """
+
+    panel_id: str
+    article_id: int
+    image_cluster_id: str
+    identifier: str | None
+    subcaption: str | None
+    segments: tuple[tuple[int, int], ...] | None
+    caption_confidence: float | None
+    method: str | None
+    box: Box
+    content_box: Box
+    score: float
+    printed_identifiers: tuple[PrintedIdentifier, ...]
+    images: tuple[PanelImage, ...]

@@ -7,7 +7,6 @@ from typing import Any
 
 import dataframely as dy
 
-from pmo_assets.records.detections import ImageDetection, PanelDetection
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.tables.columns import FigureKey, box_column
 
@@ -49,22 +48,3 @@ SCHEMAS: dict[str, type[dy.Schema]] = {"panel_detections": PanelDetections, "ima
 def in_detection_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return a figure's detections as the detector gave them: panels, then identifiers, by position; or images so."""
     return sorted(rows, key=lambda row: (KINDS.index(row["kind"]) if "kind" in row else 0, row["ordinal"]))
-
-
-def panel_detection(row: Mapping[str, Any]) -> PanelDetection:
-    """Return the record of a row of `panel_detections`."""
-    return PanelDetection(row["kind"], tuple(row["box"]), row["score"], row["source"], row["text"])
-
-
-def image_detection(row: Mapping[str, Any]) -> ImageDetection:
-    """Return the record of a row of `image_detections`; the scores of the other types are not kept in the table."""
-    return ImageDetection(
-        box=tuple(row["box"]),
-        score=row["score"],
-        source=row["source"],
-        image_type=row["image_type"],
-        type_score=row["type_score"],
-        type_reason=row["type_reason"],
-        marked=row["marked"],
-        mark_score=row["mark_score"],
-    )

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import dataframely as dy
 
-from pmo_assets.records.article import InTextMention, PackageFigure
-from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
 from pmo_assets.tables.columns import FigureKey, page_boxes_column
 
 
@@ -86,44 +81,3 @@ class Figures(FigureKey):
 
 SCHEMAS: dict[str, type[dy.Schema]] = {"pdf_figures": PdfFigures, "figure_matches": FigureMatches, "figures": Figures}
 """The schema of each asset of the group that is a table."""
-
-
-def package_figure(row: Mapping[str, Any]) -> PackageFigure:
-    """Return the record of a row of `package_figures`."""
-    return PackageFigure(
-        image_cluster_id=row["image_cluster_id"],
-        label=row["label"],
-        caption=row["caption"],
-        graphics=tuple(row["graphics"]),
-        mentions=tuple(InTextMention(**mention) for mention in row["mentions"]),
-    )
-
-
-def pdf_figure(row: Mapping[str, Any]) -> PdfFigure:
-    """Return the record of a row of `pdf_figures`."""
-    return PdfFigure(
-        pdf_figure_id=row["pdf_figure_id"],
-        label=row["label"],
-        caption=row["caption"],
-        locations=tuple(PageBox(place["page"], tuple(place["bbox"])) for place in row["locations"]),
-        caption_locations=tuple(PageBox(place["page"], tuple(place["bbox"])) for place in row["caption_locations"]),
-        image_cluster_id=row["image_cluster_id"],
-        located_by=row["located_by"],
-        confidence=row["confidence"],
-        width=row["width"],
-        height=row["height"],
-        dpi=row["dpi"],
-        bitmaps=embedded_bitmaps(row),
-        texts=embedded_texts(row),
-        picture_correlation=row["picture_correlation"],
-    )
-
-
-def embedded_bitmaps(row: Mapping[str, Any]) -> tuple[EmbeddedBitmap, ...]:
-    """Return the bitmap hints of a row of `pdf_figures` or `figures`."""
-    return tuple(EmbeddedBitmap(tuple(b["box"]), b["native_width"], b["native_height"]) for b in row["bitmaps"])
-
-
-def embedded_texts(row: Mapping[str, Any]) -> tuple[EmbeddedText, ...]:
-    """Return the text hints of a row of `pdf_figures` or `figures`."""
-    return tuple(EmbeddedText(t["text"], tuple(t["box"]), t["size"], t["bold"]) for t in row["texts"])

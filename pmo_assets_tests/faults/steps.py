@@ -25,7 +25,7 @@ from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.captions.steps import split_article_captions
-from pmo_assets.pipeline.dataset.rows import dataset_rows
+from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.matched import matched_figures
@@ -228,10 +228,7 @@ def _through_panels(
     assembled = article.attempt("panel_assembly", assemble_article, figures, captioned, images or [])
     _unit_boxes(assembled or [], "box", "content_box")
     made = article.attempt("panels", crop_article_panels, ARTICLE_ID, figures, assembled or [], pixels, cut)
-    keyed = {(figure["article_id"], figure["image_cluster_id"]): figure for figure in figures}
-    rows, _ = dataset_rows(
-        made or [], keyed, {ARTICLE_ID: row}, image_types=_specialty().image_types, min_caption_confidence=0.0
-    )
+    rows = article.attempt("dataset_rows", make_dataset_rows, row, figures, made or [], _specialty(), 0.0) or []
     checked(DatasetRows, rows)
     _article_pages(row["title"] or row["name"], figures, article.rejections, rows, pixels)
     for figure in figures:

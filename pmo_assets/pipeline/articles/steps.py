@@ -32,7 +32,7 @@ from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.packages import ArticleSource
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.stores import ObjectStore
-from pmo_assets.tables.figures import package_figure
+from pmo_assets.tables.rows import record_of
 
 
 class NoPdf(ArticleError):
@@ -191,7 +191,7 @@ def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any],
         package: row of `article_packages`.
         objects: where the files are.
     """
-    figures = [package_figure(item) for item in article["xml_figures"]]
+    figures = [record_of(PackageFigure, item) for item in article["xml_figures"]]
     files = {PurePosixPath(item["name"]).name: item["key"] for item in package["figure_files"]}
     pictures = [_package_picture(figure, files) for figure in figures]
     figure_of = {

@@ -15,12 +15,14 @@ import numpy as np
 from pmo_assets.pipeline.assembly.assemble import panel_contents
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
+from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import as_box, crop_box
 from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.tables.captions import caption_split
-from pmo_assets.tables.detections import in_detection_order, panel_detection
+from pmo_assets.tables.detections import in_detection_order
 from pmo_assets.tables.panels import panel_caption_row, panel_image
+from pmo_assets.tables.rows import record_of
 
 
 def caption_figure_panels(
@@ -30,7 +32,7 @@ def caption_figure_panels(
     detected = in_detection_order(panel_rows)
     identifiers = [row for row in detected if row["kind"] == "identifier"]
     split = caption_split(subcaption_rows)
-    panels = captioned_panels([panel_detection(row) for row in detected], split)
+    panels = captioned_panels([record_of(PanelDetection, row) for row in detected], split)
     return [{**figure_key(figure), **panel_caption_row(panel, identifiers, split.confidence)} for panel in panels]
 
 

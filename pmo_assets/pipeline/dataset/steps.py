@@ -12,7 +12,11 @@ from typing import Any
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.rows import dataset_rows
+from pmo_assets.records.article import ArticleCredit
+from pmo_assets.records.figure import Figure
 from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.panels import Panel
+from pmo_assets.tables.rows import record_of
 
 
 def make_dataset_rows(
@@ -32,9 +36,9 @@ def make_dataset_rows(
         min_caption_confidence: least confidence of the caption's split, 0..1.
     """
     rows, left_out = dataset_rows(
-        panels,
-        {(row["article_id"], row["image_cluster_id"]): row for row in figures},
-        {article["article_id"]: article},
+        (record_of(Panel, row) for row in panels),
+        {row["image_cluster_id"]: record_of(Figure, row) for row in figures},
+        record_of(ArticleCredit, article),
         image_types=specialty.image_types,
         min_caption_confidence=min_caption_confidence,
     )

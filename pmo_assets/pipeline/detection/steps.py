@@ -12,21 +12,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pmo_assets.pipeline.detection.detect import NMS_IOU, images_of_figures, panels_of_figures
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSource, detector_set
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime
 from pmo_assets.pipeline.figures.pictures import decoded
-from pmo_assets.records.detections import SCORE_THRESHOLD, FigureView
+from pmo_assets.records.detections import SCORE_THRESHOLD, FigureView, PanelDetection
 from pmo_assets.records.faults import raise_fault
+from pmo_assets.records.figure import Figure
 from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.tables.captions import caption_split
-from pmo_assets.tables.detections import in_detection_order, panel_detection
-from pmo_assets.tables.figures import embedded_bitmaps, embedded_texts
+from pmo_assets.tables.detections import in_detection_order
+from pmo_assets.tables.rows import record_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -56,18 +54,6 @@ class DetectionOptions:
             image_checkpoint=self.image_checkpoint,
             runtime=self.runtime,
         )
-
-
-def figure_view(
-    figure: Mapping[str, Any], pixels: NDArray[np.uint8], caption_identifiers: Sequence[str] = ()
-) -> FigureView:
-    """Return what detectors see of a row of `figures`; the caption's split tells which identifiers to expect."""
-    return FigureView(
-        pixels=pixels,
-        bitmaps=embedded_bitmaps(figure),
-        texts=embedded_texts(figure),
-        caption_identifiers=tuple(caption_identifiers),
-    )
 
 
 GROUP_FIGURES, GROUP_PIXELS = 16, 40_000_000
@@ -154,11 +140,12 @@ def _views(
     pictures: Mapping[str, Picture],
     captions: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> list[FigureView]:
+    """Return what detectors see of figures; the captions' splits tell which identifiers to expect."""
     views = []
-    for figure in figures:
-        key = figure["pdf_figure_id"]
-        identifiers = caption_split(captions.get(figure["image_cluster_id"], ())).identifiers
-        views.append(figure_view(figure, decoded(pictures.get(key), key), identifiers))
+    for figure in (record_of(Figure, row) for row in figures):
+        pixels = decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id)
+        identifiers = caption_split(captions.get(figure.image_cluster_id, ())).identifiers
+        views.append(FigureView(pixels, figure.bitmaps, figure.texts, identifiers))
     return views
 
 
@@ -197,7 +184,9 @@ def detect_article_images(
         panels, words = [], []
         for figure in group:
             cluster = figure["image_cluster_id"]
-            panels.append(tuple(panel_detection(row) for row in in_detection_order(panel_rows.get(cluster, ()))))
+            panels.append(
+                tuple(record_of(PanelDetection, row) for row in in_detection_order(panel_rows.get(cluster, ())))
+            )
             count = sum(panel.kind == "panel" for panel in panels[-1])
             words.append(words_of_panels(count, caption_rows.get(cluster, ()), figure["caption"]))
         found = images_of_figures(

@@ -17,11 +17,12 @@ from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figure
 from pmo_assets.pipeline.figures.matched import matched_figures
 from pmo_assets.pipeline.figures.matching import match_figures
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
+from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure
 from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.stores import ObjectStore, Picture, PixelStore
-from pmo_assets.tables.figures import package_figure, pdf_figure
+from pmo_assets.tables.rows import record_of
 
 
 class FigureNotLocated(ArticleError):
@@ -51,7 +52,7 @@ def locate_pdf_figures(
         pictures.append(Picture(figure.pdf_figure_id, figure.width, figure.height, png_bytes(image)))
 
     # Each figure is encoded as soon as it is rendered: all of an article's pixels together can take gigabytes.
-    known = [package_figure(row) for row in package_figures]
+    known = [record_of(PackageFigure, row) for row in package_figures]
     files = {row["image_cluster_id"]: row["file"] for row in package_figures if row["file"] is not None}
 
     def package_image(image_cluster_id: str) -> bytes | None:
@@ -88,13 +89,13 @@ def match_article_figures(
     """
     if not package_figures:
         return StepOutput()
-    figures = [pdf_figure(row) for row in pdf_figures]
+    figures = [record_of(PdfFigure, row) for row in pdf_figures]
     pictures = figure_pixels.read(article_id)
     renderings = {
         figure.pdf_figure_id: decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id) for figure in figures
     }
     jpegs = {row["image_cluster_id"]: objects.get(row["file"]) for row in package_figures if row["file"] is not None}
-    matches = match_figures(figures, renderings, [package_figure(row) for row in package_figures], jpegs)
+    matches = match_figures(figures, renderings, [record_of(PackageFigure, row) for row in package_figures], jpegs)
     return StepOutput(rows=[{"article_id": article_id, **asdict(match)} for match in matches])
 
 

@@ -68,6 +68,19 @@ def _go_on(
     state["steps"] = options.steps
 
 
+def _smoothed(losses: dict[str, float], parts: Mapping[str, float]) -> dict[str, float]:
+    """Return the moving averages of the losses, changed by those of a step."""
+    for key, value in parts.items():
+        losses[key] = 0.98 * losses.get(key, value) + 0.02 * value
+    return losses
+
+
+def _log_progress(state: Mapping[str, Any], steps: int, per_second: float) -> None:
+    _LOG.info(
+        "step %d of %d: loss %.4f, %.1f figures per second", state["step"], steps, state["losses"]["loss"], per_second
+    )
+
+
 def train_network(
     folder: Path,
     model: nn.Module,
@@ -135,16 +148,11 @@ def train_network(
             state["step"] += 1
             seen += len(batch[0])
             move_average(averaged, model, min(options.average, (1 + state["step"]) / (10 + state["step"])))
-            losses = state["losses"]
-            for key, value in parts.items():
-                losses[key] = 0.98 * losses.get(key, value) + 0.02 * value
+            losses = _smoothed(state["losses"], parts)
             now = time.monotonic()
             if now - logged_at >= PROGRESS_SECONDS:
-                logged_at, speed_now = now, seen / max(now - started, 1e-9)
-                _LOG.info(
-                    "step %d of %d: loss %.4f, %.1f figures per second",
-                    state["step"], options.steps, losses["loss"], speed_now,
-                )  # fmt: skip
+                logged_at = now
+                _log_progress(state, options.steps, seen / max(now - started, 1e-9))
             done = state["step"] >= options.steps
             record: dict[str, Any] | None = None
             if state["step"] % options.evaluate_every == 0 or done:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from pmo_assets.pipeline.dataset.rows import attribution, dataset_rows, left_out_reason
+from pmo_assets.records.article import ArticleCredit
+from pmo_assets.records.figure import Figure
+from pmo_assets.records.panels import Panel
 from pmo_assets.tables.dataset import RELEASE_COLUMNS, DatasetRows
+from pmo_assets.tables.rows import record_of
 from pmo_assets.tables.schemas import checked
 
 ARTICLE = {
@@ -32,6 +37,14 @@ UNKNOWN = {
 FIGURE = {
     "article_id": 7,
     "image_cluster_id": "f1",
+    "pdf_figure_id": "p3-1",
+    "label": "Figure 1",
+    "caption": "An OCT scan.",
+    "matched": True,
+    "width": 100,
+    "height": 50,
+    "bitmaps": [],
+    "texts": [],
     "locations": [{"page": 3, "bbox": [10.0, 20.0, 110.0, 70.0]}],
     "is_multi_page": False,
     "mentions": [
@@ -59,11 +72,11 @@ def panel(**changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def rows_of(*panels: dict[str, Any]) -> list[dict[str, Any]]:
+def rows_of(*panels: dict[str, Any], article: Mapping[str, Any] = ARTICLE) -> list[dict[str, Any]]:
     rows, _ = dataset_rows(
-        panels,
-        {(7, "f1"): FIGURE},
-        {7: ARTICLE},
+        [record_of(Panel, row) for row in panels],
+        {"f1": record_of(Figure, FIGURE)},
+        record_of(ArticleCredit, article),
         image_types=["CFP", "OCT", "Retinal Imaging"],
         min_caption_confidence=0.0,
     )
@@ -128,19 +141,27 @@ def test_a_single_panel_is_named_as_published() -> None:
     ],
 )
 def test_panels_that_stay_out_say_why(changes: dict[str, Any], reason: str | None) -> None:
-    found = left_out_reason(panel(**changes), image_types=["CFP", "OCT", "Retinal Imaging"], min_caption_confidence=0.5)
+    found = left_out_reason(
+        record_of(Panel, panel(**changes)), image_types=["CFP", "OCT", "Retinal Imaging"], min_caption_confidence=0.5
+    )
     assert found == reason
 
 
 def test_with_all_types_wanted_no_image_is_needed() -> None:
     everything = ["CFP", "OCT", "Retinal Imaging", "Other"]
-    assert left_out_reason(panel(images=[]), image_types=everything, min_caption_confidence=0.0) is None
+    assert (
+        left_out_reason(record_of(Panel, panel(images=[])), image_types=everything, min_caption_confidence=0.0) is None
+    )
 
 
 def test_rows_and_left_out_account_for_all_panels() -> None:
     panels = [panel(), panel(panel_id="p_7_f1_1", subcaption=None)]
     rows, left_out = dataset_rows(
-        panels, {(7, "f1"): FIGURE}, {7: ARTICLE}, image_types=["OCT"], min_caption_confidence=0.0
+        [record_of(Panel, row) for row in panels],
+        {"f1": record_of(Figure, FIGURE)},
+        record_of(ArticleCredit, ARTICLE),
+        image_types=["OCT"],
+        min_caption_confidence=0.0,
     )
     assert [row["panel_id"] for row in rows] == ["p_7_f1_0"]
     assert [(item.panel_id, item.reason) for item in left_out] == [("p_7_f1_1", "no subcaption")]
@@ -149,10 +170,7 @@ def test_rows_and_left_out_account_for_all_panels() -> None:
 def test_an_attribution_leaves_out_what_is_unknown() -> None:
     assert attribution("T", None) == "'T'"
     assert attribution(None, "C") == "C"
-    (row,) = dataset_rows(
-        [panel()], {(7, "f1"): FIGURE}, {7: {**ARTICLE, **UNKNOWN}}, image_types=["OCT"],
-        min_caption_confidence=0.0,
-    )[0]  # fmt: skip
+    (row,) = rows_of(panel(), article={**ARTICLE, **UNKNOWN})
     assert row["attribution"] == "'PMC7'", "an article without a known title is attributed by its name"
     assert row["authors"] is None, "not known, which is not the same as none"
     checked(DatasetRows, [row])
