@@ -20,6 +20,15 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.detection.networks.retinanet_config import config_files
+from pmo_assets.records.defaults import (
+    CONCURRENCY,
+    MAX_DPI,
+    MAX_PAGES,
+    MAX_PDF_MB,
+    MAX_PIXELS,
+    NMS_IOU,
+    SCORE_THRESHOLD,
+)
 
 _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)
@@ -91,12 +100,12 @@ class Settings(BaseSettings):
         ge=0,
     )
 
-    max_pdf_mb: float = _option(256.0, "PDFs above this size in MiB are rejected.", ("article_packages",), gt=0)
-    max_pages: int = _option(400, "PDFs with more pages are rejected.", ("pdf_figures",), ge=1)
+    max_pdf_mb: float = _option(MAX_PDF_MB, "PDFs above this size in MiB are rejected.", ("article_packages",), gt=0)
+    max_pages: int = _option(MAX_PAGES, "PDFs with more pages are rejected.", ("pdf_figures",), ge=1)
     max_dpi: int = _option(
-        600, "Figures are rendered at their bitmap's native resolution up to this.", ("pdf_figures",), ge=36
+        MAX_DPI, "Figures are rendered at their bitmap's native resolution up to this.", ("pdf_figures",), ge=36
     )
-    max_pixels: int = _option(40_000_000, "Upper bound of a rendered figure's pixels.", ("pdf_figures",), ge=10_000)
+    max_pixels: int = _option(MAX_PIXELS, "Upper bound of a rendered figure's pixels.", ("pdf_figures",), ge=10_000)
 
     detectors: Literal["structure", "network", "both"] = _option(
         "both", "What finds panels and images: PDF and pixel structure, the networks, or both.", _DETECTIONS
@@ -129,9 +138,9 @@ class Settings(BaseSettings):
         "torch", "What runs the RetinaNet checkpoints: PyTorch, or Detectron2 where it is installed.", _DETECTIONS
     )
     score_threshold: float = _option(
-        0.25, "Detections below this score are dropped (paper: 0.25).", _DETECTIONS, ge=0, le=1
+        SCORE_THRESHOLD, "Detections below this score are dropped (paper: 0.25).", _DETECTIONS, ge=0, le=1
     )
-    nms_iou: float = _option(0.3, "Non-maximum suppression IoU (paper: 0.3).", _DETECTIONS, ge=0, le=1)
+    nms_iou: float = _option(NMS_IOU, "Non-maximum suppression IoU (paper: 0.3).", _DETECTIONS, ge=0, le=1)
     min_caption_confidence: float = _option(
         0.0, "Captions split with less confidence stay out of the dataset.", ("dataset_rows",), ge=0, le=1
     )
@@ -158,7 +167,7 @@ class Settings(BaseSettings):
     llm_reasks: int = _option(
         5, "How often an answer that does not fit its caption is sent back (paper: 5).", _SUBCAPTIONS, ge=0, le=20
     )
-    llm_concurrency: int = _option(16, "Captions that are put to the language model at once.", ge=1)
+    llm_concurrency: int = _option(CONCURRENCY, "Captions that are put to the language model at once.", ge=1)
     llm_timeout: float = _option(
         300.0, "Seconds that one answer of the endpoint may take in all, to its last byte.", gt=0, le=_DAY
     )

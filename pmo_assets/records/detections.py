@@ -13,9 +13,6 @@ from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import ImageType
 
-SCORE_THRESHOLD = 0.25
-"""Detections below this score are dropped (paper, Methods)."""
-
 
 @dataclass(frozen=True, slots=True)
 class FigureView:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pmo_assets.records.defaults import NMS_IOU
+
 Box = tuple[float, float, float, float]
 
 UNIT_BOX: Box = (0.0, 0.0, 1.0, 1.0)
@@ -144,7 +146,7 @@ def column_order(boxes: Sequence[Box]) -> list[int]:
     return reading_order([(box[1], box[0], box[3], box[2]) for box in boxes])
 
 
-def non_maximum_suppression(boxes: Sequence[Box], scores: Sequence[float], iou_threshold: float = 0.3) -> list[int]:
+def non_maximum_suppression(boxes: Sequence[Box], scores: Sequence[float], iou_threshold: float = NMS_IOU) -> list[int]:
     """Return the indices that survive greedy non-maximum suppression, best score first.
 
     The default threshold is the paper's (Methods, "Panel and image detection"). Ties keep the earlier box, so the
@@ -178,6 +180,6 @@ def matched_boxes(first: Sequence[Box], second: Sequence[Box], least: float) -> 
 
 def crop_box(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
     """Return a normalised box as whole pixels (l, t, r, b), at least one pixel wide and high, inside the figure."""
-    left, top = min(max(round(box[0] * width), 0), width - 1), min(max(round(box[1] * height), 0), height - 1)
+    left, top = min(max(int(box[0] * width), 0), width - 1), min(max(int(box[1] * height), 0), height - 1)
     right, bottom = min(max(round(box[2] * width), left + 1), width), min(max(round(box[3] * height), top + 1), height)
     return left, top, right, bottom

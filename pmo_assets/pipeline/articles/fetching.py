@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from pmo_assets.records.defaults import MAX_PDF_MB
 from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.packages import PICTURE_SUFFIXES, ArticleSource, ChecksumMismatch, FileTooLarge
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
@@ -26,7 +27,7 @@ class FetchLimits:
         max_picture_bytes: largest package picture.
     """
 
-    max_pdf_bytes: int = 256 * 2**20
+    max_pdf_bytes: int = int(MAX_PDF_MB * 2**20)
     max_xml_bytes: int = 64 * 2**20
     max_picture_bytes: int = 64 * 2**20
 

@@ -15,12 +15,10 @@ from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.captions.model_split import CaptionReader, split_by_model
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.records.chat import NO_USAGE, ChatUsage
+from pmo_assets.records.defaults import CONCURRENCY
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.subcaptions import CaptionSplit
-
-CONCURRENCY: Final = 16
-"""Captions asked side by side: a server with continuous batching answers so many about as fast as one."""
 
 LOW_CONFIDENCE: Final = "low confidence"
 """First reason of a grammar's answer below the threshold."""

@@ -14,20 +14,19 @@ from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifie
 from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
 from pmo_assets.pipeline.detection.structure.marks import StructureMarkClassifier
 from pmo_assets.pipeline.detection.structure.panels import UNSEPARATED, StructurePanelDetector
-from pmo_assets.records.detections import SCORE_THRESHOLD, FigureView, ImageDetection, PanelDetection
+from pmo_assets.records.defaults import NMS_IOU, SCORE_THRESHOLD
+from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.geometry import (
     UNIT_BOX,
     Box,
     clip,
     covered_fraction,
+    crop_box,
     height,
     non_maximum_suppression,
     reading_order,
     width,
 )
-
-NMS_IOU = 0.3
-"""Overlap above which the weaker of two detections of one class is dropped (paper, Methods)."""
 
 
 def detect_panels(
@@ -170,7 +169,5 @@ def words_of_image(box: Box, panels: tuple[PanelDetection, ...], words: Mapping[
 
 def crop(pixels: NDArray[np.uint8], box: Box) -> NDArray[np.uint8]:
     """Return the pixels in a normalised box, at least one pixel."""
-    tall, wide = pixels.shape[:2]
-    left, top = min(int(box[0] * wide), wide - 1), min(int(box[1] * tall), tall - 1)
-    right, bottom = max(left + 1, round(box[2] * wide)), max(top + 1, round(box[3] * tall))
+    left, top, right, bottom = crop_box(box, pixels.shape[1], pixels.shape[0])
     return pixels[top:bottom, left:right]

@@ -37,10 +37,11 @@ from pmo_assets.pipeline.figures.picture_search import (
 from pmo_assets.pipeline.figures.reading_frame import displayed_caption, displayed_region, framed_page, reading_frame
 from pmo_assets.pipeline.figures.regions.figure_regions import FigureRegion, LocatedRegions, figure_regions
 from pmo_assets.pipeline.figures.registration import SAME_PICTURE
-from pmo_assets.pipeline.figures.rendering import MAX_DPI, MAX_PIXELS, gray_page, joined_pixels, plain_colours
+from pmo_assets.pipeline.figures.rendering import gray_page, joined_pixels, plain_colours
 from pmo_assets.pipeline.figures.scans import SCAN_DPI, with_scan, without_backgrounds
 from pmo_assets.pipeline.figures.trimming import TrimmedPart, caption_masks, trimmed_parts
 from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.defaults import MAX_DPI, MAX_PIXELS
 from pmo_assets.records.figure import PdfFigure
 
 ROW = 12

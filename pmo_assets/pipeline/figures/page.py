@@ -17,12 +17,10 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
+from pmo_assets.records.defaults import MAX_PAGES
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.geometry import Box, as_box, intersection, union_box
 from pmo_assets.records.rejections import ArticleError
-
-MAX_PAGES = 500
-"""Longer documents are books or proceedings, not articles; PMC articles rarely pass 60 pages."""
 
 MAX_DRAWINGS_PER_PAGE = 500_000
 """Dense scatter plots reach some 10^4 paths on a page; ten times that is a page bomb, not a plot."""

@@ -15,14 +15,9 @@ import pymupdf
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.figures.page import BitmapPlacement, PageContent
+from pmo_assets.records.defaults import MAX_DPI, MAX_PIXELS
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.geometry import Box, area, covered_fraction, height, width
-
-MAX_DPI = 600.0
-"""More is upsampled or a resolution error of the typesetter; print uses 300 for pictures and 600 for line art."""
-
-MAX_PIXELS = 40_000_000
-"""A full page at 600 dpi has 33 million."""
 
 VECTOR_DPI = 300.0
 """Resolution of figures without any bitmap."""

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from pmo_assets.pipeline.figures.page import page_content
 from pmo_assets.pipeline.figures.rendering import (
-    MAX_DPI,
-    MAX_PIXELS,
     PixelGrid,
     capped_dpi,
     ink_frame,
@@ -21,6 +19,7 @@ from pmo_assets.pipeline.figures.rendering import (
     pixel_grid,
     rendered_frame,
 )
+from pmo_assets.records.defaults import MAX_DPI, MAX_PIXELS
 from pmo_assets.records.geometry import Box, intersection
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
 
