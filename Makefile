@@ -9,7 +9,7 @@ MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-llm test-models lint format readme constraints clean
+.PHONY: help demo dev test test-faults test-llm test-models lint format documents constraints clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,8 +67,8 @@ format: $(STAMP) ## Put the code into the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-readme: $(STAMP) ## Renew the tables of settings and columns in the README
-	$(BIN)/python -m pmo_assets.cli.documentation README.md
+documents: $(STAMP) ## Renew the tables of settings and columns in the documents
+	$(BIN)/python -m pmo_assets.cli.documentation docs/settings.md docs/columns.md
 
 constraints: $(STAMP) ## Renew the pinned versions
 	$(BIN)/python -m pip install --quiet uv

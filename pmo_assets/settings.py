@@ -303,7 +303,7 @@ def _content_digest(path: Path, size: int, changed: int) -> str:
 
 
 def settings_table() -> list[tuple[str, str, str]]:
-    """Return (environment variable, default, description) for every option, for the README and `pmo settings`."""
+    """Return (environment variable, default, description) of each option, for `docs/settings.md` and `pmo settings`."""
     rows = []
     for name, field in Settings.model_fields.items():
         default = "number of cores" if name == "workers" else str(field.default)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from pmo_assets.cli.documentation import DOCUMENTS, documented
 from pmo_assets.defs.assets.quality import QUALITY_ASSETS
 from pmo_assets.defs.loading import all_assets, batch_stages
 from pmo_assets.defs.step_options import detection_options
@@ -127,11 +128,18 @@ def test_weights_reach_the_steps_as_absolute_paths(tmp_path: Path, monkeypatch: 
     assert options.runtime == "detectron2"
 
 
-def test_the_readme_lists_settings_and_columns_as_they_are() -> None:
-    from pmo_assets.cli.documentation import documented
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_documents_list_settings_and_columns_as_they_are(document: str) -> None:
+    text = (Path(__file__).resolve().parents[1] / document).read_text(encoding="utf-8")
+    assert documented(text) == text, "run `make documents`"
 
-    readme = Path(__file__).resolve().parents[1] / "README.md"
-    assert documented(readme.read_text(encoding="utf-8")) == readme.read_text(encoding="utf-8"), "run `make readme`"
+
+def test_generated_parts_stand_in_the_documents() -> None:
+    root = Path(__file__).resolve().parents[1]
+    texts = "".join((root / document).read_text(encoding="utf-8") for document in DOCUMENTS)
+    assert texts.count("<!-- /settings -->") == texts.count("<!-- /columns -->") == 1
+    assert "| `PMO_DATA_ROOT` |" in texts
+    assert "| `panel_image_bytes` |" in texts
 
 
 @pytest.mark.parametrize("option", ["article_timeout", "llm_timeout"])

@@ -4,7 +4,7 @@ One file per article: `{"article_id", "figures": [{label, image_cluster_id, figu
 caption, panels: [{identifier, identifier_box, box, subcaption, images: [{box, type, marked}]}]}]}`. Locations are
 pages (from 0) with boxes in PDF points; the boxes of panels, identifiers and images are normalised to the figure.
 `pmo article` and `pmo samples` write the same format, a prediction with `score` and `confidence` besides. The records
-here stand for both.
+here stand for both. The rules by which annotators decide: `docs/annotation_guide.md`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The parts of the README that come from code: settings and columns.
+"""The parts of the documents that come from code: settings (`docs/settings.md`) and columns (`docs/columns.md`).
 
-    python -m pmo_assets.cli.documentation README.md
+    python -m pmo_assets.cli.documentation docs/settings.md docs/columns.md
 
 rewrites what stands between `<!-- settings -->` and `<!-- /settings -->`, and the same for `columns`.
 """
@@ -15,8 +15,11 @@ from pmo_assets.settings import settings_table
 from pmo_assets.tables.dataset import RELEASE_COLUMNS, PubmedOphtha
 from pmo_assets.tables.schemas import column_descriptions
 
+DOCUMENTS = ("docs/settings.md", "docs/columns.md")
+"""Documents with a generated part, below the root of the repository."""
 
-def settings_from_environment() -> str:
+
+def _settings() -> str:
     lines = ["| variable | default | meaning |", "| --- | --- | --- |"]
     return "\n".join(lines + [f"| `{name}` | `{default}` | {text} |" for name, default, text in settings_table()])
 
@@ -29,14 +32,14 @@ def _columns() -> str:
     )
 
 
-def documented(readme: str) -> str:
-    """Return the README with its generated parts renewed."""
-    for name, text in (("settings", settings_from_environment()), ("columns", _columns())):
+def documented(text: str) -> str:
+    """Return a document with its generated parts renewed."""
+    for name, part in (("settings", _settings()), ("columns", _columns())):
         pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-        readme = re.sub(pattern, lambda match, text=text: f"{match[1]}{text}\n{match[2]}", readme, flags=re.DOTALL)  # type: ignore[misc]
-    return readme
+        text = re.sub(pattern, lambda match, part=part: f"{match[1]}{part}\n{match[2]}", text, flags=re.DOTALL)  # type: ignore[misc]
+    return text
 
 
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(documented(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in map(Path, sys.argv[1:]):
+        path.write_text(documented(path.read_text(encoding="utf-8")), encoding="utf-8")

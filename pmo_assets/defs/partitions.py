@@ -5,4 +5,4 @@ from __future__ import annotations
 import dagster as dg
 
 ARTICLE_BATCHES = dg.DynamicPartitionsDefinition(name="article_batch")
-"""One partition per batch, about 200 articles each: never one per article (see the README, "Batches")."""
+"""One partition per batch, about 200 articles each: never one per article (see `docs/own_articles.md`, "Batches")."""

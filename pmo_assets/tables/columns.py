@@ -22,13 +22,17 @@ SEGMENTS = "[start, end) character ranges of the caption, in order"
 class ArticleKey(dy.Schema):
     """Columns that every table starts with."""
 
-    article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"; see the README for others')
+    article_id = dy.Int64(
+        primary_key=True, min=1, description='PMC number without "PMC"; see docs/own_articles.md for others'
+    )
 
 
 class FigureKey(dy.Schema):
     """Columns that identify a figure."""
 
-    article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"; see the README for others')
+    article_id = dy.Int64(
+        primary_key=True, min=1, description='PMC number without "PMC"; see docs/own_articles.md for others'
+    )
     image_cluster_id = dy.String(
         primary_key=True, description="Figure within the article: its graphic's name in the XML"
     )

@@ -38,7 +38,7 @@ def schema_of(asset: str) -> type[dy.Schema]:
 
 
 def column_descriptions(schema: type[dy.Schema]) -> list[tuple[str, str, str]]:
-    """Return (name, data type, description) for every column, for the UI and the README."""
+    """Return (name, data type, description) for every column, for the UI and the documents."""
     return [(name, str(column.dtype), column.description or "") for name, column in schema.columns().items()]
 
 

@@ -29,7 +29,7 @@ def relevance(xml: bytes) -> tuple[bool, bool, bool]:
 
 
 def test_there_are_as_many_articles_as_the_readme_says_and_of_few_pages(articles: tuple[TypesetArticle, ...]) -> None:
-    readme = (Path(__file__).resolve().parents[3] / "README.md").read_text(encoding="utf-8")
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
     assert f"typesets {len(articles)} sample articles" in readme
     assert [a.article_id for a in articles] == list(range(FIRST_ARTICLE_NUMBER, FIRST_ARTICLE_NUMBER + len(articles)))
     for article in articles:

@@ -212,9 +212,9 @@ def find_identifiers(view: FigureView, canvas: Canvas) -> tuple[tuple[str, ...],
     """Return (names of the panels, places per name).
 
     With caption identifiers the names are those; without, the longest live-text sequence that starts at a, A or i, each
-    printed once. Places may be empty lists. Live text wins over glyphs (GUIDE: an identifier printed in the bitmap and
-    as text counts once, the text); glyphs count when at least two, and at least half of the names, are found in one
-    style.
+    printed once. Places may be empty lists. Live text wins over glyphs (annotation guide: an identifier printed in the
+    bitmap and as text counts once, the text); glyphs count when at least two, and at least half of the names, are found
+    in one style.
     """
     names = tuple(dict.fromkeys(view.caption_identifiers))[:MOST]
     printed = [name for name in names if not is_positional(name)]

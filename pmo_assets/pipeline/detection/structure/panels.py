@@ -4,7 +4,7 @@ Order of evidence:
 
 1. Identifiers with a known place: the figure is cut at gutters until every part holds one identifier.
 2. Only the number of names is known: the level of the cut tree with as many parts.
-3. Neither: the whole figure is one panel (GUIDE: one panel when the figure has no identifiers).
+3. Neither: the whole figure is one panel (annotation guide: one panel when the figure has no identifiers).
 
 Scores. A panel cut around an identifier scores the identifier's own score (live text 0.95, shape 0.8..1) times the
 trust in its weakest cut (`gutters.QUALITY`). A panel chosen by number scores 0.8 times that trust. The whole figure
