@@ -6,6 +6,7 @@ python docs/split_figure.py
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -24,7 +25,7 @@ def main() -> None:
     """Process the first sample article and draw its first figure."""
     article = next(iter(sample_articles()))
     objects, pixels = MemoryObjects({}), MemoryPixels({})
-    package = {
+    package: dict[str, Any] = {
         **dict.fromkeys(("license_code", "title", "citation", "doi", "is_manuscript")),
         "article_id": article.article_id,
         "name": article.name,
