@@ -8,13 +8,18 @@ comments and docstrings; of a module that lists data files in `PACKAGE_DATA`, th
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
 import importlib.util
+import json
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from pmo_assets.pipeline.captions.prompts import prompts_digest
 
@@ -26,22 +31,32 @@ DATA_CONSTANT = "PACKAGE_DATA"
 Definition = tuple[str, str]
 """A module and the name of something that it defines; "" for all of it."""
 
+Kept = dict[str, Any]
+"""What is kept of a module's analysis, as JSON."""
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_FORMAT = 1
+"""Of what is kept; another number, and everything is analysed anew."""
 
 
 @dataclass(frozen=True)
 class _Module:
-    """A module's syntax by what it defines.
+    """A module by what it defines.
 
     Attributes:
-        definitions: name -> the statements that define it.
-        imports: name -> what of the package it stands for; a module's own name with "" for `import a.b`.
-        others: statements that define nothing (calls, loops): they count for everything in the module.
+        digests: name -> hash of the statements that define it.
+        needed: name -> what of the package these statements name.
+        imports: name -> what of the package it stands for.
+        others: hash of the statements that define nothing (calls, loops): they count for everything in the module.
+        data: files and folders of the package that it reads.
     """
 
-    definitions: Mapping[str, Sequence[ast.stmt]]
+    digests: Mapping[str, str]
+    needed: Mapping[str, Sequence[Definition]]
     imports: Mapping[str, Definition]
-    others: Sequence[ast.stmt]
+    others: str
+    data: Sequence[str]
 
 
 @functools.cache
@@ -56,19 +71,69 @@ def _source(module: str) -> Path | None:
 
 @functools.cache
 def _module(name: str) -> _Module:
+    """Return the analysis of a module: kept beside its bytecode, since parsing the package takes seconds."""
     source = _source(name)
     if source is None:
         raise ModuleNotFoundError(f"{name} is named as what makes an asset but does not exist")
-    definitions: dict[str, list[ast.stmt]] = {}
+    state = source.stat()
+    stamp = [_FORMAT, state.st_mtime_ns, state.st_size]
+    place = Path(importlib.util.cache_from_source(str(source))).with_suffix(".versions.json")
+    try:
+        kept: Kept = json.loads(place.read_bytes())
+        if kept.pop("stamp") == stamp:
+            return _restored(kept)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # not kept, or written by something else
+    module = _analysed(name, source.read_bytes())
+    if not sys.dont_write_bytecode:
+        partial = place.with_name(f"{place.name}.{os.getpid()}")
+        with contextlib.suppress(OSError):  # a read-only installation is analysed every time
+            partial.write_text(json.dumps({"stamp": stamp, **asdict(module)}), encoding="utf-8")
+            partial.replace(place)
+    return module
+
+
+def _restored(kept: Kept) -> _Module:
+    needed = {name: [(module, other) for module, other in found] for name, found in kept["needed"].items()}
+    imports = {name: (module, other) for name, (module, other) in kept["imports"].items()}
+    return _Module(kept["digests"], needed, imports, kept["others"], kept["data"])
+
+
+def _analysed(name: str, source: bytes) -> _Module:
+    tree = _without_words(ast.parse(source))
+    imports = _imports(tree)
+    statements: dict[str, list[ast.stmt]] = {}
     others: list[ast.stmt] = []
-    tree = _without_words(ast.parse(source.read_bytes()))
     for statement in tree.body:
         names = list(_defined_names(statement))
         for defined in names:
-            definitions.setdefault(defined, []).append(statement)
+            statements.setdefault(defined, []).append(statement)
         if not names and not isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
             others.append(statement)
-    return _Module(definitions, _imports(tree), others)
+    loose = {name for statement in others for name in _names(statement)}
+    digests, needed = {}, {}
+    for defined, own in statements.items():
+        named = loose.union(*map(_names, own))
+        within = {(name, other) for other in named & statements.keys()}
+        digests[defined] = _hash(f"{name} {defined}", own)
+        needed[defined] = sorted(within | {imports[other] for other in named & imports.keys()})
+    data = [
+        place
+        for statement in statements.get(DATA_CONSTANT, ())
+        for place in ast.literal_eval(statement.value)  # type: ignore[attr-defined]
+    ]
+    return _Module(digests, needed, imports, _hash(name, others), data)
+
+
+def _names(statement: ast.stmt) -> set[str]:
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+
+
+def _hash(title: str, statements: Sequence[ast.stmt]) -> str:
+    digest = hashlib.sha256(title.encode())
+    for statement in statements:
+        digest.update(ast.unparse(statement).encode())
+    return digest.hexdigest()
 
 
 def _without_words(tree: ast.Module) -> ast.Module:
@@ -116,19 +181,12 @@ def _imports(tree: ast.Module) -> dict[str, Definition]:
 def _needed(definition: Definition) -> frozenset[Definition]:
     """Return what a definition names: in its own module, and imported from others of the package."""
     module, name = definition
-    syntax = _module(module)
+    known = _module(module)
     if not name:
-        return frozenset((module, other) for other in syntax.definitions) | frozenset(syntax.imports.values())
-    if name not in syntax.definitions:
-        return frozenset({syntax.imports[name]} if name in syntax.imports else ())
-    names = {
-        node.id
-        for statement in [*syntax.definitions[name], *syntax.others]
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name)
-    }
-    own = {(module, other) for other in names & syntax.definitions.keys()}
-    return frozenset(own | {syntax.imports[other] for other in names & syntax.imports.keys()})
+        return frozenset((module, other) for other in known.digests) | frozenset(known.imports.values())
+    if name not in known.digests:
+        return frozenset({known.imports[name]} if name in known.imports else ())
+    return frozenset(known.needed[name])
 
 
 def dependencies(*definitions: Definition) -> frozenset[Definition]:
@@ -144,28 +202,17 @@ def dependencies(*definitions: Definition) -> frozenset[Definition]:
 
 
 @functools.cache
-def _digest(definition: Definition) -> bytes:
-    module, name = definition
-    digest = hashlib.sha256(f"{module} {name}".encode())
-    for statement in _module(module).definitions.get(name, ()):
-        digest.update(ast.unparse(statement).encode())
-    return digest.digest()
-
-
-@functools.cache
 def _module_digest(name: str) -> bytes:
     """Return the digest of what counts for everything in a module: loose statements, and its data files."""
     module = _module(name)
-    digest = hashlib.sha256(name.encode())
-    for statement in module.others:
-        digest.update(ast.unparse(statement).encode())
-    for file in _data_files(module):
+    digest = hashlib.sha256(module.others.encode())
+    for file in _data_files(module.data):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.digest()
 
 
-def _data_files(module: _Module) -> list[Path]:
-    """Return the files that a module names in `PACKAGE_DATA`.
+def _data_files(places: Sequence[str]) -> list[Path]:
+    """Return the files of the package that a module reads.
 
     Raises:
         FileNotFoundError: if a place does not exist, so that a renamed file cannot silently drop out.
@@ -173,12 +220,11 @@ def _data_files(module: _Module) -> list[Path]:
     package = _source(PACKAGE)
     assert package is not None
     files: list[Path] = []
-    for statement in module.definitions.get(DATA_CONSTANT, ()):
-        for place in ast.literal_eval(statement.value):  # type: ignore[attr-defined]
-            path = package.parent / place
-            if not path.exists():
-                raise FileNotFoundError(f"{path} is named in {DATA_CONSTANT} but does not exist")
-            files += sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
+    for place in places:
+        path = package.parent / place
+        if not path.exists():
+            raise FileNotFoundError(f"{path} is named in {DATA_CONSTANT} but does not exist")
+        files += sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
     return [file for file in files if file.suffix != ".pyc"]
 
 
@@ -196,7 +242,7 @@ def code_version(*makers: Callable[..., object] | ModuleType | str, prompts: Seq
     found = dependencies(*map(_definition, makers))
     digest = hashlib.sha256()
     for definition in sorted(found):
-        digest.update(_digest(definition))
+        digest.update(_module(definition[0]).digests.get(definition[1], "").encode())
     for module in sorted({module for module, _ in found}):
         digest.update(_module_digest(module))
     return "-".join([digest.hexdigest()[:12], *([prompts_digest(prompts)] if prompts else [])])

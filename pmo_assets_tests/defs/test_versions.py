@@ -28,7 +28,7 @@ print(json.dumps({spec.key.path[-1]: spec.code_version for item in all_assets() 
 
 def versions_of(folder: Path) -> dict[str, str]:
     """Return the code version of every asset of a copy of the package."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(folder)}  # what is kept beside the bytecode is part of the test
     done = subprocess.run(
         [sys.executable, "-c", VERSIONS], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True
     )
