@@ -179,7 +179,10 @@ def matched_boxes(first: Sequence[Box], second: Sequence[Box], least: float) -> 
 
 
 def crop_box(box: Box, width: int, height: int) -> tuple[int, int, int, int]:
-    """Return a normalised box as whole pixels (l, t, r, b), at least one pixel wide and high, inside the figure."""
-    left, top = min(max(int(box[0] * width), 0), width - 1), min(max(int(box[1] * height), 0), height - 1)
+    """Return a normalised box as whole pixels (l, t, r, b), at least one pixel wide and high, inside the figure.
+
+    Edges are rounded, not cut off: an edge on a pixel comes back as that pixel (0.29 * 100 is 28.999…).
+    """
+    left, top = min(max(round(box[0] * width), 0), width - 1), min(max(round(box[1] * height), 0), height - 1)
     right, bottom = min(max(round(box[2] * width), left + 1), width), min(max(round(box[3] * height), top + 1), height)
     return left, top, right, bottom

@@ -117,3 +117,8 @@ def test_a_crop_lies_in_the_figure_and_is_never_empty(box: tuple[float, float, f
     left, top, right, bottom = g.crop_box(box, w, h)
     assert 0 <= left < right <= w
     assert 0 <= top < bottom <= h
+
+
+def test_the_edges_of_a_crop_are_rounded_so_that_an_edge_on_a_pixel_stays_there() -> None:
+    assert all(g.crop_box((pixel / 100, pixel / 100, 1.0, 1.0), 100, 100)[:2] == (pixel, pixel) for pixel in range(100))
+    assert g.crop_box((0.126, 0.124, 1.0, 1.0), 100, 100) == (13, 12, 100, 100)

@@ -21,7 +21,6 @@ from pmo_assets.records.geometry import (
     Box,
     clip,
     covered_fraction,
-    crop_box,
     height,
     non_maximum_suppression,
     reading_order,
@@ -168,6 +167,11 @@ def words_of_image(box: Box, panels: tuple[PanelDetection, ...], words: Mapping[
 
 
 def crop(pixels: NDArray[np.uint8], box: Box) -> NDArray[np.uint8]:
-    """Return the pixels in a normalised box, at least one pixel."""
-    left, top, right, bottom = crop_box(box, pixels.shape[1], pixels.shape[0])
+    """Return the pixels in a normalised box, at least one pixel: what image types and marks were fitted on.
+
+    Unlike `crop_box`, which cuts what is published, the left and upper edges take in the pixel that they lie in.
+    """
+    tall, wide = pixels.shape[:2]
+    left, top = min(int(box[0] * wide), wide - 1), min(int(box[1] * tall), tall - 1)
+    right, bottom = max(left + 1, round(box[2] * wide)), max(top + 1, round(box[3] * tall))
     return pixels[top:bottom, left:right]
