@@ -24,7 +24,7 @@ from pmo_assets.defs.checks import BatchCheck, check_specs
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
-from pmo_assets.defs.step_inputs import PIXELS_SUFFIX, SINGLE_ROWS, STEP_INPUTS, settings_of
+from pmo_assets.defs.step_inputs import PIXELS_SUFFIX, SINGLE_ROWS, STEP_INPUTS, input_makers, settings_of
 from pmo_assets.defs.versions import code_version
 from pmo_assets.records.outcome import Row, StepOutput, rows_by_article
 from pmo_assets.tables.schemas import column_descriptions, schema_of
@@ -166,6 +166,7 @@ def article_table(
     prepare: Callable[..., object] | None = None,
     afterwards: Callable[[Made], Made] | None = None,
     summary: Callable[[Made], Mapping[str, Any]] | None = None,
+    makers: Sequence[Callable[..., object]] = (),
     checks: Sequence[BatchCheck] = (),
     prompts: Sequence[str] = (),
     kinds: Sequence[str] = (),
@@ -185,6 +186,8 @@ def article_table(
         prepare: called in every worker before its first article, with inputs by the names of its parameters.
         afterwards: changes what the workers made, in the process of the run: for what takes threads or all articles.
         summary: metadata of the materialisation: counts, a preview.
+        makers: functions of the package besides the step that rows come from, for the code version: what `afterwards`
+            calls.
         checks: what the asset evaluates (`pmo_assets.defs.checks`).
         prompts: tasks of a language model that may be asked; their content counts for the code version.
         kinds: what it is made with, shown as icons, besides Polars and Parquet.
@@ -203,7 +206,7 @@ def article_table(
     @batch_table(
         name,
         group=group,
-        makers=[step],
+        makers=[step, *makers, *input_makers(parameters)],
         prompts=prompts,
         kinds=kinds,
         checks=checks,

@@ -1,4 +1,4 @@
-"""Partitions: an article batch is a dynamic partition whose key names a manifest (`pipeline.articles.batches`)."""
+"""Partitions: an article batch is a dynamic partition whose key names a manifest (`storage.batches`)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ here. A new kind of input is one more entry. Rows are asked for by the name of t
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import dagster as dg
@@ -43,6 +43,15 @@ STEP_INPUTS: Mapping[str, StepInput] = {
     "detection_options": lambda context: detection_options(settings_of(context)),
     "min_caption_confidence": lambda context: settings_of(context).min_caption_confidence,
 }
+
+_INPUT_MAKERS: Mapping[str, Callable[..., object]] = {"open_source": open_source, "specialty": load_specialty}
+"""Functions that rows come from by way of an input, which the step itself does not name."""
+
+
+def input_makers(names: Iterable[str]) -> list[Callable[..., object]]:
+    """Return the functions that count for the code version of a step that asks for these inputs."""
+    return [_INPUT_MAKERS[name] for name in names if name in _INPUT_MAKERS]
+
 
 SINGLE_ROWS: Mapping[str, str] = {"listing": "article_batch", "package": "article_packages", "article": "articles"}
 """Parameters that are the article's one row of a table, and the table."""

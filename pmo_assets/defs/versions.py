@@ -36,7 +36,7 @@ Kept = dict[str, Any]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-_FORMAT = 1
+_FORMAT = 2
 """Of what is kept; another number, and everything is analysed anew."""
 
 
@@ -47,14 +47,15 @@ class _Module:
     Attributes:
         digests: name -> hash of the statements that define it.
         needed: name -> what of the package these statements name.
-        imports: name -> what of the package it stands for.
+        imports: name -> what of the package it stands for, all of it where several imports give it (in branches, or in
+            functions).
         others: hash of the statements that define nothing (calls, loops): they count for everything in the module.
         data: files and folders of the package that it reads.
     """
 
     digests: Mapping[str, str]
     needed: Mapping[str, Sequence[Definition]]
-    imports: Mapping[str, Definition]
+    imports: Mapping[str, Sequence[Definition]]
     others: str
     data: Sequence[str]
 
@@ -95,7 +96,7 @@ def _module(name: str) -> _Module:
 
 def _restored(kept: Kept) -> _Module:
     needed = {name: [(module, other) for module, other in found] for name, found in kept["needed"].items()}
-    imports = {name: (module, other) for name, (module, other) in kept["imports"].items()}
+    imports = {name: [(module, other) for module, other in found] for name, found in kept["imports"].items()}
     return _Module(kept["digests"], needed, imports, kept["others"], kept["data"])
 
 
@@ -116,7 +117,7 @@ def _analysed(name: str, source: bytes) -> _Module:
         named = loose.union(*map(_names, own))
         within = {(name, other) for other in named & statements.keys()}
         digests[defined] = _hash(f"{name} {defined}", own)
-        needed[defined] = sorted(within | {imports[other] for other in named & imports.keys()})
+        needed[defined] = sorted(within.union(*(imports[other] for other in named & imports.keys())))
     data = [
         place
         for statement in statements.get(DATA_CONSTANT, ())
@@ -161,20 +162,21 @@ def _defined_names(statement: ast.stmt) -> Iterator[str]:
             yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
-def _imports(tree: ast.Module) -> dict[str, Definition]:
+def _imports(tree: ast.Module) -> dict[str, list[Definition]]:
     """Return what of the package a module's names stand for, also those that are imported inside functions."""
-    found: dict[str, Definition] = {}
+    found: dict[str, set[Definition]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.partition(".")[0] == PACKAGE:
-                    found[alias.asname or PACKAGE] = (alias.name, "")
+                    found.setdefault(alias.asname or PACKAGE, set()).add((alias.name, ""))
         elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE:
             for alias in node.names:
                 submodule = f"{node.module}.{alias.name}"
                 is_module = _source(submodule) is not None
-                found[alias.asname or alias.name] = (submodule, "") if is_module else (str(node.module), alias.name)
-    return found
+                definition = (submodule, "") if is_module else (str(node.module), alias.name)
+                found.setdefault(alias.asname or alias.name, set()).add(definition)
+    return {name: sorted(definitions) for name, definitions in found.items()}
 
 
 @functools.cache
@@ -183,9 +185,9 @@ def _needed(definition: Definition) -> frozenset[Definition]:
     module, name = definition
     known = _module(module)
     if not name:
-        return frozenset((module, other) for other in known.digests) | frozenset(known.imports.values())
+        return frozenset((module, other) for other in known.digests).union(*known.imports.values())
     if name not in known.digests:
-        return frozenset({known.imports[name]} if name in known.imports else ())
+        return frozenset(known.imports.get(name, ()))
     return frozenset(known.needed[name])
 
 
@@ -232,12 +234,12 @@ def code_version(*makers: Callable[..., object] | ModuleType | str, prompts: Seq
     """Return a short hash over all code that `makers` depend on.
 
     Args:
-        makers: functions and classes of the package; whole modules, or their names where one cannot be imported
-            without an extra.
+        makers: functions and classes of the package; whole modules; or names where one cannot be imported without an
+            extra, of a module or "module:function".
         prompts: tasks of a language model (`prompts/`) that they may ask.
 
     Raises:
-        ModuleNotFoundError: for a module that does not exist.
+        ModuleNotFoundError: for a module or a function that does not exist.
     """
     found = dependencies(*map(_definition, makers))
     digest = hashlib.sha256()
@@ -250,7 +252,10 @@ def code_version(*makers: Callable[..., object] | ModuleType | str, prompts: Seq
 
 def _definition(maker: Callable[..., object] | ModuleType | str) -> Definition:
     if isinstance(maker, str):
-        return maker, ""
+        module, _, name = maker.partition(":")
+        if name and name not in _module(module).digests:
+            raise ModuleNotFoundError(f"{maker} is named as what makes an asset but does not exist")
+        return module, name
     if isinstance(maker, ModuleType):
         return maker.__name__, ""
     return maker.__module__, maker.__qualname__.partition(".")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import pmo_assets
+from pmo_assets.defs import versions
 from pmo_assets.defs.versions import code_version, dependencies
 from pmo_assets.pipeline.captions.steps import split_article_captions
 from pmo_assets.pipeline.figures.steps import locate_pdf_figures
@@ -72,9 +74,21 @@ def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path) -> None:
             "pipeline/dataset/rows.py", 'AUTOMATIC = "', 'AUTOMATIC = "another ', {"dataset_rows"},
         ),
         (
-            "pipeline/detection/detect.py", "NMS_IOU = 0.3", "NMS_IOU = 0.4", {"panel_detections", "image_detections"},
+            "records/defaults.py", "NMS_IOU: Final = 0.3", "NMS_IOU: Final = 0.4",
+            {"panel_detections", "image_detections"},
         ),
         ("storage/batches.py", '"source": source', '"source": str(source)', {"article_batch"}),
+        ("pipeline/captions/cascade.py", "if cascade.reader is None:", "if not cascade.reader:", {"subcaptions"}),
+        ("sources/source_files.py", '"O_NOCTTY", 0)', '"O_NOCTTY", 1)', {"article_packages"}),
+        (
+            "tables/quality.py", "caption_similarity = dy.Float64(min=0", "caption_similarity = dy.Float64(min=0.0",
+            {"figure_quality"},
+        ),
+        ("release/reports.py", "THUMBNAIL_SIDE = 640", "THUMBNAIL_SIDE = 641", {"dataset_report"}),
+        (
+            "training/architectures/torchvision_detectors.py", "SSD_SCALES = (0.05,", "SSD_SCALES = (0.06,",
+            {"panel_detector", "image_detector"},
+        ),
     ],
 )  # fmt: skip
 def test_a_changed_constant_makes_stale_exactly_what_depends_on_it(
@@ -97,6 +111,21 @@ def test_a_changed_data_file_makes_stale_what_reads_it(copy: Path) -> None:
 def test_a_module_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ModuleNotFoundError, match="nowhere"):
         code_version("pmo_assets.pipeline.nowhere")
+    with pytest.raises(ModuleNotFoundError, match="nothing"):
+        code_version("pmo_assets.pipeline.captions.steps:nothing")
+
+
+def test_what_several_imports_give_under_one_name_counts_whole() -> None:
+    text = """
+def made(kind):
+    if kind:
+        from pmo_assets.records.geometry import area as measure
+    else:
+        from pmo_assets.records.geometry import width as measure
+    return measure
+"""
+    found = versions._imports(ast.parse(text))["measure"]
+    assert found == [("pmo_assets.records.geometry", "area"), ("pmo_assets.records.geometry", "width")]
 
 
 def test_what_an_asset_depends_on_is_read_from_what_it_names() -> None:

@@ -70,6 +70,7 @@ subcaptions = article_table(
     step=split_article_captions,
     reads=["figures"],
     afterwards=_reread,
+    makers=[reread_captions],
     prompts=TASKS,
     pool="llm",
     resources=["chat"],

@@ -74,7 +74,7 @@ def _release_metadata(data_root: DataRoot, release: Release) -> dict[str, Any]:
     owners=OWNERS,
     kinds={"parquet", "huggingface"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(write_release),
+    code_version=code_version(select_articles, write_release),
     check_specs=[
         dg.AssetCheckSpec(
             checks.UNIQUE_IDS, asset="pubmed_ophtha", description="No panel id occurs twice.", blocking=True
@@ -116,7 +116,7 @@ def pubmed_ophtha(
     owners=OWNERS,
     kinds={"html"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(write_report),
+    code_version=code_version(select_articles, write_gallery, write_report),
 )
 def dataset_report(
     data_root: dg.ResourceParam[DataRoot], tables: dg.ResourceParam[Tables], settings: dg.ResourceParam[Settings]

@@ -100,7 +100,7 @@ def _need_torch() -> None:
     owners=OWNERS,
     kinds={"coco"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(write_synthetic_shards),
+    code_version=code_version(pool_pictures, write_synthetic_shards),
 )
 def synthetic_figures(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Compound figures composed on real and random layouts, with exact boxes, in COCO format."""
@@ -135,7 +135,11 @@ def synthetic_figures(context: dg.AssetExecutionContext, config: ModelConfig) ->
             tags={"pmo/work": "pixels"},
             deps=["synthetic_figures"],
             description=text,
-            code_version=code_version("pmo_assets.training.loop.train_detector"),
+            code_version=code_version(
+                "pmo_assets.training.loop.train_detector",
+                "pmo_assets.training.architectures.export:export_detector",
+                write_annotated_data,
+            ),
         )
         for name, text in (
             ("panel_detector", "The figure network as detector of panels and identifiers."),
@@ -193,7 +197,9 @@ def figure_network(context: dg.AssetExecutionContext, config: ModelConfig) -> It
     kinds={"pytorch", "onnx"},
     tags={"pmo/work": "pixels"},
     pool="gpu",
-    code_version=code_version("pmo_assets.training.loop.train_marks"),
+    code_version=code_version(
+        "pmo_assets.training.loop.train_marks", "pmo_assets.training.architectures.export:export_marks", pool_pictures
+    ),
 )
 def mark_classifier(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """The network that says whether a mark points at a region of an image; its examples are drawn while it trains."""

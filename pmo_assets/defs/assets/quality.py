@@ -74,7 +74,7 @@ def _scored(
     owners=OWNERS,
     kinds={"polars", "parquet"},
     tags={"pmo/work": "facts"},
-    code_version=code_version(read_annotations),
+    code_version=code_version(Annotations, annotation_files, read_annotations, write_annotations),
     metadata={"dagster/column_schema": column_schema("annotations")},
 )
 def annotations(
@@ -171,7 +171,7 @@ def _quality_asset(
         owners=OWNERS,
         kinds={"polars", "parquet", "matplotlib"},
         tags={"pmo/work": "pixels"},
-        code_version=code_version(measure, scored_articles, write_measured),
+        code_version=code_version(schema_of(name), measure, scored_articles, write_measured),
         metadata={"dagster/column_schema": column_schema(name)},
     )
 
