@@ -3,7 +3,7 @@
     python benchmarks/score_articles.py [--shared ../shared] [--out FOLDER] [--ignore-xml]
 
 Runs `pmo article` in this process for each article of `annotations/`, writes its JSON to FOLDER and prints how it
-compares (`pipeline/evaluation`, the same numbers as `tools/score.py` there).
+compares (`quality/metrics`, the same numbers as `tools/score.py` there).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python benchmarks/score_detection.py [--shared ../shared] [--source both] [--no-pdf-hints] [--no-words]
 
 Every annotated figure is rendered from its article's PDF at its true box; the hints (embedded bitmaps, live text) come
-from the page, the caption's identifiers from the truth. Predictions are scored as annotations (`pipeline/evaluation`);
+from the page, the caption's identifiers from the truth. Predictions are scored as annotations (`quality/metrics`);
 class-agnostic image AP and the time per figure are added. Errors of figure location and of caption splitting are thus
 excluded: this measures detection alone.
 """

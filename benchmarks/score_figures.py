@@ -2,7 +2,7 @@
 
     python benchmarks/score_figures.py [--shared ../shared] [--no-render] [--overlays FOLDER] [ARTICLE ...]
 
-Every article is extracted twice, with its JATS XML and without. The annotated ones are scored (`pipeline/evaluation`,
+Every article is extracted twice, with its JATS XML and without. The annotated ones are scored (`quality/metrics`,
 its figure lines); over all articles the share of `<fig>` entries that were located, the misses with
 their reasons, and pages per second are printed. `--overlays` writes a page picture for each figure that overlaps its
 truth by less than 0.9: truth green, found red, caption blue.

@@ -29,7 +29,7 @@ from pmo_assets.sources.source_files import (
 
 @dataclass(frozen=True)
 class LocalFolder:
-    """Packages in the subfolders of a folder, in either shape of `pipeline.articles.packages`, or one package."""
+    """Packages in the subfolders of a folder, in either shape of `sources.package_folders`, or one package."""
 
     folder: Path
 
