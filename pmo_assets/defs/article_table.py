@@ -170,6 +170,7 @@ def article_table(
     checks: Sequence[BatchCheck] = (),
     prompts: Sequence[str] = (),
     kinds: Sequence[str] = (),
+    pixels: bool = False,
     pool: str | None = None,
     workers: str = "workers",
     threads: int | None = None,
@@ -191,6 +192,7 @@ def article_table(
         checks: what the asset evaluates (`pmo_assets.defs.checks`).
         prompts: tasks of a language model that may be asked; their content counts for the code version.
         kinds: what it is made with, shown as icons, besides Polars and Parquet.
+        pixels: the summary reads pictures; a step that does says so by its parameters.
         pool: concurrency pool (`dagster.yaml`).
         workers: the resource that runs the step: `workers` or `detector_workers`.
         threads: run the step in so many threads of this process instead: for waiting on a network.
@@ -212,7 +214,7 @@ def article_table(
         checks=checks,
         pool=pool,
         ins={table: dg.AssetIn() for table in reads},
-        pixels=any(parameter.endswith(PIXELS_SUFFIX) for parameter in parameters),
+        pixels=pixels or any(parameter.endswith(PIXELS_SUFFIX) for parameter in parameters),
         resources={*_RESOURCES, workers, *resources},
     )
     def asset(context: dg.AssetExecutionContext, **tables: pl.DataFrame) -> dg.MaterializeResult[StageResult]:

@@ -28,6 +28,7 @@ class Made:
         tally: what its step counted.
         settings: options of the run.
         context: of the run, for resources.
+        metadata: of the materialisation, as far as `afterwards` has said.
     """
 
     tables: Mapping[str, pl.DataFrame]

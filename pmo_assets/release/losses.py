@@ -17,7 +17,7 @@ _FIGURE_STAGES = (
     "subcaptions", "panel_detections", "panel_captions", "image_detections", "panel_assembly", "panels"
 )  # fmt: skip
 _READ = (
-    "article_batch", "article_packages", "articles", "pdf_figures", "figures", *_FIGURE_STAGES
+    "article_batch", "article_packages", "articles", "pdf_figures", "figures", *_FIGURE_STAGES, "dataset_rows"
 )  # fmt: skip
 _MOST_REASONS = 3
 
@@ -120,12 +120,15 @@ def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
             _not_going_on(read["article_packages"], read["articles"], rejections["articles"]),
         ),
         "pdf_figures": (selected, _without(selected, ids["pdf_figures"])),
+        "figures": (ids["pdf_figures"].unique(), _without(ids["pdf_figures"].unique(), ids["figures"])),
     }
     losses = [_article_loss(stage, *series, _whole(rejections[stage])) for stage, series in lost.items()]
     losses.append(_not_located(read["figures"], rejections["pdf_figures"]))
     losses += [_figure_loss(stage, read["figures"], read[stage], rejections[stage]) for stage in _FIGURE_STAGES]
+    not_rows = _whole(rejections["dataset_rows"])["article_id"].unique()
+    losses.append(_article_loss("dataset_rows", ids["panels"].unique(), not_rows, _whole(rejections["dataset_rows"])))
     everything = pl.concat(rejections.values())
-    survived = ids["panels"].unique()
+    survived = _without(ids["panels"].unique(), not_rows)
     early = pl.concat([series for _, series in lost.values()])
     late = everything.filter(pl.col("article_id").is_in(ids["figures"].implode()))["article_id"]
     gone = _without(pl.concat([early, late]), survived).unique()

@@ -33,6 +33,7 @@ SCHEMAS: dict[str, type[dy.Schema]] = {"subcaptions": Subcaptions}
 
 
 def subcaption_rows(figure: Mapping[str, Any], split: CaptionSplit) -> list[Row]:
+    """Return the rows of `subcaptions` of a figure's caption, one per panel that it names."""
     shared = {
         "confidence": split.confidence,
         "reasons": list(split.reasons),

@@ -107,6 +107,7 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
                 "authors": [],
                 "title": given.get("title"),
                 "stated_by": [{"fact": "doi", "source": given.get("doi_source", "XML")}] if given["doi"] else [],
+                "xml_figures": [],
                 "has_xml": given.get("has_xml", False),
                 "has_pdf": True,
                 "relevant": True,

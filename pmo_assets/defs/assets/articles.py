@@ -47,6 +47,7 @@ article_packages = article_table(
     reads=["article_batch"],
     threads=FETCH_THREADS,
     checks=[checks.rejected_share()],
+    summary=lambda made: {"articles": len(made.rows)},
 )
 
 

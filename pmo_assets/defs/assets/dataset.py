@@ -25,7 +25,9 @@ ALL_BATCHES = dg.AllPartitionMapping()
 
 
 def _accounted(made: Made) -> Mapping[str, int]:
-    return {"panels": made.tables["panels"].height, "rows": len(made.rows), "left_out": made.tally.total()}
+    panels = made.tables["panels"]
+    rejected = checks.rejected_rows(panels, made.rejections)
+    return {"panels": panels.height, "rows": len(made.rows), "left_out": made.tally.total(), "rejected": rejected}
 
 
 def _summary(made: Made) -> Mapping[str, Any]:

@@ -46,12 +46,24 @@ figure_matches = article_table(
     summary=lambda made: {"pairs": len(made.rows), "accepted": sum(row["accepted"] for row in made.rows)},
 )
 
+
+def _accounted(made: Made) -> Mapping[str, int]:
+    located = made.tables["pdf_figures"]
+    lost = {item.article_id for item in made.rejections}
+    return {
+        "located": located.height,
+        "figures": len(made.rows),
+        "rejected": located.filter(pl.col("article_id").is_in(list(lost))).height,
+    }
+
+
 figures = article_table(
     "figures",
     group=GROUP,
     step=join_article_figures,
     reads=["pdf_figures", "figure_matches", "package_figures"],
-    checks=[checks.row_count(lambda made: {"located": made.tables["pdf_figures"].height, "figures": len(made.rows)})],
+    checks=[checks.row_count(_accounted)],
+    pixels=True,
     summary=lambda made: {
         "matched": sum(row["matched"] for row in made.rows),
         "multi_page": sum(row["is_multi_page"] for row in made.rows),

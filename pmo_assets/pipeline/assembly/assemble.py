@@ -10,19 +10,19 @@ from pmo_assets.records.panels import PanelContent
 
 
 def panel_contents(
-    members: Sequence[Sequence[Box]], content_boxes: Sequence[Box], images: Sequence[Box]
+    members: Sequence[Sequence[tuple[int, Box]]], content_boxes: Sequence[Box], images: Sequence[Box]
 ) -> tuple[PanelContent, ...]:
     """Return what images each panel of a figure holds, same order.
 
     Args:
-        members: per panel the boxes of the panel detections that it is made of.
+        members: per panel the panel detections that it is made of, number among the figure's panels and box.
         content_boxes: per panel the box of what was assigned to it so far.
         images: boxes of the figure's images. All boxes are normalised to the figure.
     """
-    # Panels in the order of detection: of two that hold an image equally well the first one gets it.
-    detections = [(place, box) for place, boxes in enumerate(members) for box in boxes]
-    owners = assigned_to_panels(images, [box for _, box in detections])
-    places = [None if owner is None else detections[owner][0] for owner in owners]
+    # In the order of detection: of two that hold an image equally well the first one gets it.
+    detections = sorted((number, place, box) for place, parts in enumerate(members) for number, box in parts)
+    owners = assigned_to_panels(images, [box for _, _, box in detections])
+    places = [None if owner is None else detections[owner][1] for owner in owners]
     contents = []
     for place, box in enumerate(content_boxes):
         own = tuple(number for number, owner in enumerate(places) if owner == place)

@@ -59,15 +59,15 @@ def caption_article_panels(
 
 def assemble_figure(panel_rows: Sequence[Mapping[str, Any]], image_rows: Sequence[Mapping[str, Any]]) -> list[Row]:
     """Put images on a figure's panels: rows of `panel_assembly` made of rows of `panel_captions`."""
-    panels, images = sorted(panel_rows, key=lambda row: row["ordinal"]), in_detection_order(image_rows)
+    images = in_detection_order(image_rows)
     contents = panel_contents(
-        [[as_box(member["box"]) for member in row["members"]] for row in panels],
-        [as_box(row["content_box"]) for row in panels],
+        [[(member["ordinal"], as_box(member["box"])) for member in row["members"]] for row in panel_rows],
+        [as_box(row["content_box"]) for row in panel_rows],
         [as_box(row["box"]) for row in images],
     )
     return [
         {**row, "content_box": list(content.content_box), "images": [panel_image(images[i]) for i in content.images]}
-        for row, content in zip(panels, contents, strict=True)
+        for row, content in zip(panel_rows, contents, strict=True)
     ]
 
 

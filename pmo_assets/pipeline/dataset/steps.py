@@ -35,9 +35,10 @@ def make_dataset_rows(
         specialty: says which image types a panel must hold.
         min_caption_confidence: least confidence of the caption's split, 0..1.
     """
+    shown = {row["image_cluster_id"] for row in panels}
     rows, left_out = dataset_rows(
         (record_of(Panel, row) for row in panels),
-        {row["image_cluster_id"]: record_of(Figure, row) for row in figures},
+        {row["image_cluster_id"]: record_of(Figure, row) for row in figures if row["image_cluster_id"] in shown},
         record_of(ArticleCredit, article),
         image_types=specialty.image_types,
         min_caption_confidence=min_caption_confidence,
