@@ -9,7 +9,7 @@ MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-llm test-models lint format documents constraints clean
+.PHONY: help demo dev test test-faults test-llm test-models lint format documents constraints clean mutants readme
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ $(MODELS_STAMP): pyproject.toml constraints.txt
 test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyTorch
 	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/training pmo_assets_tests/pipeline/detection \
 	  pmo_assets_tests/defs/test_models.py
+
+mutants: $(STAMP) ## Turn random rules of the pipeline round and see whether a test notices: about an hour (MUTANTS="--rooms figures --seed 1")
+	$(BIN)/python benchmarks/mutants.py --count 200 --boundaries 40 $(MUTANTS)
 
 lint: $(STAMP) ## Check style, types, and which room imports which
 	$(BIN)/ruff check .
