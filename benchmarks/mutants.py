@@ -81,7 +81,8 @@ class Mutant:
         text: what stands there instead.
         kind: comparison, condition, sign, and/or, arithmetic or boundary.
         line: of the change, from 1.
-        function: first line of the outermost function around it (decorators included); None outside of functions.
+        function: first line of the outermost function around it (decorators included); None outside of functions, and
+            where every test counts because answers are cached.
     """
 
     module: str
@@ -192,7 +193,8 @@ class _Places(ast.NodeVisitor):
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         outer = self.function
-        if outer is None:
+        cached = any("cache" in ast.unparse(decorator) for decorator in node.decorator_list)
+        if outer is None and not cached:  # what is kept is only called by the first test
             self.function = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         self.visit(node.args)
         for statement in node.body:
@@ -429,7 +431,6 @@ class Recorder:
         self.names: dict[CodeType, tuple[str, int] | None] = {}
         self.now = ""
         threading.settrace(self.trace)
-        sys.settrace(self.trace)
 
     def trace(self, frame: FrameType, event: str, argument: object) -> None:
         code = frame.f_code
@@ -444,10 +445,12 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         self.now = item.nodeid.split("::")[0]  # fixtures may be of the whole file
+        sys.settrace(self.trace)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
         self.now = item.nodeid
+        sys.settrace(self.trace)  # again: what a test runs may have taken it away
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
