@@ -156,7 +156,7 @@ def _cited(tokens: Tokens, index: int) -> bool:
 def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
     """A mention in brackets: "(A)", "((a), (b))", "(a) and (b)", "(A)-(C)", "(image C)", "(C, 200x)", "(left)"."""
     closing = tokens.partners[index]
-    if closing < 0 or closing == index + 1 or _cited(tokens, index):
+    if closing < 0 or _cited(tokens, index):
         return None
     texts = tokens.texts
     inner = index + 1
@@ -171,8 +171,6 @@ def _bracket_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> M
         classed = index > 0 and texts[index - 1].lower() in _CLASS_NOUNS
         if classed and all(first.isdigit() or first.lower() in ROMAN_RANK for first, _ in items):
             return None  # "stage (II)"
-        if all(first.isdigit() for first, _ in items) and inner == index + 1:
-            return _made(tokens, items, Form.BRACKETS, (index, closing), sentence_starts)
         return _extended(tokens, items, index, closing, sentence_starts)
     place_items, place_end, _ = parsed_places(tokens, index + 1, closing)
     if place_items and (place_end == closing or texts[place_end] in {",", ";", ":"}):

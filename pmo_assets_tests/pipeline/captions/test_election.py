@@ -39,3 +39,33 @@ def test_the_series_of_a_caption(caption: str, expected: tuple[Series, tuple[str
 
 def test_an_outer_list_is_preferred_to_the_lists_inside_it() -> None:
     assert series_of("(A) X: (i) a, (ii) b. (B) Y: (i) c, (ii) d.") == (Series.UPPER, ("A", "B"))
+
+
+@pytest.mark.parametrize(
+    ("caption", "restarts"),
+    [
+        ("(A) X. (B) Y.", 0),
+        ("(A) X. (B) Y. (A) Z.", 1),
+        ("(A, B) X. (B) Y. (A) Z. (C) U. (A) V.", 2),
+        ("(A) X seen in (B). (B) Y seen in (A).", 0),  # only what opens a clause is a head
+    ],
+)
+def test_heads_that_go_back_are_counted(caption: str, restarts: int) -> None:
+    found = elected_series(mentions(tokenized(caption)), ())
+    assert found is not None
+    assert found.restarts == restarts
+
+
+def test_the_series_that_agrees_best_with_the_figure_is_taken() -> None:
+    caption = "(i) X. (ii) Y. (iii) Z. (a–f) W."
+    assert series_of(caption, ("a", "b", "i", "ii", "iii")) == (Series.ROMAN, ("i", "ii", "iii"))
+    assert series_of(caption, tuple("abcdef")) == (Series.LOWER, tuple("abcdef"))
+
+
+def test_parts_that_the_series_lacks_belong_to_their_panel() -> None:
+    found = elected_series(mentions(tokenized("(a) X. (a1) Y. (b) Z. (c) U.")), ())
+    assert found is not None
+    assert found.identifiers == ("a", "b", "c")
+    assert [naming.identifiers for naming in found.mentions] == [("a",), ("a",), ("b",), ("c",)]
+    assert [bool(naming.mention.cuts) for naming in found.mentions] == [True, False, True, True], "its name stays"
+    assert found.rivals == 0
