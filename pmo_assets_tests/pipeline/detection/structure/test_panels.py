@@ -8,7 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.detect import detect_panels
-from pmo_assets.pipeline.detection.structure.panels import picture_boxes
+from pmo_assets.pipeline.detection.structure.gutters import QUALITY, Canvas, Gutter, Rect, Region, canvas_of
+from pmo_assets.pipeline.detection.structure.panels import (
+    FORCED,
+    Part,
+    cut_value,
+    direction,
+    forced_partition,
+    frontier_value,
+    frontiers,
+    holds,
+    lies_along,
+    partition_cost,
+    picture_boxes,
+    sides_of,
+    split_evenly,
+)
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, contains, intersection, iou, union_box
@@ -145,3 +160,169 @@ def test_any_hints_give_disjoint_panels_inside_the_figure(count: int, seed: int,
 
 def test_an_empty_figure_has_no_panels() -> None:
     assert detect_panels(FigureView(np.zeros((0, 0, 3), np.uint8))) == ()
+
+
+def canvas_with(*blocks: Rect, glyph: int = 20) -> Canvas:
+    """A canvas of 400 x 300 with black blocks."""
+    figure = paper(400, 300)
+    for left, top, right, bottom in blocks:
+        figure[top:bottom, left:right] = 0
+    return canvas_of(figure, glyph=glyph / 400)
+
+
+MARK: Rect = (10, 10, 30, 30)
+
+
+def cost_of(block: Rect, mark: Rect = MARK, below: bool = False, trust: float = 1.0) -> float:
+    """The cost of one part: the figure's left half, with a block and a mark."""
+    return partition_cost(canvas_with(block, mark), {0: Part((0, 0, 200, 300), trust)}, {0: [mark]}, below)
+
+
+def test_a_good_partition_has_content_sure_cuts_and_marks_where_they_belong() -> None:
+    picture = (10, 40, 190, 290)
+    assert cost_of(picture) == 0, "the mark is at the top"
+    assert cost_of(picture, trust=0.5) == 3
+    assert cost_of(picture, below=True) == 8, "far from the bottom, but no farther than eight letters"
+    assert cost_of((10, 40, 190, 190), mark=(10, 200, 30, 220), below=True) == 0
+    assert cost_of((10, 40, 190, 100), mark=(10, 10, 30, 30), below=True) == pytest.approx(70 / 20)
+    assert cost_of((10, 60, 190, 290), mark=(10, 100, 30, 120)) == pytest.approx(40 / 20)
+
+
+def test_a_part_with_hardly_more_than_its_mark_is_no_panel() -> None:
+    assert cost_of((10, 10, 60, 40)) == 10, "smaller than four marks"
+    assert cost_of((10, 40, 28, 290)) == 0
+    assert cost_of((100, 40, 115, 55)) == 10, "nothing but letters"
+
+
+def test_a_cut_is_best_wide_and_next_to_the_marks() -> None:
+    canvas = canvas_with()
+    marks: tuple[dict[int, list[Rect]], ...] = ({0: [(10, 100, 30, 120)]}, {1: [(10, 160, 30, 180)]})
+
+    def value(start: int, stop: int, below: bool, axis: int = 1) -> float:
+        return cut_value(canvas, Gutter(axis, start, stop, "clear"), *marks, below=below)
+
+    assert value(120, 130, True) == pytest.approx(0.5)
+    assert value(140, 150, True) == pytest.approx(0.5 - 1)
+    assert value(150, 160, False) == pytest.approx(0.5)
+    assert value(130, 140, False) == pytest.approx(0.5 - 1)
+    assert value(0, 300, True) == 3
+    across: tuple[dict[int, list[Rect]], ...] = ({0: [(10, 10, 30, 30)]}, {1: [(200, 10, 220, 30)]})
+    cut = Gutter(0, 140, 160, "clear")
+    assert cut_value(canvas, cut, *across, below=True) == 1
+    assert cut_value(canvas, cut, *across, below=False) == pytest.approx(1 - 0.5 * 2)
+
+
+def test_a_cut_has_marks_on_both_sides_and_hits_none() -> None:
+    marks = {0: [(10, 10, 30, 30)], 1: [(100, 10, 120, 30)], 2: [(10, 100, 30, 120)]}
+
+    def sides(axis: int, at: int) -> tuple[list[int], list[int]] | None:
+        found = sides_of(Gutter(axis, at, at, "clear"), marks, slack=2)
+        return found and (sorted(found[0]), sorted(found[1]))
+
+    assert sides(0, 60) == ([0, 2], [1])
+    assert sides(1, 60) == ([0, 1], [2])
+    assert sides(0, 28) == ([0, 2], [1])
+    assert sides(0, 102) == ([0, 2], [1])
+    assert sides(0, 26) is None
+    assert sides(0, 110) is None
+    assert sides(0, 5) is None
+    assert sides(0, 300) is None
+
+
+def test_marks_without_any_border_are_parted_where_they_lie_farthest_apart() -> None:
+    canvas = canvas_with((0, 0, 400, 300))
+    beside = {0: [(10, 10, 30, 30)], 1: [(250, 20, 270, 40)]}
+    stacked = {0: [(10, 10, 30, 30)], 1: [(20, 200, 40, 220)]}
+    for places, below, first, second in (
+        (beside, False, (0, 0, 248, 300), (248, 0, 400, 300)),
+        (beside, True, (0, 0, 140, 300), (140, 0, 400, 300)),
+        (stacked, False, (0, 0, 400, 198), (0, 198, 400, 300)),
+        (stacked, True, (0, 0, 400, 32), (0, 32, 400, 300)),
+    ):
+        assert forced_partition(canvas, canvas.rect, places, below) == {0: Part(first, FORCED), 1: Part(second, FORCED)}
+    together = {0: [(10, 10, 30, 30)], 1: [(10, 10, 30, 30)]}
+    assert forced_partition(canvas, canvas.rect, together, True) == dict.fromkeys((0, 1), Part(canvas.rect, 0.2))
+
+
+def regions(axis: int, *spans: tuple[int, int]) -> Region:
+    """A node whose children fill spans along an axis."""
+    children = tuple(Region((a, 0, b, 100) if axis == 0 else (0, a, 100, b)) for a, b in spans)
+    first, last = spans[0][0], spans[-1][1]
+    return Region((first, 0, last, 100) if axis == 0 else (0, first, 100, last), children, 5.0, axis)
+
+
+def spans_of(options: list[list[Region]], axis: int) -> list[list[tuple[int, int]]]:
+    return [[(r.rect[axis], r.rect[axis + 2]) for r in option] for option in options]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_children_are_grouped_at_the_widest_gaps_or_evenly(axis: int) -> None:
+    row = regions(axis, (0, 100), (110, 210), (240, 340), (350, 450))
+    assert spans_of(frontiers(row, 1), axis) == [[(0, 450)]]
+    assert spans_of(frontiers(row, 2), axis)[0] == [(0, 210), (240, 450)]
+    assert spans_of(frontiers(row, 4), axis)[0] == [(0, 100), (110, 210), (240, 340), (350, 450)]
+    assert frontiers(row, 5) == []
+    pairs = regions(axis, (0, 100), (140, 240), (250, 350), (360, 460))
+    assert spans_of(frontiers(pairs, 2), axis) == [[(0, 240), (250, 460)], [(0, 100), (140, 460)]]
+
+
+def test_a_nested_grid_is_opened_as_far_as_the_number_asks() -> None:
+    left, right = (
+        Region((x, 0, x + 100, 100), (Region((x, 0, x + 100, 45)), Region((x, 55, x + 100, 100))), 10.0, 1)
+        for x in (0, 110)
+    )
+    tree = Region((0, 0, 210, 100), (left, right), 10.0, 0)
+    assert frontiers(tree, 2)[0] == [left, right]
+    assert frontiers(tree, 4) == [[*left.children, *right.children]]
+    assert [*left.children, right] in frontiers(tree, 3)
+    assert [left, *right.children] in frontiers(tree, 3)
+    assert frontiers(tree, 5) == []
+
+
+def test_even_parts_that_are_no_text_are_better() -> None:
+    even = [Region((0, 0, 100, 100)), Region((100, 0, 200, 100))]
+    assert frontier_value(even) == 0
+    assert frontier_value([Region((0, 0, 50, 100)), Region((50, 0, 200, 100))]) == pytest.approx(-0.5)
+    assert frontier_value([Region((0, 0, 100, 50)), Region((0, 50, 100, 200))]) == pytest.approx(-0.5)
+    assert frontier_value([even[0], Region((100, 0, 200, 100), text_only=True)]) == pytest.approx(-1.0)
+
+
+def test_parts_lie_along_an_axis_when_they_do_not_overlap_on_it() -> None:
+    parts = [Region((100, 0, 200, 100)), Region((0, 50, 100, 100))]
+    assert lies_along(parts, 0)
+    assert not lies_along(parts, 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "axis"),
+    [
+        (("left", "right"), 0),
+        (("Left column", "Right column"), 0),
+        (("top row", "bottom row"), 1),
+        (("above", "below"), 1),
+        (("upper left", "lower right"), None),
+        (("a", "b"), None),
+    ],
+)
+def test_words_of_place_say_along_which_axis(names: tuple[str, ...], axis: int | None) -> None:
+    assert direction(names) == axis
+
+
+def test_pictures_that_touch_are_split_evenly() -> None:
+    shades = [photograph(100, 100, k, low, low + 80) for k, low in enumerate((20, 140, 20))]
+    canvas = canvas_of(np.concatenate(shades, axis=1))
+    found = split_evenly(canvas, 3, None)
+    assert [part.rect for part in found] == [(0, 0, 100, 100), (100, 0, 200, 100), (200, 0, 300, 100)]
+    assert {part.trust for part in found} == {QUALITY["seam"]}
+    assert len(split_evenly(canvas, 3, 1)) == 1, "nothing lies one below the other"
+    turned = canvas_of(np.concatenate(shades, axis=0))
+    assert [part.rect[1] for part in split_evenly(turned, 3, 1)] == [0, 100, 200]
+    thin = canvas_of(np.concatenate([shades[0][:, :20], shades[1]], axis=1))
+    assert len(split_evenly(thin, 2, None)) == 1, "a strip is no panel"
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "held"), [(50, 50, True), (5, 50, False), (95, 50, False), (50, 5, False), (50, 95, False)]
+)
+def test_a_part_holds_what_is_centred_in_it(x: int, y: int, held: bool) -> None:
+    assert holds((10, 10, 90, 90), (x - 10, y - 10, x + 10, y + 10)) is held
