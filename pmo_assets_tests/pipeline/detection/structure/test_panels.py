@@ -273,7 +273,7 @@ def test_a_nested_grid_is_opened_as_far_as_the_number_asks() -> None:
     )
     tree = Region((0, 0, 210, 100), (left, right), 10.0, 0)
     assert frontiers(tree, 2)[0] == [left, right]
-    assert frontiers(tree, 4) == [[*left.children, *right.children]]
+    assert frontiers(tree, 4)[0] == [*left.children, *right.children]
     assert [*left.children, right] in frontiers(tree, 3)
     assert [left, *right.children] in frontiers(tree, 3)
     assert frontiers(tree, 5) == []
