@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pmo_assets.pipeline.detection import image_type
 from pmo_assets.pipeline.detection.image_type import (
     FEATURES,
     classify_image_type,
@@ -19,7 +20,7 @@ from pmo_assets.pipeline.detection.image_type import (
     word_odds,
 )
 from pmo_assets.records.image_types import IMAGE_TYPES
-from pmo_assets_tests.pipeline.detection.drawing import fundus, oct_scan, paper, plot
+from pmo_assets_tests.pipeline.detection.drawing import Picture, fundus, oct_scan, paper, photograph, plot
 
 
 def test_a_drawn_fundus_is_cfp() -> None:
@@ -126,3 +127,96 @@ def test_pixels_and_network_that_agree_are_followed(pixels: list[float], shares:
     assert joined.sum() == pytest.approx(1)
     if own.argmax() == int(np.argmax(shares)):
         assert joined.max() == pytest.approx(joined[own.argmax()])
+
+
+def measures(picture: Picture) -> dict[str, float]:
+    """The measures of a picture by name."""
+    return dict(zip(FEATURES, picture_features(picture).tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("hue", "saturation", "expected"),
+    [
+        (0, 0.8, {"warm"}),
+        (20, 0.8, {"warm", "orange"}),
+        (20, 0.3, {"warm"}),
+        (44, 0.8, {"warm"}),
+        (60, 0.8, set()),
+        (100, 0.8, {"green"}),
+        (200, 0.8, {"blue"}),
+        (300, 0.8, set()),
+        (350, 0.8, {"warm"}),
+        (20, 0.05, {"grey"}),
+    ],
+)
+def test_a_colour_counts_for_its_name(hue: int, saturation: float, expected: set[str]) -> None:
+    patch = np.asarray([[[hue // 2, round(255 * saturation), 200]]], dtype=np.uint8)
+    found = measures(np.full((60, 60, 3), cv2.cvtColor(patch, cv2.COLOR_HSV2RGB)[0, 0], np.uint8))
+    assert {name for name in ("warm", "orange", "green", "blue", "grey") if found[name] > 0.99} == expected
+    assert all(found[name] < 0.01 for name in {"warm", "orange", "green", "blue", "grey"} - expected)
+    assert found["saturation"] == pytest.approx(saturation, abs=0.01)
+    assert found["top_colour"] == 1
+
+
+@pytest.mark.parametrize("corner", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_each_corner_counts(corner: tuple[int, int]) -> None:
+    picture = paper(100, 100, colour=200)
+    rows, columns = (slice(0, 20) if side == 0 else slice(80, 100) for side in corner)
+    picture[rows, columns] = 0
+    found = measures(picture)
+    assert found["corner_dark"] == 0.25
+    assert found["rim_dark"] == pytest.approx(0.1, abs=0.01)
+    assert found["black"] == pytest.approx(0.04, abs=0.005)
+    assert found["top_dark"] == pytest.approx(0.2 if corner[0] == 0 else 0, abs=0.02)
+    assert found["bottom_dark"] == pytest.approx(0.2 if corner[0] == 1 else 0, abs=0.02)
+
+
+def test_layers_lie_across_and_a_field_is_round() -> None:
+    stripes = paper(200, 100, colour=20)
+    stripes[10:30] = 220
+    found = measures(stripes)
+    assert found["log_aspect"] == pytest.approx(np.log(2))
+    assert found["layered"] == pytest.approx(1, abs=0.02)
+    assert found["band_height"] == pytest.approx(0.2, abs=0.02)
+    assert found["rows_varied"] > 0.3 > 0.001 > found["columns_varied"]
+    assert found["edges_across"] > 0.01 > found["edges_down"]
+    turned = measures(np.ascontiguousarray(stripes.transpose(1, 0, 2)))
+    assert turned["layered"] == pytest.approx(-1, abs=0.02)
+    assert turned["log_aspect"] == pytest.approx(-np.log(2))
+    assert turned["edges_down"] == pytest.approx(found["edges_across"])
+    assert turned["edges"] == pytest.approx(found["edges"], abs=0.002)
+    assert measures(fundus())["round_field"] > 0.9
+    assert measures(255 - fundus())["round_field"] < 0
+
+
+def test_shares_and_means_of_two_colours() -> None:
+    picture = paper(100, 100, colour=0)
+    picture[:70] = (200, 150, 50)
+    found = measures(picture)
+    assert found["top_colour"] == pytest.approx(0.7, abs=0.02)
+    assert found["second_colour"] == pytest.approx(0.3, abs=0.02)
+    assert found["red_over_green"] == pytest.approx(50 / 255, abs=0.01)
+    assert found["green_over_blue"] == pytest.approx(100 / 255, abs=0.01)
+    assert found["warm"] == pytest.approx(1, abs=0.02), "of what is lit"
+    assert found["white"] == 0
+    grey = paper(100, 100, colour=255)
+    grey[:40] = 0
+    found = measures(grey)
+    assert (found["median"], found["white"]) == (1, pytest.approx(0.6, abs=0.02))
+    assert found["contrast"] == pytest.approx(np.sqrt(0.24), abs=0.01)
+    assert measures(photograph(100, 100))["fine"] < measures(oct_scan(100, 100))["fine"]
+
+
+@pytest.mark.parametrize(
+    ("pixels", "expected"), [([0.5, 0.45, 0.03, 0.02], None), ([0.02, 0.6, 0.2, 0.18], 1), ([0.1, 0.1, 0.1, 0.7], 3)]
+)
+def test_close_scores_leave_the_type_open(
+    pixels: list[float], expected: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(image_type, "pixel_scores", lambda crop: np.asarray(pixels))
+    decision = classify_image_type(fundus())
+    assert decision.image_type == (None if expected is None else IMAGE_TYPES[expected])
+    assert ("too close" in decision.reason) is (expected is None)
+    assert sum(decision.scores.values()) == pytest.approx(1, abs=1e-5)
+    assert decision.score == max(decision.scores.values())
+    assert list(decision.scores) == list(IMAGE_TYPES)

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pymupdf
 import pytest
 
-from pmo_assets.pipeline.detection.structure.identifiers import find_identifiers, is_positional, parse_identifier
+from pmo_assets.pipeline.detection.structure.gutters import Rect
+from pmo_assets.pipeline.detection.structure.identifiers import (
+    Identifier,
+    alignment,
+    consistent_set,
+    find_identifiers,
+    is_positional,
+    live_candidates,
+    one_height,
+    parse_identifier,
+    sequence_names,
+)
 from pmo_assets.pipeline.detection.structure.panels import structure_canvas
 from pmo_assets.records.detections import FigureView
 from pmo_assets_tests.pipeline.detection.drawing import Picture, live_text, paper, paste, photograph
@@ -105,3 +118,114 @@ def test_a_single_matching_letter_is_no_evidence() -> None:
     figure = typeset([("A", 12, 30), ("w", 160, 30)], "helv")
     view = FigureView(figure, caption_identifiers=("A", "B"))
     assert find_identifiers(view, structure_canvas(view, solid=False))[1] == [[], []]
+
+
+FIRST: Rect = (10, 10, 30, 30)
+
+
+@pytest.mark.parametrize(
+    ("rect", "others", "value"),
+    [
+        (FIRST, [], 0.0),
+        ((100, 10, 120, 30), [FIRST], 1.5),  # in its row
+        ((10, 100, 30, 120), [FIRST], 1.4),  # in its column
+        ((25, 100, 33, 120), [FIRST], 1.4),  # right edges
+        ((100, 30, 120, 35), [FIRST], 0.75),  # bottoms, but smaller
+        ((100, 10, 140, 50), [FIRST], 1.0),  # tops, but larger
+        (FIRST, [(100, 10, 120, 30)], 1.0),  # before the one before
+        ((25, 10, 45, 30), [FIRST], 0.5),  # beside it
+        ((200, 200, 220, 220), [FIRST], 1.0),  # anywhere
+        ((200, 10, 220, 30), [FIRST, (100, 100, 120, 120)], 1.5),
+        ((100, 100, 120, 120), [FIRST, (200, 100, 220, 120)], 1.0),
+        ((104, 104, 124, 124), [FIRST, (100, 100, 120, 120), (10, 200, 30, 220)], 0.9),
+    ],
+)
+def test_places_fit_that_line_up_in_reading_order(rect: Rect, others: list[Rect], value: float) -> None:
+    assert alignment(rect, others, 5) == pytest.approx(value)
+
+
+def place(name: str, rect: Rect, score: float = 0.9) -> Identifier:
+    return Identifier(name, rect, "plain dark", "glyph", score)
+
+
+def box(x: int, y: int, height: int = 20) -> Rect:
+    return (x, y, x + height, y + height)
+
+
+def test_of_several_places_those_are_taken_that_line_up() -> None:
+    row = [place("A", box(10, 10)), place("B", box(210, 10)), place("C", box(10, 210))]
+    stray = [place("A", box(333, 77)), place("B", box(91, 140), 0.95), place("b", box(410, 10), 1.0)]
+    for order in ([*stray, *row], [*row, *stray]):
+        assert consistent_set(order, ("A", "B", "C"), 5) == [[found] for found in row]
+    assert consistent_set(stray, ("B", "D"), 5) == [[stray[1]], []]
+    assert consistent_set(stray[2:], ("B",), 5) == [[stray[2]]], "the other case where there is none of its own"
+
+
+def test_numbered_parts_stand_for_their_letter_and_words_have_none() -> None:
+    parts = [place("a1", box(10, 10)), place("a2", box(110, 10)), place("b", box(210, 10)), place("step1", box(9, 99))]
+    assert consistent_set(parts, ("a", "b"), 5) == [parts[:2], [parts[2]]]
+    assert consistent_set([place("11", box(10, 10))], ("1",), 5) == [[]]
+
+
+def test_identifiers_of_a_figure_have_one_height() -> None:
+    small = [place("a", box(10, 10, 14)), place("b", box(110, 10, 20))]
+    large = [place("a", box(10, 200, 60)), place("c", box(300, 10, 40))]
+    assert one_height([*large, *small], ("a", "b", "c")) == small
+    assert one_height([*small, *large, place("d", box(9, 9, 61))], ("a", "d")) == [large[0], place("d", box(9, 9, 61))]
+    assert one_height([], ("a",)) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "sequence"),
+    [("abc", "abc"), ("ABCabcd", "abcd"), ("bc", ""), ("a", ""), ("acd", ""), ("", ""), ("BAD", "AB")],
+)
+def test_a_sequence_begins_at_its_first_letter_and_has_two(names: str, sequence: str) -> None:
+    assert sequence_names([place(name, FIRST) for name in names]) == tuple(sequence)
+
+
+def test_numerals_are_a_sequence_too() -> None:
+    assert sequence_names([place(name, FIRST) for name in ("i", "ii", "iii", "v")]) == ("i", "ii", "iii")
+
+
+def live(pieces: list[tuple[str, int, int]], wanted: tuple[str, ...], bold: bool = False) -> FigureView:
+    """White paper with printed texts."""
+    figure = paper(600, 300)
+    texts = [live_text(figure, text, x, y) for text, x, y in pieces]
+    return FigureView(figure, (), tuple(replace(t, bold=bold) for t in texts), wanted)
+
+
+def test_words_of_the_caption_are_found_but_for_places_and_short_ones() -> None:
+    view = live(
+        [("Control", 10, 10), ("left", 200, 10), ("OD", 400, 10), ("other", 10, 200)], ("Control", "left", "OD")
+    )
+    found = live_candidates(view, structure_canvas(view, solid=False))
+    assert [(c.name, c.style, c.score) for c in found] == [("Control", "word", 0.9)]
+
+
+def test_an_identifier_before_text_ends_at_the_space() -> None:
+    view = live([("(b) Tessellated retina", 10, 10)], ("a", "b"))
+    (found,) = live_candidates(view, structure_canvas(view, solid=False))
+    alone = live([("(b)", 10, 10)], ("a", "b"))
+    (whole,) = live_candidates(alone, structure_canvas(alone, solid=False))
+    assert found.rect[:2] == whole.rect[:2]
+    assert abs(found.rect[2] - whole.rect[2]) <= 4
+    assert found.style.startswith("brackets")
+    assert whole.score == 0.95
+
+
+def test_plain_letters_need_bold_type_where_no_caption_names_them() -> None:
+    pieces = [("A", 10, 10), ("B", 310, 10)]
+    for bold in (True, False):
+        view = live(pieces, (), bold)
+        assert find_identifiers(view, structure_canvas(view, solid=False))[0] == (("A", "B") if bold else ())
+    twice = live([*pieces, ("A", 10, 200)], (), True)
+    assert find_identifiers(twice, structure_canvas(twice, solid=False))[0] == (), "each is printed once"
+
+
+def test_the_style_with_most_names_is_taken() -> None:
+    view = live([("(a)", 10, 10), ("(b)", 310, 10), ("a", 10, 200), ("c", 500, 250)], ("a", "b"))
+    _, places = find_identifiers(view, structure_canvas(view, solid=False))
+    assert [p[0].style.split()[0] for p in places] == ["brackets", "brackets"]
+    assert find_identifiers(live([], ("left", "right")), structure_canvas(view, solid=False)) == (
+        ("left", "right"), [[], []],
+    )  # fmt: skip
