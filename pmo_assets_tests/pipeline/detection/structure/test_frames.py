@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.detection.structure.frames import framed_grid
+from pmo_assets.pipeline.detection.structure.frames import _are_neighbours, _shared, drawn_frames, framed_grid
 from pmo_assets.pipeline.detection.structure.gutters import Rect, canvas_of
 from pmo_assets.pipeline.detection.structure.images import structure_images
 from pmo_assets.records.detections import FigureView, PanelDetection
@@ -109,3 +110,67 @@ def test_evenly_painted_icons_of_one_size_are_no_photographs() -> None:
         figure[340:344, left + 90 : left + 340] = 0
     cv2.rectangle(figure, (1250, 250), (1500, 450), (40, 60, 160), 4)
     assert len(structure_images(FigureView(figure), WHOLE)) == 1, "one drawing"
+
+
+def frame(figure: Picture, rect: Rect, missing: str = "") -> None:
+    """Draw a border two pixels thick, without some of its sides."""
+    left, top, right, bottom = rect
+    sides = {
+        "top": (left, top, right, top + 2),
+        "bottom": (left, bottom - 2, right, bottom),
+        "left": (left, top, left + 2, bottom),
+        "right": (right - 2, top, right, bottom),
+    }
+    for name, (x0, y0, x1, y1) in sides.items():
+        if name != missing:
+            figure[y0:y1, x0:x1] = 0
+
+
+@pytest.mark.parametrize("missing", ["", "top", "bottom", "left", "right"])
+def test_a_frame_has_four_sides(missing: str) -> None:
+    figure = paper(300, 260)
+    frame(figure, (20, 30, 220, 180), missing)
+    found = drawn_frames(canvas_of(figure), (10, 10, 290, 250), 60)
+    assert found == ([] if missing else [(20, 30, 220, 180)])
+
+
+@pytest.mark.parametrize(("second", "found"), [
+    ((130, 20, 230, 120), True),
+    ((130, 24, 230, 124), True),
+    ((130, 30, 230, 130), False),  # shifted
+    ((150, 20, 250, 120), False),  # far
+    ((130, 20, 222, 120), False),  # narrower
+    ((130, 20, 230, 112), False),  # lower
+])  # fmt: skip
+@pytest.mark.parametrize("turned", [False, True])
+def test_neighbours_are_alike_and_close(second: Rect, found: bool, turned: bool) -> None:
+    first: Rect = (20, 20, 120, 120)
+    if turned:
+        second = (second[1], second[0], second[3], second[2])
+    assert _are_neighbours(first, second) is found
+    assert _are_neighbours(second, first) is found
+
+
+@pytest.mark.parametrize("missing", ["top", "bottom", "left", "right"])
+@pytest.mark.parametrize("at", [0, 4, 8])
+def test_a_place_in_a_grid_needs_every_side_but_not_every_pixel(missing: str, at: int) -> None:
+    figure = paper(400, 400)
+    rects = [(20 + 120 * (k % 3), 20 + 120 * (k // 3), 130 + 120 * (k % 3), 130 + 120 * (k // 3)) for k in range(9)]
+    for k, rect in enumerate(rects):
+        frame(figure, rect, missing if k == at else "")
+    canvas = canvas_of(figure)
+    assert framed_grid(canvas, canvas.rect, 60) == [rect for k, rect in enumerate(rects) if k != at]
+    left, top = rects[at][:2]
+    frame(figure, rects[at])
+    figure[top : top + 2, left + 40 : left + 55] = 255  # a gap in its border
+    canvas = canvas_of(figure)
+    assert framed_grid(canvas, canvas.rect, 60) == rects
+
+
+def test_rectangles_share_more_than_their_borders() -> None:
+    assert _shared((0, 0, 100, 100), (50, 50, 150, 150))
+    assert not _shared((0, 0, 100, 100), (97, 0, 197, 100))
+    assert not _shared((0, 0, 100, 100), (0, 97, 100, 197))
+    assert not _shared((300, 300, 400, 400), (397, 300, 497, 400))
+    assert _shared((300, 300, 400, 400), (390, 390, 490, 490))
+    assert not _shared((300, 300, 400, 400), (100, 300, 200, 400))
