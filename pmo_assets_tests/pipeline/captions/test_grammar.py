@@ -1,0 +1,244 @@
+"""Captions that are hard to split, with the subcaptions that the grammar finds and what it is not sure of."""
+
+# ruff: noqa: E501 (a caption is a line)
+
+from __future__ import annotations
+
+import pytest
+
+from pmo_assets.pipeline.captions.split import split_caption
+
+CAPTIONS = """
+One vessel was chosen in the macula (b). We were interested in the part marked in red (c). The cut is shown in (d) and the rest is shown in (e)
+a |
+b | One vessel was chosen in the macula.
+c | We were interested in the part marked in red.
+d | The cut is shown in (d)
+e | The rest is shown in (e)
+? panel without text; identifier missing in the series; several identifiers after their text in one sentence
+
+Axial scan (a) demonstrating a lesion with surrounding edema. T1-weighted images showing (b) axial, (c) sagittal, and (d) coronal views of the mass.
+a | Axial scan demonstrating a lesion with surrounding edema.
+b | T1-weighted images showing axial views of the mass.
+c | T1-weighted images showing sagittal views of the mass.
+d | T1-weighted images showing coronal views of the mass.
+? end shared by several panels; list inside a sentence
+
+Tumor of the orbit. A. H&E section of the tumor [400*] mass. B. PAS section of the same mass. C. Magnification of the box in A.
+A | Tumor of the orbit. H&E section of the tumor [400*] mass.
+B | Tumor of the orbit. PAS section of the same mass.
+C | Tumor of the orbit. Magnification of the box in A.
+?
+
+Drusen were seen in the macula (upper left panel) and periphery (upper right panel). Macular drusen show soft edges (upper left panel).
+upper left | Drusen were seen in the macula. Macular drusen show soft edges.
+upper right | Drusen were seen in the periphery.
+? several identifiers after their text in one sentence; identifiers named again; panels named by position
+
+Layers of two retinas. Thickness (24) is mapped on the layers. (A) Normal retina with all layers. (B) Diabetic retina. Thick layers are shown in red. Thin layers are shown in blue.
+A | Layers of two retinas. Thickness (24) is mapped on the layers. Normal retina with all layers. Thick layers are shown in red. Thin layers are shown in blue.
+B | Layers of two retinas. Thickness (24) is mapped on the layers. Diabetic retina. Thick layers are shown in red. Thin layers are shown in blue.
+? closing sentences may concern one panel or all; sentences after the last panel's first
+
+Detection of fluid in (a) 'trial', (b) 'clinic' and (c) 'challenge' test sets. The curves are shown for the baseline and the new model.
+a | Detection of fluid in 'trial' test sets. The curves are shown for the baseline and the new model.
+b | Detection of fluid in 'clinic' test sets. The curves are shown for the baseline and the new model.
+c | Detection of fluid in 'challenge' test sets. The curves are shown for the baseline and the new model.
+? end shared by several panels; list inside a sentence
+
+The tumor was solid (a). Necrosis and hemorrhage were seen (b) and there was strong CD34 staining (c), as well as diffuse CD99 staining (d).
+a | The tumor was solid.
+b | Necrosis and hemorrhage were seen.
+c | There was strong CD34 staining.
+d | Diffuse CD99 staining.
+? several identifiers after their text in one sentence
+
+Lateral radiographs showing thin bones, flat vertebrae (a, b), skull X-ray revealed a cleft (c).
+a | Lateral radiographs showing thin bones, flat vertebrae.
+b | Lateral radiographs showing thin bones, flat vertebrae.
+c | Skull X-ray revealed a cleft.
+? several identifiers after their text in one sentence
+
+Perception is simulated either with (bottom) or without (top) rastering.
+bottom | Perception is simulated either with rastering.
+top | Perception is simulated either without rastering.
+? identifier within its text; panels named by position; text after the last identifier of a sentence
+
+Concurrent sections stained with hematoxylin and eosin (left panel) and immunofluorescence (right panel) for rhodopsin.
+left | Concurrent sections stained with hematoxylin and eosin for rhodopsin.
+right | Concurrent sections stained with immunofluorescence for rhodopsin.
+? identifier within its text; panels named by position; text after the last identifier of a sentence
+
+Paraxial (a) and parasagittal (b) projections from a CT scan, demonstrating the site of the tumor, confirmed by reconstruction (c).
+a | Paraxial projections from a CT scan, demonstrating the site of the tumor.
+b | Parasagittal projections from a CT scan, demonstrating the site of the tumor.
+c | Confirmed by reconstruction.
+? identifier within its text; text between identifiers without a separator
+
+MRI long axis (a) and short axis (b) images of the orbit, with contrast enhanced long axis ((c), (d)) acquisition.
+a | MRI long axis images of the orbit.
+b | Short axis images of the orbit.
+c | With contrast enhanced long axis acquisition.
+d | With contrast enhanced long axis acquisition.
+? identifier within its text; text between identifiers without a separator; text after the last identifier of a sentence
+
+(A) Cornea. (B) Lens. Data are mean ± SD. *p < 0.05, **p < 0.01. Both images are at the same scale.
+A | Cornea. Data are mean ± SD. *p < 0.05, **p < 0.01. Both images are at the same scale.
+B | Lens. Data are mean ± SD. *p < 0.05, **p < 0.01. Both images are at the same scale.
+? sentences after the last panel's first
+
+Histology of a tumor. a Clear cells (H&E stain, 200*). b The clear cells show staining. All images 200x. CK, cytokeratin; SMA, actin.
+a | Histology of a tumor. Clear cells (H&E stain, 200*). All images 200x. CK, cytokeratin; SMA, actin.
+b | Histology of a tumor. The clear cells show staining. All images 200x. CK, cytokeratin; SMA, actin.
+? identifiers without brackets; sentences after the last panel's first
+
+Fundus images before treatment (A), after 3 months (B) and one year after treatment (C).
+A | Fundus images before treatment.
+B | Fundus images after 3 months.
+C | Fundus images one year after treatment.
+? several identifiers after their text in one sentence
+
+OCT at baseline (A), at 3 months (B), and at 12 months (C).
+A | OCT at baseline.
+B | OCT at 3 months.
+C | OCT at 12 months.
+? several identifiers after their text in one sentence
+
+OCT of the right eye on day 1 (A), day 7 (B) and day 30 (C) after injection.
+A | OCT of the right eye on day 1 after injection.
+B | OCT of the right eye on day 7 after injection.
+C | OCT of the right eye on day 30 after injection.
+? identifier within its text; text after the last identifier of a sentence
+
+FA, early (A) and late phase (B); ICGA, early (C) and late phase (D).
+A | FA, early phase.
+B | FA, late phase.
+C | ICGA, early phase.
+D | ICGA, late phase.
+? several identifiers after their text in one sentence
+
+Thin (A), thick (B) and unstained (C) sections of the cornea.
+A | Thin sections of the cornea.
+B | Thick sections of the cornea.
+C | Unstained sections of the cornea.
+? identifier within its text; text after the last identifier of a sentence
+
+Optic discs of a patient with glaucoma (A) and of a healthy subject (B), respectively.
+A | Optic discs of a patient with glaucoma, respectively.
+B | Optic discs of a healthy subject, respectively.
+? several identifiers after their text in one sentence; panels distributed by 'respectively'; text after the last identifier of a sentence
+
+Rods and cones are shown in panels a and b, respectively.
+None | Rods and cones are shown in panels a and b, respectively.
+?
+
+Retina of wild type and mutant mice (A and B, respectively).
+A | Retina of wild type and mutant mice.
+B | Retina of wild type and mutant mice.
+? panels distributed by 'respectively'
+
+T1- (a) and T2-weighted (b) images of the orbit.
+a | T1-images of the orbit.
+b | T2-weighted images of the orbit.
+? identifier within its text; text after the last identifier of a sentence
+
+Panel A shows the fundus. In panel B, the scan is shown. Both panels are of one eye.
+A | Panel A shows the fundus. Both panels are of one eye.
+B | In panel B, the scan is shown. Both panels are of one eye.
+? no identifier stands alone; identifier in running text
+
+Fundus (A). OCT (B). The images in A and B are of the same eye.
+A | Fundus. The images in A and B are of the same eye.
+B | OCT. The images in A and B are of the same eye.
+?
+
+"Early" (A) and "late" (B) stages of the disease.
+A | "Early" stages of the disease.
+B | "late" stages of the disease.
+? identifier within its text; text after the last identifier of a sentence
+
+Images showing (a) – drusen; (b) – exudates; and (c) – both in the left eye.
+a | Images showing – drusen.
+b | Images showing – exudates.
+c | Images showing – both in the left eye.
+? list inside a sentence
+
+(A) Fundus of the right eye and (B) of the left eye. (C) OCT of the right eye and (D) of the left eye. Patient of 60 years.
+A | Fundus of the right eye. Patient of 60 years.
+B | Of the left eye. Patient of 60 years.
+C | OCT of the right eye. Patient of 60 years.
+D | Of the left eye. Patient of 60 years.
+? several panels in one sentence; closing sentences may concern one panel or all; sentences after the last panel's first
+
+(A, B) Fundus photographs and (C, D) OCT scans of the right (A, C) and left (B, D) eyes.
+A | Fundus photographs of the right eyes.
+B | Fundus photographs of the left eyes.
+C | OCT scans of the right eyes.
+D | OCT scans of the left eyes.
+? several panels in one sentence; identifiers within a section; text after the last identifier of a sentence
+
+Surgery. (A) An incision was made. The lens was removed (arrow). (B) The wound was closed. Sutures were placed. The eye was patched.
+A | Surgery. An incision was made. The lens was removed (arrow).
+B | Surgery. The wound was closed. Sutures were placed. The eye was patched.
+? sentences after the last panel's first
+
+The retina is intact (A). There is no fluid. The macula is swollen (B). Fluid is seen.
+A | The retina is intact. Fluid is seen.
+B | There is no fluid. The macula is swollen. Fluid is seen.
+? a sentence without identifier between labelled ones
+
+Responses of cells (A: rods, B: cones) to light. Bars show SEM.
+A | Responses of cells (rods) to light. Bars show SEM.
+B | Responses of cells (cones) to light. Bars show SEM.
+? list inside brackets
+
+Visual field (A) of the right eye, and OCT (B) of the left eye. (C) Fundus photograph.
+A | Visual field of the right eye.
+B | OCT of the left eye.
+C | Fundus photograph.
+? identifier within its text; text between identifiers without a separator; text after the last identifier of a sentence
+
+Slit-lamp photograph shows a clear cornea (A), whereas the fellow eye shows an opaque cornea (B).
+A | Slit-lamp photograph shows a clear cornea.
+B | The fellow eye shows an opaque cornea.
+? several identifiers after their text in one sentence
+
+In the right eye (A), vision was good, but in the left eye (B), vision was poor.
+A | In the right eye, vision was good.
+B | In the left eye, vision was poor.
+? several identifiers after their text in one sentence
+
+(a) The fovea, (b) the disc and (c) the vessels of a healthy eye were marked.
+a | The fovea of a healthy eye were marked.
+b | The disc of a healthy eye were marked.
+c | The vessels of a healthy eye were marked.
+? several panels in one sentence; end shared by several panels
+
+A: OCT, fovea. B: OCT, disc. Note the cysts (arrows, A and B).
+A | OCT, fovea. Note the cysts (arrows).
+B | OCT, disc. Note the cysts (arrows).
+? identifiers named again; identifiers before and after their text
+
+Left: fundus. Right: OCT of the left eye. Both show drusen.
+left | Fundus. Both show drusen.
+right | OCT of the left eye. Both show drusen.
+? panels named by position; sentences after the last panel's first
+
+(A) Drusen, OD. (B) Drusen, OS. (C–E) Same as (A, B), but at a later stage. ONL, outer nuclear layer; RPE, retinal pigment epithelium.
+A | Drusen, OD. ONL, outer nuclear layer; RPE, retinal pigment epithelium.
+B | Drusen, OS. ONL, outer nuclear layer; RPE, retinal pigment epithelium.
+C | Same as (A, B), but at a later stage. ONL, outer nuclear layer; RPE, retinal pigment epithelium.
+D | Same as (A, B), but at a later stage. ONL, outer nuclear layer; RPE, retinal pigment epithelium.
+E | Same as (A, B), but at a later stage. ONL, outer nuclear layer; RPE, retinal pigment epithelium.
+? several panels named inside another's text; sentences after the last panel's first
+"""
+"""Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
+for a lower confidence."""
+
+
+@pytest.mark.parametrize("block", CAPTIONS.strip().split("\n\n"))
+def test_captions(block: str) -> None:
+    caption, *expected = block.split("\n")
+    split = split_caption(caption)
+    found = [f"{sub.identifier} | {sub.text}".rstrip() for sub in split.subcaptions]
+    assert [*found, f"? {'; '.join(split.reasons)}".rstrip()] == expected
