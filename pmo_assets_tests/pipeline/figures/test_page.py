@@ -154,3 +154,14 @@ def test_paths_end_where_their_clip_path_ends() -> None:
         [119.5, 142, 120.5, 242],  # the line inside; the one outside is gone
         [10, 782, 60, 832],  # what follows is not clipped any more
     ]
+
+
+def test_bold_type_is_seen_and_only_that() -> None:
+    with pymupdf.open() as document:
+        page = document.new_page()
+        for k, font in enumerate(("helv", "hebo", "tiit", "tibo")):
+            page.insert_text((50, 50 + 20 * k), f"Text in {font}", fontname=font)
+        lines = page_content(page).lines
+    assert {line.text.split()[-1]: line.bold for line in lines} == {
+        "helv": False, "hebo": True, "tiit": False, "tibo": True,
+    }  # fmt: skip

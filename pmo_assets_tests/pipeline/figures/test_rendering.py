@@ -126,3 +126,12 @@ def test_whole_pixels_survive_the_way_to_points_and_back(
     grid = PixelGrid(scale, scale, x, y)
     frame = (start, start + 1, start + size, start + 1 + size)
     assert grid.pixel_frame(grid.points(frame)) == frame
+
+
+def test_whole_pixels_cover_a_box_and_are_never_none() -> None:
+    grid = PixelGrid(2.0, 4.0, 10.0, 20.0)
+    assert grid.pixel_frame((10.0, 20.0, 15.0, 25.0)) == (0, 0, 10, 20)
+    assert grid.pixel_frame((10.2, 20.2, 14.8, 24.8)) == (0, 0, 10, 20)
+    assert grid.pixel_frame((10.499, 20.2495, 15.001, 25.0005)) == (1, 1, 10, 20), "a rounding error is no pixel"
+    assert grid.pixel_frame((11.0, 21.0, 11.0, 21.0)) == (2, 4, 3, 5)
+    assert grid.points((2, 4, 3, 5)) == (11.0, 21.0, 11.5, 21.25)
