@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.detection.fusion.image_fusion import ImageFusionOptions, fused_images
 from pmo_assets.records.detections import ImageDetection
 from pmo_assets.records.geometry import Box, iou
-from pmo_assets_tests.pipeline.detection.fusion import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
+from pmo_assets_tests.pipeline.detection.fusion.sources import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
 
 def image(box: Box, score: float = 0.8, source: str = "gutter") -> ImageDetection:

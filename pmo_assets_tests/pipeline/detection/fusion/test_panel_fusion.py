@@ -20,7 +20,7 @@ from pmo_assets.pipeline.detection.structure.panels import PrintedNames
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.geometry import Box, covered_fraction, iou
 from pmo_assets.training.synthetic.letters import print_text as printed
-from pmo_assets_tests.pipeline.detection.fusion import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
+from pmo_assets_tests.pipeline.detection.fusion.sources import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
 
 def panel(box: Box, source: str = "figure") -> PanelDetection:
