@@ -16,7 +16,7 @@ from pmo_assets.pipeline.detection.structure.glyphs import (
     unit_vector,
 )
 from pmo_assets.pipeline.detection.structure.gutters import Rect
-from pmo_assets.training.synthetic.letters import printed
+from pmo_assets.training.synthetic.letters import print_text
 from pmo_assets_tests.pipeline.detection.drawing import paper, paste, photograph
 
 BLACK, WHITE = (0, 0, 0), (255, 255, 255)
@@ -32,7 +32,7 @@ def test_marks_are_found_with_place_form_and_colour(
     figure = paper(side, 160, ground)
     letters = ("A", "b", "R", "k", "i")
     boxes = [
-        printed(figure, 10 + 55 * k, 30, form.format(name), "hebo", 24, ink)
+        print_text(figure, 10 + 55 * k, 30, form.format(name), "hebo", 24, ink)
         for k, (form, name) in enumerate(zip(FORMS, letters, strict=True))
     ]
     found = {glyph.name: glyph for glyph in reversed(find_glyphs(figure, letters, 10, 40))}
@@ -45,13 +45,13 @@ def test_marks_are_found_with_place_form_and_colour(
 
 def test_letters_of_words_are_not_isolated() -> None:
     figure = paper(300, 120)
-    printed(figure, 20, 40, "ABBA BAR", "hebo", 24, BLACK)
+    print_text(figure, 20, 40, "ABBA BAR", "hebo", 24, BLACK)
     assert find_glyphs(figure, ("A", "B"), 10, 40) == []
 
 
 def test_only_wanted_letters_of_the_wanted_height_are_found() -> None:
     figure = paper(300, 120)
-    printed(figure, 20, 40, "A", "hebo", 24, BLACK)
+    print_text(figure, 20, 40, "A", "hebo", 24, BLACK)
     assert [g.name for g in find_glyphs(figure, ("A",), 10, 40)] == ["A"]
     assert find_glyphs(figure, ("B",), 10, 40) == []
     assert find_glyphs(figure, ("A",), 22, 40) == []
@@ -61,14 +61,14 @@ def test_only_wanted_letters_of_the_wanted_height_are_found() -> None:
 
 def test_a_letter_is_read_as_the_one_it_resembles_most() -> None:
     figure = paper(300, 120)
-    printed(figure, 20, 40, "E", "hebo", 24, BLACK)
+    print_text(figure, 20, 40, "E", "hebo", 24, BLACK)
     assert find_glyphs(figure, ("F", "L"), 10, 40) == [], "an E is no F, however much it looks like one"
     assert [g.name for g in find_glyphs(figure, ("E", "F"), 10, 40)] == ["E"]
 
 
 def test_squeezed_letters_are_other_letters() -> None:
     figure = paper(300, 120)
-    left, top, right, bottom = printed(figure, 20, 40, "H", "hebo", 24, BLACK)
+    left, top, right, bottom = print_text(figure, 20, 40, "H", "hebo", 24, BLACK)
     letter = figure[top:bottom, left:right].copy()
     for k, share in enumerate((1.0, 0.5, 2.0)):
         wide = cv2.resize(letter, (round(share * (right - left)), bottom - top), interpolation=cv2.INTER_AREA)
@@ -80,7 +80,7 @@ def test_squeezed_letters_are_other_letters() -> None:
 @pytest.mark.parametrize("closing", [False, True])
 def test_brackets_bulge_outwards(closing: bool) -> None:
     figure = paper(100, 60)
-    left, top, right, bottom = printed(figure, 20, 10, ")" if closing else "(", "helv", 30, BLACK)
+    left, top, right, bottom = print_text(figure, 20, 10, ")" if closing else "(", "helv", 30, BLACK)
     ink = 255 - figure[:, :, 0]
     assert is_bracket(ink, (left, top, right, bottom), closing)
     assert not is_bracket(ink, (left, top, right, bottom), not closing)
@@ -89,7 +89,7 @@ def test_brackets_bulge_outwards(closing: bool) -> None:
 @pytest.mark.parametrize("text", ["l", "|", "C", "o"])
 def test_bars_and_wide_letters_are_no_brackets(text: str) -> None:
     figure = paper(100, 60)
-    rect = printed(figure, 20, 10, text, "helv", 30, BLACK)
+    rect = print_text(figure, 20, 10, text, "helv", 30, BLACK)
     assert not is_bracket(255 - figure[:, :, 0], rect, closing=False)
 
 
@@ -111,7 +111,7 @@ def test_a_mark_is_a_letter_with_or_without_dot(pieces: list[Rect], expected: tu
 
 def test_an_opening_bracket_alone_is_no_mark() -> None:
     figure = paper(100, 60)
-    bracket = printed(figure, 10, 10, "(", "helv", 30, BLACK)
+    bracket = print_text(figure, 10, 10, "(", "helv", 30, BLACK)
     x = bracket[2] + 4
     pieces = (bracket, (x, 15, x + 4, 35), (x, 10, x + 4, 13))
     assert letter_of(255 - figure[:, :, 0], pieces) is None
