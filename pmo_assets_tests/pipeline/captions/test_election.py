@@ -51,19 +51,13 @@ def test_an_outer_list_is_preferred_to_the_lists_inside_it() -> None:
     ],
 )
 def test_heads_that_go_back_are_counted(caption: str, restarts: int) -> None:
-    found = elected_series(mentions(tokenized(caption)), ())
+    found = elected_series(mentions(tokenized(caption)))
     assert found is not None
     assert found.restarts == restarts
 
 
-def test_the_series_that_agrees_best_with_the_figure_is_taken() -> None:
-    caption = "(i) X. (ii) Y. (iii) Z. (a–f) W."
-    assert series_of(caption, ("a", "b", "i", "ii", "iii")) == (Series.ROMAN, ("i", "ii", "iii"))
-    assert series_of(caption, tuple("abcdef")) == (Series.LOWER, tuple("abcdef"))
-
-
 def test_parts_that_the_series_lacks_belong_to_their_panel() -> None:
-    found = elected_series(mentions(tokenized("(a) X. (a1) Y. (b) Z. (c) U.")), ())
+    found = elected_series(mentions(tokenized("(a) X. (a1) Y. (b) Z. (c) U.")))
     assert found is not None
     assert found.identifiers == ("a", "b", "c")
     assert [naming.identifiers for naming in found.mentions] == [("a",), ("a",), ("b",), ("c",)]
