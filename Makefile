@@ -57,7 +57,7 @@ test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyT
 	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/training pmo_assets_tests/pipeline/detection \
 	  pmo_assets_tests/defs/test_models.py
 
-mutants: $(STAMP) ## Turn random rules of the pipeline round and see whether a test notices: about an hour (MUTANTS="--rooms figures --seed 1")
+mutants: $(STAMP) ## Turn random rules of the pipeline round and see whether a test notices: hours (MUTANTS="--rooms figures")
 	$(BIN)/python benchmarks/mutants.py --count 200 --boundaries 40 $(MUTANTS)
 
 lint: $(STAMP) ## Check style, types, and which room imports which

@@ -523,6 +523,21 @@ class Copy:
         Raises:
             RuntimeError: a test of the rooms fails as it is.
         """
+        result = Baseline(broken=self._broken(modules))
+        rooms = sorted({Path(module).relative_to(PIPELINE).parts[0] for module in modules})
+        targets = [str(ROOM_TESTS / room) for room in rooms if (self.copy / ROOM_TESTS / room).is_dir()]
+        if self.steps and (self.copy / STEP_TESTS).is_file():
+            targets.append(str(STEP_TESTS))
+        for target in targets:
+            self._record(target, result)
+        if self.articles:
+            start = time.perf_counter()
+            result.articles = self._article_texts()
+            result.article_seconds = time.perf_counter() - start
+        return result
+
+    def _broken(self, modules: Sequence[str]) -> dict[str, str]:
+        """Return the modules that cannot be imported here, with the reason."""
         kept = self.folder / "baseline.json"
 
         def imports() -> int:
@@ -538,42 +553,43 @@ class Copy:
 
         if forked(imports, self.folder / "output") != 0:
             raise self._failed("the package cannot be imported")
-        result = Baseline(broken=json.loads(kept.read_text()))
-        rooms = sorted({Path(module).relative_to(PIPELINE).parts[0] for module in modules})
-        targets = [str(ROOM_TESTS / room) for room in rooms if (self.copy / ROOM_TESTS / room).is_dir()]
-        if self.steps and (self.copy / STEP_TESTS).is_file():
-            targets.append(str(STEP_TESTS))
-        for target in targets:
+        found: dict[str, str] = json.loads(kept.read_text())
+        return found
 
-            def tests(target: str = target) -> int:
-                enter(self.copy, self.corpus)
-                recorder = Recorder(self.copy)
-                code = pytest_in(self.copy, [target], recorder)
-                called = [(*name, sorted(tests)) for name, tests in recorder.called.items()]
-                kept.write_text(json.dumps({"seconds": recorder.seconds, "called": called}))
-                return code
+    def _record(self, target: str, result: Baseline) -> None:
+        """Run the tests of a folder or file; add their times, and what they call, to the baseline."""
+        kept = self.folder / "baseline.json"
 
-            if forked(tests, self.folder / "output") != 0:
-                raise self._failed(f"{target} fails")
-            answer = json.loads(kept.read_text())
-            result.tests |= answer["seconds"]
-            for module, line, callers in answer["called"]:
-                of_file = {c for c in callers if "::" not in c}
-                every = {t for t in answer["seconds"] if t in callers or t.split("::")[0] in of_file}
-                result.callers.setdefault((module, line), set()).update(every)
+        def tests() -> int:
+            enter(self.copy, self.corpus)
+            recorder = Recorder(self.copy)
+            code = pytest_in(self.copy, [target], recorder)
+            called = [(*name, sorted(tests)) for name, tests in recorder.called.items()]
+            kept.write_text(json.dumps({"seconds": recorder.seconds, "called": called}))
+            return code
+
+        if forked(tests, self.folder / "output") != 0:
+            raise self._failed(f"{target} fails")
+        answer = json.loads(kept.read_text())
+        result.tests |= answer["seconds"]
+        for module, line, callers in answer["called"]:
+            of_file = {c for c in callers if "::" not in c}
+            every = {t for t in answer["seconds"] if t in callers or t.split("::")[0] in of_file}
+            result.callers.setdefault((module, line), set()).update(every)
+
+    def _article_texts(self) -> dict[str, str]:
+        """Return what the pipeline makes of each article."""
+        kept = self.folder / "baseline.json"
 
         def articles() -> int:
             enter(self.copy, self.corpus)
             kept.write_text(json.dumps({folder.name: article_json(folder) for folder in self.articles}))
             return 0
 
-        if self.articles:
-            start = time.perf_counter()
-            if forked(articles, self.folder / "output") != 0:
-                raise self._failed("an article fails")
-            result.articles = json.loads(kept.read_text())
-            result.article_seconds = time.perf_counter() - start
-        return result
+        if forked(articles, self.folder / "output") != 0:
+            raise self._failed("an article fails")
+        found: dict[str, str] = json.loads(kept.read_text())
+        return found
 
     def tests_for(self, mutant: Mutant, baseline: Baseline) -> tuple[list[str], list[str]]:
         """Return the tests of the room and of the steps that may notice a mutant, in the order of trial."""
