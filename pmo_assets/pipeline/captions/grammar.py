@@ -331,7 +331,7 @@ class _Parser:
         self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]], heads: list[PanelMention]
     ) -> None:
         tokens = self.tokens
-        first, union = heads[0].mention, self.found.union(heads)
+        union = self.found.union(heads)
         has_lead = self._add_lead(sentence, structural, heads)
         ends = self._shared_ends(heads, sentence.stop, has_lead or len(heads) == len(self.order))
         tails = [naming for naming, role in structural if role is not Role.HEAD]
@@ -373,7 +373,7 @@ class _Parser:
         self.last_group = union if has_lead else heads[-1].identifiers
         if len(heads) > 1 and not has_lead:
             self.found.doubts.append("several panels in one sentence")
-        if has_lead or (len(heads) > 1 and not self.section.extra_sentences and first.first == sentence.first):
+        if has_lead or len(heads) > 1:
             self.owner, self.mode = (), "group"
             if not has_lead and len(union) < len(self.order):
                 self.owner, self.mode = heads[-1].identifiers, "section"

@@ -125,7 +125,7 @@ def _clause_end(tokens: Tokens, gap: tuple[int, int], inline: bool, prefixed: bo
     verb = next((at for at, text in enumerate(texts) if text in VERBS), None)
     if verb is None or not (texts[0][0].isalnum() or (prefixed and texts[0] == ",")):
         return None
-    if texts[0] in CONJUNCTIONS or (texts[0] == "," and texts[1] in CONJUNCTIONS):
+    if texts[0] in CONJUNCTIONS:
         return None
     ends = range(len(texts) - 1, verb, -1)
     for wanted in (_CONTRASTS, frozenset({"and"})):
@@ -305,11 +305,9 @@ def _boundary(tokens: Tokens, gap: tuple[int, int], final: bool) -> int | None:
     texts = [text.lower() for text in tokens.texts[first:stop]]
     if not texts or texts[0] in AFTER_TAIL or texts[0] in CONJUNCTIONS:
         return first
-    if texts[0] in OPENING and first < tokens.partners[first] < stop - 1:
-        return tokens.partners[first] + 1  # "age (A) (r = 0.12, p = 0.3) and BMI (B)"
     if final and len(texts) <= _BRIEF:
         return None
-    depth = 0  # within brackets nothing ends
+    depth = 0  # within brackets nothing ends: "age (A) (r = 0.12, p = 0.3) and BMI (B)"
     commas: list[int] = []
     for at, text in enumerate(texts):
         depth += (text in OPENING) - (text in CLOSING)

@@ -231,6 +231,124 @@ C | Same as (A, B), but at a later stage. ONL, outer nuclear layer; RPE, retinal
 D | Same as (A, B), but at a later stage. ONL, outer nuclear layer; RPE, retinal pigment epithelium.
 E | Same as (A, B), but at a later stage. ONL, outer nuclear layer; RPE, retinal pigment epithelium.
 ? several panels named inside another's text; sentences after the last panel's first
+
+Correlation of thickness with age (A) (r = 0.12, p = 0.3) and BMI (B).
+A | Correlation of thickness with age (r = 0.12, p = 0.3).
+B | Correlation of thickness with BMI.
+? identifier within its text; text between identifiers without a separator
+
+The tumor was solid (a). Necrosis and hemorrhage were seen (b) and there was patchy and strong CD34 staining (c), as well as strong and diffuse CD99 staining (d).
+a | The tumor was solid.
+b | Necrosis and hemorrhage were seen.
+c | There was patchy and strong CD34 staining.
+d | Strong and diffuse CD99 staining.
+? several identifiers after their text in one sentence
+
+The cornea was clear (a), and the lens was opaque and white (b).
+a | The cornea was clear.
+b | The lens was opaque and white.
+? several identifiers after their text in one sentence
+
+The cornea was clear (a), but the lens was opaque and the iris was dark (b).
+a | The cornea was clear.
+b | The lens was opaque and the iris was dark.
+? several identifiers after their text in one sentence
+
+(A) Rods, (B) cones, (C) cells of the retina of mice.
+A | Rods of the retina of mice.
+B | Cones of the retina of mice.
+C | Cells of the retina of mice.
+? several panels in one sentence; end shared by several panels
+
+Images of (A) rods, (B) cones, (C) ganglion cells of young mice.
+A | Images of rods of young mice.
+B | Images of cones of young mice.
+C | Images of ganglion cells of young mice.
+? end shared by several panels; list inside a sentence
+
+(A) Rods, (B) cones of the retina of mice; (C) lens, (D) cornea of rats.
+A | Rods.
+B | Cones of the retina of mice.
+C | Lens.
+D | Cornea of rats.
+? several panels in one sentence
+
+(A) Rods and (B) cones of the retina of mice; (C) lens and (D) cornea of rats.
+A | Rods of the retina of mice.
+B | Cones of the retina of mice.
+C | Lens of rats.
+D | Cornea of rats.
+? several panels in one sentence; end shared by several panels
+
+(A) FAF and (B) OCT of the right eye; (C) FAF and (D) OCT of the left eye.
+A | FAF of the right eye.
+B | OCT of the right eye.
+C | FAF of the left eye.
+D | OCT of the left eye.
+? several panels in one sentence; end shared by several panels
+
+(A) Control eye. The lens is clear. (B) Treated eye and (C) fellow eye. Arrows mark drusen. Bars show means.
+A | Control eye. The lens is clear. Arrows mark drusen. Bars show means.
+B | Treated eye. Arrows mark drusen. Bars show means.
+C | Fellow eye. Arrows mark drusen. Bars show means.
+? several panels in one sentence; sentences after the last panel's first
+
+(A) Fundus and (B) OCT. Drusen are seen. (C) FAF and (D) ICGA. Arrows mark vessels. Arrowheads mark drusen.
+A | Fundus. Arrows mark vessels. Arrowheads mark drusen.
+B | OCT. Drusen are seen. Arrows mark vessels. Arrowheads mark drusen.
+C | FAF. Arrows mark vessels. Arrowheads mark drusen.
+D | ICGA. Arrows mark vessels. Arrowheads mark drusen.
+? several panels in one sentence; sentences after the last panel's first
+
+In young mice, (A) rods and (B) cones. Arrows mark nuclei.
+A | In young mice, rods. Arrows mark nuclei.
+B | In young mice, cones. Arrows mark nuclei.
+? list inside a sentence
+
+OCT of the right eye (A) with a hole, drusen and fluid, and of the left eye (B).
+A | OCT of the right eye with a hole, drusen and fluid.
+B | OCT of the left eye.
+? identifier within its text; text between identifiers without a separator
+
+Fundus photograph (A) showing drusen and hemorrhages, and OCT scan (B) of the left eye.
+A | Fundus photograph showing drusen and hemorrhages.
+B | OCT scan of the left eye.
+? identifier within its text; text between identifiers without a separator; text after the last identifier of a sentence
+
+Fundus photograph (A) showing drusen, hemorrhages and OCT scan (B) of the left eye.
+A | Fundus photograph showing drusen, hemorrhages.
+B | OCT scan of the left eye.
+? identifier within its text; text between identifiers without a separator; text after the last identifier of a sentence
+
+Fundus photograph (A) showing a red, swollen disc and angiography (B) of the left eye.
+A | Fundus photograph showing a red, swollen disc.
+B | Angiography of the left eye.
+? identifier within its text; text between identifiers without a separator; text after the last identifier of a sentence
+
+Fundus photograph (A) with hard, soft drusen, and angiography with leakage (B).
+A | Fundus photograph with hard, soft drusen.
+B | Angiography with leakage.
+? identifier within its text; text between identifiers without a separator
+
+Cones (A) with large nuclei, and rods and glia with small nuclei (B).
+A | Cones with large nuclei.
+B | Rods and glia with small nuclei.
+? identifier within its text; text between identifiers without a separator
+
+Scatter plot (A) (r = 0.12, p = 0.3) and box plot (B) of the thickness.
+A | Scatter plot (r = 0.12, p = 0.3).
+B | Box plot of the thickness.
+? identifier within its text; text between identifiers without a separator; text after the last identifier of a sentence
+
+Scatter plot (A) (n = 12) of thickness and box plot (B).
+A | Scatter plot (n = 12) of thickness.
+B | Box plot.
+? identifier within its text; text between identifiers without a separator
+
+Thickness (A) in microns (mean, SD) and volume (B) in mm.
+A | Thickness in microns (mean, SD).
+B | Volume in mm.
+? identifier within its text; text between identifiers without a separator; text after the last identifier of a sentence
 """
 """Invented; one block per caption: the caption, one line per panel, "identifier | subcaption", and "?" with the reasons
 for a lower confidence."""

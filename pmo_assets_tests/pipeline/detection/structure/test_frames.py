@@ -174,3 +174,19 @@ def test_rectangles_share_more_than_their_borders() -> None:
     assert not _shared((300, 300, 400, 400), (397, 300, 497, 400))
     assert _shared((300, 300, 400, 400), (390, 390, 490, 490))
     assert not _shared((300, 300, 400, 400), (100, 300, 200, 400))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("at", [0, 4])
+def test_a_broken_border_is_found_from_either_end_of_a_row(at: int, turned: bool) -> None:
+    figure = paper(760, 260)
+    rects = [(40 + 120 * k, 60, 150 + 120 * k, 170) for k in range(5)]
+    for rect in rects:
+        frame(figure, rect)
+    figure[60:62, rects[at][0] + 40 : rects[at][0] + 55] = 255
+    where: Rect = (20, 30, 740, 240)
+    if turned:
+        figure = np.ascontiguousarray(figure.transpose(1, 0, 2))
+        rects = [(y0, x0, y1, x1) for x0, y0, x1, y1 in rects]
+        where = (30, 20, 240, 740)
+    assert framed_grid(canvas_of(figure), where, 60) == rects

@@ -191,3 +191,35 @@ def test_likeness_does_not_depend_on_brightness_or_size() -> None:
     assert vector @ unit_vector(patch // 2) > 0.999
     assert vector @ unit_vector(np.kron(patch, np.ones((2, 2), np.uint8))) > 0.999
     assert not unit_vector(np.full((5, 9), 7, np.uint8)).any()
+
+
+LINES = {
+    "left": (slice(20, 80), slice(36, 37)),
+    "right": (slice(20, 80), slice(63, 64)),
+    "above": (slice(36, 37), slice(20, 80)),
+    "below": (slice(63, 64), slice(20, 80)),
+}
+
+
+@pytest.mark.parametrize("side", LINES)
+def test_a_line_beside_a_letter_takes_its_free_space(side: str) -> None:
+    mask = ring()
+    mask[LINES[side]] = 1
+    assert isolated_marks(mask, mask, 0 * mask, 10, 22) == []
+    apart = np.zeros((140, 140), np.uint8)
+    apart[20:120, 20:120] = ring()
+    rows, columns = LINES[side]
+    shift = {"left": (20, 14), "right": (20, 26), "above": (14, 20), "below": (26, 20)}[side]
+    apart[rows.start + shift[0] : rows.stop + shift[0], columns.start + shift[1] : columns.stop + shift[1]] = 1
+    assert isolated_marks(apart, apart, 0 * apart, 10, 22) == [((60, 60, 80, 80),)]
+
+
+@pytest.mark.parametrize("columns", [slice(80, 90), slice(20, 30)])
+def test_a_letter_in_a_crowd_is_none(columns: slice) -> None:
+    mask = np.zeros((110, 110), np.uint8)
+    mask[5:105, 5:105] = ring()
+    mask[45:65, columns] = 1
+    letter = ((45, 45, 65, 65),)
+    assert letter in isolated_marks(mask, mask, 0 * mask, 10, 22), "some is allowed"
+    mask[35:75, columns] = 1
+    assert letter not in isolated_marks(mask, mask, 0 * mask, 10, 22)

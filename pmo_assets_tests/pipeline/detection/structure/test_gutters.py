@@ -313,6 +313,14 @@ def test_a_solid_block_and_a_thick_rim_are_no_frames() -> None:
         assert inside_frame(canvas, canvas.rect) is None
 
 
+@pytest.mark.parametrize("size", [(300, 14), (14, 300)])
+def test_a_thin_box_is_no_frame(size: tuple[int, int]) -> None:
+    figure = paper(*size, colour=0)
+    figure[2:-2, 2:-2] = 255
+    canvas = canvas_of(figure, glyph=15 / 300)
+    assert inside_frame(canvas, canvas.rect) is None
+
+
 def test_narrow_gutters_are_cut_after_wide_ones() -> None:
     wide = paper(460, 100)
     for left in (0, 110, 260, 360):

@@ -14,6 +14,7 @@ from pmo_assets.pipeline.detection.structure.identifiers import (
     alignment,
     consistent_set,
     find_identifiers,
+    first_word,
     is_positional,
     live_candidates,
     one_height,
@@ -229,3 +230,9 @@ def test_the_style_with_most_names_is_taken() -> None:
     assert find_identifiers(live([], ("left", "right")), structure_canvas(view, solid=False)) == (
         ("left", "right"), [[], []],
     )  # fmt: skip
+
+
+def test_where_no_white_follows_the_share_of_characters_tells_the_place() -> None:
+    canvas = structure_canvas(FigureView(paper(200, 100, colour=0)), solid=False)
+    assert first_word(canvas, (20, 10, 120, 30), 0.3) == (20, 10, 50, 30)
+    assert first_word(canvas, (20, 10, 120, 30), 0.001) == (20, 10, 21, 30)

@@ -55,3 +55,13 @@ def test_the_asterisks_of_a_plot_mean_significance() -> None:
 
 def test_too_small_to_see_is_said() -> None:
     assert classify_mark(np.zeros((5, 5, 3), np.uint8))[0] is None
+
+
+@pytest.mark.parametrize("colour", [(110, 0, 0), (255, 170, 170), (255, 120, 0)])
+def test_dark_pale_and_orange_shapes_may_be_the_picture_itself(colour: tuple[int, int, int]) -> None:
+    assert mark_shapes(with_arrow(colour, 0)) == 0
+
+
+@pytest.mark.parametrize("colour", [(0, 255, 0), (0, 200, 255), (255, 0, 200)])
+def test_the_other_colours_of_editors_are_seen(colour: tuple[int, int, int]) -> None:
+    assert mark_shapes(with_arrow(colour, 0)) == 1

@@ -319,6 +319,8 @@ def test_pictures_that_touch_are_split_evenly() -> None:
     assert [part.rect[1] for part in split_evenly(turned, 3, 1)] == [0, 100, 200]
     thin = canvas_of(np.concatenate([shades[0][:, :20], shades[1]], axis=1))
     assert len(split_evenly(thin, 2, None)) == 1, "a strip is no panel"
+    thin = canvas_of(np.concatenate([shades[1], shades[0][:, :20]], axis=1))
+    assert len(split_evenly(thin, 2, None)) == 1
 
 
 @pytest.mark.parametrize(
