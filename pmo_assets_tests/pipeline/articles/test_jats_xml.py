@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pmo_assets.pipeline.articles import jats_xml
 from pmo_assets.pipeline.articles.jats import parse_jats
-from pmo_assets.pipeline.articles.jats_xml import MalformedXml, UnsafeXml
+from pmo_assets.pipeline.articles.jats_xml import MalformedXml, UnsafeXml, article_element
 from pmo_assets_tests.pipeline.articles.jats_articles import DOCTYPE
 
 
@@ -131,3 +132,12 @@ def test_size_limit_is_the_callers() -> None:
 def test_malformed_files(xml: bytes) -> None:
     with pytest.raises(MalformedXml):
         parse_jats(xml)
+
+
+def test_tags_and_attributes_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    xml = b'<article a="1" b="2"><body c="3"/></article>'
+    monkeypatch.setattr(jats_xml, "MAX_MARKUP", 6)
+    assert article_element(xml, 1000).tag == "article"
+    monkeypatch.setattr(jats_xml, "MAX_MARKUP", 5)
+    with pytest.raises(UnsafeXml, match="5 tags"):
+        article_element(xml, 1000)
