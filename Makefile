@@ -9,7 +9,7 @@ MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-llm test-models lint format documents constraints clean mutants readme
+.PHONY: help demo dev test test-faults test-llm test-models lint format documents mutants constraints clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -199,7 +199,7 @@ def test_a_cut_is_best_wide_and_next_to_the_marks() -> None:
     marks: tuple[dict[int, list[Rect]], ...] = ({0: [(10, 100, 30, 120)]}, {1: [(10, 160, 30, 180)]})
 
     def value(start: int, stop: int, below: bool, axis: int = 1) -> float:
-        return cut_value(canvas, Gutter(axis, start, stop, "clear"), *marks, below=below)
+        return cut_value(canvas, Gutter(axis, start, stop, "clear"), marks[0], marks[1], below=below)
 
     assert value(120, 130, True) == pytest.approx(0.5)
     assert value(140, 150, True) == pytest.approx(0.5 - 1)
@@ -208,8 +208,8 @@ def test_a_cut_is_best_wide_and_next_to_the_marks() -> None:
     assert value(0, 300, True) == 3
     across: tuple[dict[int, list[Rect]], ...] = ({0: [(10, 10, 30, 30)]}, {1: [(200, 10, 220, 30)]})
     cut = Gutter(0, 140, 160, "clear")
-    assert cut_value(canvas, cut, *across, below=True) == 1
-    assert cut_value(canvas, cut, *across, below=False) == pytest.approx(1 - 0.5 * 2)
+    assert cut_value(canvas, cut, across[0], across[1], below=True) == 1
+    assert cut_value(canvas, cut, across[0], across[1], below=False) == pytest.approx(1 - 0.5 * 2)
 
 
 def test_a_cut_has_marks_on_both_sides_and_hits_none() -> None:
