@@ -38,10 +38,23 @@ def versions_of(folder: Path) -> dict[str, str]:
     return versions
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A copy of the package with what is kept of its analysis, and the code versions of its assets."""
+    folder = tmp_path_factory.mktemp("original")
+    shutil.copytree(PACKAGE, folder / "pmo_assets", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE.parent / "prompts", folder / "prompts")
+    return folder, versions_of(folder)
+
+
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    shutil.copytree(PACKAGE, tmp_path / "pmo_assets", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(PACKAGE.parent / "prompts", tmp_path / "prompts")
+def before(original: tuple[Path, dict[str, str]]) -> dict[str, str]:
+    return original[1]
+
+
+@pytest.fixture
+def copy(original: tuple[Path, dict[str, str]], tmp_path: Path) -> Path:
+    shutil.copytree(original[0], tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -57,8 +70,7 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
     return {name for name in before if before[name] != after[name]}
 
 
-def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path) -> None:
-    before = versions_of(copy)
+def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path, before: dict[str, str]) -> None:
     for module in ("records/geometry.py", "pipeline/captions/grammar.py", "tables/figures.py"):
         path = copy / "pmo_assets" / module
         text = path.read_text(encoding="utf-8")
@@ -92,15 +104,13 @@ def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_changed_constant_makes_stale_exactly_what_depends_on_it(
-    copy: Path, module: str, old: str, new: str, stale: set[str]
+    copy: Path, before: dict[str, str], module: str, old: str, new: str, stale: set[str]
 ) -> None:
-    before = versions_of(copy)
     replaced(copy, module, old, new)
     assert changed(before, versions_of(copy)) == stale
 
 
-def test_a_changed_data_file_makes_stale_what_reads_it(copy: Path) -> None:
-    before = versions_of(copy)
+def test_a_changed_data_file_makes_stale_what_reads_it(copy: Path, before: dict[str, str]) -> None:
     path = copy / "pmo_assets" / "weights" / "image_type.json"
     path.write_text(path.read_text() + " ")
     stale = changed(before, versions_of(copy))
