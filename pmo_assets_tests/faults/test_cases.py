@@ -40,7 +40,7 @@ def test_numbers_give_different_cases() -> None:
 
 
 def test_an_error_of_the_code_is_trouble(fault_sources: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "split_caption", lambda caption, known: caption[len(caption)])
+    monkeypatch.setattr(steps, "split_caption", lambda caption: caption[len(caption)])
     assert "IndexError" in _trouble("caption", fault_sources)
 
 
@@ -50,7 +50,7 @@ def test_segments_that_do_not_make_the_text_are_trouble(
 ) -> None:
     split = CaptionSplit((Subcaption("A", "Other words.", segments),), 0.5)
     monkeypatch.setattr(steps, "hostile_caption", lambda rng: ("", "(A) Left."))
-    monkeypatch.setattr(steps, "split_caption", lambda caption, known: split)
+    monkeypatch.setattr(steps, "split_caption", lambda caption: split)
     assert "NotHeld" in _trouble("caption", fault_sources)
 
 
