@@ -7,11 +7,11 @@ from typing import Any
 
 import dagster as dg
 
-from pmo_assets.defs.jobs import MAKE_RELEASE, MEASURE_QUALITY, PROCESS_BATCH
+from pmo_assets.defs.jobs import FETCH_PACKAGES, FIND_ARTICLES, MAKE_RELEASE, MEASURE_QUALITY, PROCESS_BATCH
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.resources import built_in_resources
-from pmo_assets.defs.schedules import WEEKLY_RELEASE
-from pmo_assets.defs.sensors import registered_batches
+from pmo_assets.defs.schedules import weekly_release
+from pmo_assets.defs.sensors import new_articles, registered_batches
 from pmo_assets.settings import Settings, settings_digest
 
 
@@ -39,9 +39,9 @@ def build_defs(
 
     return dg.Definitions(
         assets=dg.map_asset_specs(with_settings_version, all_assets()),
-        jobs=[PROCESS_BATCH, MAKE_RELEASE, MEASURE_QUALITY],
-        sensors=[registered_batches],
-        schedules=[WEEKLY_RELEASE],
+        jobs=[FIND_ARTICLES, FETCH_PACKAGES, PROCESS_BATCH, MAKE_RELEASE, MEASURE_QUALITY],
+        sensors=[new_articles, registered_batches],
+        schedules=[weekly_release],
         resources={**resources, **(resource_overrides or {})},
         executor=dg.in_process_executor,
     )

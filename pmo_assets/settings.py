@@ -11,6 +11,8 @@ import functools
 import hashlib
 import json
 import os
+import re
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -85,6 +87,29 @@ class Settings(BaseSettings):
         ("articles", "dataset_rows", "pubmed_ophtha"),
     )
     batch_size: int = _option(200, "Articles per batch (partition) when articles are registered.", ge=1)
+
+    entrez_email: str | None = _option(
+        None, "Your e-mail address, for `pmo refresh` and `pmo pmc find`: NCBI asks everyone who searches PMC for one."
+    )
+    entrez_api_key: SecretStr | None = _option(
+        None, "NCBI API key, if you have one: 10 searches a second instead of 3; never shown or stored."
+    )
+    entrez_url: str = _option(
+        "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/", "Root of the E-utilities, or of a mirror, up to `eutils/`."
+    )
+    pmc_endpoint: str | None = _option(None, "S3 endpoint of a mirror of PMC's bucket, with scheme; AWS if not given.")
+    pmc_bucket: str = _option("pmc-oa-opendata", "S3 bucket of the PMC Cloud Service.")
+    pmc_concurrency: int = _option(8, "Requests to PMC's bucket at once.", ge=1, le=64)
+    refresh_from: date | None = _option(
+        None, "Only articles that PMC released on this day (2026-01-31) or later; all if not given."
+    )
+    refresh_max_articles: int = _option(
+        1000, "A refresh takes in at most so many new articles, the newest first; the next one goes on.", ge=1
+    )
+
+    refresh_hours: float = _option(
+        24.0, "The sensor `new_articles` searches PMC so many hours after the last time.", gt=0
+    )
 
     workers: int = _option(
         max(1, os.cpu_count() or 1),
@@ -249,6 +274,36 @@ class Settings(BaseSettings):
             return value if value is None else plain_address(value)
         except ValueError as error:
             raise ValueError(f"{error}; keys go into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") from None
+
+    @field_validator("entrez_email")
+    @classmethod
+    def _address_of_a_person(cls, value: str | None) -> str | None:
+        value = (value or "").strip() or None
+        if value is not None and re.fullmatch(r"[^@\s<>]+@[^@\s<>]+", value) is None:
+            raise ValueError("this is no e-mail address")
+        return value
+
+    @field_validator("entrez_api_key")
+    @classmethod
+    def _key_of_ncbi(cls, value: SecretStr | None) -> SecretStr | None:
+        key = value.get_secret_value().strip() if value else ""
+        return SecretStr(key) if key else None
+
+    @field_validator("entrez_url", "pmc_endpoint")
+    @classmethod
+    def _address_with_scheme(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        if urlsplit(value).scheme not in ("http", "https"):
+            raise ValueError("give the address with http:// or https://")
+        return plain_address(value)
+
+    @field_validator("pmc_bucket")
+    @classmethod
+    def _bucket_name(cls, value: str) -> str:
+        if re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", value) is None:
+            raise ValueError("give the name of the bucket alone, without s3://")
+        return value
 
     @field_validator("data_root")
     @classmethod

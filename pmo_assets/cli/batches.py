@@ -33,7 +33,8 @@ def batches_add(
     A package that cannot be registered is named with the reason, here and in `pmo report`, until it is mended and the
     folder registered again; the others are registered. The status is 1 only if no package could be registered.
     """
-    from pmo_assets.defs.runner import open_instance, register_partitions
+    from pmo_assets.defs.partitions import register_partitions
+    from pmo_assets.defs.runner import open_instance
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.storage.registry import BatchRegistry
 
@@ -67,7 +68,8 @@ def batches_add(
 def batches_list() -> None:
     """List the batches and how far each one is."""
     from pmo_assets.definitions import build_defs
-    from pmo_assets.defs.runner import open_instance, register_partitions, stale_assets
+    from pmo_assets.defs.partitions import register_partitions
+    from pmo_assets.defs.runner import open_instance, stale_assets
     from pmo_assets.release.losses import batch_losses, excessive
     from pmo_assets.storage.registry import BatchRegistry
     from pmo_assets.storage.tables import Tables

@@ -18,7 +18,9 @@ from pmo_assets.cli.batches import batches_app
 from pmo_assets.cli.captions import captions_app
 from pmo_assets.cli.console import CommandError, console, messages, one_line
 from pmo_assets.cli.environment import check_address_space, show_home, show_settings
+from pmo_assets.cli.pmc import pmc_app
 from pmo_assets.cli.quality import quality
+from pmo_assets.cli.refresh import refresh
 from pmo_assets.cli.run import report, run
 from pmo_assets.cli.samples import demo, dev, samples
 from pmo_assets.cli.train import train_app
@@ -33,6 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(article)
+app.command()(refresh)
 app.command()(run)
 app.command()(report)
 app.command()(quality)
@@ -42,6 +45,7 @@ app.command()(dev)
 app.command("settings")(show_settings)
 app.command("home")(show_home)
 app.add_typer(batches_app, name="batches")
+app.add_typer(pmc_app, name="pmc")
 app.add_typer(captions_app, name="captions")
 app.add_typer(train_app, name="train")
 

@@ -42,12 +42,12 @@ def run(
 def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool) -> list[str]:
     from pmo_assets.definitions import build_defs
     from pmo_assets.defs.loading import stages_of
+    from pmo_assets.defs.partitions import register_partitions
     from pmo_assets.defs.resources import workers_resource
     from pmo_assets.defs.runner import (
         RunFailed,
         close_dead_runs,
         open_instance,
-        register_partitions,
         release_is_stale,
         run_job,
         stale_assets,

@@ -173,7 +173,7 @@ def article_table(
     pixels: bool = False,
     pool: str | None = None,
     workers: str = "workers",
-    threads: int | None = None,
+    threads: str | None = None,
     resources: Sequence[str] = (),
 ) -> dg.AssetsDefinition:
     """Return a table asset, partitioned by article batch, that a step of the pipeline makes article by article.
@@ -195,7 +195,7 @@ def article_table(
         pixels: the summary reads pictures; a step that does says so by its parameters.
         pool: concurrency pool (`dagster.yaml`).
         workers: the resource that runs the step: `workers` or `detector_workers`.
-        threads: run the step in so many threads of this process instead: for waiting on a network.
+        threads: run the step in threads of this process instead, as many as this setting says: for a network.
         resources: keys of further resources that `afterwards` and `summary` take from the context.
 
     Raises:
@@ -227,7 +227,7 @@ def article_table(
             parameters, articles, {key: rows_by_article(table.to_dicts()) for key, table in tables.items()}, inputs
         )
         if threads is not None:
-            outputs = _in_threads(step, tasks, threads)
+            outputs = _in_threads(step, tasks, getattr(settings_of(context), threads))
         else:
             mapped: WorkerPool = getattr(context.resources, workers)
             ready = None

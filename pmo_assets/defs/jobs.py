@@ -1,4 +1,4 @@
-"""Jobs: one takes a batch through the whole chain, one makes a release of all batches."""
+"""Jobs: one finds articles at PMC, one takes a batch through the whole chain, one makes a release of all batches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,21 @@ MEASURE_QUALITY = dg.define_asset_job(
 
 MAKE_RELEASE = dg.define_asset_job(
     "make_release",
-    selection=dg.AssetSelection.assets("pubmed_ophtha", "dataset_report"),
+    selection=dg.AssetSelection.assets("retractions", "pubmed_ophtha", "dataset_report"),
     executor_def=dg.in_process_executor,
     description="Put the rows of all batches into one Parquet file, with card, gallery and report.",
+)
+
+FIND_ARTICLES = dg.define_asset_job(
+    "find_articles",
+    selection=dg.AssetSelection.assets("pmc_inventory", "pmc_candidates", "pmc_batches"),
+    executor_def=dg.in_process_executor,
+    description="Search PMC for the specialty's articles, and make batches of what is new, changed or retracted.",
+)
+
+FETCH_PACKAGES = dg.define_asset_job(
+    "fetch_packages",
+    selection=dg.AssetSelection.assets("article_batch", "article_packages"),
+    executor_def=dg.in_process_executor,
+    description="Download a batch's files ahead of processing; what was downloaded is not downloaded again.",
 )

@@ -47,6 +47,17 @@ def workers_resource(settings: Settings, progress: Progress | None = None) -> dg
     return workers
 
 
+def search_progress_resource() -> dg.ResourceDefinition:
+    """Return what is told how far a search of PMC is: the run's log every ten seconds."""
+
+    @dg.resource(description="Told how far a search of PMC is.")
+    def search_progress(context: dg.InitResourceContext) -> Progress:
+        log = context.log
+        return TimedProgress(log.info if log is not None else print)
+
+    return search_progress
+
+
 def detector_workers_resource(settings: Settings) -> dg.ResourceDefinition:
     """Return the workers of detection as a resource: those of the other steps, or a few of their own on a GPU."""
 
@@ -88,5 +99,6 @@ def built_in_resources(settings: Settings) -> dict[str, Any]:
         "io_manager": ParquetTables(tables),
         "workers": workers_resource(settings),
         "detector_workers": detector_workers_resource(settings),
+        "search_progress": search_progress_resource(),
         "chat": chat_resource(settings, data_root),
     }

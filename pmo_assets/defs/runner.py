@@ -15,13 +15,14 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import psutil
 
 from pmo_assets.defs.instance import opened_home
 from pmo_assets.defs.loading import stages_of
-from pmo_assets.defs.partitions import ARTICLE_BATCHES
+from pmo_assets.defs.release_state import release_is_due
 from pmo_assets.release.releases import CARD_KEY, RELEASE_KEY
 from pmo_assets.release.reports import GALLERY_KEY, REPORT_KEY
 from pmo_assets.settings import Settings
@@ -60,14 +61,6 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
         yield instance
 
 
-def register_partitions(instance: dg.DagsterInstance, batches: Sequence[str]) -> None:
-    """Make sure that every batch is a partition."""
-    name = str(ARTICLE_BATCHES.name)
-    missing = sorted(set(batches) - set(instance.get_dynamic_partitions(name)))
-    if missing:
-        instance.add_dynamic_partitions(name, missing)
-
-
 @dataclass(frozen=True)
 class _Made:
     """The latest materialisation of an asset: its place in the event log, and the code version that made it."""
@@ -85,6 +78,13 @@ def _latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | Non
     materialization = records[0].asset_materialization
     tags = dict(materialization.tags or {}) if materialization is not None else {}
     return _Made(records[0].storage_id, tags.get(_CODE_VERSION_TAG))
+
+
+def latest_metadata(instance: dg.DagsterInstance, asset: str) -> dict[str, Any]:
+    """Return what the latest materialisation of an asset says, by name; empty if there is none."""
+    records = instance.fetch_materializations(dg.AssetKey(asset), limit=1).records
+    made = records[0].asset_materialization if records else None
+    return {name: value.value for name, value in made.metadata.items()} if made is not None else {}
 
 
 def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batch: str) -> list[str]:
@@ -117,6 +117,8 @@ def release_is_stale(
 ) -> bool:
     """Say whether a batch has newer rows than the release, its code has changed, or a file of it is not there."""
     if not all(data_root.exists(key) for key in (RELEASE_KEY, CARD_KEY, GALLERY_KEY, REPORT_KEY)):
+        return True
+    if release_is_due(instance, data_root):
         return True
     graph = defs.resolve_asset_graph()
     oldest: int | None = None

@@ -53,12 +53,21 @@ class InvalidMetadata(ArticleError):
 
 @dataclass(frozen=True, slots=True)
 class PackageFile:
-    """A file of a package: its role (`pdf`, `xml` or `figure`), path below the source's root, bytes, SHA-256."""
+    """A file of a package.
+
+    Attributes:
+        role: `pdf`, `xml` or `figure`.
+        path: below the source's root.
+        size: bytes; None where the source states none.
+        sha256: of its content; None where the source states no SHA-256.
+        md5: of its content, as the source states it (PMC does); it finds the file among those fetched before.
+    """
 
     role: str
     path: str
-    size: int
-    sha256: str
+    size: int | None
+    sha256: str | None
+    md5: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

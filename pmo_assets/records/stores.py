@@ -18,11 +18,24 @@ class StorageError(SystemicError):
 class ObjectStore(Protocol):
     """Files by content: PDFs, XML, package pictures."""
 
-    def put(self, content: bytes, suffix: str) -> str:
+    def put(self, content: bytes, suffix: str, md5: str | None = None) -> str:
         """Store bytes and return their key; storing the same bytes twice stores them once.
+
+        Args:
+            content: the bytes.
+            suffix: of the key, e.g. `.pdf`.
+            md5: name under which `find` gives the key back: what their source calls them before they are fetched.
 
         Raises:
             StorageError: if they cannot be written.
+        """
+        ...
+
+    def find(self, md5: str, suffix: str) -> str | None:
+        """Return the key of bytes that were put under an MD5; None if there are none.
+
+        Raises:
+            StorageError: if the store cannot be read.
         """
         ...
 

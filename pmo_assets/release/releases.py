@@ -21,6 +21,7 @@ from pmo_assets.pipeline.dataset.card import LICENSE_FILE, ReleaseFacts, dataset
 from pmo_assets.pipeline.dataset.identity import ArticlePackage, Duplicate, duplicates
 from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns
 from pmo_assets.records.stores import StorageError
+from pmo_assets.refresh.candidates import withdrawn_versions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import content_digest
 from pmo_assets.storage.parquet import parquet_bytes, stream_release
@@ -92,16 +93,22 @@ class Selection:
 def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str, list[int]]:
     """Return for every finished batch the articles whose newest version it holds, in order.
 
-    A batch is finished when it has a table of the asset `finished`. The highest version counts, of one version a
-    retracted package, then the latest batch; only the same package, registered again, takes its retraction back.
+    A batch is finished when it has a table of the asset `finished`. A published version counts before an author
+    manuscript, then the highest, of one version a retracted package, then the latest batch; only the same package,
+    registered again, takes its retraction back. A version that PMC no longer holds does not count.
     """
     batches = tables.batches(finished)
-    latest: dict[int, dict[tuple[int, str], tuple[int, bool, int]]] = {}
+    withdrawn = withdrawn_versions(tables.data_root)
+    latest: dict[int, dict[tuple[int, str], tuple[bool, int, bool, int]]] = {}
     for place, batch in enumerate(batches):
-        packages = tables.read("article_packages", batch).select("article_id", "version", "name", "is_retracted")
-        for article_id, version, name, retracted in packages.iter_rows():
-            latest.setdefault(article_id, {})[version, name] = (version, retracted, place)
-    owners = {article_id: max(packages.values())[2] for article_id, packages in latest.items()}
+        packages = tables.read("article_packages", batch).select(
+            "article_id", "version", "name", "is_manuscript", "is_retracted"
+        )
+        for article_id, version, name, manuscript, retracted in packages.iter_rows():
+            if (article_id, version) not in withdrawn:
+                preference = (not manuscript, version, retracted, place)
+                latest.setdefault(article_id, {})[version, name] = preference
+    owners = {article_id: max(packages.values())[3] for article_id, packages in latest.items()}
     return {
         batch: sorted(article_id for article_id, owner in owners.items() if owner == place)
         for place, batch in enumerate(batches)

@@ -10,7 +10,6 @@ from pathlib import Path
 from pmo_assets.records.faults import is_exhausted, raise_fault
 from pmo_assets.records.packages import (
     REGISTRATION_STAGE,
-    ArticleSource,
     FileMissing,
     PackageListing,
     SourceError,
@@ -113,19 +112,3 @@ def _may_be_package(entry: Entry, alone: bool) -> bool:
         return not (alone and entry.name == "figures")
     # A link that leads nowhere was meant to be a package, unless it is one of a package's files or a program's mark.
     return entry.kind == "broken" and not alone and not entry.name.startswith(".")
-
-
-def open_source(uri: str) -> ArticleSource:
-    """Return the source that a manifest names.
-
-    Raises:
-        SourceError: for a kind of source that this version does not know.
-    """
-    scheme, separator, rest = uri.partition("://")
-    if separator and scheme == "file":
-        from urllib.parse import unquote_to_bytes
-
-        return LocalFolder(Path(os.fsdecode(unquote_to_bytes(rest))))
-    if not separator:
-        return LocalFolder(Path(uri))
-    raise SourceError(f"cannot open the article source {uri}: this version reads local folders (file://)")

@@ -54,9 +54,9 @@ def package_digest(
 ) -> str:
     """Return the SHA-256 over names and contents of the files, the stated facts and what was left out.
 
-    It is the same wherever the package lies.
+    It is the same wherever the package lies, as long as its source states the same kind of checksum.
     """
-    lines = sorted(f"{file.role} {PurePosixPath(file.path).name} {file.sha256}" for file in files)
+    lines = sorted(f"{file.role} {PurePosixPath(file.path).name} {file.sha256 or f'md5:{file.md5}'}" for file in files)
     lines += sorted(f"{problem.error_class} {PurePosixPath(problem.path).name}" for problem in problems)
     lines.append(json.dumps(stated, sort_keys=True))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
@@ -83,7 +83,8 @@ def _pictures(entries: Sequence[Entry], folder: PurePosixPath) -> list[tuple[str
     return [("figure", folder / name) for name in names]
 
 
-def _text(value: str | None) -> str | None:
+def one_line(value: str | None) -> str | None:
+    """Return text as one line that every table can hold; None for nothing."""
     # JSON may hold halves of surrogate pairs, which no file or table can
     return " ".join((value or "").encode(errors="replace").decode().split()) or None
 
@@ -216,10 +217,10 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
     metadata = reading.stated
     article_id, version = article_id_and_version(folder.name, {"pmcid": metadata.pmcid, "version": metadata.version})
     stated: dict[str, Any] = {
-        "license_code": None if reading.license_unknown else _text(metadata.license_code),
+        "license_code": None if reading.license_unknown else one_line(metadata.license_code),
         "is_retracted": metadata.is_retracted,
-        "title": _text(metadata.title),
-        "citation": _text(metadata.citation),
+        "title": one_line(metadata.title),
+        "citation": one_line(metadata.citation),
     }
     return PackageListing(
         article_id=article_id,
@@ -231,5 +232,5 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
         is_manuscript=metadata.is_manuscript,
         problems=tuple(reader.problems),
         license_unknown=reading.license_unknown,
-        doi=clean_doi(_text(metadata.doi)),
+        doi=clean_doi(one_line(metadata.doi)),
     )

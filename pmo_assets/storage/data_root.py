@@ -6,6 +6,7 @@ renamed, on S3 because an object becomes visible when its upload is complete. La
     claims/<sequence>.parquet              the same, under the place in the sequence that it took; created exactly once
     manifests/<batch>.parquet              what a batch holds; never changes
     objects/<aa>/<sha256><suffix>          PDFs, XML, package pictures, by content
+    objects/md5/<aa>/<md5><suffix>         the key of what a source calls by its MD5: it is not fetched again
     tables/<asset>/<batch>.parquet         one table per asset and batch
     rejections/<asset>/<batch>.parquet     what the asset could not process
     rejections/registration/<source>.parquet   packages of a source that could not be registered

@@ -15,19 +15,33 @@ def content_digest(key: str) -> str:
     return PurePosixPath(key).name.split(".")[0]
 
 
+def _md5_key(md5: str, suffix: str) -> str:
+    return f"objects/md5/{md5[:2]}/{md5}{suffix}"
+
+
 @dataclass(frozen=True)
 class ContentStore:
     """`ObjectStore` below a data root: files named after the SHA-256 of their content."""
 
     data_root: DataRoot
 
-    def put(self, content: bytes, suffix: str) -> str:
-        """Store bytes once and return their key."""
+    def put(self, content: bytes, suffix: str, md5: str | None = None) -> str:
+        """Store bytes once and return their key; under `md5` `find` gives it back."""
         digest = hashlib.sha256(content).hexdigest()
         key = f"objects/{digest[:2]}/{digest}{suffix}"
         if not self.data_root.exists(key):
             self.data_root.write(key, content)
+        if md5 is not None:
+            self.data_root.write(_md5_key(md5, suffix), key.encode())
         return key
+
+    def find(self, md5: str, suffix: str) -> str | None:
+        """Return the key of bytes that were put under an MD5; None if there are none, or they are gone."""
+        name = _md5_key(md5, suffix)
+        if not self.data_root.exists(name):
+            return None
+        key = self.data_root.read(name).decode()
+        return key if self.data_root.exists(key) else None
 
     def get(self, key: str) -> bytes:
         """Return the bytes under a key, checksum verified."""

@@ -29,6 +29,15 @@ from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.articles import ArticleBatch
 from pmo_assets.tables.schemas import checked, empty_table
 
+
+def _kind(source: str) -> str:
+    """Return the kind of a source: its URI's scheme.
+
+    Digests of two kinds are made of other checksums (`package_digest`), so that they say nothing about each other.
+    """
+    return source.partition("://")[0] if "://" in source else "file"
+
+
 _BATCH = "pmo/batch"
 """Key of the Parquet metadata under which a manifest says which batch it is of."""
 
@@ -54,6 +63,9 @@ class BatchRegistry:
             StorageError: if there is none.
         """
         table = read_parquet(self.data_root, f"manifests/{batch}.parquet")
+        if "md5" not in table["files"].list.explode(empty_as_null=True).struct.fields:
+            whole = pl.element().struct.with_fields(pl.lit(None, dtype=pl.String).alias("md5"))
+            table = table.with_columns(pl.col("files").list.eval(whole))
         # Columns that manifests of earlier versions do not have: nothing was wrong and, of what is nullable, not known.
         stated = {"license_unknown": pl.lit(False), "problems": pl.lit([])}
         added = [
@@ -89,23 +101,49 @@ class BatchRegistry:
                 listings.append(item)
         rejections += duplicate_packages(listings)
         Tables(self.data_root).write_registration_rejections(source.uri, rejections)
+        return self.add_listings(source.uri, listings, size)
+
+    def add_listings(self, source: str, listings: Sequence[PackageListing], size: int) -> list[tuple[str, int]]:
+        """Register packages that no manifest holds; return (key, number of articles) of the new batches.
+
+        Args:
+            source: the URI of the source that has them.
+            listings: what it lists.
+            size: articles per batch.
+        """
         added: list[tuple[str, int]] = []
-        known: dict[str, Sequence[tuple[int, int, str]]] = {}
+        known: dict[str, tuple[str, Sequence[tuple[int, int, str]]]] = {}
         while True:
             keys = self.batches()
             known |= {key: self._registered(key) for key in keys if key not in known}
-            registered = [row for key in keys for row in known[key]]
+            registered = [row for key in keys if known[key][0] == _kind(source) for row in known[key][1]]
             for key, group in new_batches(listings, registered=registered, existing_keys=keys, size=size):
-                table = checked(ArticleBatch, manifest_rows(group, source.uri))
+                table = checked(ArticleBatch, manifest_rows(group, source))
                 if not self._claimed(key, parquet_bytes(table, metadata={_BATCH: key})):
                     break  # another command has taken the place: what is new must be computed anew
                 added.append((key, len(group)))
             else:
                 return added
 
-    def _registered(self, batch: str) -> Sequence[tuple[int, int, str]]:
+    def registered(self, source: str) -> dict[tuple[int, int], str]:
+        """Return the last digest of every registered package of a kind of source by (article number, version).
+
+        Args:
+            source: URI of a source; its scheme is its kind (`_kind`).
+        """
+        manifests = (self._registered(key) for key in self.batches())
+        return {
+            (article, version): digest
+            for kind, rows in manifests
+            if kind == _kind(source)
+            for article, version, digest in rows
+        }
+
+    def _registered(self, batch: str) -> tuple[str, Sequence[tuple[int, int, str]]]:
+        """Return a manifest's kind of source and its (article number, version, digest)."""
         manifest = read_parquet(self.data_root, f"manifests/{batch}.parquet")
-        return manifest.select("article_id", "version", "digest").rows()
+        kind = _kind(manifest["source"][0]) if manifest.height else ""
+        return kind, manifest.select("article_id", "version", "digest").rows()
 
     def _claimed(self, batch: str, manifest: bytes) -> bool:
         """Take a batch's place in the sequence and write its manifest; False if the place is taken."""

@@ -6,6 +6,18 @@ import dataframely as dy
 
 from pmo_assets.tables.columns import ArticleKey, FigureKey
 
+FILE_COLUMNS: dict[str, dy.Column] = {
+    "role": dy.String(),
+    "path": dy.String(),
+    "size": dy.Int64(nullable=True),
+    "sha256": dy.String(nullable=True),
+    "md5": dy.String(nullable=True),
+}
+"""A file of a package (`records.packages.PackageFile`)."""
+
+PROBLEM_COLUMNS: dict[str, dy.Column] = {"path": dy.String(), "error_class": dy.String(), "message": dy.String()}
+"""A file that a package goes on without (`records.packages.PackageProblem`)."""
+
 _LICENSE_UNKNOWN = (
     "The source's metadata cannot be read and may state a retraction or a licence: the licence counts as unknown"
 )
@@ -27,12 +39,13 @@ class ArticleBatch(ArticleKey):
         nullable=True, description="The source says it is an author manuscript; null in manifests of earlier versions"
     )
     files = dy.List(
-        dy.Struct({"role": dy.String(), "path": dy.String(), "size": dy.Int64(), "sha256": dy.String()}),
-        description="Files: role (pdf, xml, figure), path below the source's root, bytes, SHA-256",
+        dy.Struct(FILE_COLUMNS),
+        description="Files: role (pdf, xml, figure), path below the source's root, bytes, SHA-256 or MD5 as far as the "
+        "source states them",
     )
     license_unknown = dy.Bool(description=_LICENSE_UNKNOWN)
     problems = dy.List(
-        dy.Struct({"path": dy.String(), "error_class": dy.String(), "message": dy.String()}),
+        dy.Struct(PROBLEM_COLUMNS),
         description="Files that the package goes on without: path, error class, what is wrong",
     )
 

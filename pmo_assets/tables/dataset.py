@@ -123,10 +123,26 @@ class Duplicates(dy.Schema):
     is_retracted = dy.Bool(description="The article is retracted: neither this package nor the other one is published")
 
 
+class Retractions(dy.Schema):
+    """Articles that left the dataset, or never came into it, because they were retracted or PMC removed them."""
+
+    article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"; see docs/own_articles.md')
+    reason = dy.Enum(["retracted", "removed"], primary_key=True, description="Retracted, or no longer held by PMC")
+    noticed_on = dy.Date(primary_key=True, description="Day (UTC) of the release that left it out first")
+    name = dy.String(description="Name of the package, e.g. PMC10009416.1")
+    panels = dy.List(
+        dy.String(), description="panel_id of the rows that went with that release; empty if there were none"
+    )
+
+
 def release_arrow_schema() -> pa.Schema:
     """Return the Arrow schema of `pubmed_ophtha.parquet` (columns in the published order)."""
     return empty_table(PubmedOphtha).select(RELEASE_COLUMNS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
 
 
-SCHEMAS: dict[str, type[dy.Schema]] = {"dataset_rows": DatasetRows, "pubmed_ophtha": PubmedOphtha}
+SCHEMAS: dict[str, type[dy.Schema]] = {
+    "dataset_rows": DatasetRows,
+    "pubmed_ophtha": PubmedOphtha,
+    "retractions": Retractions,
+}
 """The schema of each asset of the group that is a table."""

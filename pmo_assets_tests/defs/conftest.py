@@ -10,7 +10,8 @@ import dagster as dg
 import pytest
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.runner import register_partitions, run_job
+from pmo_assets.defs.partitions import register_partitions
+from pmo_assets.defs.runner import run_job
 from pmo_assets.settings import Settings
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot

@@ -21,7 +21,7 @@ BEGIN_TOGETHER = """
 import sys, time
 from pathlib import Path
 from pmo_assets.defs.instance import opened_home
-from pmo_assets.defs.runner import register_partitions
+from pmo_assets.defs.partitions import register_partitions
 home, barrier, number = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 (barrier / number).touch()
 while not (barrier / "go").exists():

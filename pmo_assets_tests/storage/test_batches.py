@@ -55,4 +55,4 @@ def test_the_key_says_what_the_batch_holds() -> None:
 def test_manifest_rows_name_their_source() -> None:
     (row,) = manifest_rows([listing(1)], "file:///articles")
     assert row["source"] == "file:///articles"
-    assert row["files"] == [{"role": "pdf", "path": "PMC1/article.pdf", "size": 3, "sha256": "a" * 64}]
+    assert row["files"] == [{"role": "pdf", "path": "PMC1/article.pdf", "size": 3, "sha256": "a" * 64, "md5": None}]

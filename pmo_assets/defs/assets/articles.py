@@ -17,8 +17,8 @@ from pmo_assets.storage.registry import BatchRegistry
 
 GROUP = "articles"
 
-FETCH_THREADS = 8
-"""Packages fetched side by side: enough to hide a network's latency, few enough to be polite."""
+PMC_POOL = "pmc"
+"""Concurrency pool of what talks to PMC: one step at a time over all runs, each with PMO_PMC_CONCURRENCY requests."""
 
 
 @batch_table("article_batch", group=GROUP, makers=[manifest_rows])
@@ -45,7 +45,8 @@ article_packages = article_table(
     group=GROUP,
     step=fetch_article,
     reads=["article_batch"],
-    threads=FETCH_THREADS,
+    threads="pmc_concurrency",
+    pool=PMC_POOL,
     checks=[checks.rejected_share()],
     summary=lambda made: {"articles": len(made.rows)},
 )

@@ -1,23 +1,28 @@
 """Group `dataset`: rows with the published columns, the release, and the pages that show it."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
+import polars as pl
 
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import OWNERS, Stopwatch, article_table, column_schema
 from pmo_assets.defs.loading import batch_stages, group_assets
 from pmo_assets.defs.made import Made
+from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.releases import Release, select_articles, write_release
 from pmo_assets.release.reports import REPORT_KEY, write_gallery, write_report
+from pmo_assets.release.retractions import REMOVED, RETRACTED, RETRACTIONS_KEY, write_retractions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.dataset import Retractions
 
 GROUP = "dataset"
 
@@ -63,9 +68,53 @@ def _release_metadata(data_root: DataRoot, release: Release) -> dict[str, Any]:
 
 
 @dg.asset(
+    name="retractions",
+    group_name=GROUP,
+    deps=[dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES), "pmc_candidates"],
+    description=Retractions.__doc__,
+    owners=OWNERS,
+    kinds={"polars", "parquet"},
+    tags={"pmo/work": "facts"},
+    code_version=code_version(Retractions, select_articles, write_retractions),
+    metadata={"dagster/column_schema": column_schema("retractions")},
+)
+def retractions(tables: dg.ResourceParam[Tables]) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Note which articles are out of the dataset, and which rows of the present release go with them."""
+    watch = Stopwatch()
+    table = write_retractions(tables, select_articles(tables), datetime.now(UTC).date())
+    latest = table.sort("noticed_on", "article_id", descending=True).head(50)
+    return dg.MaterializeResult(
+        metadata={
+            "seconds": watch.seconds,
+            "dagster/row_count": table.height,
+            **{reason: table.filter(pl.col("reason") == reason).height for reason in (RETRACTED, REMOVED)},
+            "panels": int(table["panels"].list.len().sum()),
+            "path": dg.MetadataValue.path(tables.data_root.uri(RETRACTIONS_KEY)),
+            "latest": dg.MetadataValue.table(
+                [
+                    dg.TableRecord(
+                        {
+                            "article": row["name"],
+                            "reason": row["reason"],
+                            "noticed": row["noticed_on"].isoformat(),
+                            "panels": len(row["panels"]),
+                        }
+                    )
+                    for row in latest.iter_rows(named=True)
+                ],
+                schema=dg.TableSchema(
+                    columns=[dg.TableColumn(name) for name in ("article", "reason", "noticed", "panels")]
+                ),
+            ),
+        }
+    )
+
+
+@dg.asset(
     name="pubmed_ophtha",
     group_name=GROUP,
     deps=[
+        "retractions",
         dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES),
         dg.AssetDep("panels", partition_mapping=ALL_BATCHES),
         dg.AssetDep("articles", partition_mapping=ALL_BATCHES),
@@ -97,11 +146,16 @@ def pubmed_ophtha(
         raise StorageError(
             "no batch has dataset rows yet: materialise dataset_rows for at least one article batch first"
         )
+    withdrawn = withdrawn_digest(data_root)
     release = write_release(
         data_root, tables, select_articles(tables), specialty=load_specialty(settings.specialty), say=context.log.info
     )
     return dg.MaterializeResult(
-        metadata={"seconds": watch.seconds, **_release_metadata(data_root, release)},
+        metadata={
+            "seconds": watch.seconds,
+            **_release_metadata(data_root, release),
+            WITHDRAWN: withdrawn,
+        },
         data_version=dg.DataVersion(release.digest),
         check_results=[
             checks.unique_ids_result(release.panel_ids),

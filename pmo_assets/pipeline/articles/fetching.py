@@ -106,10 +106,17 @@ def _left_out(problem: Mapping[str, str], manifest_row: Mapping[str, Any]) -> Re
 def _stored(
     file: Mapping[str, Any], path: PurePosixPath, source: ArticleSource, objects: ObjectStore, limits: FetchLimits
 ) -> str:
-    limit = limits.of(file["role"])
-    if file["size"] > limit:
+    limit, suffix, md5 = limits.of(file["role"]), path.suffix.lower(), file.get("md5")
+    if file["size"] is not None and file["size"] > limit:
         raise FileTooLarge(f"{path.name} has {file['size'] / 2**20:.0f} MiB, the limit is {limit / 2**20:.0f} MiB")
+    if md5 is not None and (key := objects.find(md5, suffix)) is not None:
+        return key
     content = source.read(file["path"], limit)
-    if hashlib.sha256(content).hexdigest() != file["sha256"]:
+    if file["sha256"] is not None and hashlib.sha256(content).hexdigest() != file["sha256"]:
         raise ChecksumMismatch(f"{path.name} has changed since the batch was registered: register the source again")
-    return objects.put(content, path.suffix.lower())
+    if md5 is not None and hashlib.md5(content, usedforsecurity=False).hexdigest() != md5:
+        raise ChecksumMismatch(
+            f"{path.name} is not what the source's metadata states (MD5 {md5}): it was damaged on the way, or has "
+            "changed since the batch was registered"
+        )
+    return objects.put(content, suffix, md5)

@@ -13,7 +13,8 @@ import pytest
 from pmo_assets.pipeline.article import MemoryObjects
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.records.packages import SourceError
-from pmo_assets.sources.local import LocalFolder, open_source
+from pmo_assets.sources.local import LocalFolder
+from pmo_assets.sources.opening import open_source
 from pmo_assets.sources.package_folders import list_package
 
 

@@ -1,0 +1,43 @@
+"""Whether there is anything new to release: what sensor and schedule ask before they request a release."""
+
+from __future__ import annotations
+
+import hashlib
+
+import dagster as dg
+
+from pmo_assets.refresh.candidates import withdrawn_versions
+from pmo_assets.storage.data_root import DataRoot
+
+WITHDRAWN = "withdrawn"
+"""Metadata of a release under which it says which withdrawn articles it knew of."""
+
+
+def withdrawn_digest(data_root: DataRoot) -> str:
+    """Return a short hash of the article versions that PMC no longer holds."""
+    gone = ",".join(f"{article}.{version}" for article, version in sorted(withdrawn_versions(data_root)))
+    return hashlib.sha256(gone.encode()).hexdigest()[:12]
+
+
+def _newest(instance: dg.DagsterInstance, asset: str) -> dg.EventLogRecord | None:
+    records = instance.fetch_materializations(dg.AssetKey(asset), limit=1).records
+    return records[0] if records else None
+
+
+def release_state(instance: dg.DagsterInstance, data_root: DataRoot) -> str:
+    """Return a name for what a release would be made of: the newest rows and the articles that are withdrawn."""
+    rows = _newest(instance, "dataset_rows")
+    return f"{rows.storage_id if rows is not None else 0}-{withdrawn_digest(data_root)}"
+
+
+def release_is_due(instance: dg.DagsterInstance, data_root: DataRoot) -> bool:
+    """Say whether rows were made, or articles withdrawn, since the last release."""
+    rows = _newest(instance, "dataset_rows")
+    if rows is None:
+        return False
+    release = _newest(instance, "pubmed_ophtha")
+    if release is None or release.storage_id < rows.storage_id:
+        return True
+    made = release.asset_materialization
+    known = made.metadata.get(WITHDRAWN) if made is not None else None
+    return (known.value if known is not None else withdrawn_digest(data_root)) != withdrawn_digest(data_root)

@@ -1,0 +1,160 @@
+"""The table of candidates below the data root: what is known of every article that a search of PMC ever found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import date
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
+from pmo_assets.records.packages import PackageListing
+from pmo_assets.records.stores import StorageError
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.tables.pmc import PmcCandidates
+from pmo_assets.tables.rows import record_of
+from pmo_assets.tables.schemas import checked, empty_table
+
+CANDIDATES_KEY = "pmc/candidates.parquet"
+
+_STATE = "pmo/search"
+"""Key of the Parquet metadata under which the table says how far the search has come: both are written at once."""
+
+_LISTING_COLUMNS = tuple(item.name for item in fields(PackageListing) if item.name != "article_id")
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What is known of PMC's articles.
+
+    Attributes:
+        table: one row per article (`PmcCandidates`).
+        query: the search that found them; another one begins anew.
+        searched_on: day (UTC) of the last search: the next one goes on from there.
+        searched_from: articles that PMC released before this day were not searched for; None if all were.
+    """
+
+    table: pl.DataFrame = field(default_factory=lambda: empty_table(PmcCandidates))
+    query: str = ""
+    searched_on: date | None = None
+    searched_from: date | None = None
+
+    def numbers(self, *states: CandidateState) -> pl.Series:
+        """Return the article numbers of the candidates, or of those in some states."""
+        table = self.table.filter(pl.col("state").is_in([state.value for state in states])) if states else self.table
+        return table["article_id"]
+
+    def rows(self, articles: Iterable[int]) -> list[Candidate]:
+        """Return some articles' candidates, in the table's order."""
+        return candidates_of(self.table.filter(pl.col("article_id").is_in(list(articles))))
+
+    def updated(self, candidates: Sequence[Candidate]) -> Candidates:
+        """Return the table with some candidates' rows replaced or added."""
+        rows = checked(PmcCandidates, [_row(item) for item in candidates])
+        kept = self.table.join(rows.select("article_id"), on="article_id", how="anti")
+        return replace(self, table=pl.concat([kept, rows]).sort("article_id"))
+
+
+def _row(candidate: Candidate) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "article_id": candidate.article_id,
+        "state": candidate.state.value,
+        "found_at": candidate.found_at,
+        "event": candidate.event.value if candidate.event is not None else None,
+        "event_at": candidate.event_at,
+        "problem": candidate.problem,
+        "versions": [asdict(version) for version in candidate.versions],
+    }
+    if candidate.listing is not None:
+        listing = asdict(candidate.listing)
+        row |= {name: listing[name] for name in _LISTING_COLUMNS}
+        row |= {"files": list(row["files"]), "problems": list(row["problems"])}
+    return row
+
+
+def candidates_of(table: pl.DataFrame) -> list[Candidate]:
+    """Return the rows of a table `PmcCandidates` as records."""
+    return [
+        Candidate(
+            article_id=row["article_id"],
+            state=CandidateState(row["state"]),
+            found_at=row["found_at"],
+            versions=tuple(KnownVersion(**version) for version in row["versions"]),
+            listing=record_of(PackageListing, row) if row["name"] is not None else None,
+            event=row["event"],
+            event_at=row["event_at"],
+            problem=row["problem"],
+        )
+        for row in table.iter_rows(named=True)
+    ]
+
+
+def read_candidates(data_root: DataRoot) -> Candidates:
+    """Return what is known; nothing before the first refresh.
+
+    Raises:
+        StorageError: if the table is damaged or of another version.
+    """
+    if not data_root.exists(CANDIDATES_KEY):
+        return Candidates()
+    table = read_parquet(data_root, CANDIDATES_KEY)
+    with data_root.open_random(CANDIDATES_KEY) as file:
+        stated = (pq.read_metadata(file).metadata or {}).get(_STATE.encode())
+    if stated is None or table.columns != list(PmcCandidates.columns()):
+        raise StorageError(
+            f"{data_root.uri(CANDIDATES_KEY)} was written by another version: delete it and run `pmo refresh`: what is "
+            "in batches is found again and not registered twice"
+        )
+    state = json.loads(stated)
+    days = {name: date.fromisoformat(state[name]) if state[name] else None for name in ("searched_on", "searched_from")}
+    return Candidates(checked(PmcCandidates, table), state["query"], **days)
+
+
+def write_candidates(data_root: DataRoot, candidates: Candidates) -> None:
+    """Replace the table, with how far the search has come, whole or not at all."""
+    state = {
+        "query": candidates.query,
+        **{
+            name: day.isoformat() if (day := getattr(candidates, name)) else None
+            for name in ("searched_on", "searched_from")
+        },
+    }
+    table = checked(PmcCandidates, candidates.table)
+    data_root.write(CANDIDATES_KEY, parquet_bytes(table, metadata={_STATE: json.dumps(state)}))
+
+
+def withdrawn_versions(data_root: DataRoot) -> frozenset[tuple[int, int]]:
+    """Return (article number, version) of what PMC's bucket held once and no longer does."""
+    if not data_root.exists(CANDIDATES_KEY):
+        return frozenset()
+    seen = read_candidates(data_root).table.select("article_id", "versions").explode("versions", empty_as_null=False)
+    gone = seen.unnest("versions").filter(~pl.col("present"))
+    return frozenset(gone.select("article_id", "version").iter_rows())
+
+
+def waiting(candidates: Candidates, registered: Mapping[tuple[int, int], str]) -> pl.DataFrame:
+    """Return the rows of candidates that can be registered and that no batch holds as they are now.
+
+    A retracted article that was never registered is not wanted.
+
+    Args:
+        candidates: what is known.
+        registered: digest by (article number, version) of what batches hold (`BatchRegistry.registered`).
+    """
+    known = pl.DataFrame(
+        [(article, version, digest) for (article, version), digest in registered.items()],
+        schema={"article_id": pl.Int64, "version": pl.Int64, "registered_digest": pl.String},
+        orient="row",
+    )
+    available = candidates.table.filter(pl.col("state") == CandidateState.AVAILABLE.value)
+    joined = available.join(known, on=["article_id", "version"], how="left", maintain_order="left")
+    held = pl.col("article_id").is_in(known["article_id"].unique().to_list())
+    return joined.filter(
+        pl.col("registered_digest").is_null() | (pl.col("registered_digest") != pl.col("digest")),
+        held | ~pl.col("is_retracted"),
+    ).with_columns(held.alias("held"))

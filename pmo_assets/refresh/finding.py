@@ -1,0 +1,254 @@
+"""Finding: which articles a search has, and what PMC's bucket holds of them now.
+
+The search says which articles are wanted, the inventory which of them changed since they were looked at, the bucket
+itself what there is: what is new, changed or missing is looked at there, so that a damaged inventory removes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Final, Protocol
+
+import polars as pl
+
+from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion, with_event
+from pmo_assets.records.packages import FileMissing
+from pmo_assets.records.rejections import ArticleError
+from pmo_assets.refresh.candidates import Candidates, waiting
+from pmo_assets.sources.pmc_cloud import ArticleVersion, PmcCloud
+from pmo_assets.sources.pmc_inventory import versions_of
+
+OVERLAP: Final = timedelta(days=14)
+"""How far a search goes back behind the last one: records appear days after the date that they bear."""
+
+PATIENCE: Final = timedelta(days=60)
+"""How long an article that a search found and the bucket does not hold is looked for, without an inventory."""
+
+
+class Search(Protocol):
+    """What finds articles (`sources.entrez`)."""
+
+    def article_numbers(
+        self,
+        query: str,
+        released_from: date | None = None,
+        released_to: date | None = None,
+        progress: Callable[[int, int], None] = ...,
+    ) -> list[int]:
+        """Return the numbers of the articles that PMC released between two days (None: no limit), sorted."""
+        ...
+
+
+@dataclass(frozen=True)
+class Inventoried:
+    """The newest inventory of the bucket: its Parquet file, and the time at which it was made (UTC)."""
+
+    file: Path
+    made_at: datetime
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search and a look at the bucket gave.
+
+    Attributes:
+        candidates: what is known now.
+        searched: how many articles the search returned.
+        added: of them the number that no search had returned before.
+        looked_at: candidates that were looked at in the bucket.
+        events: what happened, by event.
+        notes: what a person should know.
+    """
+
+    candidates: Candidates
+    searched: int
+    added: int
+    looked_at: tuple[int, ...]
+    events: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def search_from(before: Candidates, query: str, released_from: date | None, today: date) -> date | None:
+    """Return the day from which on articles are searched for; None for all.
+
+    It is `OVERLAP` before the last search. All are searched for when the query or the limit is another one, or when
+    the last search lies in the future: then the clock was wrong at that time, and what it missed is not known.
+    """
+    known = before.searched_on
+    if known is None or before.query != query or known > today or before.searched_from != released_from:
+        return released_from
+    since = known - OVERLAP
+    return max(since, released_from) if released_from is not None else since
+
+
+def found_candidates(before: Candidates, numbers: Iterable[int], now: datetime) -> list[Candidate]:
+    """Return candidates for the article numbers that are not among those known.
+
+    Args:
+        before: what is known.
+        numbers: what a search found, and what batches hold: an article is followed as long as rows are made of it.
+        now: the time, UTC.
+    """
+    known = set(before.numbers())
+    return [Candidate(number, CandidateState.FOUND, now) for number in sorted(set(numbers) - known)]
+
+
+def suspects(candidates: Candidates, inventory: Inventoried) -> list[int]:
+    """Return the articles of which an inventory says something else than what was seen last, sorted.
+
+    Something else is a version that is new, was changed after it was seen, or is missing although it is older than the
+    inventory. Articles that were not found in the bucket are looked up as well.
+    """
+    states = (CandidateState.AVAILABLE, CandidateState.REMOVED, CandidateState.ABSENT, CandidateState.UNUSABLE)
+    followed = candidates.numbers(*states)
+    if followed.is_empty():
+        return []
+    listed = versions_of(inventory.file, followed).select(
+        pl.col("article_id").cast(pl.Int64),
+        pl.col("version").cast(pl.Int64),
+        pl.col("etag").alias("listed_etag"),
+        pl.col("last_modified").cast(pl.Datetime("us", "UTC")).alias("listed_at"),
+    )
+    seen = (
+        candidates.table.filter(pl.col("article_id").is_in(followed.implode()))
+        .select("article_id", "versions")
+        .explode("versions", empty_as_null=False)
+        .unnest("versions")
+        .filter("present")
+    )
+    both = seen.join(listed, on=["article_id", "version"], how="full", coalesce=True)
+    unseen = pl.col("etag").is_null()
+    changed = (pl.col("etag") != pl.col("listed_etag")) & (pl.col("listed_at") > pl.col("last_modified"))
+    missing = pl.col("listed_etag").is_null() & (pl.col("last_modified") < inventory.made_at)
+    return both.filter(unseen | changed | missing)["article_id"].unique().sort().to_list()
+
+
+def without_inventory(candidates: Candidates, now: datetime) -> list[int]:
+    """Return the articles that are looked at when there is no inventory: all, but absent ones not for ever."""
+    seen = candidates.numbers(CandidateState.AVAILABLE, CandidateState.UNUSABLE, CandidateState.REMOVED)
+    absent = candidates.table.filter(
+        pl.col("state") == CandidateState.ABSENT.value, pl.col("found_at") > now - PATIENCE
+    )["article_id"]
+    return [*seen, *absent]
+
+
+def looked_at(candidate: Candidate, cloud: PmcCloud, now: datetime) -> Candidate:
+    """Return a candidate as the bucket has it now.
+
+    Metadata that cannot be read makes no candidate unusable that was usable: it stays as it was, with the problem, and
+    is looked at again.
+
+    Raises:
+        SourceError: if the bucket cannot be read.
+    """
+    try:
+        versions = cloud.versions(candidate.article_id)
+        if not versions:
+            return with_event(candidate, _gone(candidate), now)
+        listing = cloud.best_of(versions)
+    except FileMissing:  # removed between the listing and the reading: the next look will see
+        return replace(candidate, problem="its metadata was removed while it was read")
+    except ArticleError as error:
+        state = CandidateState.UNUSABLE if candidate.listing is None else candidate.state
+        return replace(candidate, state=state, problem=str(error))
+    after = replace(
+        candidate,
+        state=CandidateState.AVAILABLE,
+        versions=_seen(candidate.versions, versions),
+        listing=listing,
+        problem=None,
+    )
+    return with_event(candidate, after, now)
+
+
+def _gone(candidate: Candidate) -> Candidate:
+    if candidate.listing is None and not candidate.versions:
+        return replace(candidate, state=CandidateState.ABSENT, problem="PMC's bucket does not hold it (yet)")
+    versions = tuple(replace(version, present=False) for version in candidate.versions)
+    return replace(
+        candidate, state=CandidateState.REMOVED, versions=versions, problem="PMC's bucket no longer holds it"
+    )
+
+
+def _seen(before: Sequence[KnownVersion], now: Sequence[ArticleVersion]) -> tuple[KnownVersion, ...]:
+    present = {item.version: KnownVersion(item.version, item.etag, item.last_modified.astimezone(UTC)) for item in now}
+    gone = {item.version: replace(item, present=False) for item in before if item.version not in present}
+    return tuple(value for _, value in sorted({**gone, **present}.items()))
+
+
+def find(
+    before: Candidates,
+    search: Search,
+    cloud: PmcCloud,
+    *,
+    query: str,
+    inventory: Inventoried | None,
+    registered: Mapping[tuple[int, int], str],
+    limit: int,
+    now: datetime,
+    released_from: date | None = None,
+    progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
+) -> Found:
+    """Search PMC, look at what is new or changed, and return what is known then.
+
+    Args:
+        before: what was known.
+        search: finds article numbers.
+        cloud: the bucket.
+        query: what is searched for.
+        inventory: the bucket's newest inventory; without one every candidate is looked at.
+        registered: digest by (article number, version) of what batches hold.
+        limit: so many articles at most wait to be registered for the first time; further ones are looked at later.
+        now: the time, UTC.
+        released_from: articles that PMC released earlier are not searched for.
+        progress: told of (what is done, how much of it, of how many).
+
+    Raises:
+        SourceError: if PMC cannot be searched or read. Metadata that was read by then is kept by `cloud.objects`.
+    """
+    notes: list[str] = []
+    since = search_from(before, query, released_from, now.date())
+    numbers = search.article_numbers(query, since, None, lambda done, total: progress("search", done, total))
+    fresh = found_candidates(before, [*numbers, *(article for article, _ in registered)], now)
+    known = replace(before.updated(fresh), query=query, searched_on=now.date(), searched_from=released_from)
+    if inventory is not None:
+        again = suspects(known, inventory)
+        again += known.numbers(CandidateState.UNUSABLE).to_list()
+    else:
+        again = without_inventory(known, now)
+        if again:
+            notes.append(f"the bucket has no inventory that can be read: all {len(again)} articles were looked at")
+    room = max(0, limit - waiting(known, registered).filter(~pl.col("held")).height)
+    backlog = known.numbers(CandidateState.FOUND).sort(descending=True)
+    chosen = sorted({*again, *backlog.head(room)})
+    if backlog.len() > room:
+        notes.append(f"{backlog.len() - room} further articles wait: a refresh takes in {limit} at most")
+    candidates = list(_looked_at(known.rows(chosen), cloud, now, progress))
+    happened = [item.event for item in candidates if item.event is not None and item.event_at == now]
+    return Found(
+        candidates=known.updated(candidates),
+        searched=len(numbers),
+        added=len(fresh),
+        looked_at=tuple(item.article_id for item in candidates),
+        events=Counter(str(event) for event in happened),
+        notes=tuple(notes),
+    )
+
+
+def _looked_at(
+    candidates: Sequence[Candidate], cloud: PmcCloud, now: datetime, progress: Callable[[str, int, int], None]
+) -> Iterator[Candidate]:
+    with ThreadPoolExecutor(cloud.bucket.options.concurrency) as pool:
+        futures = [pool.submit(looked_at, candidate, cloud, now) for candidate in candidates]
+        try:
+            for done, future in enumerate(futures, start=1):
+                yield future.result()
+                progress("look", done, len(candidates))
+        finally:
+            for future in futures:
+                future.cancel()

@@ -1,0 +1,102 @@
+"""What leaves the dataset and why: articles that were retracted, or that PMC no longer holds.
+
+The table lies beside the release and only grows: whoever trained on an older release finds in it which rows to leave
+out. It is written before the release that lacks these rows, so that a release that was killed forgets nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, Final
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from pmo_assets.records.candidates import CandidateState
+from pmo_assets.refresh.candidates import read_candidates
+from pmo_assets.release.releases import RELEASE_KEY, Selection
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.dataset import Retractions
+from pmo_assets.tables.schemas import checked, empty_table
+
+RETRACTIONS_KEY: Final = "release/retractions.parquet"
+
+RETRACTED: Final = "retracted"
+REMOVED: Final = "removed"
+
+
+def released_panels(data_root: DataRoot) -> dict[int, list[str]]:
+    """Return the ids of the panels that the present release holds, by article number, in its order."""
+    if not data_root.exists(RELEASE_KEY):
+        return {}
+    with data_root.open_random(RELEASE_KEY) as file:
+        rows = pl.from_arrow(pq.read_table(file, columns=["article_id", "panel_id"]))
+    assert isinstance(rows, pl.DataFrame)
+    grouped = rows.group_by("article_id", maintain_order=True).agg("panel_id")
+    return {int(article): list(panels) for article, panels in grouped.iter_rows()}
+
+
+def read_retractions(data_root: DataRoot) -> pl.DataFrame:
+    """Return the table `retractions`; empty before the first one."""
+    if not data_root.exists(RETRACTIONS_KEY):
+        return empty_table(Retractions)
+    return checked(Retractions, read_parquet(data_root, RETRACTIONS_KEY))
+
+
+def left_out(tables: Tables, selection: Selection) -> list[tuple[int, str, str]]:
+    """Return (article number, package, reason) of every article that is out of the dataset now, by number.
+
+    A package that is the same article as a retracted one goes with it.
+    """
+    removed = read_candidates(tables.data_root).table.filter(
+        pl.col("state") == CandidateState.REMOVED.value, pl.col("name").is_not_null()
+    )
+    out = [(article_id, name, REMOVED) for article_id, name in removed.select("article_id", "name").iter_rows()]
+    for batch, articles in selection.current.items():
+        retracted = tables.read("articles", batch).filter("is_retracted", pl.col("article_id").is_in(list(articles)))
+        out += [(number, name, RETRACTED) for number, name in retracted.select("article_id", "name").iter_rows()]
+    out += [
+        (item.package.article_id, item.package.name, RETRACTED)
+        for item in selection.duplicates
+        if item.published.is_retracted
+    ]
+    return sorted(out)
+
+
+def renewed_retractions(
+    before: pl.DataFrame, out: Sequence[tuple[int, str, str]], released: Mapping[int, Sequence[str]], today: date
+) -> pl.DataFrame:
+    """Return the table with what is out of the dataset and was not noted yet.
+
+    What was noted stays, also when the article comes back; if it goes a second time, that is a second row.
+
+    Args:
+        before: the table as it was.
+        out: (article number, package, reason) of what is out now.
+        released: ids of the panels in the release that is about to be replaced, by article number.
+        today: the date that new rows bear.
+    """
+    noted: dict[tuple[int, str], set[str]] = {}
+    for article_id, reason, panels in before.select("article_id", "reason", "panels").iter_rows():
+        noted.setdefault((article_id, reason), set()).update(panels)
+    rows: list[dict[str, Any]] = []
+    for article_id, name, reason in out:
+        panels = list(released.get(article_id, ()))
+        if (article_id, reason) in noted and noted[article_id, reason].issuperset(panels):
+            continue
+        rows.append({"article_id": article_id, "reason": reason, "name": name, "noticed_on": today, "panels": panels})
+    added = checked(Retractions, rows)
+    kept = before.join(added, on=["article_id", "reason", "noticed_on"], how="anti")
+    return checked(Retractions, pl.concat([kept, added]))
+
+
+def write_retractions(tables: Tables, selection: Selection, today: date) -> pl.DataFrame:
+    """Note what is out of the dataset now, and which rows of the present release that takes away; return the table."""
+    data_root = tables.data_root
+    out, released = left_out(tables, selection), released_panels(data_root)
+    table = renewed_retractions(read_retractions(data_root), out, released, today)
+    data_root.write(RETRACTIONS_KEY, parquet_bytes(table))
+    return table

@@ -1,0 +1,242 @@
+"""The S3 bucket of the PMC Cloud Service: listing and reading without an account, politely, with retries.
+
+Facts: https://pmc.ncbi.nlm.nih.gov/tools/pmcaws/ (bucket `pmc-oa-opendata`, anonymous requests). What lies where in the
+bucket is known one floor up (`pmc_cloud`, `pmc_inventory`); here are only folders, objects and bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, Final, TypeVar
+
+import boto3
+from botocore import UNSIGNED
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from urllib3.exceptions import HTTPError as ConnectionFault
+
+from pmo_assets import __version__
+from pmo_assets.records.faults import is_machine_error, raise_fault
+from pmo_assets.records.packages import FileMissing, FileTooLarge, SourceError, UnreadableFile
+from pmo_assets.records.rejections import ArticleError
+
+DEFAULT_BUCKET: Final = "pmc-oa-opendata"
+
+ATTEMPTS: Final = 8
+"""Of one request: with pauses of 0.5 s to 20 s, about a minute in all. A server that fails one request in five fails
+three in a million of them so often."""
+
+CHUNK: Final = 1 << 20
+"""Bytes that are read at a time."""
+
+TRANSFER_TIMEOUT: Final = 900.0
+"""Seconds that one object may take to its last byte: a server that sends a byte now and then holds nothing up."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class PmcOptions:
+    """Where PMC's articles are, and how many requests are made at once.
+
+    Attributes:
+        bucket: name of the S3 bucket.
+        endpoint: another S3-compatible server (a mirror), with scheme; AWS if None.
+        concurrency: requests at once.
+        contact: e-mail that the requests name, so that who runs the service can write before they block.
+        read_timeout: seconds without a byte after which a request is repeated.
+        pause: seconds before the first repetition; each further pause is about twice as long.
+    """
+
+    bucket: str = DEFAULT_BUCKET
+    endpoint: str | None = None
+    concurrency: int = 8
+    contact: str | None = field(default=None, repr=False)
+    read_timeout: float = 60.0
+    pause: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class BucketObject:
+    """An object of the bucket: key, bytes, ETag without quotes, time of its last change."""
+
+    key: str
+    size: int
+    etag: str
+    last_modified: datetime
+
+
+class _Slow(Exception):
+    """An object took longer than `TRANSFER_TIMEOUT`."""
+
+
+def _status(error: ClientError) -> int:
+    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+
+
+def _code(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+_TRANSIENT_CODES: Final = frozenset({"SlowDown", "RequestTimeout", "RequestTimeTooSkewed", "InternalError"})
+
+
+def _is_transient(error: BaseException) -> bool:
+    """Say whether the same request may succeed a little later: what the network or a busy server does."""
+    if isinstance(error, ClientError):
+        return _status(error) >= 500 or _status(error) == 429 or _code(error) in _TRANSIENT_CODES
+    # Whatever else botocore raises while a request is under way is of the network: resets, time-outs, short bodies.
+    return isinstance(error, BotoCoreError | ConnectionFault | OSError | _Slow) and not is_machine_error(error)
+
+
+class PmcBucket:
+    """A connection to the bucket; threads may share it."""
+
+    def __init__(self, options: PmcOptions) -> None:
+        self.options = options
+        self.name = options.bucket
+        contact = f" (mailto:{options.contact})" if options.contact else ""
+        self._client = boto3.session.Session().client(
+            "s3",
+            region_name="us-east-1",
+            endpoint_url=options.endpoint,
+            config=Config(
+                signature_version=UNSIGNED,
+                connect_timeout=15,
+                read_timeout=options.read_timeout,
+                max_pool_connections=max(options.concurrency, 1),
+                # one attempt: bodies that break off are none of botocore's retries, so that all are made here
+                retries={"mode": "standard", "total_max_attempts": 1},
+                s3={"addressing_style": "path" if options.endpoint else "auto"},
+                user_agent_extra=f"pmo-assets/{__version__}{contact}",
+            ),
+        )
+        self._retry = Retrying(
+            retry=retry_if_exception(_is_transient),
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_exponential_jitter(initial=options.pause, max=20, jitter=options.pause),
+            reraise=True,
+        )
+
+    def uri(self, key: str) -> str:
+        """Return where an object is, for people."""
+        return f"s3://{self.name}/{key}"
+
+    def folders(self, prefix: str) -> list[str]:
+        """Return the folders directly below a prefix, each with its trailing slash, sorted.
+
+        Raises:
+            SourceError: if the bucket cannot be listed.
+        """
+        return sorted(
+            item["Prefix"] for page in self._pages(prefix, Delimiter="/") for item in page.get("CommonPrefixes", ())
+        )
+
+    def objects(self, prefix: str) -> list[BucketObject]:
+        """Return the objects whose keys begin with a prefix, in the bucket's order.
+
+        Raises:
+            SourceError: if the bucket cannot be listed.
+        """
+        return [
+            BucketObject(item["Key"], item["Size"], item["ETag"].strip('"'), item["LastModified"])
+            for page in self._pages(prefix)
+            for item in page.get("Contents", ())
+        ]
+
+    def _pages(self, prefix: str, **options: str) -> Iterator[dict[str, Any]]:
+        following: dict[str, str] = {}
+        while True:
+            page: dict[str, Any] = self._asked(
+                f"list {self.uri(prefix)}*",
+                lambda following=following: self._client.list_objects_v2(  # type: ignore[misc]
+                    Bucket=self.name, Prefix=prefix, **options, **following
+                ),
+            )
+            yield page
+            token = page.get("NextContinuationToken")
+            if not token or token == following.get("ContinuationToken"):
+                return
+            following = {"ContinuationToken": token}
+
+    def read(self, key: str, max_bytes: int | None = None) -> bytes:
+        """Return an object's bytes.
+
+        Raises:
+            FileMissing: if there is no such object.
+            FileTooLarge: if there are more than `max_bytes`.
+            UnreadableFile: if the bucket refuses it.
+            SourceError: if the bucket cannot be reached.
+        """
+
+        def received() -> bytes:
+            buffer = io.BytesIO()
+            self._receive(key, buffer, max_bytes)
+            return buffer.getvalue()
+
+        return self._asked(f"read {self.uri(key)}", received, key)
+
+    def download(self, key: str, target: Path) -> None:
+        """Write an object's bytes to a local file, chunk by chunk; see `read` for the errors."""
+
+        def received() -> None:
+            with target.open("wb") as stream:
+                self._receive(key, stream, None)
+
+        self._asked(f"read {self.uri(key)}", received, key)
+
+    def _receive(self, key: str, stream: IO[bytes], max_bytes: int | None) -> None:
+        began = time.monotonic()
+        answer = self._client.get_object(Bucket=self.name, Key=key)
+        size = 0
+        with answer["Body"] as body:
+            if max_bytes is not None and answer.get("ContentLength", 0) > max_bytes:
+                raise _too_large(key, max_bytes)
+            for chunk in body.iter_chunks(CHUNK):
+                size += len(chunk)
+                if max_bytes is not None and size > max_bytes:
+                    raise _too_large(key, max_bytes)
+                if time.monotonic() - began > TRANSFER_TIMEOUT:
+                    raise _Slow(f"not complete after {TRANSFER_TIMEOUT:.0f} s")
+                stream.write(chunk)
+
+    def _asked(self, what: str, request: Callable[[], Result], key: str | None = None) -> Result:
+        """Return what a request returns, repeated while that may help."""
+        try:
+            return self._retry.copy()(request)
+        except ArticleError:
+            raise
+        except ClientError as error:
+            if key is not None and (
+                _code(error) in ("NoSuchKey", "404") or (_status(error) == 404 and _code(error) != "NoSuchBucket")
+            ):
+                raise FileMissing(f"{self.uri(key)} is not there (any more)") from None
+            if key is not None and _status(error) == 403:
+                raise UnreadableFile(f"{self.uri(key)} cannot be read: access denied") from None
+            raise self._unreachable(what, error) from error
+        except (BotoCoreError, ConnectionFault, OSError, _Slow) as error:
+            raise_fault(error)  # a full disk is none of the bucket's
+            raise self._unreachable(what, error) from error
+
+    def _unreachable(self, what: str, error: Exception) -> SourceError:
+        place = self.options.endpoint or "AWS"
+        return SourceError(
+            f"cannot {what} at {place}: {error} ({ATTEMPTS} attempts); see that the network is there and that "
+            "PMO_PMC_ENDPOINT and PMO_PMC_BUCKET are right, then run again: what was fetched is kept"
+        )
+
+
+def _too_large(key: str, max_bytes: int) -> FileTooLarge:
+    return FileTooLarge(f"{key} is larger than {max_bytes / 2**20:.0f} MiB")
+
+
+def md5_of(content: bytes) -> str:
+    """Return the MD5 of bytes, as PMC's metadata states it."""
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
