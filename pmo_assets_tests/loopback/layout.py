@@ -12,13 +12,15 @@ import gzip
 import hashlib
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from pmo_assets.pipeline.articles.jats import parse_jats
+from pmo_assets.records.article import Article, PackageFigure
 from pmo_assets.records.packages import DERIVED_ID_BASE, PICTURE_SUFFIXES, article_id_and_version
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.samples import TypesetArticle
@@ -33,6 +35,9 @@ INVENTORY_FIELDS: Final = ("Bucket", "Key", "LastModifiedDate", "ETag")
 InventoryDamage = Literal["no_manifest", "missing_file", "truncated_gzip", "extra_columns", "shuffled_rows"]
 """What is wrong with an inventory: data without manifest (still being written), a manifest that names a file which is
 not there, a file that breaks off, columns more and in another order, rows in another order than by key."""
+
+UNNUMBERED: Final = 9_100_000_001
+"""Articles without a PMC number are numbered from here: above PMC's numbers and those of sample articles."""
 
 _DEFAULT_RELEASED: Final = datetime.date(2026, 1, 14)
 
@@ -95,10 +100,13 @@ def article_from_sample(sample: TypesetArticle, *, version: int = 1, **changes: 
     return _article(sample.article_id, version, documents, sample.figures, sample.metadata, changes)
 
 
-def article_from_package(folder: Path, *, version: int | None = None, **changes: Any) -> CloudArticle:
+def article_from_package(
+    folder: Path, *, version: int | None = None, otherwise: int | None = None, **changes: Any
+) -> CloudArticle:
     """Return the article of a package folder: `article.{pdf,xml}`, `figures/`, `metadata.json`, or PMC's own shape.
 
-    What `metadata.json` does not state comes from the XML. `changes` are attributes of `CloudArticle`.
+    What `metadata.json` does not state comes from the XML. `changes` are attributes of `CloudArticle`,
+    `otherwise` is the number of an article that has none.
 
     Raises:
         ValueError: if neither the folder's name nor its metadata gives a PMC number.
@@ -109,7 +117,9 @@ def article_from_package(folder: Path, *, version: int | None = None, **changes:
     stated: dict[str, Any] = json.loads(described.read_bytes()) if described else {}
     number, found_version = article_id_and_version(folder.name, stated)
     if number >= DERIVED_ID_BASE:
-        raise ValueError(f"{folder} has no PMC number: name it like PMC10009416, or state pmcid in metadata.json")
+        if otherwise is None:
+            raise ValueError(f"{folder} has no PMC number: name it like PMC10009416, or state pmcid in metadata.json")
+        number = otherwise
     xml, pdf, text = (names[suffix].read_bytes() if suffix in names else None for suffix in (".xml", ".pdf", ".txt"))
     pictures = [*folder.iterdir(), *(folder / "figures").glob("*")]
     media = {path.name: path.read_bytes() for path in sorted(pictures) if path.suffix.lower() in PICTURE_SUFFIXES}
@@ -120,15 +130,28 @@ def article_from_package(folder: Path, *, version: int | None = None, **changes:
     return _article(number, version or found_version, (xml, pdf, text), media, stated, changes)
 
 
-def articles_from_folder(folder: Path) -> Iterator[CloudArticle]:
-    """Yield the articles of all packages below a folder, by name.
+def articles_from_folder(folder: Path) -> list[CloudArticle]:
+    """Return the articles of all packages below a folder, by name; those without a PMC number get one of `UNNUMBERED`.
 
     Raises:
-        ValueError: if one has no PMC number.
+        OSError: if a file cannot be read.
     """
-    for package in sorted(path for path in folder.iterdir() if path.is_dir()):
-        if any(path.suffix.lower() in (".xml", ".pdf") for path in package.iterdir()):
-            yield article_from_package(package)
+    packages = sorted(path for path in folder.iterdir() if path.is_dir() and _is_package(path))
+    numbers = count(UNNUMBERED)
+    return [article_from_package(package, otherwise=next(numbers)) for package in packages]
+
+
+def _is_package(folder: Path) -> bool:
+    return any(path.suffix.lower() in (".xml", ".pdf") for path in folder.iterdir())
+
+
+def facts_of(article: CloudArticle) -> Article:
+    """Return what a search engine has of an article; one whose XML cannot be read has its text, also as a caption."""
+    try:
+        return parse_jats(article.xml or b"")
+    except ArticleError:
+        text = (article.text or b"").decode(errors="replace")
+        return replace(parse_jats(b"<article/>"), text=text, figures=(PackageFigure("", "", text),))
 
 
 def _facts_of_xml(xml: bytes) -> tuple[dict[str, Any], bytes]:

@@ -14,6 +14,7 @@ at a time. Requests need no signature.
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import threading
 from collections import Counter
@@ -27,6 +28,9 @@ from moto.s3.models import s3_backends
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import BaseWSGIServer, make_server
 
+from pmo_assets.records.article import Article
+from pmo_assets_tests.loopback.entrez_evaluator import EntrezIndex, EntrezRecord, record_of
+from pmo_assets_tests.loopback.esearch import Esearch
 from pmo_assets_tests.loopback.layout import (
     BUCKET,
     INVENTORY_PREFIX,
@@ -34,6 +38,7 @@ from pmo_assets_tests.loopback.layout import (
     CloudArticle,
     InventoryDamage,
     InventoryRow,
+    facts_of,
     inventory_folder,
     inventory_objects,
     md5,
@@ -52,7 +57,9 @@ class LoopbackPmc:
         articles: what PMC holds from the beginning.
         port: 0 for any that is free.
         bucket: name of the bucket.
-        search: answers below `/entrez/eutils/`; None for no search there.
+
+    Attributes:
+        search: what answers below `/entrez/eutils/`: its limits, its errors on demand.
     """
 
     def __init__(
@@ -61,10 +68,11 @@ class LoopbackPmc:
         *,
         port: int = 0,
         bucket: str = BUCKET,
-        search: WsgiApp | None = None,
     ) -> None:
         self.bucket = bucket
-        self.search = search
+        self.search = Esearch(self._entrez_index)
+        self._indexed: tuple[Mapping[tuple[int, int], CloudArticle], EntrezIndex] | None = None
+        self._parsed: dict[bytes, Article] = {}
         self._first = tuple(articles)
         self._articles: dict[tuple[int, int], CloudArticle] = {}
         self._port = port
@@ -85,7 +93,7 @@ class LoopbackPmc:
         bucket.policy = json.dumps({
             "Version": "2012-10-17",
             "Statement": [{
-                "Effect": "Allow", "Principal": "*", "Action": ["s3:GetObject", "s3:ListBucket"],
+                "Effect": "Allow", "Principal": "*", "Action": ["s3:GetObject", "s3:HeadObject", "s3:ListBucket"],
                 "Resource": [f"arn:aws:s3:::{self.bucket}", f"arn:aws:s3:::{self.bucket}/*"],
             }],
         }).encode()  # fmt: skip
@@ -146,8 +154,8 @@ class LoopbackPmc:
 
     @property
     def articles(self) -> Mapping[tuple[int, int], CloudArticle]:
-        """The versions it holds, by number and version."""
-        return dict(self._articles)
+        """The versions it holds, by number and version, as they are now."""
+        return self._articles
 
     def put(self, *articles: CloudArticle) -> None:
         """Add versions of articles, or replace those of the same number and version."""
@@ -158,12 +166,13 @@ class LoopbackPmc:
                     self.delete_object(key)
             for key, data in objects.items():
                 self.put_object(key, data)
-            self._articles[article.number, article.version] = article
+        self._articles = {**self._articles, **{(each.number, each.version): each for each in articles}}
 
     def delete(self, number: int, version: int | None = None) -> None:
         """Remove a version of an article, or all of them: from the bucket and from the search."""
-        for key in [key for key in self._articles if key[0] == number and version in (None, key[1])]:
-            article = self._articles.pop(key)
+        gone = {key: found for key, found in self._articles.items() if key[0] == number and version in (None, key[1])}
+        self._articles = {key: found for key, found in self._articles.items() if key not in gone}
+        for article in gone.values():
             for name in (*self.object_keys(article.prefix), article.metadata_key):
                 self.delete_object(name)
 
@@ -277,9 +286,38 @@ class LoopbackPmc:
         return f"{self.endpoint}/{self.bucket}/{quote(key)}"
 
     def _dispatch(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        if environ["PATH_INFO"].startswith(ENTREZ_ROOT) and self.search is not None:
+        if environ["PATH_INFO"].startswith(ENTREZ_ROOT):
             return self.search(environ, start_response)
         return self._s3(environ, start_response)
+
+    def _entrez_index(self) -> EntrezIndex:
+        """Return the index of what is there now: one record per number."""
+        articles, indexed = self._articles, self._indexed
+        if indexed is None or indexed[0] is not articles:
+            by_number: dict[int, list[CloudArticle]] = {}
+            for article in articles.values():
+                by_number.setdefault(article.number, []).append(article)
+            indexed = (articles, EntrezIndex([self._record(versions) for versions in by_number.values()]))
+            self._indexed = indexed
+        return indexed[1]
+
+    def _record(self, versions: list[CloudArticle]) -> EntrezRecord:
+        """Return the record of an article: the text of its published version, else of the highest."""
+        shown = max(versions, key=lambda version: (not version.is_manuscript, version.version))
+        filters = set()
+        if any(version.is_open_access for version in versions):
+            filters.add("open_access")
+        if any(version.is_manuscript for version in versions):
+            filters.add("author_manuscript")
+        released = min(version.released for version in versions)
+        return record_of(self._facts(shown), shown.number, filters=filters, released=released)
+
+    def _facts(self, version: CloudArticle) -> Article:
+        source = version.xml if version.xml is not None else version.text or b""
+        digest = hashlib.sha256(source).digest()
+        if digest not in self._parsed:
+            self._parsed[digest] = facts_of(version)
+        return self._parsed[digest]
 
     @property
     def _backend(self) -> Any:
