@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-import email.utils
 import hashlib
 import json
 import threading
@@ -33,6 +32,7 @@ from pmo_assets.records.chat import (
     without_reasoning,
 )
 from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.retry_after import retry_after
 from pmo_assets.settings import Settings, plain_address
 from pmo_assets.storage.data_root import DataRoot
 
@@ -259,7 +259,7 @@ class ChatEndpoint:
         detail = self._clean(content.decode("utf-8", errors="replace"))
         said = f"HTTP {status}: {detail}" if detail else f"HTTP {status}"
         if status in _TRANSIENT:
-            return TransientChatError(said, _retry_after(headers.get("retry-after")))
+            return TransientChatError(said, retry_after(headers.get("retry-after")))
         if status in (401, 403):
             return ChatUnavailable(f"{self.base_url} refuses the key ({said}): set PMO_LLM_API_KEY")
         if status == 404:
@@ -277,17 +277,6 @@ class ChatEndpoint:
         if key:
             text = text.replace(key, "…")
         return " ".join(text.split())[:_MAX_DETAIL]
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Return the seconds of a Retry-After header: a number, or a date."""
-    if value is None:
-        return None
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(value))
-    with contextlib.suppress(ValueError, TypeError):
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    return None
 
 
 @dataclass(frozen=True)
