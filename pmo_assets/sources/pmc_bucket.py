@@ -6,6 +6,7 @@ bucket is known one floor up (`pmc_cloud`, `pmc_inventory`); here are only folde
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import time
@@ -196,7 +197,7 @@ class PmcBucket:
         began = time.monotonic()
         answer = self._client.get_object(Bucket=self.name, Key=key)
         size = 0
-        with answer["Body"] as body:
+        with contextlib.closing(answer["Body"]) as body:
             if max_bytes is not None and answer.get("ContentLength", 0) > max_bytes:
                 raise _too_large(key, max_bytes)
             for chunk in body.iter_chunks(CHUNK):
