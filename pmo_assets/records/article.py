@@ -26,7 +26,7 @@ class PackageFigure:
         image_cluster_id: `xlink:href` of its first graphic, without folder and image extension; unique in the article.
         label: as printed, e.g. "Figure 3"; "" when the XML has none.
         caption: plain text of title and paragraphs of `<caption>`, without the label, white space collapsed.
-        graphics: all `xlink:href` values, in document order.
+        graphics: `xlink:href` of its pictures, one per picture, in document order.
         mentions: where the text refers to it.
     """
 
@@ -49,7 +49,7 @@ class Article:
         citation: "Journal. Year; volume(issue): pages" as far as known.
         is_retracted: the article is retracted, or is itself a retraction notice.
         mesh_terms: MeSH headings if the XML carries them.
-        figures: numbered figures in document order (no tables, graphical abstracts, author photos).
+        figures: numbered figures in document order (no tables, supplements, graphical abstracts, author photos).
         table_captions: captions of `<table-wrap>`.
         text: abstract and body as plain text (for relevance criterion iii).
     """

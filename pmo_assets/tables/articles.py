@@ -120,7 +120,7 @@ class PackageFigures(FigureKey):
     ordinal = dy.Int64(min=0, description="Position among the article's figures")
     label = dy.String(description='As printed, e.g. "Figure 3"; empty when the XML has none')
     caption = dy.String(description="Caption without the label")
-    graphics = dy.List(dy.String(), description="xlink:href of every graphic")
+    graphics = dy.List(dy.String(), description="xlink:href of its pictures, one per picture")
     mentions = dy.List(
         dy.Struct({"sentence": dy.String(), "paragraph": dy.String()}), description="In-text mentions of the figure"
     )
