@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 LICENSE_CODES: Final = ("CC0", "CC BY", "CC BY-SA", "CC BY-ND", "CC BY-NC", "CC BY-NC-SA", "CC BY-NC-ND")
@@ -19,21 +20,80 @@ COMMERCIAL_CODES: Final = frozenset({"CC0", "CC BY", "CC BY-SA", "CC BY-ND"})
 REDISTRIBUTABLE_CODES: Final = frozenset({"CC0", "CC BY", "CC BY-SA", "CC BY-NC", "CC BY-NC-SA"})
 """Licences that let adapted material be shared, see `allows_redistribution`."""
 
-# Old licences order their elements differently (by-nd-nc/1.0) and may lack "by" (nc-sa/1.0).
-_URL = re.compile(r"creativecommons\.org/licen[sc]es/((?:by|nc|nd|sa)(?:-(?:by|nc|nd|sa)){0,3})(?![a-z-])", re.I)
+# What takes a freedom away, as codes, deeds and names write it, misspelt ("NonDerivatives", "non-commerical") or not.
+_ELEMENT = (
+    r"(?:nc|nd|sa|non?[\s-]{0,2}commer[a-z]*|non?[\s-]{0,2}deriv[a-z]*(?:\s+works?)?|share[\s-]?alike"
+    r"|pas\s+d['’]\s?utilisation\s+commerciale|pas\s+de\s+modification|partage\s+(?:dans\s+les\s+mêmes\s+conditions|à"
+    r"\s+l['’]identique))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LicenceRule:
+    """One way to state a licence.
+
+    Attributes:
+        name: what the rule reads.
+        pattern: matches a statement. Its first group, if it has one, names the elements behind "BY".
+        code: PMC's code; None where the elements say it.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    code: str | None = None
+
+
+_DEED_ADDRESS = re.compile(
+    r"creativecommons\.org/(?:licen[sc]es?|l)/"
+    r"((?:by|nc|nd|sa)(?:(?:[-_+/ ]{1,3}|%2d|%20)?(?:by|nc|nd|sa)){0,3})(?![a-z-])",
+    re.I,
+)
 _CODE = re.compile(
-    r"\b(?:cc|creative commons)[\s_-]{0,3}by"
-    r"((?:[\s_/,.()+-]{0,4}(?:nc|nd|sa|non[\s-]?commercial(?:ly)?|no[\s-]?deriv[a-z]*|share[\s-]?alike)){0,3})(?![a-z])",
+    r"\b(?:cc|creative\s?commons)\)?[\s_-]{0,3}by"
+    rf"((?:[\s_/,.()+&-]{{0,4}}{_ELEMENT}){{0,3}})(?:licen[sc]es?)?(?![a-z])",
     re.I,
 )
-# The qualifiers directly behind "attribution" are the licence's name; "for non-commercial use" later on is not.
 _NAME = re.compile(
-    r"creative\s+commons\b[\s'’:,(-]{0,4}(?:(?:licen[sc]e|public|international)[\s:,-]{0,3}){0,2}attributions?\b"
-    r"((?:[\s,/-]{0,4}(?:and\s+)?(?:non[\s-]?commercial(?:ly)?|no[\s-]?deriv[a-z]*(?:\s+works?)?|share[\s-]?alike)\b){0,3})",
+    r"\b(?:creative\s+commons|cc)\b[\s'’:,(-]{0,4}"
+    r"(?:(?:licen[sc]e|public|international|cc\)?)[\s:,-]{0,3}){0,3}attributions?\b"
+    r"((?:(?:[\s,(-]{1,3}(?:international|unported|generic|public|licen[sc]e|v?[1-4]\.\d)\b){0,3}"
+    rf"[\s,/&(-]{{0,4}}(?:and\s+)?{_ELEMENT}\b){{0,3}})",
     re.I,
 )
-_ZERO = re.compile(r"creativecommons\.org/publicdomain/zero|\bcc[\s-]?(?:0|zero)\b|creative\s+commons\s+zero\b", re.I)
-_DEDICATION = re.compile(r"creative\s+commons[\s(cC0)]{1,8}public\s+domain\s+dedication", re.I)
+
+LICENCE_RULES: Final = (
+    # The address of a deed or legal code: any version, port to a country's law, language, or its badge ("/l/by/…"). Old
+    # licences order their elements differently (by-nd-nc/1.0) and may lack "by" (nc-sa/1.0).
+    LicenceRule("deed", _DEED_ADDRESS),
+    # Codes of PMC ("CC BY-NC"), SPDX ("CC-BY-NC-4.0"), PMC's content types ("ccbyncndlicense"), Wiley's license types
+    # ("creativeCommonsBy-nc-nd"), and what publishers make of them ("CCBY-NC-ND", "CC BY, NC").
+    LicenceRule("code", _CODE),
+    # The name: "Creative Commons Attribution-NonCommercial 4.0 International License". Only the elements directly
+    # behind "attribution" are the licence's; "for non-commercial use" later on is not.
+    LicenceRule("name", _NAME),
+    # The name without its first words; the hyphen tells it from a condition ("with attribution, non-commercial use").
+    LicenceRule("short name", re.compile(rf"\battribution((?:\s?-\s?{_ELEMENT}\b){{1,3}})", re.I)),
+    # The waiver CC0 and what it was called before. The Public Domain Mark is no licence, and "public domain" alone
+    # (works of the US government) holds in one country.
+    LicenceRule(
+        "waiver",
+        re.compile(
+            r"creativecommons\.org/publicdomain/zero|\bcc[\s-]?(?:0|zero)(?:licen[sc]e)?\b|creative\s+commons\s+zero\b"
+            r"|creative\s+commons[\s(cC0)]{1,8}public\s+domain\s+dedication",
+            re.I,
+        ),
+        "CC0",
+    ),
+    # What PMC puts on author manuscripts: "This file is available for text mining. It may also be used consistent with
+    # the principles of fair use under the copyright law."
+    LicenceRule("text mining", re.compile(r"\bavailable\s+for\s+text[\s-]+mining\b", re.I), TEXT_MINING),
+)
+"""Every way in which a licence is recognised; what none of them reads is unknown, and unknown allows nothing.
+
+Publishers' own licences (Elsevier's user licence, ACS AuthorChoice, Springer Nature's terms for accepted manuscripts)
+are unknown on purpose. Sources: the deeds at creativecommons.org/licenses, PMC's codes (PMC Cloud Service,
+`license_code`), and the statements that the publishers in PMC use.
+"""
 
 
 def _plain(text: str | None) -> str:
@@ -48,36 +108,37 @@ def _plain(text: str | None) -> str:
     return " ".join("".join(seen).split())
 
 
-def _code(elements: str) -> str | None:
-    """The code of a licence whose elements are named in `elements`; None where no such licence exists."""
-    text = elements.lower()
-    nc = "nc" in text or "commercial" in text
-    nd = "nd" in text or "deriv" in text
-    sa = "sa" in text or "alike" in text
-    code = "CC BY" + "-NC" * nc + "-SA" * sa + "-ND" * nd
-    return code if code in LICENSE_CODES else None
+def _code(elements: str) -> str:
+    """The code of the licence whose elements are named; ND leaves nothing that could be shared alike."""
+    text = re.sub("%2d|%20", "-", elements.lower())
+    short = "".join(re.findall(r"(?<![a-z])(?:by|nc|nd|sa)+(?![a-z])", text))
+    nd = "nd" in short or "deriv" in text or "modif" in text
+    nc = "nc" in short or "commer" in text
+    sa = not nd and ("sa" in short or "alike" in text or "partage" in text)
+    return "CC BY" + "-NC" * nc + "-SA" * sa + "-ND" * nd
 
 
 def license_code(href_or_text: str | None) -> str | None:
-    """Return PMC's code for a licence URL, code or statement; None where none is recognised.
+    """Return PMC's code for a licence URL, code or statement (`LICENCE_RULES`); None where none is recognised.
 
-    "TDM" and the codes themselves come back unchanged. Of several licences in one text the most restrictive wins; CC0
-    counts only where no other licence is named, because publishers (BioMed Central) mention it for the data only.
-    The Public Domain Mark is no licence and gives None.
+    "TDM" and the codes themselves come back unchanged. Of several licences in one text the conditions of all hold: "CC
+    BY" here and "CC BY-NC" there is CC BY-NC. CC0 counts only where no other licence is named, because publishers
+    (BioMed Central) mention it for the data only; the permission to mine the text counts where there is nothing else.
     """
     text = _plain(href_or_text)
     if text.upper() == TEXT_MINING:
         return TEXT_MINING
-    found = {_code(match.group(1)) for pattern in (_URL, _CODE, _NAME) for match in pattern.finditer(text)} - {None}
-    if found:
-        # The longest code names the most elements, each of which takes a freedom away.
-        return max(filter(None, found), key=lambda code: ("ND" in code, "NC" in code, "SA" in code))
-    return "CC0" if _ZERO.search(text) or _DEDICATION.search(text) else None
+    found = {rule.code or _code(match.group(1)) for rule in LICENCE_RULES for match in rule.pattern.finditer(text)}
+    waived = [code for code in ("CC0", TEXT_MINING) if code in found]
+    licensed = found.difference(waived)
+    if licensed:
+        return _code(" ".join(code.removeprefix("CC ") for code in licensed))
+    return next(iter(waived), None)
 
 
 _DEED: Final = re.compile(
-    # …/by/4.0/, …/by/3.0/de/ (a port to one country's law), …/by/3.0/igo/
-    r"creativecommons\.org/licen[sc]es/([a-z]{2}(?:-[a-z]{2}){0,3})/([1-4]\.[05])(?![0-9])(?:/([a-z]{2,3}|scotland)(?![a-z]))?",
+    # …/by/4.0/, …/by/3.0/de/ (a port to one country's law), …/by/2.1/jp/ (ports only), …/by/3.0/igo/
+    r"creativecommons\.org/licen[sc]es/([a-z]{2}(?:-[a-z]{2}){0,3})/([1-4]\.[05]|2\.1)(?![0-9])(?:/([a-z]{2,3}|scotland)(?![a-z]))?",
     re.I,
 )
 _VERSION: Final = re.compile(

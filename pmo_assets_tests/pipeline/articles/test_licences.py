@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pmo_assets.pipeline.articles.licences import (
+    LICENCE_RULES,
     LICENSE_CODES,
     allows_redistribution,
     commercial_use,
@@ -13,31 +14,111 @@ from pmo_assets.pipeline.articles.licences import (
     license_url,
 )
 
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
+STATED: dict[str, list[tuple[str, str]]] = {
+    "deed": [
         ("https://creativecommons.org/licenses/by/4.0/", "CC BY"),
-        ("http://creativecommons.org/licenses/by-nc-sa/3.0/igo/", "CC BY-NC-SA"),
+        ("http://creativecommons.org/licenses/by/4.0", "CC BY"),
         ("https://www.creativecommons.org/licenses/by-nc/2.5", "CC BY-NC"),
+        ("http://creativecommons.org/licenses/by-nc-sa/3.0/igo/", "CC BY-NC-SA"),
+        ("https://creativecommons.org/licenses/by/3.0/de/", "CC BY"),
+        ("https://creativecommons.org/licenses/by-nc/2.0/uk/", "CC BY-NC"),
+        ("https://creativecommons.org/licenses/by-sa/4.0/deed.de", "CC BY-SA"),
+        ("https://creativecommons.org/licenses/by-nd/4.0/legalcode", "CC BY-ND"),
+        ("https://creativecommons.org/licenses/by-nc-nd/4.0/legalcode.fr", "CC BY-NC-ND"),
+        ("HTTPS://CREATIVECOMMONS.ORG/LICENSES/BY-NC-ND/4.0/", "CC BY-NC-ND"),
         ("creativecommons.org/licenses/by-nd-nc/1.0", "CC BY-NC-ND"),
-        ("https://creativecommons.org/publicdomain/zero/1.0/", "CC0"),
-        ("CC BY-NC-ND", "CC BY-NC-ND"),
+        ("http://creativecommons.org/licenses/nc-sa/1.0", "CC BY-NC-SA"),
+        ("http://creativecommons.org/licences/by/4.0/", "CC BY"),
+        ("https://creativecommons.org/license/by-nc/4.0/", "CC BY-NC"),
+        ("https://i.creativecommons.org/l/by-nc-sa/4.0/80x15.png", "CC BY-NC-SA"),
+        ("http://creativecommons.org/licenses/by_nc/4.0/", "CC BY-NC"),
+        ("http://creativecommons.org/licenses/by/nc-nd/4.0/", "CC BY-NC-ND"),
+        ("http://creativecommons.org/licenses/by-ncnd/4.0/", "CC BY-NC-ND"),
+        ("http://creativecommons.org/licenses/by%2Dnc/4.0/", "CC BY-NC"),
+        ("http://creativecommons.org/licenses/by nc nd/4.0/", "CC BY-NC-ND"),
+    ],
+    "code": [
+        *((code, code) for code in LICENSE_CODES if code != "CC0"),
+        ("CC-BY-4.0", "CC BY"),
         ("cc-by-sa-4.0", "CC BY-SA"),
-        ("CC0", "CC0"),
-        ("TDM", "TDM"),
+        ("CC-BY-NC-ND", "CC BY-NC-ND"),
+        ("CC-BY-NC-SA-4.0", "CC BY-NC-SA"),
+        ("cc_by_nc", "CC BY-NC"),
+        ("(CCBY-NC-ND)", "CC BY-NC-ND"),
+        ("ccbylicense", "CC BY"),
+        ("ccbynclicense", "CC BY-NC"),
+        ("ccbyncndlicense", "CC BY-NC-ND"),
+        ("creativeCommonsBy", "CC BY"),
+        ("creativeCommonsBy-nc-nd", "CC BY-NC-ND"),
+        ("Creative Commons BY-NC-ND 4.0", "CC BY-NC-ND"),
+        ("Creative Commons (CC) BY-NC", "CC BY-NC"),
+        ("CC BY-ND-SA", "CC BY-ND"),
+        ("This is an open access article under the CC BY-NC-ND license", "CC BY-NC-ND"),
+        ("This is an open access article distributed under the terms of the CC-BY License. © 2020", "CC BY"),
+        ("Open Access under the terms of the Creative Commons CC BY-NC License", "CC BY-NC"),
+        ("Creative Commons Non Commercial CC-BY-NC: http://www.creativecommons.org/licenses/by-nc/3.0/", "CC BY-NC"),
+    ],
+    "name": [
         ("distributed under the Creative Commons Attribution License, which permits unrestricted use", "CC BY"),
+        ("licensed under a Creative Commons Attribution 4.0 International License, which permits use", "CC BY"),
         ("the Creative Commons Attribution Non-Commercial License", "CC BY-NC"),
+        ("the Creative Commons Attribution – Non Commercial (unported, v3.0) License", "CC BY-NC"),
+        ("the Creative Commons Attribution Non Commercial (CC BY-NC 4.0) license, which permits others", "CC BY-NC"),
         ("the Creative Commons Attribution-NonCommercial-NoDerivs 3.0 License", "CC BY-NC-ND"),
+        ("the Creative Commons Attribution-Non Commercial-No Derivatives License 4.0 (CCBY-NC-ND)", "CC BY-NC-ND"),
+        ("Creative Commons Attribution-NonCommercial-NonDerivatives License", "CC BY-NC-ND"),
+        ("Creative Commons Attribution Non-Commerical License", "CC BY-NC"),
         ("Creative Commons Attribution – NonCommercial – ShareAlike", "CC BY-NC-SA"),
         ("Creative Commons Attribution-ShareAlike 4.0 International", "CC BY-SA"),
         ("Creative Commons Attribution NoDerivatives Works", "CC BY-ND"),
+        ("Creative Commons Attribution 4.0 NonCommercial License", "CC BY-NC"),
+        ("Creative Commons Attribution International License, Non-Commercial", "CC BY-NC"),
+        ("Creative Commons Attribution (NC-ND) 4.0", "CC BY-NC-ND"),
         ("Creative Commons License Attribution 4.0", "CC BY"),
-        ("Creative Commons Non Commercial CC-BY-NC: http://www.creativecommons.org/licenses/by-nc/3.0/", "CC BY-NC"),
+        ("CC Attribution-NonCommercial 4.0", "CC BY-NC"),
+        ("Licence Creative Commons Attribution - Pas d’Utilisation Commerciale - Pas de Modification", "CC BY-NC-ND"),
     ],
+    "short name": [
+        ("Attribution-NonCommercial-ShareAlike", "CC BY-NC-SA"),
+        ("licensed under Attribution-NonCommercial-NoDerivatives 4.0 International", "CC BY-NC-ND"),
+        ("Attribution-ShareAlike 4.0 International", "CC BY-SA"),
+    ],
+    "waiver": [
+        ("https://creativecommons.org/publicdomain/zero/1.0/", "CC0"),
+        ("https://creativecommons.org/publicdomain/zero/1.0/legalcode", "CC0"),
+        ("CC0", "CC0"),
+        ("CC0-1.0", "CC0"),
+        ("cc0license", "CC0"),
+        ("under the Creative Commons CC0 public domain dedication", "CC0"),
+        ("Creative Commons Zero", "CC0"),
+    ],
+    "text mining": [
+        ("This file is available for text mining. It may also be used consistent with fair use.", "TDM"),
+    ],
+}  # fmt: skip
+"""Statements that each rule recognises, and their codes."""
+
+
+def test_every_rule_is_shown_and_every_code_comes_from_some_rule() -> None:
+    assert [rule.name for rule in LICENCE_RULES] == list(STATED)
+    assert {code for shown in STATED.values() for _, code in shown} == {*LICENSE_CODES, "TDM"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "code"), [(rule, text, code) for rule, shown in STATED.items() for text, code in shown]
 )
-def test_code_of_urls_codes_and_wordings(text: str, code: str) -> None:
+def test_code_of_addresses_codes_and_wordings(rule: str, text: str, code: str) -> None:
+    pattern = next(known.pattern for known in LICENCE_RULES if known.name == rule)
+
+    assert pattern.search(text.replace("–", "-")) is not None
     assert license_code(text) == code
+
+
+def test_codes_come_back_unchanged() -> None:
+    codes = (*LICENSE_CODES, "TDM")
+
+    assert tuple(map(license_code, codes)) == codes
+    assert license_code(" tdm ") == "TDM"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +148,39 @@ def test_words_behind_a_code_are_no_conditions(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", None, "NO-CC CODE", "Elsevier user license", "https://creativecommons.org/publicdomain/mark/1.0/", "CC BYOD"],
+    [
+        "",
+        None,
+        " ",
+        "NO-CC CODE",
+        "none",
+        "open-access",
+        "CC BYOD",
+        "CC",
+        "Creative Commons",
+        "Open Access under the terms of the Creative Commons licence",
+        "https://creativecommons.org/",
+        "https://creativecommons.org/publicdomain/mark/1.0/",
+        "https://creativecommons.org/licenses/by-nc-xy/4.0/",
+        "https://creativecommons.org/licenses/sampling+/1.0/",
+        "https://example.org/licenses/by/4.0/",
+        "All rights reserved.",
+        "© 2020 Elsevier B.V. All rights reserved.",
+        "Elsevier user license",
+        "https://www.elsevier.com/open-access/userlicense/1.0/",
+        "http://www.elsevier.com/tdm/userlicense/1.0/",
+        "http://doi.wiley.com/10.1002/tdm_license_1.1",
+        "https://www.springernature.com/gp/open-research/policies/accepted-manuscript-terms",
+        "Users may view, print, copy, and download text and data-mine the content in such documents, for the purposes "
+        "of academic research, subject always to the full Conditions of use",
+        "This article is made available via the PMC Open Access Subset for unrestricted research re-use and secondary "
+        "analysis in any form or by any means with acknowledgement of the original source.",
+        "This is an open access article published under an ACS AuthorChoice License",
+        "This is a U.S. Government work in the public domain.",
+        "NIHMS public access",
+        "Reuse is permitted with attribution, non-commercial use only.",
+        "for non-commercial purposes, no derivatives, share alike",
+    ],
 )
 def test_no_code_where_none_is_stated(text: str | None) -> None:
     assert license_code(text) is None
@@ -88,8 +201,22 @@ def test_a_waiver_for_the_data_is_not_the_articles_licence() -> None:
     assert license_code(text) == "CC BY"
 
 
-def test_of_several_licences_the_most_restrictive_counts() -> None:
-    assert license_code("CC BY 4.0 for the text, CC BY-NC-ND 4.0 for the figures") == "CC BY-NC-ND"
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("CC BY 4.0 for the text, CC BY-NC-ND 4.0 for the figures", "CC BY-NC-ND"),
+        ("http://creativecommons.org/licenses/by/4.0/ Creative Commons Attribution-NonCommercial License", "CC BY-NC"),
+        ("CC BY-ND here and CC BY-NC there", "CC BY-NC-ND"),
+        ("CC BY-SA here and CC BY-NC there", "CC BY-NC-SA"),
+        ("CC BY-SA here and CC BY-ND there", "CC BY-ND"),
+        ("CC0 for the data, CC BY-NC for the article", "CC BY-NC"),
+        ("This file is available for text mining under CC BY", "CC BY"),
+        ("CC0. This file is available for text mining.", "CC0"),
+        ("© 2020 The Author. All rights reserved. Creative Commons Attribution License", "CC BY"),
+    ],
+)
+def test_of_several_licences_the_conditions_of_all_hold(text: str, code: str) -> None:
+    assert license_code(text) == code
 
 
 BY_4 = "https://creativecommons.org/licenses/by/4.0/"
@@ -107,6 +234,8 @@ BY_4 = "https://creativecommons.org/licenses/by/4.0/"
         ("CC BY", "CC-BY 4.0 International license", BY_4),
         ("CC BY-NC-ND", "http://creativecommons.org/licenses/by-nd-nc/1.0/",
          "https://creativecommons.org/licenses/by-nd-nc/1.0/"),
+        ("CC BY", "http://creativecommons.org/licenses/by/2.1/jp/", "https://creativecommons.org/licenses/by/2.1/jp/"),
+        ("CC BY", "https://creativecommons.org/licenses/by/4.0/deed.de", BY_4),
         ("CC BY-NC", "Attribution-NonCommercial 4.0", None),
         ("CC BY-NC", "Creative Commons Attribution-NonCommercial 4.0 International",
          "https://creativecommons.org/licenses/by-nc/4.0/"),
