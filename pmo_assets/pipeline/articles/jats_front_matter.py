@@ -82,31 +82,59 @@ def citation(journal: str, year: int | None, meta: etree._Element) -> str:
     return citation_text(journal, year, volume + (f"({issue})" if issue else ""), pages)
 
 
+_OTHER_USE: Final = re.compile(r"tdm|text-?mining|\bam\b|\bstm-asf\b", re.IGNORECASE)
+"""Uses and versions that a reference may be for: mining only, or the accepted manuscript instead of the article."""
+
+_PMC_CONTENT_TYPE: Final = re.compile(r"cc\w*licen[sc]e\Z", re.IGNORECASE)
+
+
+def _license_references(element: etree._Element) -> list[str]:
+    """The article's licences by `<ali:license_ref>`: address, and the code that PMC adds.
+
+    A publisher's reference "for text mining" is a licence to mine. PMC's own, of content type "ccbylicense" and the
+    like, is the article's licence although it bears the same mark.
+    """
+    found = []
+    for reference in element.iterfind("license_ref"):
+        kind = reference.get("content-type", "")
+        use = f"{reference.get('specific-use', '')} {reference.get('applies_to', '')}"
+        if _PMC_CONTENT_TYPE.match(kind) or not _OTHER_USE.search(use):
+            found += [plain_text(reference), kind]
+    return found
+
+
+def _curated_licence(meta: etree._Element) -> str | None:
+    """The code that PMC states in its XML (`pmc-license-ref`); None where it states none."""
+    for custom in meta.iterfind("custom-meta-group/custom-meta"):
+        if plain_text(custom.find("meta-name")).lower() == "pmc-license-ref":
+            return plain_text(custom.find("meta-value")) or None
+    return None
+
+
 def licence(meta: etree._Element) -> tuple[str | None, str, str | None]:
-    """Return code, statement and deed of the licence; machine-readable references count before the wording."""
+    """Return code, statement and deed of the article's licence.
+
+    PMC's code counts as it is, also one that names no licence ("NO-CC CODE"). Else the conditions of all statements
+    hold together, because the address of one licence may stand beside the name of another. What is stated at a figure
+    or a section is not the article's.
+    """
     stated: list[str] = []
     texts: list[str] = []
     for statement in meta.iterfind("permissions/license"):
-        references = [statement.get("href", "")]
-        references += [
-            plain_text(ref)
-            for ref in statement.iterfind("license_ref")
-            if not re.search(r"tdm|text-?mining", ref.get("specific-use", ""), re.IGNORECASE)
-        ]
-        wording = " ".join(
-            [plain_text(statement), *(link.get("href", "") for link in statement.iter("ext-link", "uri"))]
-        )
-        stated += [*references, wording]
+        references = list(filter(None, [statement.get("href", ""), *_license_references(statement)]))
+        links = (link.get("href", "") for link in statement.iter("ext-link", "uri", "graphic", "inline-graphic"))
+        wording = " ".join([plain_text(statement, without=NOT_TEXT | {"license_ref"}), *links])
+        stated += [*references, wording, statement.get("license-type", "")]
         body = " ".join(filter(None, (plain_text(part) for part in statement.iter("license-p", "p"))))
-        texts.append(body or next(filter(None, references), ""))
-    for reference in meta.iterfind("permissions/free_to_read/license_ref"):
-        stated.append(plain_text(reference))
-    for reference in meta.iterfind("permissions/license_ref"):
-        stated.append(plain_text(reference))
-        texts.append(plain_text(reference))
+        texts.append(body or next(iter(references), ""))
+    for parent in (*meta.iterfind("permissions/free_to_read"), *meta.iterfind("permissions")):
+        references = _license_references(parent)
+        stated += references
+        texts += references[:1]
     for old in (*meta.iterfind("permissions/copyright-statement"), *meta.iterfind("copyright-statement")):
         stated.append(plain_text(old))
-    code = next(filter(None, map(license_code, stated)), None)
+    # The bar keeps the end of one statement from being read with the beginning of the next.
+    code = license_code(_curated_licence(meta) or " | ".join(stated))
     return code, next(filter(None, texts), ""), license_url(code, *stated)
 
 

@@ -95,6 +95,115 @@ def test_licence_from_reference_or_wording(licence: str, code: str | None, text:
     assert (article.license_code, article.license_text) == (code, text)
 
 
+BY = "https://creativecommons.org/licenses/by/4.0/"
+BY_NC = "https://creativecommons.org/licenses/by-nc/4.0/"
+
+LICENCES = [
+    pytest.param(
+        f'<license license-type="open-access" xlink:href="{BY}"><license-p>Open Access.</license-p></license>', "CC BY",
+        id="by the element's address",
+    ),
+    pytest.param(
+        f'<ali:free_to_read/><license><ali:license_ref start_date="2020-01-01">{BY}</ali:license_ref>'
+        "<license-p>Open Access.</license-p></license>", "CC BY",
+        id="by a reference",
+    ),
+    pytest.param(f"<ali:license_ref>{BY_NC}</ali:license_ref>", "CC BY-NC", id="a reference without a licence"),
+    pytest.param(
+        '<license><ali:license_ref specific-use="textmining" content-type="ccbyncndlicense">'
+        "https://creativecommons.org/licenses/by-nc-nd/4.0/</ali:license_ref><license-p>Open.</license-p></license>",
+        "CC BY-NC-ND",
+        id="PMC's reference",
+    ),
+    pytest.param(
+        '<license><ali:license_ref specific-use="textmining" content-type="ccbylicense"/></license>', "CC BY",
+        id="PMC's content type alone",
+    ),
+    pytest.param(
+        f'<license><ali:license_ref specific-use="tdm">{BY}</ali:license_ref><license-p>All rights reserved.'
+        "</license-p></license>", None,
+        id="a publisher's licence to mine",
+    ),
+    pytest.param(
+        f'<ali:license_ref applies_to="tdm">{BY}</ali:license_ref><ali:license_ref applies_to="am">{BY}'
+        f'</ali:license_ref><ali:license_ref applies_to="vor">{BY_NC}</ali:license_ref>', "CC BY-NC",
+        id="mining, manuscript and published version",
+    ),
+    pytest.param(
+        '<ali:license_ref start_date="2014-01-01">http://www.elsevier.com/tdm/userlicense/1.0/</ali:license_ref>'
+        f'<ali:license_ref start_date="2016-01-01">{BY}</ali:license_ref>', "CC BY",
+        id="Elsevier: from a date",
+    ),
+    pytest.param(
+        '<license license-type="creativeCommonsBy-nc"><license-p>Open access.</license-p></license>', "CC BY-NC",
+        id="Wiley: by its type",
+    ),
+    pytest.param(
+        '<license><license-p><graphic xlink:href="https://i.creativecommons.org/l/by-nc-sa/4.0/80x15.png"/></license-p>'
+        "</license>", "CC BY-NC-SA",
+        id="by its badge",
+    ),
+    pytest.param(
+        f'<license xlink:href="{BY}"><license-p>Creative Commons Attribution Non-Commercial</license-p></license>',
+        "CC BY-NC",
+        id="address and text contradict each other",
+    ),
+    pytest.param(
+        f'<license xlink:href="{BY}"><license-p>Text.</license-p></license><license license-type="covid-19-tdm">'
+        "<license-p>Free for the duration of the pandemic.</license-p></license>", "CC BY",
+        id="BMJ: a second licence to mine",
+    ),
+    pytest.param(
+        f'<license xlink:href="{BY}"><license-p>CC BY</license-p></license><license xlink:href="{BY_NC}"/>', "CC BY-NC",
+        id="two licences",
+    ),
+    pytest.param(
+        "<license><license-p>This file is available for text mining. It may also be used consistent with the "
+        "principles of fair use under the copyright law.</license-p></license>", "TDM",
+        id="author manuscript",
+    ),
+    pytest.param("<copyright-statement>© 2011 Lee. CC BY</copyright-statement>", "CC BY", id="copyright statement"),
+    pytest.param("<copyright-statement>© 2011 Elsevier</copyright-statement>", None, id="nothing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("permissions", "code"), LICENCES)
+def test_licences_as_publishers_and_pmc_state_them(permissions: str, code: str | None) -> None:
+    assert parsed(meta=f"<permissions>{permissions}</permissions>").license_code == code
+
+
+@pytest.mark.parametrize(
+    ("stated", "code"),
+    [("CC BY-NC", "CC BY-NC"), ("CC0", "CC0"), ("TDM", "TDM"), ("NO-CC CODE", None), ("", "CC BY"), ("  ", "CC BY")],
+)
+def test_pmcs_own_code_counts_before_all_statements(stated: str, code: str | None) -> None:
+    article = parsed(
+        meta=f'<permissions><license xlink:href="{BY}"/></permissions><custom-meta-group><custom-meta>'
+        "<meta-name>pmc-prop-has-pdf</meta-name><meta-value>yes</meta-value></custom-meta><custom-meta>"
+        f"<meta-name>pmc-license-ref</meta-name><meta-value>{stated}</meta-value></custom-meta></custom-meta-group>"
+    )
+
+    assert article.license_code == code
+    assert (article.license_url == BY) == (code == "CC BY")
+
+
+def test_a_licence_of_a_figure_is_not_the_articles() -> None:
+    body = (
+        '<fig id="f1"><label>Figure 1</label><graphic xlink:href="g1"/><permissions><copyright-statement>© Elsevier'
+        f'</copyright-statement><license xlink:href="{BY}"><license-p>Reproduced.</license-p></license></permissions>'
+        "</fig>"
+    )
+
+    assert parsed(body).license_code is None
+    assert parsed(body, meta=f'<permissions><license xlink:href="{BY_NC}"/></permissions>').license_code == "CC BY-NC"
+
+
+def test_statements_are_not_read_across_their_ends() -> None:
+    licences = "<license><license-p>CC BY</license-p></license><license><license-p>ND filter</license-p></license>"
+
+    assert parsed(meta=f"<permissions>{licences}</permissions>").license_code == "CC BY"
+
+
 @pytest.mark.parametrize(
     ("meta", "attributes", "retracted"),
     [
