@@ -65,7 +65,10 @@ def _say_what_would_happen(settings: Settings) -> None:
     with progress_bars() as (_, tell):
         found = search_pmc(settings, data_root, read_candidates(data_root), registered, None, tell)
     rows = chosen_rows(found.candidates, registered, settings.refresh_max_articles)
-    console.print(f"search: {found.searched:,} articles, {found.added:,} of them new", highlight=False)
+    since = found.since or "the beginning"
+    console.print(
+        f"search since {since}: {found.searched:,} articles, {found.added:,} for the first time", highlight=False
+    )
     for event, count in sorted(found.events.items()):
         console.print(f"{event}: {count}", highlight=False)
     for note in found.notes:
@@ -102,8 +105,8 @@ def _say_found(found: dict[str, Any], made: dict[str, Any]) -> None:
     events = ("new", "changed", "superseded", "retracted", "restored", "removed")
     words = ", ".join(f"{found[name]} {name}" for name in events if found.get(name))
     console.print(
-        f"PMC: {found.get('search_returned', 0)} articles found, {found.get('found', 0)} for the first time; "
-        f"{words or 'nothing has changed'}",
+        f"search since {found.get('searched_since')}: {found.get('search_returned', 0)} articles, "
+        f"{found.get('found', 0)} for the first time; {words or 'nothing has changed'}",
         highlight=False,
     )
     if "notes" in found:

@@ -87,7 +87,7 @@ def event_between(before: Candidate, after: Candidate) -> Event | None:
     if after.state is not CandidateState.AVAILABLE or new is None:
         return None
     if old is None:
-        return Event.NEW
+        return Event.RETRACTED if new.is_retracted else Event.NEW
     if new.is_retracted != old.is_retracted:
         return Event.RETRACTED if new.is_retracted else Event.RESTORED
     if before.state is CandidateState.REMOVED:

@@ -58,6 +58,7 @@ class Found:
 
     Attributes:
         candidates: what is known now.
+        since: articles were searched for that PMC released on this day or later; None for all.
         searched: how many articles the search returned.
         added: of them the number that no search had returned before.
         looked_at: candidates that were looked at in the bucket.
@@ -66,6 +67,7 @@ class Found:
     """
 
     candidates: Candidates
+    since: date | None
     searched: int
     added: int
     looked_at: tuple[int, ...]
@@ -232,6 +234,7 @@ def find(
     happened = [item.event for item in candidates if item.event is not None and item.event_at == now]
     return Found(
         candidates=known.updated(candidates),
+        since=since,
         searched=len(numbers),
         added=len(fresh),
         looked_at=tuple(item.article_id for item in candidates),

@@ -17,7 +17,7 @@ from typing import Any, Final
 from Bio import Entrez
 
 from pmo_assets.records.faults import raise_fault
-from pmo_assets.records.packages import SourceError, is_pmc_number
+from pmo_assets.records.packages import SourceError
 
 MAX_COUNT: Final = 10**9
 """No database of Entrez has so many records."""

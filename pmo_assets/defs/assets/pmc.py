@@ -103,6 +103,7 @@ def found_metadata(found: Found, registered: Mapping[tuple[int, int], str]) -> d
     """Return what the UI shows, and plots over time, of a search."""
     return {
         "dagster/row_count": found.candidates.table.height,
+        "searched_since": found.since.isoformat() if found.since is not None else "the beginning",
         "search_returned": found.searched,
         "found": found.added,
         **{event.value: int(found.events.get(event.value, 0)) for event in Event},
