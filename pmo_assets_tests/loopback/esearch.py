@@ -63,6 +63,7 @@ class Esearch:
         errors: messages; each is the `<ERROR>` of one of the next answers.
         not_found: phrases that every answer names as `PhraseNotFound`.
         bodies: answers that are sent as they are, each once, before all others: broken XML, a web page.
+        clock: seconds, for the rate limit.
     """
 
     index: Callable[[], EntrezIndex]
@@ -71,6 +72,7 @@ class Esearch:
     errors: deque[str] = field(default_factory=deque)
     not_found: tuple[str, ...] = ()
     bodies: deque[bytes] = field(default_factory=deque)
+    clock: Callable[[], float] = time.monotonic
     _history: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     _times: dict[str, deque[float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -107,7 +109,7 @@ class Esearch:
 
     def _may_ask(self, key: str) -> bool:
         """Count a request; false when there were too many in the last second, by the same key or all without one."""
-        now = time.monotonic()
+        now = self.clock()
         with self._lock:
             times = self._times.setdefault(key, deque())
             while times and now - times[0] >= 1:

@@ -136,7 +136,9 @@ def test_errors_come_on_demand_and_from_wrong_queries(pmc: LoopbackPmc) -> None:
 
 
 def test_too_many_requests_without_a_key(pmc: LoopbackPmc) -> None:
+    now = 100.0
     pmc.search.rate_limit = True
+    pmc.search.clock = lambda: now
     for _ in range(3):
         _read(pmc, term="retina[Body]")
     with pytest.raises(HTTPError, match="429"):
@@ -145,6 +147,8 @@ def test_too_many_requests_without_a_key(pmc: LoopbackPmc) -> None:
         _read(pmc, term="retina[Body]", api_key="k")
     with pytest.raises(HTTPError, match="429"):
         _read(pmc, term="retina[Body]", api_key="k")
+    now += 1
+    assert _read(pmc, term="retina[Body]")["Count"] == "2"
 
 
 def test_the_search_fails_with_the_bucket_or_alone(pmc: LoopbackPmc) -> None:

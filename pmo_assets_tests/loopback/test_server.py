@@ -19,14 +19,11 @@ from urllib.error import HTTPError
 import pytest
 from botocore.exceptions import ClientError
 
-from pmo_assets.samples import pmc_cloud_objects, sample_articles
 from pmo_assets_tests.loopback import (
     Answer,
     CloudArticle,
     Faults,
     LoopbackPmc,
-    article_from_sample,
-    objects_of,
 )
 
 SMALL = CloudArticle(
@@ -55,6 +52,7 @@ def test_an_unsigned_client_reads_and_lists(pmc: LoopbackPmc) -> None:
     listing = pmc.client().list_objects_v2(Bucket=pmc.bucket, Prefix="PMC10009416.", Delimiter="/")
 
     assert _get(pmc, SMALL.key("pdf")) == SMALL.pdf
+    assert pmc.client().head_object(Bucket=pmc.bucket, Key=SMALL.key("xml"))["ContentLength"] == len(SMALL.xml or b"")
     assert [item["Prefix"] for item in listing["CommonPrefixes"]] == ["PMC10009416.1/"]
     with urllib.request.urlopen(pmc.url(SMALL.key("a-g001.jpg"))) as response:
         assert response.read() == b"\xff\xd8"
@@ -73,21 +71,6 @@ def test_urls_of_the_metadata_hold(pmc: LoopbackPmc) -> None:
     for url in (stated["xml_url"], stated["pdf_url"], stated["text_url"], *stated["media_urls"]):
         key, digest = url.removeprefix(f"s3://{pmc.bucket}/").split("?md5=")
         assert hashlib.md5(_get(pmc, key)).hexdigest() == digest
-
-
-def test_sample_articles_lie_as_the_package_writes_them() -> None:
-    for sample in sample_articles(features={"retracted", "no_pdf", "no_xml", "table"}):
-        assert objects_of(article_from_sample(sample)) == pmc_cloud_objects(sample)
-
-
-def test_a_text_mining_licence_keeps_pdf_and_media_out() -> None:
-    manuscript = CloudArticle(
-        SMALL.number, 2, xml=b"<article/>", pdf=b"%PDF", media=SMALL.media, license_code="TDM", is_manuscript=True
-    )
-
-    keys = [key.rpartition("/")[2] for key in objects_of(manuscript) if key.startswith(manuscript.prefix)]
-
-    assert keys == ["PMC10009416.2.xml", "PMC10009416.2.json"]
 
 
 def test_articles_change_and_go(pmc: LoopbackPmc) -> None:

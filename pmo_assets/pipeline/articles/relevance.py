@@ -275,18 +275,38 @@ def assess_relevance_of_text(captions: Sequence[str], text: str, specialty: Spec
     return _verdict(specialty, reasons, None)
 
 
+def _searched(term: str) -> tuple[str, str]:
+    """A term in singular and plural: Entrez finds a phrase as it is written only, `_pattern` finds both."""
+    if _is_acronym(term) or not re.search(r"(?:[sxyz]|[cs]h)\Z", term):
+        return term, f"{term}s"
+    return term, f"{term[:-1]}ies" if term.endswith("y") else f"{term}es"
+
+
 def entrez_query(specialty: Specialty) -> str:
     """Return the same rules as a query of PMC (Entrez, `db=pmc`); "" where the specialty does not filter.
 
     The fields are written by their full names, which Entrez takes beside the abbreviations: `Figure/Table Caption`
-    (i), `Body - Key Terms` (ii), `Body - All Words` (iii) and `MeSH Terms`. Entrez ignores case, so "OCT" also finds
-    "Oct", and explodes MeSH headings; the local filter is the stricter one. Figure labels have no field.
+    (i), `Body - Key Terms` (ii), `Body - All Words` (iii) and `MeSH Terms`; terms in singular and plural.
+
+    The query is there to find articles, `assess_relevance` to decide about them. What Entrez finds beyond it costs a
+    download:
+
+    * case: "OCT" also finds "Oct";
+    * MeSH: a heading also finds those below it, "Retina" also "Macula Lutea";
+    * key terms: one use in the body or a caption is enough, where the filter asks for a keyword or a term that recurs;
+    * punctuation: "optical coherence tomography" also finds "optical coherence, tomography".
+
+    What the filter would take and Entrez does not find never arrives:
+
+    * keywords and title count as key terms, but are in no field of the body: of an article whose body has none of them;
+    * figure labels (BIOMEDICA) have no field.
     """
     if not specialty.filter:
         return ""
 
     def clause(part: Terms, field: str) -> str:
-        searched = [(term, field) for term in part.terms] + [(heading, "MeSH Terms") for heading in part.mesh]
+        searched = [(form, field) for term in part.terms for form in _searched(term)]
+        searched += [(heading, "MeSH Terms") for heading in part.mesh]
         return "(" + " OR ".join(f'"{term}"[{name}]'.replace('""', '"') for term, name in searched) + ")"
 
     clauses = [

@@ -179,7 +179,8 @@ def test_a_specialty_is_another_file(tmp_path: Path) -> None:
     assert assess_relevance(article("Dermoscopy of a naevus"), skin).criteria == ("i",)
     assert assess_relevance(article("Dermoscopy of a naevus"), skin).relevant
     assert entrez_query(skin) == (
-        '("dermoscopy"[Figure/Table Caption]) OR ("skin"[Body - Key Terms]) OR ("Skin"[MeSH Terms])'
+        '("dermoscopy"[Figure/Table Caption] OR "dermoscopies"[Figure/Table Caption])'
+        ' OR ("skin"[Body - Key Terms] OR "skins"[Body - Key Terms]) OR ("Skin"[MeSH Terms])'
     )
 
 
@@ -217,6 +218,10 @@ def test_entrez_query_uses_the_fields_of_pmc() -> None:
         '"retina"[Body - Key Terms]',
         '"Tomography, Optical Coherence"[MeSH Terms]',
         '"ophthalmology"[Body - All Words]',
+        '"OCTs"[Figure/Table Caption]',
+        '"funduses"[Figure/Table Caption]',
+        '"retinas"[Body - All Words]',
+        '"colour fundus photographies"[Body - Key Terms]',
     ):
         assert term in query
     assert query.count("(") == query.count(")") == 3
