@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.s3.models import s3_backends
-from moto.server import DomainDispatcherApplication, create_backend_app
+from moto.server import create_backend_app
 from werkzeug.serving import BaseWSGIServer, make_server
 
 from pmo_assets.records.article import Article
@@ -76,7 +76,8 @@ class LoopbackPmc:
         self._first = tuple(articles)
         self._articles: dict[tuple[int, int], CloudArticle] = {}
         self._port = port
-        self._s3: WsgiApp = DomainDispatcherApplication(create_backend_app)
+        # Not moto's dispatcher between all services, which takes as long as the service itself.
+        self._s3: WsgiApp = create_backend_app("s3")
         self._traffic = Traffic(self._dispatch)
         self._server: BaseWSGIServer | None = None
         self._thread: threading.Thread | None = None
