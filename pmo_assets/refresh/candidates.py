@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
 
-from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
+from pmo_assets.records.candidates import Candidate, CandidateState, Event, KnownVersion
 from pmo_assets.records.packages import PackageListing
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.data_root import DataRoot
@@ -158,3 +158,21 @@ def waiting(candidates: Candidates, registered: Mapping[tuple[int, int], str]) -
         pl.col("registered_digest").is_null() | (pl.col("registered_digest") != pl.col("digest")),
         held | ~pl.col("is_retracted"),
     ).with_columns(held.alias("held"))
+
+
+def seconds_on_the_way(data_root: DataRoot, articles: Iterable[int], now: datetime) -> pl.DataFrame:
+    """Return how long ago articles were found, for those that came from PMC: article_id, name, found_at, seconds.
+
+    An article that a batch holds anew was found when its change was noticed.
+
+    Args:
+        data_root: where the candidates are.
+        articles: numbers, of rows that were made just now.
+        now: the time, UTC.
+    """
+    known = read_candidates(data_root).table.filter(
+        pl.col("article_id").is_in(list(articles)), pl.col("name").is_not_null()
+    )
+    begun = pl.when(pl.col("event") == Event.NEW.value).then("found_at").otherwise(pl.coalesce("event_at", "found_at"))
+    seconds = (pl.lit(now) - pl.col("found_at")).dt.total_milliseconds() / 1000
+    return known.select("article_id", "name", begun.alias("found_at")).with_columns(seconds.alias("seconds"))

@@ -53,7 +53,9 @@ def latest(graph: Graph, asset: str, batch: str | None) -> dg.AssetMaterializati
 
 def test_the_graph_holds_the_assets_of_the_design() -> None:
     keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
-    assert keys == {*BATCH_ASSETS, "pubmed_ophtha", "dataset_report", *MODEL_ASSETS, *QUALITY_ASSETS}
+    release = {"retractions", "pubmed_ophtha", "dataset_report"}
+    pmc = {"pmc_inventory", "pmc_candidates", "pmc_batches"}
+    assert keys == {*BATCH_ASSETS, *release, *pmc, *MODEL_ASSETS, *QUALITY_ASSETS}
 
 
 def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
@@ -65,7 +67,7 @@ def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
         assert node.kinds, key
         assert node.tags, key
         assert node.code_version, key
-        groups = {"articles", "figures", "detections", "captions", "panels", "dataset", "models", "quality"}
+        groups = {"articles", "figures", "detections", "captions", "panels", "dataset", "models", "quality", "pmc"}
         assert node.group_name in groups, key
 
 

@@ -16,6 +16,7 @@ from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.records.stores import StorageError
+from pmo_assets.refresh.candidates import seconds_on_the_way
 from pmo_assets.release.releases import Release, select_articles, write_release
 from pmo_assets.release.reports import REPORT_KEY, write_gallery, write_report
 from pmo_assets.release.retractions import REMOVED, RETRACTED, RETRACTIONS_KEY, write_retractions
@@ -35,8 +36,33 @@ def _accounted(made: Made) -> Mapping[str, int]:
     return {"panels": panels.height, "rows": len(made.rows), "left_out": made.tally.total(), "rejected": rejected}
 
 
+def _way_from_pmc(made: Made) -> Mapping[str, Any]:
+    """Return how many seconds lie between the finding of articles at PMC and their rows.
+
+    Nothing for articles from elsewhere, and when rows are made again: that is no way from PMC.
+    """
+    if made.context.resources.tables.exists("dataset_rows", made.context.partition_key):
+        return {}
+    articles = {row["article_id"] for row in made.rows}
+    way = seconds_on_the_way(made.context.resources.data_root, articles, datetime.now(UTC)).sort("seconds")
+    if way.is_empty():
+        return {}
+    slowest = [
+        dg.TableRecord(
+            {"article": name, "found": f"{found:%Y-%m-%d %H:%M:%S}", "seconds to its rows": round(seconds, 1)}
+        )
+        for name, found, seconds in way.select("name", "found_at", "seconds").tail(20).reverse().iter_rows()
+    ]
+    return {
+        "seconds_from_found_to_row": round(float(way["seconds"].median() or 0), 1),  # type: ignore[arg-type]
+        "seconds_from_found_to_row_at_most": round(float(way["seconds"].max() or 0), 1),  # type: ignore[arg-type]
+        "way_from_pmc": dg.MetadataValue.table(slowest),
+    }
+
+
 def _summary(made: Made) -> Mapping[str, Any]:
     return {
+        **_way_from_pmc(made),
         "panels": made.tables["panels"].height,
         "left_out": dg.MetadataValue.json(dict(made.tally.most_common())),
         "articles": len({row["article_id"] for row in made.rows}),
@@ -51,6 +77,7 @@ dataset_rows = article_table(
     reads=["panels", "figures", "articles"],
     checks=[checks.unique_ids("panel_id"), checks.row_count(_accounted)],
     summary=_summary,
+    resources=["tables"],
 )
 
 

@@ -14,14 +14,16 @@ from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.assets.articles import PMC_POOL
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.versions import code_version
+from pmo_assets.pipeline.articles.relevance import entrez_query
 from pmo_assets.records.candidates import CandidateState, Event
 from pmo_assets.refresh.candidates import CANDIDATES_KEY, Candidates, read_candidates, waiting, write_candidates
-from pmo_assets.refresh.finding import Found
+from pmo_assets.refresh.finding import Found, find
 from pmo_assets.refresh.inventory import renew_inventory
 from pmo_assets.refresh.lock import sole_refresh
 from pmo_assets.refresh.registering import register_candidates
 from pmo_assets.refresh.searching import NO_EMAIL, pmc_options, search_pmc
 from pmo_assets.settings import Settings
+from pmo_assets.sources.entrez import pmc_query
 from pmo_assets.sources.pmc_bucket import PmcBucket
 from pmo_assets.sources.pmc_cloud import PmcCloud
 from pmo_assets.storage.data_root import DataRoot
@@ -125,7 +127,7 @@ def found_metadata(found: Found, registered: Mapping[tuple[int, int], str]) -> d
     owners=OWNERS,
     kinds={"polars", "parquet"},
     tags={"pmo/work": "facts"},
-    code_version=code_version(PmcCandidates, search_pmc),
+    code_version=code_version(PmcCandidates, entrez_query, pmc_query, find),
     metadata={"dagster/column_schema": column_schema("pmc_candidates")},
     pool=PMC_POOL,
 )
