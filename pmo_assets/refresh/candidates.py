@@ -25,6 +25,8 @@ CANDIDATES_KEY = "pmc/candidates.parquet"
 _STATE = "pmo/search"
 """Key of the Parquet metadata under which the table says how far the search has come: both are written at once."""
 
+_HAS_PDF = pl.col("files").list.eval(pl.element().struct.field("role") == "pdf").list.any()
+
 _LISTING_COLUMNS = tuple(item.name for item in fields(PackageListing) if item.name != "article_id")
 
 
@@ -140,7 +142,7 @@ def withdrawn_versions(data_root: DataRoot) -> frozenset[tuple[int, int]]:
 def waiting(candidates: Candidates, registered: Mapping[tuple[int, int], str]) -> pl.DataFrame:
     """Return the rows of candidates that can be registered and that no batch holds as they are now.
 
-    A retracted article that was never registered is not wanted.
+    An article that no batch holds is not wanted while it is retracted, or without a PDF, from which figures are taken.
 
     Args:
         candidates: what is known.
@@ -156,8 +158,13 @@ def waiting(candidates: Candidates, registered: Mapping[tuple[int, int], str]) -
     held = pl.col("article_id").is_in(known["article_id"].unique().to_list())
     return joined.filter(
         pl.col("registered_digest").is_null() | (pl.col("registered_digest") != pl.col("digest")),
-        held | ~pl.col("is_retracted"),
+        held | (~pl.col("is_retracted") & _HAS_PDF),
     ).with_columns(held.alias("held"))
+
+
+def without_pdf(candidates: Candidates) -> int:
+    """Return how many available articles PMC passes on without a PDF (author manuscripts, text-mining licences)."""
+    return candidates.table.filter(pl.col("state") == CandidateState.AVAILABLE.value, ~_HAS_PDF).height
 
 
 def seconds_on_the_way(data_root: DataRoot, articles: Iterable[int], now: datetime) -> pl.DataFrame:

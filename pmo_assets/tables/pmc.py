@@ -27,10 +27,7 @@ class PmcInventory(dy.Schema):
 
 
 class PmcCandidates(ArticleKey):
-    """The articles that a search of PMC found for the specialty, and the version of each that counts.
-
-    They become batches; which of them a batch holds already, its manifest says.
-    """
+    """The articles that a search of PMC found for the specialty, and the version of each that counts."""
 
     state = dy.Enum(
         [state.value for state in CandidateState],

@@ -16,7 +16,14 @@ from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import entrez_query
 from pmo_assets.records.candidates import CandidateState, Event
-from pmo_assets.refresh.candidates import CANDIDATES_KEY, Candidates, read_candidates, waiting, write_candidates
+from pmo_assets.refresh.candidates import (
+    CANDIDATES_KEY,
+    Candidates,
+    read_candidates,
+    waiting,
+    without_pdf,
+    write_candidates,
+)
 from pmo_assets.refresh.finding import Found, find
 from pmo_assets.refresh.inventory import renew_inventory
 from pmo_assets.refresh.lock import sole_refresh
@@ -112,8 +119,9 @@ def found_metadata(found: Found, registered: Mapping[tuple[int, int], str]) -> d
         "looked_at": len(found.looked_at),
         "waiting_to_be_registered": waiting(found.candidates, registered).height,
         **_state_counts(found.candidates),
-        "query": found.candidates.query,
+        "now_without_pdf": without_pdf(found.candidates),
         **_happened(found),
+        "query": found.candidates.query,
         **_notes(found.notes),
     }
 
