@@ -88,7 +88,7 @@ def candidates_of(table: pl.DataFrame) -> list[Candidate]:
             found_at=row["found_at"],
             versions=tuple(KnownVersion(**version) for version in row["versions"]),
             listing=record_of(PackageListing, row) if row["name"] is not None else None,
-            event=row["event"],
+            event=Event(row["event"]) if row["event"] is not None else None,
             event_at=row["event_at"],
             problem=row["problem"],
         )
