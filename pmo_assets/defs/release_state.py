@@ -12,6 +12,9 @@ from pmo_assets.storage.data_root import DataRoot
 WITHDRAWN = "withdrawn"
 """Metadata of a release under which it says which withdrawn articles it knew of."""
 
+RELEASE_TAG = "pmo/release"
+"""Tag of a run that makes a release: what it was to be made of (`release_state`)."""
+
 
 def withdrawn_digest(data_root: DataRoot) -> str:
     """Return a short hash of the article versions that PMC no longer holds."""

@@ -36,6 +36,15 @@ _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
 
 
+_UNFINISHED = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+
+
 class RunFailed(Exception):
     """A run did not succeed; the message is the first failed step's."""
 
@@ -135,6 +144,11 @@ def _owner() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
+def unfinished_runs(instance: dg.DagsterInstance, job: str | None = None) -> Sequence[dg.DagsterRun]:
+    """Return the runs of a job, or of all, that wait or are at work, the newest first."""
+    return instance.get_runs(dg.RunsFilter(job_name=job, statuses=_UNFINISHED))
+
+
 def close_dead_runs(instance: dg.DagsterInstance) -> int:
     """Mark runs as failed whose process on this machine is gone, free their pool slots, and return how many.
 
@@ -147,7 +161,7 @@ def close_dead_runs(instance: dg.DagsterInstance) -> int:
     )
     closed = 0
     for run in unfinished:
-        if not _is_dead(run.tags):
+        if not _is_dead(run.tags) or _has_living_worker(instance, run):
             continue
         instance.report_run_failed(run, "the process that ran it is gone")
         instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
@@ -165,12 +179,33 @@ def _is_dead(tags: Mapping[str, str]) -> bool:
     except ValueError:
         return False
     if server.get("socket"):
-        return not Path(server["socket"]).exists()
+        return _is_deserted(Path(server["socket"]))
     if server.get("host") not in ("localhost", "127.0.0.1") or not server.get("port"):
         return False
     with socket.socket() as probe:
         probe.settimeout(2)
         return probe.connect_ex((server["host"], int(server["port"]))) == errno.ECONNREFUSED
+
+
+def _is_deserted(place: Path) -> bool:
+    """Say whether nobody listens at a socket; a server that was killed leaves its file behind."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(2)
+        return probe.connect_ex(str(place)) in (errno.ENOENT, errno.ECONNREFUSED)
+    return False
+
+
+def _has_living_worker(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Say whether the process lives that a code server began for a run: it survives when only the server was killed."""
+    if _OWNER_TAG in run.tags:
+        return False
+    for entry in instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT):
+        metadata = entry.get_dagster_event().engine_event_data.metadata if entry.is_dagster_event else {}
+        pid = str(metadata["pid"].value) if "pid" in metadata else ""
+        with contextlib.suppress(psutil.Error):
+            if pid.isdigit() and psutil.Process(int(pid)).create_time() <= entry.timestamp:
+                return True
+    return False
 
 
 def run_job(

@@ -5,8 +5,21 @@ from __future__ import annotations
 import dagster as dg
 
 from pmo_assets.defs.jobs import MAKE_RELEASE
-from pmo_assets.defs.release_state import release_is_due, release_state
+from pmo_assets.defs.release_state import RELEASE_TAG, release_is_due, release_state
+from pmo_assets.defs.runner import close_dead_runs, unfinished_runs
 from pmo_assets.storage.data_root import DataRoot
+
+
+def release_of_the_week(instance: dg.DagsterInstance, data_root: DataRoot) -> dg.RunRequest | dg.SkipReason:
+    """Return a request if rows were made, or articles withdrawn, since the last release.
+
+    Without a run key: a release that failed is requested again a week later, also if nothing has changed since.
+    """
+    if not release_is_due(instance, data_root):
+        return dg.SkipReason("nothing has changed since the last release")
+    if unfinished_runs(instance, MAKE_RELEASE.name):
+        return dg.SkipReason("a release is being made")
+    return dg.RunRequest(tags={RELEASE_TAG: release_state(instance, data_root)})
 
 
 @dg.schedule(
@@ -20,7 +33,6 @@ from pmo_assets.storage.data_root import DataRoot
 def weekly_release(
     context: dg.ScheduleEvaluationContext, data_root: dg.ResourceParam[DataRoot]
 ) -> dg.RunRequest | dg.SkipReason:
-    """Request a release if rows were made, or articles withdrawn, since the last one."""
-    if not release_is_due(context.instance, data_root):
-        return dg.SkipReason("nothing has changed since the last release")
-    return dg.RunRequest(run_key=f"release-{release_state(context.instance, data_root)}")
+    """Request a release if one is due."""
+    close_dead_runs(context.instance)
+    return release_of_the_week(context.instance, data_root)

@@ -14,7 +14,8 @@ import dagster as dg
 
 from pmo_assets.defs.jobs import FIND_ARTICLES, MAKE_RELEASE, PROCESS_BATCH
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
-from pmo_assets.defs.release_state import release_is_due, release_state
+from pmo_assets.defs.release_state import RELEASE_TAG, release_is_due, release_state
+from pmo_assets.defs.runner import close_dead_runs, unfinished_runs
 from pmo_assets.records.candidates import CandidateState
 from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.refresh.searching import NO_EMAIL
@@ -23,42 +24,62 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
 
 ATTEMPTS: Final = 3
-"""So often a batch is begun that fails every time: then a person must look."""
+"""So often a batch, or a release, is requested that fails every time: then a person must look.
+
+Runs that Dagster itself starts again, because their process died, belong to the request that they repeat.
+"""
 
 PAUSE_AFTER_FAILURE: Final = timedelta(hours=1)
-"""After a failed search: PMC, or the network, may be down."""
-
-_UNFINISHED: Final = [
-    dg.DagsterRunStatus.QUEUED,
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-]
-
-
-def _partition(run: dg.DagsterRun) -> str | None:
-    return run.tags.get("dagster/partition")
-
-
-def _unfinished_runs(instance: dg.DagsterInstance, job: str) -> Sequence[dg.DagsterRun]:
-    return instance.get_runs(dg.RunsFilter(job_name=job, statuses=_UNFINISHED))
+"""After a failed search: PMC, or the network, may be down. Also how long Dagster has to start a run again itself."""
 
 
 def batches_to_begin(instance: dg.DagsterInstance, batches: Sequence[str]) -> list[str]:
-    """Return the batches whose first asset this instance has never made, and for which no run waits or works.
+    """Return the batches that nobody has processed, and for which no run waits or works.
 
-    Whether the partition exists says nothing: `pmo batches add` adds it as well.
+    Whether the partition exists says nothing: `pmo batches add` adds it as well; nor does a batch whose files were
+    fetched ahead count as begun. One whose run failed before its first step does: it is repeated, not begun.
     """
-    begun = instance.get_materialized_partitions(dg.AssetKey("article_batch"))
-    under_way = {_partition(run) for run in _unfinished_runs(instance, PROCESS_BATCH.name)}
-    return [key for key in batches if key not in begun and key not in under_way]
+    begun = instance.get_materialized_partitions(dg.AssetKey("articles"))
+    under_way = {run.tags.get("dagster/partition") for run in unfinished_runs(instance)}
+    return [key for key in batches if key not in begun and key not in under_way and not _runs_of(instance, key)]
+
+
+def _runs_of(instance: dg.DagsterInstance, batch: str) -> Sequence[dg.RunRecord]:
+    """Return the runs that were to process a batch, the newest first."""
+    wanted = dg.RunsFilter(job_name=PROCESS_BATCH.name, tags={"dagster/partition": batch})
+    return instance.get_run_records(wanted)
+
+
+def _requests(runs: Sequence[dg.RunRecord]) -> int:
+    """Return how often a run was requested that Dagster, or a person, may have repeated."""
+    return sum("dagster/parent_run_id" not in record.dagster_run.tags for record in runs)
+
+
+def may_be_repeated(runs: Sequence[dg.RunRecord], pause: timedelta, now: datetime) -> bool:
+    """Say whether what failed every time is tried again now.
+
+    Args:
+        runs: of one batch or release, the newest first; there is one at least.
+        pause: since the newest one ended.
+        now: the time, UTC.
+    """
+    last = runs[0]
+    ended = datetime.fromtimestamp(last.end_time or 0, UTC)
+
+    def is_recent(time: timedelta) -> bool:
+        return now - time < ended <= now
+
+    if last.dagster_run.status is not dg.DagsterRunStatus.FAILURE or _requests(runs) >= ATTEMPTS or is_recent(pause):
+        return False
+    tags = last.dagster_run.tags
+    by_dagster = tags.get("dagster/will_retry") == "true" and "dagster/auto_retry_run_id" not in tags
+    return not (by_dagster and is_recent(PAUSE_AFTER_FAILURE))
 
 
 def batches_to_repeat(
     instance: dg.DagsterInstance, batches: Sequence[str], pause: timedelta, now: datetime
 ) -> dict[str, int]:
-    """Return the batches whose runs all failed, with the number of their runs: those that are tried again.
+    """Return the batches whose runs all failed, with the number of requests: those that are tried again.
 
     Args:
         instance: that knows the runs.
@@ -71,15 +92,24 @@ def batches_to_repeat(
     for key in batches:
         if key in finished:
             continue
-        wanted = dg.RunsFilter(job_name=PROCESS_BATCH.name, tags={"dagster/partition": key})
-        records = instance.get_run_records(wanted, limit=ATTEMPTS)
-        if not 0 < len(records) < ATTEMPTS:
-            continue
-        last = records[0]
-        ended = datetime.fromtimestamp(last.end_time or 0, UTC)
-        if last.dagster_run.status is dg.DagsterRunStatus.FAILURE and not now - pause < ended <= now:
-            again[key] = len(records)
+        runs = _runs_of(instance, key)
+        if runs and may_be_repeated(runs, pause, now):
+            again[key] = _requests(runs)
     return again
+
+
+def release_request(
+    instance: dg.DagsterInstance, data_root: DataRoot, pause: timedelta, now: datetime
+) -> dg.RunRequest | None:
+    """Return the request for a release if one is due, and none of the same rows was made or failed too often."""
+    if not release_is_due(instance, data_root):
+        return None
+    state = release_state(instance, data_root)
+    runs = instance.get_run_records(dg.RunsFilter(job_name=MAKE_RELEASE.name, tags={RELEASE_TAG: state}))
+    if runs and not may_be_repeated(runs, pause, now):
+        return None
+    run_key = f"release-{state}-{_requests(runs) + 1}"
+    return dg.RunRequest(run_key=run_key, job_name=MAKE_RELEASE.name, tags={RELEASE_TAG: state})
 
 
 def _processing(instance: dg.DagsterInstance, batches: Sequence[str], run_keys: Mapping[str, str]) -> dg.SensorResult:
@@ -104,6 +134,7 @@ def registered_batches(
     context: dg.SensorEvaluationContext, registry: dg.ResourceParam[BatchRegistry]
 ) -> dg.SensorResult | dg.SkipReason:
     """Request a run for every batch that no run has begun; the run key keeps it from being requested twice."""
+    close_dead_runs(context.instance)
     fresh = batches_to_begin(context.instance, registry.batches())
     if not fresh:
         return dg.SkipReason("every registered batch has been processed or begun")
@@ -150,22 +181,24 @@ def new_articles(
     """
     if settings.entrez_email is None:
         return dg.SkipReason(NO_EMAIL)
+    close_dead_runs(context.instance)
     instance, now, batches = context.instance, datetime.now(UTC), registry.batches()
     hours = settings.refresh_hours
+    pause = timedelta(hours=hours)
     if fresh := batches_to_begin(instance, batches):
         return _processing(instance, fresh, {key: key for key in fresh})
     working = [
-        run for job in (FIND_ARTICLES, PROCESS_BATCH, MAKE_RELEASE) for run in _unfinished_runs(instance, job.name)
+        run for job in (FIND_ARTICLES, PROCESS_BATCH, MAKE_RELEASE) for run in unfinished_runs(instance, job.name)
     ]
     if working:
         return dg.SkipReason(f"{len(working)} runs are waiting or at work: {working[0].job_name} …")
-    if again := batches_to_repeat(instance, batches, timedelta(hours=hours), now):
+    if again := batches_to_repeat(instance, batches, pause, now):
         return _processing(instance, list(again), {key: f"{key}-{runs + 1}" for key, runs in again.items()})
-    if release_is_due(instance, data_root):
-        state = release_state(instance, data_root)
-        return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"release-{state}", job_name=MAKE_RELEASE.name)])
+    if (release := release_request(instance, data_root, pause, now)) is not None:
+        return dg.SensorResult(run_requests=[release])
     due = next_search(instance, data_root, hours, now)
     if due > now:
         return dg.SkipReason(f"PMC is searched next at {due:%Y-%m-%d %H:%M} UTC")
-    number = instance.get_runs_count(dg.RunsFilter(job_name=FIND_ARTICLES.name))
-    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"find-{number + 1}", job_name=FIND_ARTICLES.name)])
+    last = instance.get_runs(dg.RunsFilter(job_name=FIND_ARTICLES.name), limit=1)
+    run_key = f"find-after-{last[0].run_id}" if last else "find-first"
+    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=run_key, job_name=FIND_ARTICLES.name)])

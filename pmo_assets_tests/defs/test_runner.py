@@ -7,10 +7,12 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.events import EngineEventData
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.runner import close_dead_runs, dagster_home
@@ -29,6 +31,23 @@ def closed_port() -> int:
         return int(probe.getsockname()[1])
 
 
+LISTENING: list[socket.socket] = []
+"""Kept open as long as the tests run."""
+
+
+def unix_socket(*, heard: bool) -> str:
+    """Return the file of a socket at which somebody listens, or that a killed process left."""
+    place = tempfile.mkdtemp() + "/socket"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(place)
+    if heard:
+        listener.listen()
+        LISTENING.append(listener)
+    else:
+        listener.close()
+    return place
+
+
 def server(**place: object) -> str:
     return json.dumps({"host": "localhost", "port": None, "socket": None, **place})
 
@@ -40,7 +59,8 @@ def server(**place: object) -> str:
         ({"pmo/process": f"{socket.gethostname()}:{os.getpid()}"}, 0),
         ({"pmo/process": "another-machine:1"}, 0),
         ({".dagster/grpc_info": server(socket="/nowhere/socket")}, 1),
-        ({".dagster/grpc_info": server(socket=__file__)}, 0),
+        ({".dagster/grpc_info": server(socket=unix_socket(heard=True))}, 0),
+        ({".dagster/grpc_info": server(socket=unix_socket(heard=False))}, 1),
         ({".dagster/grpc_info": server(port=closed_port())}, 1),
         ({".dagster/grpc_info": server(host="another-machine", port=1)}, 0),
         ({}, 0),
@@ -54,6 +74,16 @@ def test_only_runs_that_are_certainly_dead_are_closed(tags: dict[str, str], clos
         after = instance.get_run_by_id(run.run_id)
         assert after is not None
         assert (after.status == dg.DagsterRunStatus.FAILURE) == bool(closed)
+
+
+@pytest.mark.parametrize(("pid", "closed"), [(os.getpid(), 0), (dead_pid(), 1)])
+def test_a_run_whose_code_server_was_killed_lives_as_long_as_its_own_process(pid: int, closed: int) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_defs(Settings()).resolve_job_def("make_release")
+        tags = {".dagster/grpc_info": server(socket="/nowhere/socket")}
+        run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED, tags=tags)
+        instance.report_engine_event("Started process for run", run, EngineEventData.in_process(pid))
+        assert close_dead_runs(instance) == closed
 
 
 def test_a_new_dagster_home_gets_the_configuration_and_an_old_one_keeps_its_own(

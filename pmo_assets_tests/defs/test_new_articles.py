@@ -1,0 +1,280 @@
+"""Sensors and schedule, without a daemon: what they ask for, when, and that they ask for it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from pmo_assets.definitions import build_defs
+from pmo_assets.defs.partitions import ARTICLE_BATCHES
+from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
+from pmo_assets.defs.schedules import release_of_the_week
+from pmo_assets.defs.sensors import batches_to_repeat, new_articles, next_search, registered_batches, release_request
+from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
+from pmo_assets.refresh.candidates import Candidates, write_candidates
+from pmo_assets.settings import Settings
+from pmo_assets.sources.local import LocalFolder
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets_tests.defs.conftest import settings_below
+
+HOUR = timedelta(hours=1)
+EMAIL = "tests@example.org"
+
+
+@dataclass
+class Room:
+    """A data root and an instance in which runs end as the test says."""
+
+    folder: Path
+    instance: dg.DagsterInstance
+    settings: Settings
+
+    def __post_init__(self) -> None:
+        self.data_root = DataRoot(self.settings.data_root)
+        self.registry = BatchRegistry(self.data_root)
+        self.defs = build_defs(self.settings)
+
+    def with_options(self, **options: Any) -> Room:
+        return Room(self.folder, self.instance, self.settings.model_copy(update=options))
+
+    def register(self, *numbers: int) -> list[str]:
+        """Make one batch of new packages and return its key in a list."""
+        source = self.folder / f"source{numbers[0]}"
+        for number in numbers:
+            (source / f"PMC{number}").mkdir(parents=True)
+            (source / f"PMC{number}" / "article.pdf").write_bytes(f"%PDF {number}".encode())
+        return [key for key, _ in self.registry.add(LocalFolder(source), size=100)]
+
+    def tick(self, sensor: dg.SensorDefinition = new_articles) -> tuple[list[dg.RunRequest], str]:
+        """Evaluate a sensor; add the partitions that it asks for, and return its run requests and why it skips."""
+        resources = {"registry": self.registry, "data_root": self.data_root, "settings": self.settings}
+        given = {name: value for name, value in resources.items() if name in sensor.required_resource_keys}
+        with dg.build_sensor_context(self.instance, resources=given) as context:
+            found = sensor(context)
+        if isinstance(found, dg.SkipReason):
+            return [], str(found.skip_message)
+        assert isinstance(found, dg.SensorResult)
+        for request in found.dynamic_partitions_requests or []:
+            assert isinstance(request, dg.AddDynamicPartitionsRequest)
+            self.instance.add_dynamic_partitions(request.partitions_def_name, list(request.partition_keys))
+        return list(found.run_requests or []), ""
+
+    def week(self) -> dg.RunRequest | dg.SkipReason:
+        return release_of_the_week(self.instance, self.data_root)
+
+    def begin(self, request: dg.RunRequest, **tags: str) -> dg.DagsterRun:
+        """Let the run of a request be at work."""
+        job = self.defs.resolve_job_def(str(request.job_name))
+        partition = {"dagster/partition": request.partition_key} if request.partition_key else {}
+        return self.instance.create_run_for_job(
+            job, status=dg.DagsterRunStatus.STARTED, tags={**request.tags, **partition, **tags}
+        )
+
+    def fail(self, request: dg.RunRequest, **tags: str) -> dg.DagsterRun:
+        run = self.begin(request, **tags)
+        self.instance.report_run_failed(run)
+        return run
+
+    def succeed(self, request: dg.RunRequest, *assets: str, metadata: dict[str, str] | None = None) -> None:
+        """Let a run succeed that made assets."""
+        run = self.begin(request)
+        for asset in assets:
+            made = dg.AssetMaterialization(asset, partition=request.partition_key, metadata=metadata)
+            self.instance.report_runless_asset_event(made)
+        self.instance.report_dagster_event(
+            dg.DagsterEvent(dg.DagsterEventType.RUN_SUCCESS.value, str(request.job_name)), run.run_id
+        )
+
+    def process(self, request: dg.RunRequest) -> None:
+        self.succeed(request, "articles", "dataset_rows", "rejections")
+
+    def release(self, request: dg.RunRequest) -> None:
+        self.succeed(request, "pubmed_ophtha", metadata={WITHDRAWN: withdrawn_digest(self.data_root)})
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield Room(tmp_path, instance, settings_below(tmp_path, entrez_email=EMAIL, refresh_hours=24.0))
+
+
+def only(requests: list[dg.RunRequest], job: str) -> dg.RunRequest:
+    assert [request.job_name for request in requests] == [job]
+    return requests[0]
+
+
+def test_without_an_address_nothing_is_asked_for(room: Room) -> None:
+    room.register(1)
+    requests, skipped = room.with_options(entrez_email=None).tick()
+    assert requests == []
+    assert "PMO_ENTREZ_EMAIL" in skipped
+
+
+def test_pmc_is_searched_once_in_the_time_that_is_set(room: Room) -> None:
+    first = only(room.tick()[0], "find_articles")
+    run = room.begin(first)
+    assert "1 runs are waiting or at work" in room.tick()[1]
+    room.instance.report_run_canceled(run)
+    assert room.tick()[0] == [], "a search that ended just now is not repeated"
+
+    soon = room.with_options(refresh_hours=1e-6)
+    second = only(soon.tick()[0], "find_articles")
+    assert second.run_key != first.run_key
+    assert only(soon.tick()[0], "find_articles").run_key == second.run_key, "asked for twice, it is one search"
+    soon.succeed(second)
+    assert "PMC is searched next at" in room.tick()[1]
+    assert only(soon.tick()[0], "find_articles").run_key not in (first.run_key, second.run_key)
+
+
+def test_a_search_that_failed_is_repeated_after_an_hour(room: Room) -> None:
+    room.fail(only(room.tick()[0], "find_articles"))
+    now = datetime.now(UTC)
+    assert timedelta(minutes=59) < next_search(room.instance, room.data_root, 24.0, now) - now <= HOUR
+    assert next_search(room.instance, room.data_root, 0.5, now) - now <= HOUR / 2
+
+
+def test_a_search_that_lies_in_the_future_does_not_count(room: Room) -> None:
+    """A clock that was wrong, or is wrong now, must not stop the refresh for years."""
+    room.succeed(only(room.tick()[0], "find_articles"))
+    past = datetime.now(UTC) - timedelta(days=1000)
+    assert next_search(room.instance, room.data_root, 24.0, past) == past
+
+
+def test_candidates_that_wait_are_taken_in_without_a_pause(room: Room) -> None:
+    room.succeed(only(room.tick()[0], "find_articles"))
+    assert room.tick()[0] == []
+    waiting = Candidate(1, CandidateState.FOUND, datetime.now(UTC))
+    write_candidates(room.data_root, Candidates().updated([waiting]))
+    only(room.tick()[0], "find_articles")
+
+
+@pytest.mark.parametrize("sensor", [new_articles, registered_batches])
+def test_a_batch_is_requested_once_and_becomes_a_partition(room: Room, sensor: dg.SensorDefinition) -> None:
+    (key,) = room.register(1, 2)
+    request = only(room.tick(sensor)[0], "process_batch")
+    assert (request.run_key, request.partition_key) == (key, key)
+    assert room.instance.get_dynamic_partitions(str(ARTICLE_BATCHES.name)) == [key]
+
+    room.begin(request)
+    assert room.tick(new_articles)[0] == room.tick(registered_batches)[0] == [], "each knows what the other asked for"
+    (other,) = room.register(3)
+    assert only(room.tick(sensor)[0], "process_batch").partition_key == other
+
+
+def test_a_batch_whose_files_were_fetched_ahead_is_still_to_be_processed(room: Room) -> None:
+    (key,) = room.register(1)
+    fetched = dg.RunRequest(job_name="fetch_packages", partition_key=key)
+    room.instance.add_dynamic_partitions(str(ARTICLE_BATCHES.name), [key])
+    room.succeed(fetched, "article_batch", "article_packages")
+    assert only(room.tick()[0], "process_batch").partition_key == key
+
+
+def test_a_batch_that_fails_is_tried_three_times(room: Room) -> None:
+    (key,) = room.register(1)
+    soon = room.with_options(refresh_hours=1e-6)
+    run_keys = []
+    for _ in range(3):
+        assert [run.job_name for run in soon.tick()[0]] == ["process_batch"]
+        request = only(soon.tick()[0], "process_batch")
+        run_keys.append(request.run_key)
+        room.fail(request)
+        assert [item.job_name for item in room.tick()[0]] == ["find_articles"], "the pause is PMO_REFRESH_HOURS"
+    assert run_keys == [key, f"{key}-2", f"{key}-3"]
+    only(soon.tick()[0], "find_articles")
+    assert soon.tick(registered_batches)[0] == []
+
+
+def test_what_dagster_starts_again_is_not_requested_as_well(room: Room) -> None:
+    (key,) = room.register(1)
+    first = room.fail(only(room.tick()[0], "process_batch"), **{"dagster/will_retry": "true"})
+    later = datetime.now(UTC) + timedelta(minutes=10)
+    pause = timedelta(minutes=1)
+    assert batches_to_repeat(room.instance, [key], pause, later) == {}
+    assert batches_to_repeat(room.instance, [key], pause, later + HOUR) == {key: 1}, "Dagster has not done it"
+
+    again = dg.RunRequest(job_name="process_batch", partition_key=key)
+    room.fail(again, **{"dagster/parent_run_id": first.run_id, "dagster/will_retry": "false"})
+    assert batches_to_repeat(room.instance, [key], pause, later) == {key: 1}, "it belongs to the first request"
+
+
+def test_a_failure_in_the_future_does_not_hold_a_batch_up(room: Room) -> None:
+    (key,) = room.register(1)
+    room.fail(only(room.tick()[0], "process_batch"))
+    assert batches_to_repeat(room.instance, [key], HOUR, datetime.now(UTC) - timedelta(days=9)) == {key: 1}
+
+
+def test_a_run_whose_process_was_killed_does_not_stop_the_sensor(room: Room) -> None:
+    dead = '{"host": "localhost", "socket": "/nowhere/socket"}'
+    run = room.begin(only(room.tick()[0], "find_articles"), **{".dagster/grpc_info": dead})
+    room.instance.report_dagster_event(
+        dg.DagsterEvent(dg.DagsterEventType.RUN_START.value, "find_articles"), run.run_id
+    )
+    only(room.with_options(refresh_hours=1e-6).tick()[0], "find_articles")
+    after = room.instance.get_run_by_id(run.run_id)
+    assert after is not None
+    assert after.status is dg.DagsterRunStatus.FAILURE
+
+
+def test_a_release_is_requested_when_it_is_due_and_only_then(room: Room) -> None:
+    room.register(1)
+    room.succeed(only(room.tick()[0], "process_batch"), "articles")
+    assert [item.job_name for item in room.tick()[0]] == ["find_articles"], "no rows, no release"
+    assert isinstance(room.week(), dg.SkipReason)
+
+    room.register(2)
+    room.process(only(room.tick()[0], "process_batch"))
+    release = only(room.tick()[0], "make_release")
+    assert only(room.tick()[0], "make_release").run_key == release.run_key
+    assert isinstance(room.week(), dg.RunRequest)
+    room.begin(release)
+    assert isinstance(room.week(), dg.SkipReason), "one is being made"
+
+
+def released(room: Room) -> None:
+    room.register(1)
+    room.process(only(room.tick()[0], "process_batch"))
+    room.release(only(room.tick()[0], "make_release"))
+
+
+def test_a_release_is_not_made_again_of_the_same(room: Room) -> None:
+    released(room)
+    assert [item.job_name for item in room.tick()[0]] == ["find_articles"]
+    week = room.week()
+    assert isinstance(week, dg.SkipReason)
+    assert "nothing has changed" in str(week.skip_message)
+
+
+def test_an_article_that_pmc_removes_makes_a_release_due(room: Room) -> None:
+    released(room)
+    seen = KnownVersion(1, "etag", datetime.now(UTC), present=False)
+    gone = Candidate(1, CandidateState.REMOVED, datetime.now(UTC), versions=(seen,))
+    write_candidates(room.data_root, Candidates().updated([gone]))
+    assert isinstance(room.week(), dg.RunRequest)
+    room.release(only(room.tick()[0], "make_release"))
+    assert isinstance(room.week(), dg.SkipReason)
+
+
+def test_a_release_that_fails_is_tried_three_times_and_then_pmc_is_followed_all_the_same(room: Room) -> None:
+    room.register(1)
+    room.process(only(room.tick()[0], "process_batch"))
+    soon = room.with_options(refresh_hours=1e-6)
+    run_keys = set()
+    for _ in range(3):
+        request = only(soon.tick()[0], "make_release")
+        run_keys.add(request.run_key)
+        room.fail(request)
+        assert release_request(room.instance, room.data_root, HOUR, datetime.now(UTC)) is None
+        assert isinstance(room.week(), dg.RunRequest), "the weekly schedule tries as well"
+    assert len(run_keys) == 3
+    only(soon.tick()[0], "find_articles")
+
+    room.register(2)
+    room.process(only(soon.tick()[0], "process_batch"))
+    assert only(soon.tick()[0], "make_release").run_key not in run_keys, "new rows, new attempts"
