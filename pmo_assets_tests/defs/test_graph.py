@@ -33,6 +33,8 @@ from pmo_assets_tests.defs.conftest import Graph, settings_below
 STAGES = batch_stages(group_assets())
 """Tables of a batch in the order of the data's way."""
 
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
 BATCH_ASSETS = [*batch_stages(all_assets())]
 """… and what they could not process."""
 
@@ -392,6 +394,16 @@ def test_an_unwritable_data_root_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where a folder is needed")
     with pytest.raises(StorageError, match="PMO_DATA_ROOT"):
         Tables(DataRoot(str(tmp_path / "data"))).write_rejections("articles", "b", [])
+
+
+def test_a_release_is_made_in_one_run_with_a_search_that_is_skipped(graph: Graph) -> None:
+    names = ("pmc_inventory", "pmc_candidates", "pmc_batches", "retractions", "pubmed_ophtha", "dataset_report")
+    job = graph.defs.resolve_implicit_global_asset_job_def()
+    result = job.execute_in_process(
+        instance=graph.instance, asset_selection=[dg.AssetKey(name) for name in names], run_config=QUIET
+    )
+    made = {event.step_key for event in result.all_events if event.is_step_materialization}
+    assert made == {"retractions", "pubmed_ophtha", "dataset_report"}, "without an e-mail address nothing is searched"
 
 
 # sensors
