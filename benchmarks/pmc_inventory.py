@@ -57,7 +57,7 @@ class FolderBucket:
             raise FileTooLarge(f"{key} has more than {max_bytes} bytes")
         return place.read_bytes()
 
-    def download(self, key: str, target: Path) -> None:
+    def download(self, key: str, target: Path, max_bytes: int | None = None) -> None:
         """Copy a file."""
         if not (self.folder / key).is_file():
             raise FileMissing(f"{key} is not there")

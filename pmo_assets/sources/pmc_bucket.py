@@ -7,10 +7,12 @@ bucket is known one floor up (`pmc_cloud`, `pmc_inventory`); here are only folde
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import io
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -20,13 +22,21 @@ import boto3
 from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import (
+    Retrying,
+    retry_if_exception,
+    sleep_using_event,
+    stop_after_attempt,
+    stop_when_event_set,
+    wait_exponential_jitter,
+)
 from urllib3.exceptions import HTTPError as ConnectionFault
 
 from pmo_assets import __version__
 from pmo_assets.records.faults import is_machine_error, raise_fault
 from pmo_assets.records.packages import FileMissing, FileTooLarge, SourceError, UnreadableFile
 from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.stores import StorageError
 
 DEFAULT_BUCKET: Final = "pmc-oa-opendata"
 
@@ -74,8 +84,8 @@ class BucketObject:
     last_modified: datetime
 
 
-class _Slow(Exception):
-    """An object took longer than `TRANSFER_TIMEOUT`."""
+class _Incomplete(Exception):
+    """An answer is not what a bucket gives: it took longer than `TRANSFER_TIMEOUT`, ends early, or is no listing."""
 
 
 def _status(error: ClientError) -> int:
@@ -94,7 +104,7 @@ def _is_transient(error: BaseException) -> bool:
     if isinstance(error, ClientError):
         return _status(error) >= 500 or _status(error) == 429 or _code(error) in _TRANSIENT_CODES
     # Whatever else botocore raises while a request is under way is of the network: resets, time-outs, short bodies.
-    return isinstance(error, BotoCoreError | ConnectionFault | OSError | _Slow) and not is_machine_error(error)
+    return isinstance(error, BotoCoreError | ConnectionFault | OSError | _Incomplete) and not is_machine_error(error)
 
 
 class PmcBucket:
@@ -119,12 +129,18 @@ class PmcBucket:
                 user_agent_extra=f"pmo-assets/{__version__}{contact}",
             ),
         )
+        self._stopped = threading.Event()
         self._retry = Retrying(
             retry=retry_if_exception(_is_transient),
-            stop=stop_after_attempt(ATTEMPTS),
+            stop=stop_after_attempt(ATTEMPTS) | stop_when_event_set(self._stopped),
+            sleep=sleep_using_event(self._stopped),
             wait=wait_exponential_jitter(initial=options.pause, max=20, jitter=options.pause),
             reraise=True,
         )
+
+    def stop(self) -> None:
+        """Repeat no request any more, in no thread, so that those under way end soon; for who gives up for good."""
+        self._stopped.set()
 
     def uri(self, key: str) -> str:
         """Return where an object is, for people."""
@@ -155,17 +171,22 @@ class PmcBucket:
     def _pages(self, prefix: str, **options: str) -> Iterator[dict[str, Any]]:
         following: dict[str, str] = {}
         while True:
-            page: dict[str, Any] = self._asked(
-                f"list {self.uri(prefix)}*",
-                lambda following=following: self._client.list_objects_v2(  # type: ignore[misc]
-                    Bucket=self.name, Prefix=prefix, **options, **following
-                ),
-            )
+            request = {"Bucket": self.name, "Prefix": prefix, **options, **following}
+            page = self._asked(f"list {self.uri(prefix)}*", functools.partial(self._page, request))
             yield page
             token = page.get("NextContinuationToken")
-            if not token or token == following.get("ContinuationToken"):
+            if not token:
                 return
             following = {"ContinuationToken": token}
+
+    def _page(self, request: Mapping[str, str]) -> dict[str, Any]:
+        page: dict[str, Any] = self._client.list_objects_v2(**request)
+        # A web page of a proxy may be well-formed XML too: it must not look like a bucket from which all is gone.
+        if page.get("Name") != self.name or page.get("Prefix", "") != request["Prefix"]:
+            raise _Incomplete("the answer is no listing of this bucket (a web page of a proxy?)")
+        if page.get("IsTruncated") and page.get("NextContinuationToken") in (None, request.get("ContinuationToken")):
+            raise _Incomplete("the listing breaks off")
+        return page
 
     def read(self, key: str, max_bytes: int | None = None) -> bytes:
         """Return an object's bytes.
@@ -184,29 +205,45 @@ class PmcBucket:
 
         return self._asked(f"read {self.uri(key)}", received, key)
 
-    def download(self, key: str, target: Path) -> None:
-        """Write an object's bytes to a local file, chunk by chunk; see `read` for the errors."""
+    def download(self, key: str, target: Path, max_bytes: int | None = None) -> None:
+        """Write an object's bytes to a local file, chunk by chunk; see `read` for the errors.
 
-        def received() -> None:
+        Raises:
+            StorageError: if the file cannot be written.
+        """
+        try:
             with target.open("wb") as stream:
-                self._receive(key, stream, None)
 
-        self._asked(f"read {self.uri(key)}", received, key)
+                def received() -> None:
+                    stream.seek(0)
+                    stream.truncate()
+                    self._receive(key, stream, max_bytes)
+
+                self._asked(f"read {self.uri(key)}", received, key)
+        except OSError as error:
+            raise _cannot_write(target, error) from error
 
     def _receive(self, key: str, stream: IO[bytes], max_bytes: int | None) -> None:
         began = time.monotonic()
         answer = self._client.get_object(Bucket=self.name, Key=key)
+        expected = answer.get("ContentLength")
         size = 0
         with contextlib.closing(answer["Body"]) as body:
-            if max_bytes is not None and answer.get("ContentLength", 0) > max_bytes:
+            if max_bytes is not None and (expected or 0) > max_bytes:
                 raise _too_large(key, max_bytes)
-            for chunk in body.iter_chunks(CHUNK):
+            # botocore's stream waits until a chunk is full, however slowly it comes; urllib3's gives what is there
+            while chunk := body._raw_stream.read1(CHUNK):
                 size += len(chunk)
                 if max_bytes is not None and size > max_bytes:
                     raise _too_large(key, max_bytes)
                 if time.monotonic() - began > TRANSFER_TIMEOUT:
-                    raise _Slow(f"not complete after {TRANSFER_TIMEOUT:.0f} s")
-                stream.write(chunk)
+                    raise _Incomplete(f"not complete after {TRANSFER_TIMEOUT:.0f} s")
+                try:
+                    stream.write(chunk)
+                except OSError as error:  # of the disk, not of the network
+                    raise _cannot_write(getattr(stream, "name", "memory"), error) from error
+        if expected is not None and size != expected:
+            raise _Incomplete(f"{size} of {expected} bytes came")
 
     def _asked(self, what: str, request: Callable[[], Result], key: str | None = None) -> Result:
         """Return what a request returns, repeated while that may help."""
@@ -222,7 +259,7 @@ class PmcBucket:
             if key is not None and _status(error) == 403:
                 raise UnreadableFile(f"{self.uri(key)} cannot be read: access denied") from None
             raise self._unreachable(what, error) from error
-        except (BotoCoreError, ConnectionFault, OSError, _Slow) as error:
+        except (BotoCoreError, ConnectionFault, OSError, _Incomplete) as error:
             raise_fault(error)  # a full disk is none of the bucket's
             raise self._unreachable(what, error) from error
 
@@ -232,6 +269,10 @@ class PmcBucket:
             f"cannot {what} at {place}: {error} ({ATTEMPTS} attempts); see that the network is there and that "
             "PMO_PMC_ENDPOINT and PMO_PMC_BUCKET are right, then run again: what was fetched is kept"
         )
+
+
+def _cannot_write(place: object, error: OSError) -> StorageError:
+    return StorageError(f"cannot write {place}: {error} (check the folder, its permissions and free space)")
 
 
 def _too_large(key: str, max_bytes: int) -> FileTooLarge:

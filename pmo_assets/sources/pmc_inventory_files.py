@@ -90,11 +90,12 @@ class Bucket(Protocol):
         """
         ...
 
-    def download(self, key: str, target: Path) -> None:
+    def download(self, key: str, target: Path, max_bytes: int | None = None) -> None:
         """Copy an object into a local file.
 
         Raises:
             FileMissing: if there is no such object.
+            FileTooLarge: if it has more than `max_bytes`.
             SourceError: if the bucket cannot be read.
         """
         ...
@@ -263,9 +264,11 @@ def _download(bucket: Bucket, file: DataFile, packed: Path) -> None:
         UnusableInventory: if it is missing, or not what the manifest says.
     """
     try:
-        bucket.download(file.key, packed)
+        bucket.download(file.key, packed, MAX_CSV_BYTES if file.size is None else file.size)
     except FileMissing:
         raise UnusableInventory(f"its data file {file.key} is missing") from None
+    except FileTooLarge:
+        raise UnusableInventory(f"its data file {file.key} is larger than the manifest says") from None
     size = packed.stat().st_size
     if not size:
         raise UnusableInventory(f"its data file {file.key} is empty")

@@ -48,7 +48,7 @@ class MemoryBucket:
             raise FileTooLarge(f"{key} is too large")
         return self.objects[key]
 
-    def download(self, key: str, target: Path) -> None:
+    def download(self, key: str, target: Path, max_bytes: int | None = None) -> None:
         target.write_bytes(self.read(key))
 
 
