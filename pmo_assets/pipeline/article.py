@@ -35,6 +35,10 @@ class MemoryObjects:
         """Return None: one article's files are each read once."""
         return None
 
+    def size(self, key: str) -> int:
+        """Return the number of bytes under a key."""
+        return len(self.contents[key])
+
     def get(self, key: str) -> bytes:
         """Return the bytes under a key."""
         return self.contents[key]

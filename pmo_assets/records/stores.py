@@ -39,6 +39,14 @@ class ObjectStore(Protocol):
         """
         ...
 
+    def size(self, key: str) -> int:
+        """Return the number of bytes under a key that `find` gave.
+
+        Raises:
+            StorageError: if they are missing.
+        """
+        ...
+
     def get(self, key: str) -> bytes:
         """Return the bytes under a key.
 

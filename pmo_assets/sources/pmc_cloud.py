@@ -7,6 +7,7 @@ states becomes a `PackageListing`; its files are fetched later, by the step that
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ from pmo_assets.records.packages import (
     UnreadableMetadata,
 )
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.records.stores import ObjectStore
+from pmo_assets.records.stores import ObjectStore, StorageError
 from pmo_assets.sources.metadata import MAX_METADATA_BYTES, read_metadata
 from pmo_assets.sources.package_folders import one_line, package_digest
 from pmo_assets.sources.pmc_bucket import PmcBucket, md5_of
@@ -70,8 +71,20 @@ class ArticleVersion:
         return f"PMC{self.article_id}.{self.version}"
 
 
+MAX_KEY_BYTES: Final = 1024
+"""Of an object's key in S3; a longer one is refused as a wrong request, which looks like a fault of all."""
+
+MAX_NAME_BYTES: Final = 255
+"""Of a file's name on usual disks."""
+
+
 class NoFiles(ArticleError):
     """The metadata lists neither a PDF nor an XML."""
+
+
+def _shown(text: str) -> str:
+    """Return text of the metadata as every table and terminal can hold it."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
 
 
 def _listed_file(url: object, role: str, version: ArticleVersion, bucket: str) -> PackageFile:
@@ -83,15 +96,22 @@ def _listed_file(url: object, role: str, version: ArticleVersion, bucket: str) -
     """
     if not isinstance(url, str):
         raise InvalidMetadata(f"{version.name}: the URL of a file is {type(url).__name__}, no text")
-    shown = one_line(url) or ""
+    shown = _shown(url)
     # no urlsplit: names may hold "#", "?" and "%", which S3 keys carry as they are
     place, _, md5 = url.rpartition("?md5=") if "?md5=" in url else (url, "", "")
     prefix = f"s3://{bucket}/"
     if not place.startswith(prefix):
         raise OutsideSource(f"{version.name}: {shown[:200]} does not lie in s3://{bucket}")
     key = place.removeprefix(prefix)
-    if shown != url or not key.startswith(f"{version.name}/") or ".." in PurePosixPath(key).parts or key.endswith("/"):
+    if not key.startswith(f"{version.name}/") or ".." in PurePosixPath(key).parts or key.endswith("/"):
         raise OutsideSource(f"{version.name}: {shown[:200]} does not lie in the folder of the article's version")
+    name = PurePosixPath(key).name
+    if shown != url:
+        raise InvalidMetadata(f"{version.name}: the URL of a file has characters that no name has ({shown[:200]})")
+    if len(key.encode()) > MAX_KEY_BYTES or len(name.encode()) > MAX_NAME_BYTES:
+        raise InvalidMetadata(f"{version.name}: {shown[:200]} … is longer than the name of a file can be")
+    if role != "figure" and PurePosixPath(name).suffix.lower() != f".{role}":
+        raise InvalidMetadata(f"{version.name}: {shown[:200]} is stated as {role.upper()} and named otherwise")
     if md5 and _MD5.fullmatch(md5.lower()) is None:
         raise InvalidMetadata(f"{version.name}: {shown[:200]} states no MD5 but {md5[:40]!r}")
     return PackageFile(role, key, None, None, md5.lower() or None)
@@ -116,10 +136,15 @@ def _files(
         try:
             file = _listed_file(url, role, version, bucket)
         except ArticleError as error:
-            problems.append(PackageProblem((one_line(str(url)) or "")[:200], type(error).__name__, str(error)))
+            shown = _shown(url if isinstance(url, str) else type(url).__name__)[:200]
+            problems.append(PackageProblem(shown, type(error).__name__, str(error)))
             continue
-        if role != "figure" or PurePosixPath(file.path).suffix.lower() in PICTURE_SUFFIXES:
-            files.setdefault(file.path, file)
+        name = PurePosixPath(file.path).name
+        if role != "figure" or PurePosixPath(name).suffix.lower() in PICTURE_SUFFIXES:
+            first = files.setdefault(name, file)
+            if first.path != file.path:
+                message = f"{version.name}: {file.path} is left out: {first.path} has the same name"
+                problems.append(PackageProblem(file.path, InvalidMetadata.__name__, message))
     return list(files.values()), problems
 
 
@@ -135,7 +160,7 @@ def listing_from_metadata(content: bytes, version: ArticleVersion, bucket: str) 
 
     Raises:
         UnreadableMetadata: if it is no metadata file, or that of another article.
-        NoFiles: if it lists neither PDF nor XML.
+        NoFiles: if it lists neither PDF nor XML, and states no retraction.
     """
     place = f"{METADATA_FOLDER}{version.name}.json"
     reading = read_metadata(content)
@@ -149,16 +174,17 @@ def listing_from_metadata(content: bytes, version: ArticleVersion, bucket: str) 
     else:
         fields = json.loads(content)
     metadata = reading.stated
-    number = re.fullmatch(r"\s*(?:PMC)?([0-9]+)(?:\.[0-9]+)?\s*", metadata.pmcid or "", re.IGNORECASE)
+    number = re.fullmatch(r"\s*(?:PMC)?0{0,20}([0-9]{1,11})(?:\.[0-9]+)?\s*", metadata.pmcid or "", re.IGNORECASE)
     if metadata.pmcid and (number is None or int(number[1]) != version.article_id):
-        raise UnreadableMetadata(f"{place} is that of another article ({one_line(metadata.pmcid)})")
+        raise UnreadableMetadata(f"{place} is that of another article ({(one_line(metadata.pmcid) or '')[:40]})")
     files, problems = _files(fields, version, bucket)
     if reading.problem is not None:
         kind = UnreadableMetadata if reading.license_unknown else InvalidMetadata
         problems.append(
             PackageProblem(place, kind.__name__, f"{place} is used without its wrong fields ({reading.problem})")
         )
-    if not any(file.role in ("pdf", "xml") for file in files):
+    # what is retracted may have lost its files: the retraction counts all the same
+    if not metadata.is_retracted and not any(file.role in ("pdf", "xml") for file in files):
         raise NoFiles(f"{place} lists neither a PDF nor an XML" + (f": {problems[0].message}" if problems else ""))
     stated: dict[str, Any] = {
         "license_code": None if reading.license_unknown else one_line(metadata.license_code),
@@ -237,7 +263,9 @@ class PmcCloud:
         """
         md5 = version.etag if _MD5.fullmatch(version.etag) else None
         if self.objects is not None and md5 is not None and (key := self.objects.find(md5, ".json")) is not None:
-            return self.objects.get(key)
+            # what was damaged on the disk since then is fetched again
+            with contextlib.suppress(StorageError):
+                return self.objects.get(key)
         content = self.bucket.read(f"{METADATA_FOLDER}{version.name}.json", MAX_METADATA_BYTES)
         if self.objects is not None:
             self.objects.put(content, ".json", md5_of(content))

@@ -119,6 +119,20 @@ class DataRoot:
         except OSError as error:
             raise self._failure("look at", key, error) from error
 
+    def size(self, key: str) -> int:
+        """Return a file's size in bytes.
+
+        Raises:
+            StorageError: if it is missing.
+        """
+        try:
+            info = self._fs.get_file_info(self._path(key))
+        except OSError as error:
+            raise self._failure("look at", key, error) from error
+        if info.type != pafs.FileType.File:
+            raise self._failure("look at", key, FileNotFoundError("it is not there"))
+        return int(info.size)
+
     def keys(self, prefix: str, suffix: str = "") -> list[str]:
         """Return the names of the files directly below a prefix, sorted; half-written files are left out."""
         selector = pafs.FileSelector(self._path(prefix), allow_not_found=True)

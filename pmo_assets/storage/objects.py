@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.data_root import DataRoot
+
+_KEY = re.compile(r"objects/[0-9a-f]{2}/[0-9a-f]{64}(?:\.[^/]*)?")
 
 
 def content_digest(key: str) -> str:
@@ -40,8 +43,13 @@ class ContentStore:
         name = _md5_key(md5, suffix)
         if not self.data_root.exists(name):
             return None
-        key = self.data_root.read(name).decode()
-        return key if self.data_root.exists(key) else None
+        key = self.data_root.read(name).decode(errors="replace")
+        # a note that was damaged may say anything
+        return key if _KEY.fullmatch(key) and self.data_root.exists(key) else None
+
+    def size(self, key: str) -> int:
+        """Return the number of bytes under a key."""
+        return self.data_root.size(key)
 
     def get(self, key: str) -> bytes:
         """Return the bytes under a key, checksum verified."""

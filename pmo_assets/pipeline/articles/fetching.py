@@ -69,8 +69,8 @@ def fetch_package(
             pictures.append({"name": path.name, "key": key})
         else:
             keys[file["role"]] = key
-    if not keys and output.rejections:
-        return output  # nothing of it could be fetched: there is no article to go on with
+    if not keys and output.rejections and not manifest_row["is_retracted"]:
+        return output  # nothing of it could be fetched: there is no article to go on with; a retraction holds without
     known = (
         "article_id", "name", "version", "license_code", "is_retracted", "title", "citation", "license_unknown",
     )  # fmt: skip
@@ -108,8 +108,10 @@ def _stored(
 ) -> str:
     limit, suffix, md5 = limits.of(file["role"]), path.suffix.lower(), file.get("md5")
     if file["size"] is not None and file["size"] > limit:
-        raise FileTooLarge(f"{path.name} has {file['size'] / 2**20:.0f} MiB, the limit is {limit / 2**20:.0f} MiB")
+        raise _too_large(path, file["size"], limit)
     if md5 is not None and (key := objects.find(md5, suffix)) is not None:
+        if (size := objects.size(key)) > limit:  # it was fetched under another limit
+            raise _too_large(path, size, limit)
         return key
     content = source.read(file["path"], limit)
     if file["sha256"] is not None and hashlib.sha256(content).hexdigest() != file["sha256"]:
@@ -120,3 +122,7 @@ def _stored(
             "changed since the batch was registered"
         )
     return objects.put(content, suffix, md5)
+
+
+def _too_large(path: PurePosixPath, size: int, limit: int) -> FileTooLarge:
+    return FileTooLarge(f"{path.name} has {size / 2**20:.0f} MiB, the limit is {limit / 2**20:.0f} MiB")
