@@ -108,7 +108,9 @@ class LocalFolder:
 
 def _may_be_package(entry: Entry, alone: bool) -> bool:
     """Say whether an entry of the source is to be looked at; `alone`: the source may itself be a package."""
+    if entry.name.startswith("."):
+        return False  # a program's: `.git`, or what a download that was killed left behind
     if entry.kind == "folder":
         return not (alone and entry.name == "figures")
-    # A link that leads nowhere was meant to be a package, unless it is one of a package's files or a program's mark.
-    return entry.kind == "broken" and not alone and not entry.name.startswith(".")
+    # A link that leads nowhere was meant to be a package, unless it is one of a package's files.
+    return entry.kind == "broken" and not alone

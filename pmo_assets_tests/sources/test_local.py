@@ -342,3 +342,10 @@ def test_a_machine_at_its_end_is_nobodys_fault(source: Path, code: int, monkeypa
     monkeypatch.setattr(sources, "read_inside", broken)
     with pytest.raises(SourceError):
         LocalFolder(source).read("PMC1/article.pdf")
+
+
+def test_a_hidden_folder_is_a_programs_and_no_package(tmp_path: Path) -> None:
+    for name in ("PMC1", ".PMC2.1.part"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "article.pdf").write_bytes(b"%PDF")
+    assert [item.name for item in LocalFolder(tmp_path).listings() if isinstance(item, PackageListing)] == ["PMC1"]
