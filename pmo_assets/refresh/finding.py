@@ -17,7 +17,7 @@ from typing import Final, Protocol
 import polars as pl
 
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion, with_event
-from pmo_assets.records.packages import FileMissing
+from pmo_assets.records.packages import FileMissing, SourceError
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.refresh.candidates import Candidates, waiting
 from pmo_assets.sources.pmc_cloud import ArticleVersion, PmcCloud
@@ -25,6 +25,12 @@ from pmo_assets.sources.pmc_inventory import versions_of
 
 OVERLAP: Final = timedelta(days=14)
 """How far a search goes back behind the last one: records appear days after the date that they bear."""
+
+MANY_REMOVED: Final = 10
+"""So many articles that vanish at once are looked into when they are a large share of all (`SHARE_REMOVED`)."""
+
+SHARE_REMOVED: Final = 0.25
+"""PMC removes single articles; a quarter is gone when the bucket is another one, or a mirror is half filled."""
 
 PATIENCE: Final = timedelta(days=60)
 """How long an article that a search found and the bucket does not hold is looked for, without an inventory."""
@@ -88,16 +94,34 @@ def search_from(before: Candidates, query: str, released_from: date | None, toda
     return max(since, released_from) if released_from is not None else since
 
 
-def found_candidates(before: Candidates, numbers: Iterable[int], now: datetime) -> list[Candidate]:
+def found_candidates(
+    before: Candidates, numbers: Iterable[int], registered: Iterable[tuple[int, int]], now: datetime
+) -> list[Candidate]:
     """Return candidates for the article numbers that are not among those known.
 
     Args:
         before: what is known.
-        numbers: what a search found, and what batches hold: an article is followed as long as rows are made of it.
+        numbers: what a search found.
+        registered: (article number, version) of what batches hold: an article is followed as long as rows are made of
+            it, and these versions were there once, so that their removal shows also when the table was deleted.
         now: the time, UTC.
     """
     known = set(before.numbers())
-    return [Candidate(number, CandidateState.FOUND, now) for number in sorted(set(numbers) - known)]
+    held: dict[int, set[int]] = {}
+    for article_id, version in registered:
+        held.setdefault(article_id, set()).add(version)
+    return [
+        Candidate(
+            number,
+            CandidateState.FOUND,
+            now,
+            tuple(KnownVersion(version, "", _UNKNOWN_TIME) for version in sorted(held.get(number, ()))),
+        )
+        for number in sorted({*numbers, *held} - known)
+    ]
+
+
+_UNKNOWN_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def suspects(candidates: Candidates, inventory: Inventoried) -> list[int]:
@@ -125,7 +149,9 @@ def suspects(candidates: Candidates, inventory: Inventoried) -> list[int]:
     )
     both = seen.join(listed, on=["article_id", "version"], how="full", coalesce=True)
     unseen = pl.col("etag").is_null()
-    changed = (pl.col("etag") != pl.col("listed_etag")) & (pl.col("listed_at") > pl.col("last_modified"))
+    # an inventory without dates cannot say that it is older than what was seen, nor can one of the same second
+    later = (pl.col("listed_at") >= pl.col("last_modified")).fill_null(value=True)
+    changed = (pl.col("etag") != pl.col("listed_etag")) & later
     missing = pl.col("listed_etag").is_null() & (pl.col("last_modified") < inventory.made_at)
     return both.filter(unseen | changed | missing)["article_id"].unique().sort().to_list()
 
@@ -216,21 +242,26 @@ def find(
     notes: list[str] = []
     since = search_from(before, query, released_from, now.date())
     numbers = search.article_numbers(query, since, None, lambda done, total: progress("search", done, total))
-    fresh = found_candidates(before, [*numbers, *(article for article, _ in registered)], now)
+    fresh = found_candidates(before, numbers, registered, now)
     known = replace(before.updated(fresh), query=query, searched_on=now.date(), searched_from=released_from)
     if inventory is not None:
         again = suspects(known, inventory)
-        again += known.numbers(CandidateState.UNUSABLE).to_list()
+        again += known.table.filter(pl.col("problem").is_not_null(), pl.col("state").is_in(_READABLE))["article_id"]
     else:
         again = without_inventory(known, now)
         if again:
             notes.append(f"the bucket has no inventory that can be read: all {len(again)} articles were looked at")
+    # What is in batches and was not looked at, because the table was deleted, is nothing new that a limit holds back.
+    found = known.numbers(CandidateState.FOUND)
+    held = {article for article, _ in registered}
+    again += [article for article in found if article in held]
     room = max(0, limit - waiting(known, registered).filter(~pl.col("held")).height)
-    backlog = known.numbers(CandidateState.FOUND).sort(descending=True)
+    backlog = found.filter(~found.is_in(list(held))).sort(descending=True)
     chosen = sorted({*again, *backlog.head(room)})
     if backlog.len() > room:
         notes.append(f"{backlog.len() - room} further articles wait: a refresh takes in {limit} at most")
     candidates = list(_looked_at(known.rows(chosen), cloud, now, progress))
+    _must_be_plausible(known, candidates, cloud)
     happened = [item.event for item in candidates if item.event is not None and item.event_at == now]
     return Found(
         candidates=known.updated(candidates),
@@ -243,6 +274,26 @@ def find(
     )
 
 
+_READABLE: Final = [CandidateState.AVAILABLE.value, CandidateState.UNUSABLE.value]
+"""States in which a problem is one of the metadata, which may be mended."""
+
+
+def _must_be_plausible(before: Candidates, after: Sequence[Candidate], cloud: PmcCloud) -> None:
+    """Refuse to believe that a large share of the articles was removed at once.
+
+    Raises:
+        SourceError: if so.
+    """
+    available = set(before.numbers(CandidateState.AVAILABLE))
+    gone = sum(item.state is CandidateState.REMOVED and item.article_id in available for item in after)
+    if gone >= MANY_REMOVED and gone > SHARE_REMOVED * len(available):
+        raise SourceError(
+            f"{gone} of {len(available)} articles that {cloud.uri} held are no longer there: see that PMO_PMC_BUCKET "
+            "and PMO_PMC_ENDPOINT are right and a mirror is complete; nothing was changed. If they are really gone, "
+            "delete pmc/candidates.parquet below the data root and refresh again: then it is believed"
+        )
+
+
 def _looked_at(
     candidates: Sequence[Candidate], cloud: PmcCloud, now: datetime, progress: Callable[[str, int, int], None]
 ) -> Iterator[Candidate]:
@@ -252,6 +303,10 @@ def _looked_at(
             for done, future in enumerate(futures, start=1):
                 yield future.result()
                 progress("look", done, len(candidates))
+        except BaseException:
+            # who interrupts need not wait for the repetitions of requests whose answers nobody reads
+            cloud.bucket.stop()
+            raise
         finally:
             for future in futures:
                 future.cancel()

@@ -29,6 +29,10 @@ LEASE: Final = 300.0
 """Seconds after which the lock of a refresh that no longer renews it is free, on S3, where none can be held open."""
 
 
+_DAY: Final = 86_400.0
+"""Clocks that differ by less are believed."""
+
+
 class RefreshBusy(SystemicError):
     """Another refresh of this data root is at work."""
 
@@ -80,7 +84,7 @@ def _lease(data_root: DataRoot) -> Iterator[None]:
 
     if not data_root.create(LOCK_KEY, content()):
         held = _lease_of(data_root)
-        if float(str(held.get("until") or 0)) > time.time():
+        if _is_held(held.get("until")):
             raise _busy(data_root, str(held.get("holder", "holder unknown")))
         data_root.delete(LOCK_KEY)
         if not data_root.create(LOCK_KEY, content()):
@@ -101,6 +105,11 @@ def _lease(data_root: DataRoot) -> Iterator[None]:
         thread.join()
         if _lease_of(data_root).get("mark") == mark:
             data_root.delete(LOCK_KEY)
+
+
+def _is_held(until: object) -> bool:
+    """Say whether a lease is still held; one that ends later than any lease can is a wrong clock's."""
+    return isinstance(until, int | float) and time.time() < until < time.time() + _DAY
 
 
 def _lease_of(data_root: DataRoot) -> dict[str, object]:

@@ -51,10 +51,10 @@ def left_out(tables: Tables, selection: Selection) -> list[tuple[int, str, str]]
 
     A package that is the same article as a retracted one goes with it.
     """
-    removed = read_candidates(tables.data_root).table.filter(
-        pl.col("state") == CandidateState.REMOVED.value, pl.col("name").is_not_null()
-    )
-    out = [(article_id, name, REMOVED) for article_id, name in removed.select("article_id", "name").iter_rows()]
+    removed = read_candidates(tables.data_root).table.filter(pl.col("state") == CandidateState.REMOVED.value)
+    last = pl.col("versions").list.last().struct.field("version")
+    named = pl.coalesce("name", pl.format("PMC{}.{}", "article_id", last))  # its metadata may never have been read
+    out = [(article_id, name, REMOVED) for article_id, name in removed.select("article_id", named).iter_rows()]
     for batch, articles in selection.current.items():
         retracted = tables.read("articles", batch).filter("is_retracted", pl.col("article_id").is_in(list(articles)))
         out += [(number, name, RETRACTED) for number, name in retracted.select("article_id", "name").iter_rows()]
