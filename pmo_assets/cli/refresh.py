@@ -36,6 +36,7 @@ def refresh(
     which NCBI asks for), no account.
     """
     from pmo_assets.records.stores import SystemicError
+    from pmo_assets.refresh.lock import sole_refresh
     from pmo_assets.refresh.searching import NO_EMAIL
 
     settings = settings_from_environment()
@@ -46,11 +47,12 @@ def refresh(
     if dry_run:
         _say_what_would_happen(settings)
         return
-    _find(settings, verbose=context.obj["debug"])
-    if run:
-        failed = run_batches(settings, [], again=False, release=True, verbose=context.obj["debug"])
-        if failed:
-            raise CommandError("; ".join(failed))
+    # Held to the end: a second refresh would process the same batches at the same time.
+    with sole_refresh(data_root_of(settings)):
+        _find(settings, verbose=context.obj["debug"])
+        failed = run_batches(settings, [], again=False, release=True, verbose=context.obj["debug"]) if run else []
+    if failed:
+        raise CommandError("; ".join(failed))
 
 
 def _say_what_would_happen(settings: Settings) -> None:

@@ -18,6 +18,7 @@ from pmo_assets.defs.release_state import RELEASE_TAG, release_is_due, release_s
 from pmo_assets.defs.runner import close_dead_runs, unfinished_runs
 from pmo_assets.records.candidates import CandidateState
 from pmo_assets.refresh.candidates import read_candidates
+from pmo_assets.refresh.lock import refresh_at_work
 from pmo_assets.refresh.searching import NO_EMAIL
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -181,6 +182,8 @@ def new_articles(
     """
     if settings.entrez_email is None:
         return dg.SkipReason(NO_EMAIL)
+    if (holder := refresh_at_work(data_root)) is not None:
+        return dg.SkipReason(f"a refresh is at work ({holder})")
     close_dead_runs(context.instance)
     instance, now, batches = context.instance, datetime.now(UTC), registry.batches()
     hours = settings.refresh_hours

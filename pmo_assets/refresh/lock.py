@@ -14,6 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -32,6 +33,9 @@ LEASE: Final = 300.0
 _DAY: Final = 86_400.0
 """Clocks that differ by less are believed."""
 
+_held: ContextVar[frozenset[str]] = ContextVar("held", default=frozenset())
+"""Data roots whose lock a block further out holds: what `pmo refresh` calls asks for it again."""
+
 
 class RefreshBusy(SystemicError):
     """Another refresh of this data root is at work."""
@@ -41,11 +45,35 @@ class RefreshBusy(SystemicError):
 def sole_refresh(data_root: DataRoot) -> Iterator[None]:
     """Hold the lock of a data root's refresh while the block runs; the lock of a process that died is free.
 
+    A block within such a block has the lock already.
+
     Raises:
         RefreshBusy: if another process holds it.
     """
-    with _local_lock(data_root) if data_root.is_local else _lease(data_root):
+    held = _held.get()
+    if data_root.root in held:
         yield
+        return
+    with _local_lock(data_root) if data_root.is_local else _lease(data_root):
+        token = _held.set(held | {data_root.root})
+        try:
+            yield
+        finally:
+            _held.reset(token)
+
+
+def refresh_at_work(data_root: DataRoot) -> str | None:
+    """Return who holds the lock of a data root's refresh; None if nobody does."""
+    if not data_root.is_local:
+        lease = _lease_of(data_root)
+        return str(lease.get("holder")) if _is_held(lease.get("until")) else None
+    place = _lock_file(data_root)
+    note = _note(place)
+    if not note.is_file():
+        return None
+    with contextlib.suppress(Timeout, OSError), FileLock(place, timeout=0):
+        return None  # its process died
+    return _noted(note)
 
 
 def _holder() -> str:
@@ -56,17 +84,31 @@ def _busy(data_root: DataRoot, holder: str) -> RefreshBusy:
     return RefreshBusy(f"another refresh of {data_root.root} is at work ({holder}): wait until it has ended")
 
 
+def _lock_file(data_root: DataRoot) -> Path:
+    return Path(data_root.uri(LOCK_KEY))
+
+
+def _note(lock: Path) -> Path:
+    return lock.with_suffix(".holder")
+
+
+def _noted(note: Path) -> str:
+    try:
+        return note.read_text("utf-8") or "holder unknown"
+    except OSError:  # its holder is beginning, or ending
+        return "holder unknown"
+
+
 @contextlib.contextmanager
 def _local_lock(data_root: DataRoot) -> Iterator[None]:
-    place = Path(data_root.uri(LOCK_KEY))
+    place = _lock_file(data_root)
     place.parent.mkdir(parents=True, exist_ok=True)
-    note = place.with_suffix(".holder")
+    note = _note(place)
     lock = FileLock(place)
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        holder = note.read_text("utf-8") if note.is_file() else "holder unknown"
-        raise _busy(data_root, holder) from None
+        raise _busy(data_root, _noted(note)) from None
     try:
         note.write_text(_holder(), "utf-8")
         yield

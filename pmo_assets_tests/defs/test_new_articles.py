@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,7 @@ from pmo_assets.defs.schedules import release_of_the_week
 from pmo_assets.defs.sensors import batches_to_repeat, new_articles, next_search, registered_batches, release_request
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
 from pmo_assets.refresh.candidates import Candidates, write_candidates
+from pmo_assets.refresh.lock import sole_refresh
 from pmo_assets.settings import Settings
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot
@@ -220,6 +222,15 @@ def test_a_run_whose_process_was_killed_does_not_stop_the_sensor(room: Room) -> 
     after = room.instance.get_run_by_id(run.run_id)
     assert after is not None
     assert after.status is dg.DagsterRunStatus.FAILURE
+
+
+def test_a_refresh_on_the_command_line_is_left_alone(room: Room) -> None:
+    room.register(1)
+    with sole_refresh(room.data_root):
+        requests, skipped = room.tick()
+    assert requests == []
+    assert f"process {os.getpid()}" in skipped
+    only(room.tick()[0], "process_batch")
 
 
 def test_a_release_is_requested_when_it_is_due_and_only_then(room: Room) -> None:
