@@ -9,7 +9,7 @@ MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-llm test-models lint format documents mutants constraints clean
+.PHONY: help demo dev test test-faults test-refresh test-llm test-models lint format documents mutants constraints clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ test: $(STAMP) ## Run the tests
 
 test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers at random: five to ten minutes
 	$(BIN)/python -m pytest -m faults pmo_assets_tests/faults
+
+test-refresh: $(STAMP) ## Two days of PMC through the daemon, with faults and kills: about ten minutes
+	$(BIN)/python -m pytest -m refresh -s pmo_assets_tests/refresh_days
 
 # vLLM pins its own versions of many packages: it gets an environment of its own. Its optional companions of torch do
 # not load beside the CPU build and are not needed for text.
