@@ -56,6 +56,22 @@ def _requests(runs: Sequence[dg.RunRecord]) -> int:
     return sum("dagster/parent_run_id" not in record.dagster_run.tags for record in runs)
 
 
+def _is_recent(moment: datetime, time: timedelta, now: datetime) -> bool:
+    """Say whether less than a time has passed; a moment in the future is the mistake of a clock, and does not count."""
+    return now - time < moment <= now
+
+
+def _ended(record: dg.RunRecord) -> datetime:
+    return datetime.fromtimestamp(record.end_time or record.create_timestamp.timestamp(), UTC)
+
+
+def _dagster_repeats(record: dg.RunRecord, now: datetime) -> bool:
+    """Say whether Dagster is about to start a failed run again itself (`run_retries` in `dagster.yaml`)."""
+    tags = record.dagster_run.tags
+    promised = tags.get("dagster/will_retry") == "true" and "dagster/auto_retry_run_id" not in tags
+    return promised and _is_recent(_ended(record), PAUSE_AFTER_FAILURE, now)
+
+
 def may_be_repeated(runs: Sequence[dg.RunRecord], pause: timedelta, now: datetime) -> bool:
     """Say whether what failed every time is tried again now.
 
@@ -65,16 +81,12 @@ def may_be_repeated(runs: Sequence[dg.RunRecord], pause: timedelta, now: datetim
         now: the time, UTC.
     """
     last = runs[0]
-    ended = datetime.fromtimestamp(last.end_time or 0, UTC)
-
-    def is_recent(time: timedelta) -> bool:
-        return now - time < ended <= now
-
-    if last.dagster_run.status is not dg.DagsterRunStatus.FAILURE or _requests(runs) >= ATTEMPTS or is_recent(pause):
-        return False
-    tags = last.dagster_run.tags
-    by_dagster = tags.get("dagster/will_retry") == "true" and "dagster/auto_retry_run_id" not in tags
-    return not (by_dagster and is_recent(PAUSE_AFTER_FAILURE))
+    return (
+        last.dagster_run.status is dg.DagsterRunStatus.FAILURE
+        and _requests(runs) < ATTEMPTS
+        and not _is_recent(_ended(last), pause, now)
+        and not _dagster_repeats(last, now)
+    )
 
 
 def batches_to_repeat(
@@ -152,9 +164,11 @@ def next_search(instance: dg.DagsterInstance, data_root: DataRoot, hours: float,
     if not records:
         return now
     last = records[0]
-    ended = datetime.fromtimestamp(last.end_time or last.create_timestamp.timestamp(), UTC)
+    ended = _ended(last)
     if ended > now:
         return now
+    if _dagster_repeats(last, now):
+        return ended + PAUSE_AFTER_FAILURE
     if last.dagster_run.status is not dg.DagsterRunStatus.SUCCESS:
         return ended + min(PAUSE_AFTER_FAILURE, timedelta(hours=hours))
     if not read_candidates(data_root).numbers(CandidateState.FOUND).is_empty():

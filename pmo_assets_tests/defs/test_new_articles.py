@@ -142,6 +142,13 @@ def test_a_search_that_failed_is_repeated_after_an_hour(room: Room) -> None:
     assert next_search(room.instance, room.data_root, 0.5, now) - now <= HOUR / 2
 
 
+def test_a_search_that_dagster_starts_again_is_not_requested_as_well(room: Room) -> None:
+    room.fail(only(room.tick()[0], "find_articles"), **{"dagster/will_retry": "true"})
+    soon = datetime.now(UTC) + timedelta(minutes=10)
+    assert next_search(room.instance, room.data_root, 1e-6, soon) > soon
+    assert next_search(room.instance, room.data_root, 1e-6, soon + HOUR) < soon + HOUR
+
+
 def test_a_search_that_lies_in_the_future_does_not_count(room: Room) -> None:
     """A clock that was wrong, or is wrong now, must not stop the refresh for years."""
     room.succeed(only(room.tick()[0], "find_articles"))

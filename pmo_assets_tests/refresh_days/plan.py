@@ -105,8 +105,8 @@ def two_days(corpus: Path | None, today: datetime.date) -> Plan:
         second[article.stem] = _version(spec, article.number, edition="b")
     second[retracted.stem] = Version(replace(retracted, is_retracted=True), is_good=False)
     del second[removed.stem]
-    for article, version in ((upward, 2), (downward, 1)):
-        published = _version(kinds[article.number], article.number, version, released=today)
+    for article, place in ((upward, 2), (downward, 1)):
+        published = _version(kinds[article.number], article.number, place, released=today)
         second[published.article.stem] = published
     new = range(number, number + 5)
     for added in (*new, new.stop):

@@ -18,6 +18,7 @@ from typing import Final
 
 import dagster as dg
 import psutil
+from dagster._core.scheduler.instigation import SensorInstigatorData
 
 from pmo_assets.defs.runner import dagster_home, unfinished_runs
 from pmo_assets.settings import Settings
@@ -138,8 +139,8 @@ def hurry(instance: dg.DagsterInstance) -> None:
         ticks = instance.get_ticks(state.instigator_origin_id, state.selector_id, limit=1)
         if not ticks or ticks[0].status.value not in ("SUCCESS", "SKIPPED"):
             continue
-        if time.time() - ticks[0].timestamp > 3 and data is not None:
-            due = data._replace(last_tick_timestamp=None, last_tick_start_timestamp=None)  # type: ignore[union-attr]
+        if time.time() - ticks[0].timestamp > 3 and isinstance(data, SensorInstigatorData):
+            due = data._replace(last_tick_timestamp=None, last_tick_start_timestamp=None)
             instance.update_instigator_state(state.with_data(due))
 
 
