@@ -60,7 +60,7 @@ class PmcOptions:
     Attributes:
         bucket: name of the S3 bucket.
         endpoint: another S3-compatible server (a mirror), with scheme; AWS if None.
-        concurrency: requests at once.
+        concurrency: requests at once; more threads may read: one that stores what it got holds up no other.
         contact: e-mail that the requests name, so that who runs the service can write before they block.
         read_timeout: seconds without a byte after which a request is repeated.
         pause: seconds before the first repetition; each further pause is about twice as long.
@@ -113,6 +113,8 @@ class PmcBucket:
     def __init__(self, options: PmcOptions) -> None:
         self.options = options
         self.name = options.bucket
+        self._slots = threading.BoundedSemaphore(max(options.concurrency, 1))
+        self._stopped = threading.Event()
         contact = f" (mailto:{options.contact})" if options.contact else ""
         self._client = boto3.session.Session().client(
             "s3",
@@ -126,7 +128,11 @@ class PmcBucket:
                 # one attempt: bodies that break off are none of botocore's retries, so that all are made here
                 retries={"mode": "standard", "total_max_attempts": 1},
                 s3={"addressing_style": "path" if options.endpoint else "auto"},
-                user_agent_extra=f"pmo-assets/{__version__}{contact}",
+                # What a request costs in Python counts, by the hundred thousand. A name of our own is not made anew
+                # for each request as `user_agent_extra` is; parameters are ours; files are checked by their MD5.
+                user_agent=f"pmo-assets/{__version__}{contact} boto3/{boto3.__version__}",
+                parameter_validation=False,
+                response_checksum_validation="when_required",
             ),
         )
         self._stopped = threading.Event()
@@ -145,6 +151,10 @@ class PmcBucket:
     def uri(self, key: str) -> str:
         """Return where an object is, for people."""
         return f"s3://{self.name}/{key}"
+
+    def stop(self) -> None:
+        """Let what other threads read end soon, with a `SourceError`; nothing can be read any more."""
+        self._stopped.set()
 
     def folders(self, prefix: str) -> list[str]:
         """Return the folders directly below a prefix, each with its trailing slash, sorted.
@@ -224,6 +234,11 @@ class PmcBucket:
             raise _cannot_write(target, error) from error
 
     def _receive(self, key: str, stream: IO[bytes], max_bytes: int | None) -> None:
+        with self._slots:
+            self._receive_now(key, stream, max_bytes)
+
+    def _receive_now(self, key: str, stream: IO[bytes], max_bytes: int | None) -> None:
+        self._raise_if_stopped()
         began = time.monotonic()
         answer = self._client.get_object(Bucket=self.name, Key=key)
         expected = answer.get("ContentLength")
@@ -233,6 +248,7 @@ class PmcBucket:
                 raise _too_large(key, max_bytes)
             # botocore's stream waits until a chunk is full, however slowly it comes; urllib3's gives what is there
             while chunk := body._raw_stream.read1(CHUNK):
+                self._raise_if_stopped()
                 size += len(chunk)
                 if max_bytes is not None and size > max_bytes:
                     raise _too_large(key, max_bytes)
@@ -244,6 +260,10 @@ class PmcBucket:
                     raise _cannot_write(getattr(stream, "name", "memory"), error) from error
         if expected is not None and size != expected:
             raise _Incomplete(f"{size} of {expected} bytes came")
+
+    def _raise_if_stopped(self) -> None:
+        if self._stopped.is_set():
+            raise SourceError(f"{self.uri('')} is not read any more: the step has ended")
 
     def _asked(self, what: str, request: Callable[[], Result], key: str | None = None) -> Result:
         """Return what a request returns, repeated while that may help."""

@@ -162,21 +162,27 @@ class DataRoot:
         except OSError as error:
             raise self._failure("read", key, error) from error
 
-    def write(self, key: str, content: bytes) -> None:
+    def write(self, key: str, content: bytes, *, durable: bool = True) -> None:
         """Write a file whole or not at all.
+
+        Args:
+            key: where.
+            content: all of it.
+            durable: wait until the disk has it. Without, it is whole or not there after a kill, but may be damaged
+                after a power failure: for what its reader checks and can do without.
 
         Raises:
             StorageError: if it cannot be written.
         """
-        with self.writing(key) as stream:
+        with self.writing(key, durable=durable) as stream:
             stream.write(content)
 
     @contextlib.contextmanager
-    def writing(self, key: str) -> Iterator[IO[bytes]]:
-        """Give a stream whose content appears under `key` when the block ends without an error."""
+    def writing(self, key: str, *, durable: bool = True) -> Iterator[IO[bytes]]:
+        """Give a stream whose content appears under `key` when the block ends without an error; see `write`."""
         try:
             if self.is_local:
-                yield from self._writing_locally(Path(self._path(key)))
+                yield from self._writing_locally(Path(self._path(key)), durable)
             else:
                 yield from self._writing_remotely(key)
         except OSError as error:
@@ -230,22 +236,27 @@ class DataRoot:
     def _partial(self, target: Path) -> Iterator[Path]:
         """Give the place beside a file where its content is prepared; what killed processes left there is removed."""
         target.parent.mkdir(parents=True, exist_ok=True)
-        for abandoned in target.parent.glob(f".{target.name}.*.part"):
-            pid, _, host = abandoned.name.removesuffix(".part").rpartition(".")[2].partition("-")
+        # no glob: it would compile a pattern for each file, and folders of objects have thousands
+        beginning = f".{target.name}."
+        for name in os.listdir(target.parent):
+            if not (name.startswith(beginning) and name.endswith(".part")):
+                continue
+            pid, _, host = name.removesuffix(".part").rpartition(".")[2].partition("-")
             if host.startswith(_host()) and pid.isdigit() and not psutil.pid_exists(int(pid)):
-                abandoned.unlink(missing_ok=True)
+                target.with_name(name).unlink(missing_ok=True)
         partial = target.with_name(f".{target.name}.{os.getpid()}-{_host()}-{threading.get_ident()}.part")
         try:
             yield partial
         finally:
             partial.unlink(missing_ok=True)
 
-    def _writing_locally(self, target: Path) -> Iterator[IO[bytes]]:
+    def _writing_locally(self, target: Path, durable: bool) -> Iterator[IO[bytes]]:
         with self._partial(target) as partial:
             with partial.open("wb") as stream:
                 yield stream
                 stream.flush()
-                os.fsync(stream.fileno())
+                if durable:
+                    os.fsync(stream.fileno())
             partial.replace(target)
 
     def _writing_remotely(self, key: str) -> Iterator[IO[bytes]]:

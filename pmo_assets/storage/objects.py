@@ -6,11 +6,13 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Final
 
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.data_root import DataRoot
 
-_KEY = re.compile(r"objects/[0-9a-f]{2}/[0-9a-f]{64}(?:\.[^/]*)?")
+_KEY: Final = re.compile(r"objects/([0-9a-f]{2})/\1[0-9a-f]{62}(?:\.[^/]*)?")
+"""Key of an object."""
 
 
 def content_digest(key: str) -> str:
@@ -35,7 +37,8 @@ class ContentStore:
         if not self.data_root.exists(key):
             self.data_root.write(key, content)
         if md5 is not None:
-            self.data_root.write(_md5_key(md5, suffix), key.encode())
+            # what a power failure leaves of it `find` tells from a key: no second wait for the disk
+            self.data_root.write(_md5_key(md5, suffix), key.encode(), durable=False)
         return key
 
     def find(self, md5: str, suffix: str) -> str | None:
