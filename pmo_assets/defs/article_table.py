@@ -14,7 +14,6 @@ import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import dagster as dg
@@ -29,11 +28,15 @@ from pmo_assets.defs.versions import code_version
 from pmo_assets.records.outcome import Row, StepOutput, rows_by_article
 from pmo_assets.tables.schemas import column_descriptions, schema_of
 from pmo_assets.workers.pool import WorkerPool
+from pmo_assets.workers.threads import Stoppable, map_in_threads
 
 OWNERS = ["team:pmo-assets"]
 
 BATCH_TAG = "pmo/batch"
 """Tag of every asset that is made batch by batch: what the job `process_batch` selects."""
+
+THREADS_PER_REQUEST = 2
+"""While one thread waits for the network another one verifies and writes what it got."""
 
 _RESOURCES = {"data_root", "objects", "settings", "workers"}
 
@@ -149,13 +152,6 @@ def _tasks(
     return [(number, tuple(argument(name, number) for name in parameters)) for number in articles]
 
 
-def _in_threads(
-    step: Callable[..., StepOutput], tasks: Sequence[tuple[int, tuple[Any, ...]]], threads: int
-) -> list[StepOutput]:
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda task: step(*task[1]), tasks))
-
-
 def article_table(
     name: str,
     *,
@@ -195,7 +191,8 @@ def article_table(
         pixels: the summary reads pictures; a step that does says so by its parameters.
         pool: concurrency pool (`dagster.yaml`).
         workers: the resource that runs the step: `workers` or `detector_workers`.
-        threads: run the step in threads of this process instead, as many as this setting says: for a network.
+        threads: run the step in threads of this process instead: for a network to which so many requests are made at
+            once as this setting says.
         resources: keys of further resources that `afterwards` and `summary` take from the context.
 
     Raises:
@@ -226,10 +223,18 @@ def article_table(
         tasks = _tasks(
             parameters, articles, {key: rows_by_article(table.to_dicts()) for key, table in tables.items()}, inputs
         )
+        mapped: WorkerPool = getattr(context.resources, workers)
         if threads is not None:
-            outputs = _in_threads(step, tasks, getattr(settings_of(context), threads))
+            outputs = map_in_threads(
+                name,
+                step,
+                tasks,
+                THREADS_PER_REQUEST * getattr(settings_of(context), threads),
+                mapped.progress,
+                stop=[item.stop for item in inputs.values() if isinstance(item, Stoppable)],
+                fail_share=mapped.fail_share,
+            )
         else:
-            mapped: WorkerPool = getattr(context.resources, workers)
             ready = None
             if prepare is not None:
                 ready = functools.partial(

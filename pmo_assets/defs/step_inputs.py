@@ -15,7 +15,7 @@ from pmo_assets.defs.step_options import detection_options, fetch_limits, figure
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.refresh.searching import pmc_options
 from pmo_assets.settings import Settings
-from pmo_assets.sources.opening import open_source, source_opener
+from pmo_assets.sources.opening import SourceOpener, open_source
 from pmo_assets.storage.pixels import ParquetPixels
 
 StepInput = Callable[[dg.AssetExecutionContext], Any]
@@ -34,7 +34,7 @@ def pixel_store(name: str) -> StepInput:
 
 STEP_INPUTS: Mapping[str, StepInput] = {
     "objects": lambda context: context.resources.objects,
-    "open_source": lambda context: source_opener(pmc_options(settings_of(context))),
+    "open_source": lambda context: SourceOpener(pmc_options(settings_of(context))),
     "figure_pixels": pixel_store("figures"),
     "panel_pixels": pixel_store("panels"),
     "specialty": lambda context: load_specialty(settings_of(context).specialty),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
@@ -35,15 +34,24 @@ def open_source(uri: str, pmc: PmcOptions | None = None) -> ArticleSource:
     raise SourceError(f"cannot open the article source {uri}: this version reads file:// and {SCHEME}://")
 
 
-def source_opener(pmc: PmcOptions | None = None) -> Callable[[str], ArticleSource]:
-    """Return `open_source` for one run: each source is opened once, also when threads ask for it at the same time."""
-    opened: dict[str, ArticleSource] = {}
-    lock = threading.Lock()
+class SourceOpener:
+    """`open_source` for one run: each source is opened once, also when threads ask for it at the same time."""
 
-    def source(uri: str) -> ArticleSource:
-        with lock:
-            if uri not in opened:
-                opened[uri] = open_source(uri, pmc)
-            return opened[uri]
+    def __init__(self, pmc: PmcOptions | None = None) -> None:
+        self._pmc = pmc
+        self._opened: dict[str, ArticleSource] = {}
+        self._lock = threading.Lock()
 
-    return source
+    def __call__(self, uri: str) -> ArticleSource:
+        """Return the source that a manifest names; see `open_source`."""
+        with self._lock:
+            if uri not in self._opened:
+                self._opened[uri] = open_source(uri, self._pmc)
+            return self._opened[uri]
+
+    def stop(self) -> None:
+        """Let what other threads read from a network end soon, with an error."""
+        with self._lock:
+            for source in self._opened.values():
+                if isinstance(source, PmcCloud):
+                    source.bucket.stop()

@@ -1,0 +1,84 @@
+"""Articles in threads of this process, for steps that wait for a network: no limits of memory, the source's time-outs.
+
+As in the worker pool, an article that fails unexpectedly is rejected, a systemic error ends the step, and nothing of a
+step that ended is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any, Protocol, runtime_checkable
+
+from pmo_assets.records.faults import UnfitProcess, same_fault
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.stores import SystemicError
+from pmo_assets.workers.pool import Progress
+from pmo_assets.workers.process import Step, step_output
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """An argument of steps that threads may wait for, and that can be told that nobody wants its answers any more."""
+
+    def stop(self) -> None:
+        """Let calls in other threads end soon, with whatever error."""
+        ...
+
+
+def _output(stage: str, article_id: int, step: Step, arguments: tuple[Any, ...]) -> StepOutput:
+    try:
+        return step_output(stage, article_id, step, arguments)
+    except UnfitProcess as error:
+        raise SystemicError(f"article {article_id} left this process unfit ({error}): run again") from error
+
+
+def map_in_threads(
+    stage: str,
+    step: Step,
+    articles: Sequence[tuple[int, tuple[Any, ...]]],
+    threads: int,
+    progress: Progress,
+    *,
+    stop: Iterable[Callable[[], None]] = (),
+    fail_share: float = 0.5,
+) -> list[StepOutput]:
+    """Run `step(*arguments)` for every (article_id, arguments) and return the outputs in that order.
+
+    After an error or an interruption no further article is begun, and what `stop` names is called, so that those under
+    way end soon; they are waited for.
+
+    Args:
+        stage: name of the asset.
+        step: what to do.
+        articles: (article_id, arguments) each.
+        threads: how many are under way at once.
+        progress: told after each article.
+        stop: see above.
+        fail_share: when so large a part of the articles fails in the same unexpected way, the step fails.
+
+    Raises:
+        SystemicError: as raised by a step; when many articles fail in the same unexpected way.
+    """
+    progress(stage, 0, len(articles))
+    outputs: dict[int, StepOutput] = {}
+    pool = ThreadPoolExecutor(max(threads, 1), thread_name_prefix=stage)
+    try:
+        numbers = {
+            pool.submit(_output, stage, article_id, step, arguments): number
+            for number, (article_id, arguments) in enumerate(articles)
+        }
+        for future in as_completed(numbers):
+            outputs[numbers[future]] = future.result()
+            progress(stage, len(outputs), len(articles))
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for end in stop:
+            end()
+        raise
+    finally:
+        pool.shutdown()
+    fault = same_fault((item for output in outputs.values() for item in output.rejections), len(articles), fail_share)
+    if fault is not None:
+        raise fault
+    return [outputs[number] for number in range(len(articles))]
