@@ -135,7 +135,6 @@ class PmcBucket:
                 response_checksum_validation="when_required",
             ),
         )
-        self._stopped = threading.Event()
         self._retry = Retrying(
             retry=retry_if_exception(_is_transient),
             stop=stop_after_attempt(ATTEMPTS) | stop_when_event_set(self._stopped),
@@ -143,10 +142,6 @@ class PmcBucket:
             wait=wait_exponential_jitter(initial=options.pause, max=20, jitter=options.pause),
             reraise=True,
         )
-
-    def stop(self) -> None:
-        """Repeat no request any more, in no thread, so that those under way end soon; for who gives up for good."""
-        self._stopped.set()
 
     def uri(self, key: str) -> str:
         """Return where an object is, for people."""
