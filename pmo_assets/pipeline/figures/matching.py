@@ -1,7 +1,7 @@
 """Which PDF figure is which package figure: four criteria, at least two of them, the best wins.
 
 The criteria are the paper's (Methods, "Matching figures"): perceptual hash distance, figure number, aspect ratio and
-caption edit distance.
+caption edit distance. `Comparison` is the rule; whoever else asks whether two figures are the same counts by it.
 """
 
 from __future__ import annotations
@@ -75,11 +75,75 @@ class FigureMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Picture:
-    """Hash (None if unknown) and aspect ratio of one picture."""
+class PictureShape:
+    """Perceptual hash (None if unknown) and aspect ratio (width / height) of one picture."""
 
     hash: imagehash.ImageHash | None
     aspect_ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the four criteria say of two figures; each is None where one of them lacks what it asks for.
+
+    Attributes:
+        hash_distance: differing bits of 64 between the pictures.
+        number_matches: both have the same number, or name.
+        aspect_ratio_error: relative difference of width / height, 0 = equal.
+        caption_distance: normalised edit distance 0..1.
+    """
+
+    hash_distance: int | None
+    number_matches: bool | None
+    aspect_ratio_error: float | None
+    caption_distance: float | None
+
+    @property
+    def same_picture(self) -> bool:
+        """The pictures' hashes pass."""
+        return self.hash_distance is not None and self.hash_distance <= MAX_HASH_DISTANCE
+
+    @property
+    def same_caption(self) -> bool:
+        """The captions pass."""
+        return self.caption_distance is not None and self.caption_distance <= MAX_CAPTION_DISTANCE
+
+    @property
+    def passed(self) -> int:
+        """How many of the four criteria pass."""
+        same_shape = self.aspect_ratio_error is not None and self.aspect_ratio_error <= MAX_ASPECT_RATIO_ERROR
+        return self.same_picture + bool(self.number_matches) + same_shape + self.same_caption
+
+    @property
+    def evidence(self) -> float:
+        """How strong the evidence is, 0 to below 1: the mean of the four criteria's closeness."""
+        parts = (
+            1.0 - self.hash_distance / HASH_BITS if self.hash_distance is not None else 0.0,
+            1.0 if self.number_matches else 0.0,
+            1.0 - min(self.aspect_ratio_error, 1.0) if self.aspect_ratio_error is not None else 0.0,
+            1.0 - self.caption_distance if self.caption_distance is not None else 0.0,
+        )
+        return EVIDENCE_WEIGHT * sum(parts) / len(parts)
+
+
+def hash_distance(first: PictureShape | None, second: PictureShape | None) -> int | None:
+    """Return the differing bits of two pictures' hashes; None if one is unknown."""
+    if first is None or second is None or first.hash is None or second.hash is None:
+        return None
+    return int(first.hash - second.hash)
+
+
+def aspect_ratio_error(first: PictureShape | None, second: PictureShape | None) -> float | None:
+    """Return the relative difference of two pictures' aspect ratios, 0 = equal; None if one is unknown."""
+    if first is None or second is None:
+        return None
+    return abs(first.aspect_ratio - second.aspect_ratio) / max(first.aspect_ratio, second.aspect_ratio)
+
+
+def caption_distance(first: str, second: str) -> float | None:
+    """Return the normalised edit distance of two captions' letters and digits, 0..1; None if both are empty."""
+    mine, wanted = compact_text(first), compact_text(second)
+    return float(Levenshtein.normalized_distance(mine, wanted)) if mine or wanted else None
 
 
 def match_figures(
@@ -109,16 +173,14 @@ def match_figures(
         for figure, our in zip(figures, ours, strict=True)
     ]
     # Number of criteria first; the evidence, below 1, decides between equals.
-    scores = np.array(
-        [[m.criteria_passed + _evidence(m) if m.criteria_passed >= MIN_CRITERIA else 0.0 for m in r] for r in rows]
-    )
+    scores = np.array([[c.passed + c.evidence if c.passed >= MIN_CRITERIA else 0.0 for c, _ in row] for row in rows])
     accepted = {
         (int(i), int(j)) for i, j in zip(*linear_sum_assignment(-scores), strict=True) if scores[i, j] >= MIN_CRITERIA
     }
     matches = []
     for i, row in enumerate(rows):
         j = next((j for j in range(len(row)) if (i, j) in accepted), None)
-        best = row[j] if j is not None else max(row, key=lambda m: m.criteria_passed + _evidence(m))
+        _, best = row[j] if j is not None else max(row, key=lambda pair: pair[0].passed + pair[0].evidence)
         picture = package_gray(package_images.get(best.image_cluster_id))
         agreement = _agreement(pixels.get(best.pdf_figure_id), picture)
         matches.append(replace(best, accepted=j is not None, picture_correlation=agreement))
@@ -131,60 +193,42 @@ def _agreement(rendering: NDArray[np.uint8] | None, picture: NDArray[np.uint8] |
     return rendering_correlation(rendering, picture)
 
 
-def package_picture(data: bytes | None) -> _Picture | None:
+def package_picture(data: bytes | None) -> PictureShape | None:
     """Read hash and aspect ratio of an encoded image; None if it is absent, too large or not decodable."""
     decoded = decoded_gray(data, HASH_SIDE)
     if decoded is None:
         return None
     image, (across, down) = decoded
-    return _Picture(imagehash.phash(image), across / down)
+    return PictureShape(imagehash.phash(image), across / down)
 
 
-def _pdf_picture(figure: PdfFigure, pixels: NDArray[np.uint8] | None) -> _Picture:
+def _pdf_picture(figure: PdfFigure, pixels: NDArray[np.uint8] | None) -> PictureShape:
     if pixels is None or pixels.size == 0:
-        return _Picture(None, figure.width / max(figure.height, 1))
+        return PictureShape(None, figure.width / max(figure.height, 1))
     down, across = pixels.shape[:2]
     scale = min(1.0, 2 * HASH_SIDE / max(down, across))
     size = (max(1, round(across * scale)), max(1, round(down * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    return _Picture(imagehash.phash(Image.fromarray(small).convert("L")), across / down)
+    return PictureShape(imagehash.phash(Image.fromarray(small).convert("L")), across / down)
 
 
-def _compared(figure: PdfFigure, package: PackageFigure, our: _Picture, their: _Picture | None) -> FigureMatch:
-    distance = None
-    aspect = None
-    if their is not None:
-        aspect = abs(our.aspect_ratio - their.aspect_ratio) / max(our.aspect_ratio, their.aspect_ratio)
-        if our.hash is not None and their.hash is not None:
-            distance = int(our.hash - their.hash)
+def _compared(
+    figure: PdfFigure, package: PackageFigure, our: PictureShape, their: PictureShape | None
+) -> tuple[Comparison, FigureMatch]:
     first, second = figure_number(figure.label), figure_number(package.label)
-    number = first == second if first and second else None
-    mine, wanted = compact_text(figure.caption), compact_text(package.caption)
-    caption = float(Levenshtein.normalized_distance(mine, wanted)) if mine or wanted else None
-    passed = (
-        (distance is not None and distance <= MAX_HASH_DISTANCE)
-        + bool(number)
-        + (aspect is not None and aspect <= MAX_ASPECT_RATIO_ERROR)
-        + (caption is not None and caption <= MAX_CAPTION_DISTANCE)
+    found = Comparison(
+        hash_distance(our, their),
+        first == second if first and second else None,
+        aspect_ratio_error(our, their),
+        caption_distance(figure.caption, package.caption),
     )
-    return FigureMatch(
+    return found, FigureMatch(
         pdf_figure_id=figure.pdf_figure_id,
         image_cluster_id=package.image_cluster_id,
-        hash_distance=distance,
-        number_matches=number,
-        aspect_ratio_error=aspect,
-        caption_distance=caption,
-        criteria_passed=int(passed),
+        hash_distance=found.hash_distance,
+        number_matches=found.number_matches,
+        aspect_ratio_error=found.aspect_ratio_error,
+        caption_distance=found.caption_distance,
+        criteria_passed=found.passed,
         accepted=False,
     )
-
-
-def _evidence(match: FigureMatch) -> float:
-    """Return how strong the evidence is, 0 to below 1: the mean of the four criteria's closeness."""
-    parts = (
-        1.0 - match.hash_distance / HASH_BITS if match.hash_distance is not None else 0.0,
-        1.0 if match.number_matches else 0.0,
-        1.0 - min(match.aspect_ratio_error, 1.0) if match.aspect_ratio_error is not None else 0.0,
-        1.0 - match.caption_distance if match.caption_distance is not None else 0.0,
-    )
-    return EVIDENCE_WEIGHT * sum(parts) / len(parts)
