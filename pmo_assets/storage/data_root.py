@@ -12,6 +12,7 @@ renamed, on S3 because an object becomes visible when its upload is complete. La
     rejections/registration/<source>.parquet   packages of a source that could not be registered
     pixels/<store>/<batch>/<article>.parquet   pictures, apart from the facts
     answers/<aa>/<sha256>.json             what language models answered
+    biomedica/<source>/<file>.parquet      what was read of BIOMEDICA's files, for the registered articles
     release/…                              the dataset, its card, gallery and report
     quality/…                              annotated figures, how good what was found is, pages with the worst cases
 """
