@@ -201,6 +201,12 @@ def _key_term_reason(article: Article, wanted: Terms) -> str | None:
     return None
 
 
+def _label_reason(labels: Iterable[str], wanted: Terms) -> str | None:
+    """The criterion `BIOMEDICA`."""
+    pattern = _pattern(wanted.terms)
+    return next((f'a figure is labelled "{label}"' for label in labels if pattern.search(label)), None)
+
+
 def _verdict(specialty: Specialty, reasons: dict[str, str | None], label_reason: str | None) -> Relevance:
     met = {name: reason for name, reason in reasons.items() if reason}
     enough = len(met) == len(reasons) if specialty.require_all else bool(met)
@@ -247,12 +253,12 @@ def assess_relevance(article: Article, specialty: Specialty, *, figure_labels: S
         "ii": _key_term_reason(article, specialty.key_terms),
         "iii": _text_reason(article.text, captions, article.mesh_terms, specialty.text),
     }
-    pattern = _pattern(specialty.figure_labels.terms)
-    label = next((label for label in figure_labels if pattern.search(label)), None)
-    return _verdict(specialty, reasons, f'a figure is labelled "{label}"' if label else None)
+    return _verdict(specialty, reasons, _label_reason(figure_labels, specialty.figure_labels))
 
 
-def assess_relevance_of_text(captions: Sequence[str], text: str, specialty: Specialty) -> Relevance:
+def assess_relevance_of_text(
+    captions: Sequence[str], text: str, specialty: Specialty, *, figure_labels: Sequence[str] = ()
+) -> Relevance:
     """Return whether an article of which only captions and text are known (a PDF) is relevant.
 
     Key terms cannot be told from a PDF, so criterion (ii) asks for one of its terms anywhere in text or captions; its
@@ -262,6 +268,7 @@ def assess_relevance_of_text(captions: Sequence[str], text: str, specialty: Spec
         captions: captions of figures and tables as far as they were found.
         text: the text, title included.
         specialty: what is wanted.
+        figure_labels: as in `assess_relevance`.
     """
     if not specialty.filter:
         return _unfiltered(specialty)
@@ -272,7 +279,7 @@ def assess_relevance_of_text(captions: Sequence[str], text: str, specialty: Spec
         "ii": f'the text has "{found.group()}" (key terms are unknown without XML)' if found else None,
         "iii": _text_reason(text, placed, (), specialty.text),
     }
-    return _verdict(specialty, reasons, None)
+    return _verdict(specialty, reasons, _label_reason(figure_labels, specialty.figure_labels))
 
 
 def _searched(term: str) -> tuple[str, str]:

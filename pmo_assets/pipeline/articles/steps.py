@@ -6,11 +6,12 @@ A step takes rows of tables and gives a `StepOutput`: this is what a worker proc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
+from pmo_assets.pipeline.articles.biomedica import match_biomedica
 from pmo_assets.pipeline.articles.credit import citation_text, pmc_number
 from pmo_assets.pipeline.articles.dois import clean_doi
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
@@ -28,6 +29,7 @@ from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figure
 from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decode_gray
 from pmo_assets.pipeline.figures.registration import PICTURE_SIDE
 from pmo_assets.records.article import Article, PackageFigure
+from pmo_assets.records.biomedica import BiomedicaFigure
 from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.packages import ArticleSource
 from pmo_assets.records.rejections import ArticleError, rejection_from
@@ -56,14 +58,23 @@ def fetch_article(
     return fetch_package(listing, open_source(listing["source"]), objects, fetch_limits)
 
 
-def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty) -> StepOutput:
+def read_article(
+    package: Mapping[str, Any],
+    objects: ObjectStore,
+    specialty: Specialty,
+    biomedica_figures: Sequence[Mapping[str, Any]] = (),
+) -> StepOutput:
     """Read an article's facts from its XML and judge its relevance: a row of `articles`.
 
     Args:
         package: row of `article_packages`.
         objects: where the files are.
         specialty: what is wanted.
+        biomedica_figures: its rows of `biomedica_figures`, whose labels count for its relevance.
     """
+    labels = sorted(
+        {label for row in biomedica_figures for label in (*row["secondary_labels"], *row["primary_labels"])}
+    )
     article_id = package["article_id"]
     output = StepOutput()
     article: Article | None = None
@@ -75,10 +86,11 @@ def read_article(package: Mapping[str, Any], objects: ObjectStore, specialty: Sp
             output.rejections.append(rejection_from(error, stage="articles", article_id=article_id))
     front = _front_matter(package, article, objects)
     if article is not None:
-        relevance, statements = assess_relevance(article, specialty), [article.license_text]
+        relevance = assess_relevance(article, specialty, figure_labels=labels)
+        statements = [article.license_text]
         stated = article.license_code
     else:
-        relevance, statement, fault = _judged_by_pdf(package, objects, specialty)
+        relevance, statement, fault = _judged_by_pdf(package, objects, specialty, labels)
         if fault is not None and not relevance.relevant:  # else pdf_figures meets the same PDF
             output.rejections.append(rejection_from(fault, stage="articles", article_id=article_id))
         statements = [statement]
@@ -162,7 +174,7 @@ def _credit(
 
 
 def _judged_by_pdf(
-    package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty
+    package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty, figure_labels: Sequence[str]
 ) -> tuple[Relevance, str, ArticleError | None]:
     """Return relevance and licence statements of an article without a readable XML, from its PDF's text.
 
@@ -176,7 +188,7 @@ def _judged_by_pdf(
     except ArticleError as error:
         return *nothing, error
     captions = [figure.caption for figure in extraction.figures]
-    relevance = assess_relevance_of_text(captions, extraction.text, specialty)
+    relevance = assess_relevance_of_text(captions, extraction.text, specialty, figure_labels=figure_labels)
     return relevance, license_statements(extraction.text), None
 
 
@@ -224,6 +236,52 @@ def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any],
                 "graphics": list(figure.graphics),
                 "mentions": [asdict(mention) for mention in figure.mentions],
                 "file": None if picture is None or picture in unreadable else files[picture],
+            }
+        )
+    return output
+
+
+def match_article_biomedica(
+    article_id: int,
+    biomedica_figures: Sequence[Mapping[str, Any]],
+    package_figures: Sequence[Mapping[str, Any]],
+    objects: ObjectStore,
+) -> StepOutput:
+    """Match what BIOMEDICA has of an article to its package figures: rows of `biomedica_matches`.
+
+    Args:
+        article_id: PMC number.
+        biomedica_figures: its rows of `biomedica_figures`.
+        package_figures: its rows of `package_figures`; empty when the article does not go on, or has no XML.
+        objects: where the package pictures are.
+    """
+    if not package_figures:
+        return StepOutput()
+    pictures = {row["image_cluster_id"]: objects.get(row["file"]) for row in package_figures if row["file"] is not None}
+    matches = match_biomedica(
+        [record_of(PackageFigure, row) for row in package_figures],
+        pictures,
+        [record_of(BiomedicaFigure, row) for row in biomedica_figures],
+    )
+    output = StepOutput()
+    for match in matches:
+        found, row = match.compared, match.row
+        output.rows.append(
+            {
+                "article_id": article_id,
+                "image_cluster_id": match.image_cluster_id,
+                "accepted": row is not None,
+                "row_id": row.row_id if row else None,
+                "criteria_passed": found.passed if found else None,
+                "hash_distance": found.hash_distance if found else None,
+                "name_matches": found.number_matches if found else None,
+                "aspect_ratio_error": found.aspect_ratio_error if found else None,
+                "caption_distance": found.caption_distance if found else None,
+                "panel_type": row.panel_type if row else None,
+                "panel_subtype": row.panel_subtype if row else None,
+                "primary_labels": list(row.primary_labels) if row else [],
+                "secondary_labels": list(row.secondary_labels) if row else [],
+                "reason": match.reason,
             }
         )
     return output
