@@ -297,3 +297,22 @@ def test_figures_take_the_facts_of_the_package_figure_they_match() -> None:
         "Fig. 2",
     )
     assert (second["is_multi_page"], second["matched"], second["match_criteria"]) == (False, False, None)
+
+
+def test_labels_of_the_figures_own_row_are_evidence_for_the_type_of_its_images() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    objects, pixels = MemoryObjects({}), MemoryPixels({})
+    package = package_of(article, objects)
+    result = process_article(package, objects, specialty=load_specialty("ophthalmology"), pixels=pixels)
+    number, figures, options = article.article_id, result.figures, DetectionOptions(source="structure")
+    panels = detect_article_panels(number, figures, [], pixels, options).rows
+    first, second = (figure["image_cluster_id"] for figure in figures[:2])
+    match = {"secondary_labels": ["optical coherence tomography"], "primary_labels": [], "panel_subtype": ""}
+    matches = [
+        {**match, "image_cluster_id": first, "accepted": True},
+        {**match, "image_cluster_id": second, "accepted": False, "panel_subtype": None, "secondary_labels": []},
+    ]
+    images = detect_article_images(number, figures, panels, [], pixels, options, matches).rows
+    labelled = {row["image_cluster_id"] for row in images if "labelled OCT" in row["type_reason"]}
+    assert labelled == {first}
+    assert {row["image_cluster_id"] for row in images} >= {first, second}

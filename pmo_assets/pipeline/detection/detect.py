@@ -102,6 +102,7 @@ def images_of_figures(
     mark_classifier: MarkClassifier | None = None,
     *,
     words_of_panels: Sequence[Mapping[int, str]] | None = None,
+    labels_of_figures: Sequence[Sequence[str]] | None = None,
     score_threshold: float = SCORE_THRESHOLD,
     nms_iou: float = NMS_IOU,
 ) -> list[tuple[ImageDetection, ...]]:
@@ -113,6 +114,7 @@ def images_of_figures(
         detector: sees all figures at once; None for the structural detector.
         mark_classifier: sees the images of all figures at once; None for the structural classifier.
         words_of_panels: per figure what the caption says about the i-th panel (identifiers not counted), where known.
+        labels_of_figures: per figure the labels that another dataset gives it, where known.
         score_threshold: weaker detections are dropped.
         nms_iou: see `NMS_IOU`.
     """
@@ -122,6 +124,7 @@ def images_of_figures(
     images: list[ImageDetection] = []
     crops: list[NDArray[np.uint8]] = []
     words: list[str] = []
+    labels: list[Sequence[str]] = []
     counts = [0] * len(views)
     for k, detections in zip(visible, found, strict=True):
         chosen = _chosen_images(detections, score_threshold, nms_iou)
@@ -130,10 +133,13 @@ def images_of_figures(
         crops += [crop(views[k].pixels, image.box) for image in chosen]
         said = words_of_panels[k] if words_of_panels else {}
         words += [words_of_image(image.box, panels[k], said) for image in chosen]
+        labels += [labels_of_figures[k] if labels_of_figures else ()] * len(chosen)
     marks = (mark_classifier or StructureMarkClassifier())(crops, words) if images else []
     finished = iter(
-        replace(_typed(image, picture, text), marked=marked, mark_score=score)
-        for image, picture, text, (marked, score) in zip(images, crops, words, marks, strict=True)
+        replace(_typed(image, picture, text, said_of_figure), marked=marked, mark_score=score)
+        for image, picture, text, said_of_figure, (marked, score) in zip(
+            images, crops, words, labels, marks, strict=True
+        )
     )
     return [tuple(islice(finished, count)) for count in counts]
 
@@ -145,11 +151,11 @@ def _chosen_images(found: Sequence[ImageDetection], score_threshold: float, nms_
     return [strong[i] for i in kept]
 
 
-def _typed(image: ImageDetection, picture: NDArray[np.uint8], words: str) -> ImageDetection:
+def _typed(image: ImageDetection, picture: NDArray[np.uint8], words: str, labels: Sequence[str]) -> ImageDetection:
     """Return an image with its type, which a detector may have decided already."""
     if image.type_scores:
         return image
-    decision = classify_image_type(picture, words, image.seen_types)
+    decision = classify_image_type(picture, words, image.seen_types, labels)
     return replace(
         image,
         image_type=decision.image_type,

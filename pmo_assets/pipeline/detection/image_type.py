@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -83,6 +83,26 @@ EYE = re.compile(
 
 NO_EYE_ODDS = 4.0
 """Odds for Other when there is a caption and it has neither a retinal modality nor any word of the eye."""
+
+OUTRIGHT_ODDS = 12.0
+"""Words with these odds or more name a modality, so that a label with such a word names it, too."""
+
+OTHER_CLASSES = frozenset(
+    {
+        "chemical structures", "graphs and networks", "illustrative diagrams", "immuno assays",
+        "laboratory specimens and cultures", "maps", "microscopy", "natural images", "pcr", "plots and charts",
+        "scientific formulae and equations", "tables", "tools and materials",
+    }
+)  # fmt: skip
+"""Primary labels of BIOMEDICA's taxonomy that no picture of the retina has. "Clinical Imaging" says nothing."""
+
+MIXED_PANELS = re.compile(r"(?i:images? (&|and) \w)")
+"""Kind of panels ("multiple panels: images & plots") of a figure whose labels leave a part of it out."""
+
+LABEL_ODDS = 4.0
+"""Odds for the one type that a figure's labels speak for. Hardly more than the weakest hint of the caption (3): the
+labels are those of a cluster of alike pictures, not of this one, and of the whole figure, not of its panels. Where
+pixels (50 to 1 at best) or an outright word (20) are certain, they win."""
 
 FEATURES = [
     "log_aspect",
@@ -244,6 +264,25 @@ def word_odds(words: str) -> tuple[NDArray[np.float64], list[str]]:
     return odds, seen
 
 
+def labelled_type(labels: Sequence[str]) -> ImageType | None:
+    """Return the type that the labels of a figure speak for; None when they name no modality, or more than one.
+
+    Args:
+        labels: with the kind of its panels among them.
+    """
+    if any(MIXED_PANELS.search(label) for label in labels):
+        return None
+    types: set[ImageType] = {
+        image_type
+        for label in labels
+        for pattern, image_type, odds in WORDS
+        if odds >= OUTRIGHT_ODDS and re.search(pattern, label)
+    }
+    if any(label.lower() in OTHER_CLASSES for label in labels):
+        types.add("Other")
+    return types.pop() if len(types) == 1 else None
+
+
 def with_network(pixels: NDArray[np.float64], seen_types: Mapping[str, float]) -> NDArray[np.float64]:
     """Return the geometric mean of the pixels' scores (4,) and a network's shares, summing to 1.
 
@@ -256,7 +295,10 @@ def with_network(pixels: NDArray[np.float64], seen_types: Mapping[str, float]) -
 
 
 def classify_image_type(
-    crop: NDArray[np.uint8], words: str = "", seen_types: Mapping[str, float] | None = None
+    crop: NDArray[np.uint8],
+    words: str = "",
+    seen_types: Mapping[str, float] | None = None,
+    labels: Sequence[str] = (),
 ) -> TypeDecision:
     """Return the type of a picture.
 
@@ -264,6 +306,7 @@ def classify_image_type(
         crop: (height, width, 3) uint8 RGB.
         words: subcaption (or caption) of the panel; "" when unknown.
         seen_types: a network's share per type, where one has seen the picture in its figure.
+        labels: that another dataset (BIOMEDICA) gives the whole figure.
 
     Returns:
         `image_type` is None, with the reason, when the picture is too small or the best two scores are closer than
@@ -274,6 +317,9 @@ def classify_image_type(
         return TypeDecision(None, 0.25, even, f"picture of {crop.shape[:2]} pixels is too small")
     pixels = pixel_scores(crop)
     odds, seen = word_odds(words)
+    labelled = labelled_type(labels)
+    if labelled is not None:
+        odds[IMAGE_TYPES.index(labelled)] *= LABEL_ODDS
     # Pixels are never certain: 2 % is left to each type, so that an outright word can turn a clear case of doubt only.
     combined = ((with_network(pixels, seen_types) if seen_types else pixels) + 0.02) * odds
     combined /= combined.sum()
@@ -286,6 +332,8 @@ def classify_image_type(
         reason += "; network " + " ".join(f"{name}={seen_types.get(name, 0.0):.2f}" for name in IMAGE_TYPES)
     if seen:
         reason += "; words " + ", ".join(seen)
+    if labelled is not None:
+        reason += f"; labelled {labelled}"
     if lead < LEAST_LEAD:
         second = IMAGE_TYPES[int(order[1])]
         return TypeDecision(None, scores[best], scores, f"{best} and {second} are too close; {reason}")

@@ -166,6 +166,7 @@ def detect_article_images(
     panel_captions: Sequence[Mapping[str, Any]],
     figure_pixels: PixelStore,
     detection_options: DetectionOptions,
+    biomedica_matches: Sequence[Mapping[str, Any]] = (),
 ) -> StepOutput:
     """Find images in an article's figures, with type and mark status: rows of `image_detections`.
 
@@ -176,10 +177,16 @@ def detect_article_images(
         panel_captions: its rows of `panel_captions`; their words are evidence for the type.
         figure_pixels: where the renderings are.
         detection_options: detectors and thresholds.
+        biomedica_matches: its rows of `biomedica_matches`; their labels are evidence for the type as well.
     """
     detectors = detection_options.detectors()
     pictures = figure_pixels.read(article_id)
     panel_rows, caption_rows = rows_by_figure(panel_detections), rows_by_figure(panel_captions)
+    labels = {
+        row["image_cluster_id"]: (*row["secondary_labels"], *row["primary_labels"], row["panel_subtype"])
+        for row in biomedica_matches
+        if row["accepted"]
+    }
 
     def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
         panels, words = [], []
@@ -196,6 +203,7 @@ def detect_article_images(
             detectors.images,
             detectors.marks,
             words_of_panels=words,
+            labels_of_figures=[labels.get(figure["image_cluster_id"], ()) for figure in group],
             score_threshold=detection_options.score_threshold,
             nms_iou=detection_options.nms_iou,
         )

@@ -15,6 +15,7 @@ from pmo_assets.pipeline.detection import image_type
 from pmo_assets.pipeline.detection.image_type import (
     FEATURES,
     classify_image_type,
+    labelled_type,
     picture_features,
     with_network,
     word_odds,
@@ -222,3 +223,33 @@ def test_close_scores_leave_the_type_open(
     assert sum(decision.scores.values()) == pytest.approx(1, abs=1e-5)
     assert decision.score == max(decision.scores.values())
     assert list(decision.scores) == list(IMAGE_TYPES)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (("optical coherence tomography", "Clinical Imaging", "multiple panels: images"), "OCT"),
+        (("optical coherence tomography", "Clinical Imaging", "multiple panels: images & plots"), None),
+        (("optical coherence tomography", "bar plot", "Clinical Imaging", "Plots and Charts"), None),
+        (("color fundus photography",), "CFP"),
+        (("fluorescein angiography",), "Retinal Imaging"),
+        (("light microscopy", "Microscopy"), "Other"),
+        (("plot", "Plots and Charts"), "Other"),
+        (("eye", "Clinical Imaging", "single panel"), None),
+        (("angiography", "Clinical Imaging"), None),
+        ((), None),
+    ],
+)
+def test_labels_speak_for_a_type_when_they_name_one_modality(labels: tuple[str, ...], expected: str | None) -> None:
+    assert labelled_type(labels) == expected
+
+
+def test_labels_are_evidence_that_what_is_certain_overrules() -> None:
+    grey = np.full((200, 200, 3), 120, np.uint8)
+    assert classify_image_type(grey, labels=()) == classify_image_type(grey)
+    plain, labelled = classify_image_type(grey), classify_image_type(grey, labels=("optical coherence tomography",))
+    assert labelled.scores["OCT"] > plain.scores["OCT"]
+    assert labelled.reason.endswith("labelled OCT")
+    assert classify_image_type(fundus(), labels=("optical coherence tomography",)).image_type == "CFP"
+    named = classify_image_type(grey, "fluorescein angiography", labels=("optical coherence tomography",))
+    assert named.scores["Retinal Imaging"] > named.scores["OCT"]
