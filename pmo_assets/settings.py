@@ -86,6 +86,12 @@ class Settings(BaseSettings):
         "Which articles and panels are wanted: `ophthalmology`, `everything` (no filter), or the path of a TOML file.",
         ("articles", "dataset_rows", "pubmed_ophtha"),
     )
+    biomedica: str | None = _option(
+        None,
+        "Labels of figures from BIOMEDICA: a Parquet file, webdataset tar, folder of these, or a Hugging Face dataset "
+        "(`BIOMEDICA/biomedica_webdataset_24M`).",
+        ("biomedica_figures",),
+    )
     batch_size: int = _option(200, "Articles per batch (partition) when articles are registered.", ge=1)
 
     entrez_email: str | None = _option(
@@ -242,6 +248,14 @@ class Settings(BaseSettings):
         value = (value or "").strip() or None
         if value is None and (info.data.get("llm_base_url") or info.data.get("llm_offline")):
             raise ValueError("name the model: PMO_LLM_BASE_URL or PMO_LLM_OFFLINE is set, but that alone asks nobody")
+        return value
+
+    @field_validator("biomedica")
+    @classmethod
+    def _copy_is_named(cls, value: str | None) -> str | None:
+        value = (value or "").strip() or None
+        if value is not None and "@" in value.partition("://")[2].partition("/")[0]:
+            raise ValueError("leave out what ends in @, options are shown; a token goes into HF_TOKEN")
         return value
 
     @field_validator("llm_base_url")

@@ -83,7 +83,7 @@ articles = article_table(
     "articles",
     group=GROUP,
     step=read_article,
-    reads=["article_packages"],
+    reads=["article_packages", "biomedica_figures"],
     checks=[checks.rejected_share(_not_going_on), checks.row_count(_accounted)],
     summary=_article_summary,
 )

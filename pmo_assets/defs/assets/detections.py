@@ -56,7 +56,7 @@ image_detections = article_table(
     "image_detections",
     group=GROUP,
     step=detect_article_images,
-    reads=["figures", "panel_detections", "panel_captions"],
+    reads=["figures", "panel_detections", "panel_captions", "biomedica_matches"],
     prepare=load_image_detectors,
     workers="detector_workers",
     pool=GPU_POOL,
