@@ -21,7 +21,7 @@ from pmo_assets.pipeline.dataset.card import LICENSE_FILE, ReleaseFacts, dataset
 from pmo_assets.pipeline.dataset.identity import ArticlePackage, Duplicate, duplicates
 from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns
 from pmo_assets.records.stores import StorageError
-from pmo_assets.refresh.candidates import withdrawn_versions
+from pmo_assets.refresh.candidates import read_candidates, withdrawn_versions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import content_digest
 from pmo_assets.storage.parquet import parquet_bytes, stream_release
@@ -262,6 +262,7 @@ def write_release(
             .iter_rows()
         ],
         duplicates=len(selection.duplicates),
+        searched_on=read_candidates(data_root).searched_on,
     )
     data_root.write(LICENSE_KEY, license_file(release).encode())
     data_root.write(CARD_KEY, dataset_card(release).encode())

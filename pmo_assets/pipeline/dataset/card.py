@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import HOLDS, Holding
@@ -26,6 +27,7 @@ class ReleaseFacts:
         version: of pmo-assets.
         deeds: (licence code, deed's address, panels); None where no licence or no version of it is stated.
         duplicates: packages that are not published because another package is the same article.
+        searched_on: day (UTC) on which PMC was searched last; None if its articles came from elsewhere.
     """
 
     rows: int
@@ -40,6 +42,7 @@ class ReleaseFacts:
     version: str
     deeds: Sequence[tuple[str | None, str | None, int]] = ()
     duplicates: int = 0
+    searched_on: date | None = None
 
 
 LICENSE_FILE = "LICENSE.md"
@@ -85,7 +88,8 @@ from the article PDFs at full resolution, one row per panel. Made with pmo-asset
 of PubMed-Ophtha (Hallitschke, Eickhoff and Berens, arXiv:2605.02720), and behind them whom to credit.
 
 Every article is in here once: {facts.duplicates} packages with an article that another package holds as well are left
-out and listed in `duplicates.parquet`.
+out and listed in `duplicates.parquet`. Retracted articles, and those that PubMed Central removed, are left out;
+`retractions.parquet` lists them with the rows that earlier releases had.{_currency(facts.searched_on)}
 
 ## Licences
 
@@ -108,6 +112,11 @@ Central.
 
 {_table(("column", "type", "meaning"), list(facts.columns))}
 """
+
+
+def _currency(searched_on: date | None) -> str:
+    """Return the sentence on how current the articles are, which NLM asks of whoever passes them on."""
+    return f" PubMed Central was last searched on {searched_on}." if searched_on is not None else ""
 
 
 def license_file(facts: ReleaseFacts) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from datetime import date
 
 import pytest
 import yaml
@@ -75,3 +76,10 @@ def test_the_card_says_that_articles_are_published_once_and_links_the_licences()
     assert f"[{LICENSE_FILE}]({LICENSE_FILE})" in card
     assert "5 packages" in card
     assert "`subcaption_text`, `panel_image_bytes`, `in_text_mention` are null" in " ".join(card.split())
+
+
+def test_the_card_says_how_current_the_articles_are() -> None:
+    assert "PubMed Central was last searched on" not in dataset_card(FACTS)
+    card = dataset_card(dataclasses.replace(FACTS, searched_on=date(2026, 1, 31)))
+    assert "PubMed Central was last searched on 2026-01-31." in card
+    assert "`retractions.parquet`" in card
