@@ -18,10 +18,16 @@ from pmo_assets.samples.spec import ArticleSpec
 from pmo_assets.samples.typesetter import typeset
 from pmo_assets_tests.loopback import CloudArticle, LoopbackPmc, article_from_package, article_from_sample
 
-REAL: Final = ("PMC4657150", "PMC4739447")
-"""Articles of the corpus that take part where it is at hand: annotated ones, so that each is known to have panels."""
+REAL: Final = {"acm2_2022_semisup_fundus": 9_100_000_001, "scidata2024_fundus_dataset_orlando": 9_100_000_002}
+"""Articles of the corpus that take part where it is at hand, and the numbers that they get: of the specialty, and
+annotated, so that each is known to have panels."""
 
 ON_FIRST_DAY: Final = 30
+"""Articles that the first day's batches hold."""
+
+_SAMPLES: Final = 11
+"""So many of the sample articles are of the specialty, have a PDF and are not retracted."""
+
 _SOUND: Final = 6
 """So many specifications at the beginning of the sample articles are relevant, whole and not retracted."""
 
@@ -74,7 +80,10 @@ class Plan:
 def _version(spec: ArticleSpec, number: int, version: int = 1, edition: str = "a", **changes: object) -> Version:
     title = f"{spec.title}, Report {number}.{version}{edition}"
     sample = typeset(replace(spec, number=number, title=title))
-    good = sample.expected.relevant and sample.expected.pdf_readable and not sample.expected.is_retracted
+    expected = sample.expected
+    # Samples whose XML cannot be read are of the specialty as well: their pages show it.
+    relevant = expected.relevant or not expected.xml_readable
+    good = relevant and expected.pdf_readable and not expected.is_retracted
     return Version(article_from_sample(sample, version=version, **changes), edition, good)
 
 
@@ -87,13 +96,17 @@ def two_days(corpus: Path | None, today: datetime.date) -> Plan:
     """
     specs = sample_specs()
     samples = [_version(spec, spec.number) for spec in specs]
-    real = [Version(article_from_package(corpus / name, version=1)) for name in REAL] if corpus is not None else []
+    real = [
+        Version(article_from_package(corpus / name, version=1, otherwise=otherwise))
+        for name, otherwise in REAL.items()
+        if corpus is not None
+    ]
     number = specs[-1].number + 1
     # The other articles are sound ones with other pictures and texts.
     supply = (replace(spec, seed=spec.seed + 1) for seed in range(1, 9) for spec in sample_specs(seed)[:_SOUND])
     plain: list[Version] = []
     kinds: dict[int, ArticleSpec] = {}
-    while len(samples) + len(real) + len(plain) < ON_FIRST_DAY:
+    while _SAMPLES + len(real) + len(plain) < ON_FIRST_DAY:
         kinds[number] = next(supply)
         is_manuscript = len(plain) < 2
         plain.append(_version(kinds[number], number, 1 + (len(plain) == 1), is_manuscript=is_manuscript))

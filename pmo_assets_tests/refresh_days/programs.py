@@ -54,7 +54,7 @@ class Place:
             "PMO_DATA_ROOT": str(self.folder / "data"),
             "DAGSTER_HOME": str(self.folder / "dagster"),
             "PMO_BATCH_SIZE": "10",
-            "PMO_WORKERS": "2",
+            "PMO_WORKERS": "1",
             "PMO_REFRESH_HOURS": "0.0001",
         }
 

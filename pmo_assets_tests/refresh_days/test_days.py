@@ -157,7 +157,8 @@ def unbroken(days: Days, tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 def test_the_release_holds_exactly_what_it_should(days: Days) -> None:
-    assert len(days.plan.first) == ON_FIRST_DAY
+    batches = days.evening.registry.batches()
+    assert sum(days.evening.registry.manifest(batch).height for batch in batches) == ON_FIRST_DAY
     first, second = days.days
     assert first.release == belongs_into_release(days.plan.first)
     assert second.release == belongs_into_release(days.plan.second)
@@ -189,15 +190,13 @@ def test_the_article_with_the_wrong_md5_is_a_rejection(days: Days) -> None:
 def test_the_release_says_what_left_it(days: Days) -> None:
     first, plan = days.days[0], days.plan
     table = pl.read_parquet(days.place.folder / "data" / "release" / "retractions.parquet")
-    gone = {row["article_id"]: row for row in table.to_dicts() if row["panels"]}
+    gone = {row["article_id"]: row for row in table.to_dicts()}
     assert {number: row["reason"] for number, row in gone.items()} == {
         plan.retracted: "retracted", plan.removed: "removed",
     }  # fmt: skip
     assert {number: set(row["panels"]) for number, row in gone.items()} == {
         number: first.panels[number] for number in (plan.retracted, plan.removed)
     }
-    before = {version.article.number for version in plan.first if version.article.is_retracted}
-    assert set(table.filter(pl.col("panels").list.len() == 0)["article_id"]) == before, "never released"
 
 
 def test_nothing_is_downloaded_twice(days: Days) -> None:
@@ -215,7 +214,7 @@ def test_no_run_is_a_duplicate(days: Days) -> None:
     batches = registry.batches()
     with days.place.instance() as instance:
         processed = [run.tags["dagster/partition"] for run in runs_of(instance, "process_batch")]
-        assert Counter(processed) == dict.fromkeys(batches, 1)
+        assert Counter(processed) == dict.fromkeys(batches, 1), processed
         assert len(succeeded(instance, "process_batch")) == len(batches)
         assert len(runs_of(instance, "make_release")) == len(succeeded(instance, "make_release")) == 2
         finds = runs_of(instance, "find_articles")
