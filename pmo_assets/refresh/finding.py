@@ -246,7 +246,8 @@ def find(
     known = replace(before.updated(fresh), query=query, searched_on=now.date(), searched_from=released_from)
     if inventory is not None:
         again = suspects(known, inventory)
-        again += known.table.filter(pl.col("problem").is_not_null(), pl.col("state").is_in(_READABLE))["article_id"]
+        with_problem = known.table.filter(pl.col("problem").is_not_null(), pl.col("state").is_in(_READABLE))
+        again += with_problem["article_id"].to_list()
     else:
         again = without_inventory(known, now)
         if again:
@@ -303,9 +304,9 @@ def _looked_at(
             for done, future in enumerate(futures, start=1):
                 yield future.result()
                 progress("look", done, len(candidates))
-        except BaseException:
-            # who interrupts need not wait for the repetitions of requests whose answers nobody reads
-            cloud.bucket.stop()
+        except BaseException as error:
+            if not isinstance(error, Exception):  # who interrupts need not wait for the repetitions of requests
+                cloud.bucket.stop()
             raise
         finally:
             for future in futures:

@@ -69,9 +69,10 @@ def left_out(tables: Tables, selection: Selection) -> list[tuple[int, str, str]]
 def renewed_retractions(
     before: pl.DataFrame, out: Sequence[tuple[int, str, str]], released: Mapping[int, Sequence[str]], today: date
 ) -> pl.DataFrame:
-    """Return the table with what is out of the dataset and was not noted yet.
+    """Return the table with what is out of the dataset and was not noted yet, and what has come back.
 
-    What was noted stays, also when the article comes back; if it goes a second time, that is a second row.
+    What was noted stays, also when the article comes back; if it goes a second time, that is a second row. A release
+    that was killed after this and is made again changes nothing.
 
     Args:
         before: the table as it was.
@@ -79,18 +80,27 @@ def renewed_retractions(
         released: ids of the panels in the release that is about to be replaced, by article number.
         today: the date that new rows bear.
     """
-    noted: dict[tuple[int, str], set[str]] = {}
-    for article_id, reason, panels in before.select("article_id", "reason", "panels").iter_rows():
-        noted.setdefault((article_id, reason), set()).update(panels)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = before.to_dicts()
+    absent = {article_id for article_id, _, _ in out}
+    for row in rows:
+        if row["article_id"] not in absent and row["returned_on"] is None:
+            row["returned_on"] = today
+    # of one day there is one row; what is still out goes on in its row
+    going_on = {
+        (row["article_id"], row["reason"]): row
+        for row in rows
+        if row["returned_on"] is None or row["noticed_on"] == today
+    }
     for article_id, name, reason in out:
         panels = list(released.get(article_id, ()))
-        if (article_id, reason) in noted and noted[article_id, reason].issuperset(panels):
-            continue
-        rows.append({"article_id": article_id, "reason": reason, "name": name, "noticed_on": today, "panels": panels})
-    added = checked(Retractions, rows)
-    kept = before.join(added, on=["article_id", "reason", "noticed_on"], how="anti")
-    return checked(Retractions, pl.concat([kept, added]))
+        same = going_on.get((article_id, reason))
+        if same is None:
+            stated = {"article_id": article_id, "reason": reason, "name": name, "noticed_on": today, "panels": panels}
+            rows.append({**stated, "returned_on": None})
+        else:
+            same["returned_on"] = None
+            same["panels"] += [panel for panel in panels if panel not in same["panels"]]
+    return checked(Retractions, rows)
 
 
 def write_retractions(tables: Tables, selection: Selection, today: date) -> pl.DataFrame:

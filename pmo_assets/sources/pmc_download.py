@@ -149,10 +149,9 @@ def _take_all(cloud: PmcCloud, listing: PackageListing, old: Path, new: Path, pr
                 size = future.result()
                 progress(size)
                 sizes += size
-        except ArticleError:
-            raise
-        except BaseException:
-            cloud.bucket.stop()  # who interrupts need not wait for repetitions
+        except BaseException as error:
+            if not isinstance(error, Exception):  # who interrupts need not wait for the repetitions of requests
+                cloud.bucket.stop()
             raise
         finally:
             for future in futures:

@@ -133,6 +133,9 @@ class Retractions(dy.Schema):
     panels = dy.List(
         dy.String(), description="panel_id of the rows that went with that release; empty if there were none"
     )
+    returned_on = dy.Date(
+        nullable=True, description="Day (UTC) of the release for which it was back; null as long as it is out"
+    )
 
 
 def release_arrow_schema() -> pa.Schema:
