@@ -199,9 +199,8 @@ def fetched(rows: Sequence[Row], endpoint: str, concurrency: int, folder: Path) 
 def bare(rows: Sequence[Row], endpoint: str, concurrency: int, folder: Path) -> None:
     """Get the same files with nothing but boto3."""
     config = Config(signature_version=UNSIGNED, max_pool_connections=concurrency, s3={"addressing_style": "path"})
-    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", config=config)
+    client = boto3.session.Session().client("s3", endpoint_url=endpoint, region_name="us-east-1", config=config)
     keys = [file["path"] for row in rows for file in row["files"]]
-    folder.mkdir(parents=True)
 
     def got(key: str) -> None:
         content = client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
@@ -214,6 +213,9 @@ def bare(rows: Sequence[Row], endpoint: str, concurrency: int, folder: Path) -> 
 def seconds_of(way: Callable[..., None], rows: Sequence[Row], endpoint: str, concurrency: int) -> float:
     """Return how long a way of fetching takes, into a folder of its own."""
     with tempfile.TemporaryDirectory() as name:
+        for number in range(256):  # a store that is in use has its folders
+            (Path(name) / f"data/objects/{number:02x}").mkdir(parents=True)
+            (Path(name) / f"data/objects/md5/{number:02x}").mkdir(parents=True)
         os.sync()
         started = time.perf_counter()
         way(rows, endpoint, concurrency, Path(name) / "data")

@@ -7,14 +7,18 @@ step that ended is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import Any, Protocol, runtime_checkable
 
-from pmo_assets.records.faults import UnfitProcess, same_fault
+from pmo_assets.records.faults import raise_fault, same_fault
 from pmo_assets.records.outcome import StepOutput
-from pmo_assets.records.stores import SystemicError
+from pmo_assets.records.rejections import rejection_from
 from pmo_assets.workers.pool import Progress
-from pmo_assets.workers.process import Step, step_output
+from pmo_assets.workers.process import Step
+
+
+_POLL_SECONDS = 0.2
+"""How long an interruption may go unnoticed."""
 
 
 @runtime_checkable
@@ -27,10 +31,12 @@ class Stoppable(Protocol):
 
 
 def _output(stage: str, article_id: int, step: Step, arguments: tuple[Any, ...]) -> StepOutput:
+    # rows are not checked here, article by article, as workers do: that takes longer than a request
     try:
-        return step_output(stage, article_id, step, arguments)
-    except UnfitProcess as error:
-        raise SystemicError(f"article {article_id} left this process unfit ({error}): run again") from error
+        return step(*arguments)
+    except Exception as error:
+        raise_fault(error)
+        return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
 
 
 def map_in_threads(
@@ -59,6 +65,7 @@ def map_in_threads(
 
     Raises:
         SystemicError: as raised by a step; when many articles fail in the same unexpected way.
+        BaseException: a step's error that leaves this process unfit (memory exhausted).
     """
     progress(stage, 0, len(articles))
     outputs: dict[int, StepOutput] = {}
@@ -68,9 +75,13 @@ def map_in_threads(
             pool.submit(_output, stage, article_id, step, arguments): number
             for number, (article_id, arguments) in enumerate(articles)
         }
-        for future in as_completed(numbers):
-            outputs[numbers[future]] = future.result()
-            progress(stage, len(outputs), len(articles))
+        waiting = set(numbers)
+        while waiting:
+            # The system may hand a signal to any thread; this one, which answers it, looks up now and then.
+            finished, waiting = wait(waiting, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
+            for future in finished:
+                outputs[numbers[future]] = future.result()
+                progress(stage, len(outputs), len(articles))
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for end in stop:

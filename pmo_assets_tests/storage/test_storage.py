@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import multiprocessing
 import os
 import time
@@ -131,6 +132,18 @@ def test_objects_are_stored_once_by_content(data_root: DataRoot) -> None:
     assert store.put(b"pdf", ".pdf") == key
     assert store.get(key) == b"pdf"
     assert key.endswith(".pdf")
+
+
+@pytest.mark.parametrize("damage", [b"", b"objects/aa/", bytes(75), b"\xff" * 75, b"objects/../x.pdf"])
+def test_a_pointer_that_a_power_failure_damaged_counts_as_none(data_root: DataRoot, damage: bytes) -> None:
+    store = ContentStore(data_root)
+    md5 = hashlib.md5(b"pdf", usedforsecurity=False).hexdigest()
+    key = store.put(b"pdf", ".pdf", md5)
+    assert store.find(md5, ".pdf") == key
+    data_root.write(f"objects/md5/{md5[:2]}/{md5}.pdf", damage)
+    assert store.find(md5, ".pdf") is None
+    store.put(b"pdf", ".pdf", md5)
+    assert store.find(md5, ".pdf") == key
 
 
 def test_a_damaged_object_is_noticed(data_root: DataRoot) -> None:
