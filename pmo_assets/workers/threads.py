@@ -16,7 +16,6 @@ from pmo_assets.records.rejections import rejection_from
 from pmo_assets.workers.pool import Progress
 from pmo_assets.workers.process import Step
 
-
 _POLL_SECONDS = 0.2
 """How long an interruption may go unnoticed."""
 
