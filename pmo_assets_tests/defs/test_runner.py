@@ -76,7 +76,7 @@ def test_only_runs_that_are_certainly_dead_are_closed(tags: dict[str, str], clos
         assert (after.status == dg.DagsterRunStatus.FAILURE) == bool(closed)
 
 
-@pytest.mark.parametrize(("pid", "closed"), [(os.getpid(), 0), (dead_pid(), 1)])
+@pytest.mark.parametrize(("pid", "closed"), [(os.getpid(), 0), (dead_pid(), 1)], ids=["alive", "dead"])
 def test_a_run_whose_code_server_was_killed_lives_as_long_as_its_own_process(pid: int, closed: int) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
         job = build_defs(Settings()).resolve_job_def("make_release")
