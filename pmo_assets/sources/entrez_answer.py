@@ -23,12 +23,18 @@ MAX_COUNT: Final = 10**9
 """No database of Entrez has so many records."""
 
 _PROLOGUE: Final = re.compile(
-    rb"<\?xml\s+version=[\"']1\.0[\"'](?:\s+encoding=[\"'](?i:utf-8)[\"'])?\s*\?>\s*"
-    rb"<!DOCTYPE\s+eSearchResult\s+(?:SYSTEM|PUBLIC\s+\"[^\"<>]{0,200}\")\s+"
-    rb"\"https://(?:[a-z]+\.)?ncbi\.nlm\.nih\.gov/(?:[A-Za-z0-9_-]+/)*(?:esearch|eSearch_020511)\.dtd\"\s*>\s*"
+    rb"(?:<\?xml\s+version=[\"']1\.0[\"'](?:\s+encoding=[\"'](?i:utf-8)[\"'])?\s*\?>\s*)?"
+    rb"(?:<!DOCTYPE\s+eSearchResult\s+(?:SYSTEM|PUBLIC\s+\"[^\"<>]{0,200}\")\s+"
+    rb"\"https?://(?:[a-z]+\.)?ncbi\.nlm\.nih\.gov/(?:[A-Za-z0-9_-]+/)*(?:esearch|eSearch_020511)\.dtd\"\s*>\s*)?"
     rb"(?=<eSearchResult[\s/>])"
 )
-"""How an answer begins: in UTF-8, with a document type that lies in Biopython, and none of its own between brackets."""
+"""How an answer begins: in UTF-8, with NCBI's document type for ESearch, or none as a mirror's may."""
+
+_OUR_PROLOGUE: Final = (
+    b'<?xml version="1.0" encoding="UTF-8" ?>\n<!DOCTYPE eSearchResult PUBLIC "-//NLM//DTD esearch 20060628//EN" '
+    b'"https://eutils.ncbi.nlm.nih.gov/eutils/dtd/20060628/esearch.dtd">\n'
+)
+"""What the parser is given in its place: a document type that lies in Biopython, so that none is fetched."""
 
 _END: Final = re.compile(rb"</eSearchResult\s*>\Z")
 _SCHEMA: Final = re.compile(rb"<[^<>]*\sxmlns[:=]")
@@ -159,7 +165,7 @@ def _checked(body: bytes, clean: _Clean) -> bytes:
         )
     if not _END.search(body[-100:]):
         raise PassingFault("the answer is cut off")
-    return body
+    return _OUR_PROLOGUE + body[prologue.end() :]
 
 
 def _record(body: bytes) -> Mapping[str, Any]:
@@ -203,7 +209,7 @@ def _numbers(record: Mapping[str, Any], wanted: int, expected: int, clean: _Clea
     if wanted == 0:
         return ()
     numbers: dict[int, None] = {}
-    for stated in record.get("IdList", []):
+    for stated in map(str.strip, record.get("IdList", [])):
         if not re.fullmatch(r"[1-9][0-9]{0,10}", stated):  # as long as a package's name may be
             raise PassingFault(f"an Id of the answer is no PMC number: {clean(str(stated)) or 'empty'}")
         numbers[int(stated)] = None

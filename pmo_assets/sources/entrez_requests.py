@@ -115,6 +115,7 @@ class EntrezClient:
         self._client = httpx2.AsyncClient(timeout=httpx2.Timeout(options.timeout))
         secrets = [text for text in (options.email, options.api_key) if text]
         written = {form for text in secrets for form in (text, quote(text), quote_plus(text), quote(text, safe=""))}
+        self._method = "POST"
         self._secrets = re.compile("|".join(sorted(map(re.escape, written), key=len, reverse=True)), re.IGNORECASE)
 
     def __enter__(self) -> Self:
@@ -183,6 +184,9 @@ class EntrezClient:
 
     def _answer(self, form: dict[str, str], wanted: int, start: int) -> SearchAnswer:
         status, headers, body = self._posted(form)
+        if status in (405, 501) and self._method == "POST":
+            self._method = "GET"  # a simple mirror; the key, which it has no use for, stays out of the address
+            status, headers, body = self._posted(form)
         if status != 200:
             raise self._refusal(status, headers, body)
         return read_search_answer(body, wanted, start, self._clean)
@@ -205,12 +209,16 @@ class EntrezClient:
 
     async def _exchange(self, form: dict[str, str]) -> tuple[int, httpx2.Headers, bytes]:
         url = f"{self._options.url.rstrip('/')}/esearch.fcgi"
-        # By POST whatever the length: an address with e-mail and key would stand in logs. Uncompressed, so that the
-        # limit holds for what arrives.
-        request: dict[str, Any] = {"data": form, "headers": {"Accept-Encoding": "identity"}}
+        # By POST, whatever the length, where the service takes it: an address with e-mail and key would stand in logs.
+        # Uncompressed, so that the limit holds for what arrives.
+        request: dict[str, Any] = {"headers": {"Accept-Encoding": "identity"}}
+        if self._method == "POST":
+            request["data"] = form
+        else:
+            request["params"] = {name: value for name, value in form.items() if name != "api_key"}
         content = bytearray()
         with anyio.fail_after(self._options.timeout):
-            async with self._client.stream("POST", url, **request) as response:
+            async with self._client.stream(self._method, url, **request) as response:
                 async for chunk in response.aiter_raw():
                     content += chunk
                     if len(content) > MAX_ANSWER_BYTES:
