@@ -38,6 +38,7 @@ def refresh(
     from pmo_assets.records.stores import SystemicError
     from pmo_assets.refresh.lock import sole_refresh
     from pmo_assets.refresh.searching import NO_EMAIL
+    from pmo_assets.storage.registry import BatchRegistry
 
     settings = settings_from_environment()
     if max_articles is not None:
@@ -50,6 +51,8 @@ def refresh(
     # Held to the end: a second refresh would process the same batches at the same time.
     with sole_refresh(data_root_of(settings)):
         _find(settings, verbose=context.obj["debug"])
+        # before the first article came in there is nothing to process, which is no error
+        run = run and bool(BatchRegistry(data_root_of(settings)).batches())
         failed = run_batches(settings, [], again=False, release=True, verbose=context.obj["debug"]) if run else []
     if failed:
         raise CommandError("; ".join(failed))

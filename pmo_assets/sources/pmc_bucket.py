@@ -280,8 +280,11 @@ class PmcBucket:
 
     def _unreachable(self, what: str, error: Exception) -> SourceError:
         place = self.options.endpoint or "AWS"
+        # botocore counts attempts of its own, of which there are none
+        reason = str(error).replace(" (reached max retries: 0)", "")
+        attempts = f" ({ATTEMPTS} attempts)" if _is_transient(error) and not self._stopped.is_set() else ""
         return SourceError(
-            f"cannot {what} at {place}: {error} ({ATTEMPTS} attempts); see that the network is there and that "
+            f"cannot {what} at {place}: {reason}{attempts}; see that the network is there and that "
             "PMO_PMC_ENDPOINT and PMO_PMC_BUCKET are right, then run again: what was fetched is kept"
         )
 

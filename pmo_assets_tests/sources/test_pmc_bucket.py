@@ -206,8 +206,9 @@ def test_a_forbidden_object_is_one_articles_problem_a_forbidden_listing_everybod
 def test_a_bucket_that_does_not_exist_is_no_missing_file(pmc: LoopbackPmc) -> None:
     wrong = bucket_of(pmc.endpoint, bucket="pmc-oa-opendate")
     for ask in (lambda: wrong.read("k"), lambda: wrong.objects("k"), lambda: wrong.folders("")):
-        with pytest.raises(SourceError, match=r"NoSuchBucket.*PMO_PMC_BUCKET"):
+        with pytest.raises(SourceError, match=r"NoSuchBucket.*PMO_PMC_BUCKET") as caught:
             ask()
+        assert "attempts" not in str(caught.value), "it was asked once"
 
 
 def test_where_nobody_answers_the_error_says_what_to_look_at() -> None:
