@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pmo_assets.records.candidates import Candidate, CandidateState, Event, KnownVersion
@@ -25,6 +26,12 @@ CANDIDATES_KEY = "pmc/candidates.parquet"
 _STATE = "pmo/search"
 """Key of the Parquet metadata under which the table says how far the search has come: both are written at once."""
 
+_DAYS = ("searched_on", "searched_from", "complete_on")
+"""Of `Candidates`: what the metadata says beside the query."""
+
+_ROWS_AT_ONCE = 200_000
+"""Rows whose nested columns are worked on in one go: of millions that takes gigabytes."""
+
 _HAS_PDF = pl.col("files").list.eval(pl.element().struct.field("role") == "pdf").list.any()
 
 _LISTING_COLUMNS = tuple(item.name for item in fields(PackageListing) if item.name != "article_id")
@@ -39,12 +46,14 @@ class Candidates:
         query: the search that found them; another one begins anew.
         searched_on: day (UTC) of the last search: the next one goes on from there.
         searched_from: articles that PMC released before this day were not searched for; None if all were.
+        complete_on: day (UTC) of the last search that did not only go on from the one before.
     """
 
     table: pl.DataFrame = field(default_factory=lambda: empty_table(PmcCandidates))
     query: str = ""
     searched_on: date | None = None
     searched_from: date | None = None
+    complete_on: date | None = None
 
     def numbers(self, *states: CandidateState) -> pl.Series:
         """Return the article numbers of the candidates, or of those in some states."""
@@ -57,9 +66,27 @@ class Candidates:
 
     def updated(self, candidates: Sequence[Candidate]) -> Candidates:
         """Return the table with some candidates' rows replaced or added."""
-        rows = checked(PmcCandidates, [_row(item) for item in candidates])
-        kept = self.table.join(rows.select("article_id"), on="article_id", how="anti")
-        return replace(self, table=pl.concat([kept, rows]).sort("article_id"))
+        return self.with_rows(checked(PmcCandidates, [_row(item) for item in candidates]))
+
+    def with_rows(self, rows: pl.DataFrame) -> Candidates:
+        """Return the table with some rows (`PmcCandidates`) replaced or added.
+
+        Slice by slice, and only where something changes: sorting millions of rows with nested columns takes gigabytes.
+        """
+        parts: list[pl.DataFrame] = []
+        left = rows
+        for part in self.table.iter_slices(_ROWS_AT_ONCE):
+            inside = pl.col("article_id") <= part["article_id"][-1]
+            parts.append(_merged(part, left.filter(inside)))
+            left = left.filter(~inside)
+        return replace(self, table=pl.concat([*parts, left.sort("article_id")], rechunk=False))
+
+
+def _merged(kept: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    if rows.is_empty():
+        return kept
+    kept = kept.join(rows.select("article_id"), on="article_id", how="anti")
+    return pl.concat([kept, rows]).sort("article_id")
 
 
 def _row(candidate: Candidate) -> dict[str, Any]:
@@ -102,40 +129,49 @@ def read_candidates(data_root: DataRoot) -> Candidates:
     Raises:
         StorageError: if the table is damaged or of another version.
     """
-    if not data_root.exists(CANDIDATES_KEY):
+    table, stated = _read(data_root, list(PmcCandidates.columns()))
+    if stated is None:
         return Candidates()
-    table = read_parquet(data_root, CANDIDATES_KEY)
-    with data_root.open_random(CANDIDATES_KEY) as file:
-        stated = (pq.read_metadata(file).metadata or {}).get(_STATE.encode())
-    if stated is None or table.columns != list(PmcCandidates.columns()):
-        raise StorageError(
-            f"{data_root.uri(CANDIDATES_KEY)} was written by another version: delete it and run `pmo refresh`: what is "
-            "in batches is found again and not registered twice"
-        )
     state = json.loads(stated)
-    days = {name: date.fromisoformat(state[name]) if state[name] else None for name in ("searched_on", "searched_from")}
-    return Candidates(checked(PmcCandidates, table), state["query"], **days)
+    days = {name: date.fromisoformat(state[name]) if state.get(name) else None for name in _DAYS}
+    return Candidates(table, state["query"], **days)
+
+
+_ANEW = "delete it and run `pmo refresh`: what is in batches is found again and not registered twice"
+
+
+def _read(data_root: DataRoot, columns: list[str]) -> tuple[pl.DataFrame, bytes | None]:
+    """Return some columns of the table, and how far the search has come; None before the first refresh."""
+    if not data_root.exists(CANDIDATES_KEY):
+        return empty_table(PmcCandidates).select(columns), None
+    try:
+        with data_root.open_random(CANDIDATES_KEY) as file:
+            footer = pq.read_metadata(file)
+    except pa.ArrowInvalid as error:
+        raise StorageError(f"{data_root.uri(CANDIDATES_KEY)} is damaged ({error}): {_ANEW}") from error
+    stated = (footer.metadata or {}).get(_STATE.encode())
+    known = empty_table(PmcCandidates).schema
+    table = read_parquet(data_root, CANDIDATES_KEY, columns) if set(columns) <= set(footer.schema.to_arrow_schema().names) else None
+    if stated is None or table is None or dict(table.schema) != {name: known[name] for name in columns}:
+        raise StorageError(f"{data_root.uri(CANDIDATES_KEY)} was written by another version: {_ANEW}")
+    return table, stated
 
 
 def write_candidates(data_root: DataRoot, candidates: Candidates) -> None:
     """Replace the table, with how far the search has come, whole or not at all."""
     state = {
         "query": candidates.query,
-        **{
-            name: day.isoformat() if (day := getattr(candidates, name)) else None
-            for name in ("searched_on", "searched_from")
-        },
+        **{name: day.isoformat() if (day := getattr(candidates, name)) else None for name in _DAYS},
     }
-    table = checked(PmcCandidates, candidates.table)
-    data_root.write(CANDIDATES_KEY, parquet_bytes(table, metadata={_STATE: json.dumps(state)}))
+    for part in candidates.table.iter_slices(_ROWS_AT_ONCE):
+        checked(PmcCandidates, part)
+    data_root.write(CANDIDATES_KEY, parquet_bytes(candidates.table, metadata={_STATE: json.dumps(state)}))
 
 
 def withdrawn_versions(data_root: DataRoot) -> frozenset[tuple[int, int]]:
     """Return (article number, version) of what PMC's bucket held once and no longer does."""
-    if not data_root.exists(CANDIDATES_KEY):
-        return frozenset()
-    seen = read_candidates(data_root).table.select("article_id", "versions").explode("versions", empty_as_null=False)
-    gone = seen.unnest("versions").filter(~pl.col("present"))
+    seen, _ = _read(data_root, ["article_id", "versions"])
+    gone = seen.explode("versions", empty_as_null=False).unnest("versions").filter(~pl.col("present"))
     return frozenset(gone.select("article_id", "version").iter_rows())
 
 
@@ -177,9 +213,8 @@ def seconds_on_the_way(data_root: DataRoot, articles: Iterable[int], now: dateti
         articles: numbers, of rows that were made just now.
         now: the time, UTC.
     """
-    known = read_candidates(data_root).table.filter(
-        pl.col("article_id").is_in(list(articles)), pl.col("name").is_not_null()
-    )
+    table, _ = _read(data_root, ["article_id", "name", "event", "event_at", "found_at"])
+    known = table.filter(pl.col("article_id").is_in(list(articles)), pl.col("name").is_not_null())
     begun = pl.when(pl.col("event") == Event.NEW.value).then("found_at").otherwise(pl.coalesce("event_at", "found_at"))
     seconds = (pl.lit(now) - pl.col("found_at")).dt.total_milliseconds() / 1000
     return known.select("article_id", "name", begun.alias("found_at")).with_columns(seconds.alias("seconds"))

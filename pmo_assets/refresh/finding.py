@@ -22,6 +22,8 @@ from pmo_assets.records.rejections import ArticleError
 from pmo_assets.refresh.candidates import Candidates, waiting
 from pmo_assets.sources.pmc_cloud import ArticleVersion, PmcCloud
 from pmo_assets.sources.pmc_inventory import versions_of
+from pmo_assets.tables.pmc import VERSION_COLUMNS, PmcCandidates
+from pmo_assets.tables.schemas import empty_table
 
 OVERLAP: Final = timedelta(days=14)
 """How far a search goes back behind the last one: records appear days after the date that they bear."""
@@ -94,10 +96,12 @@ def search_from(before: Candidates, query: str, released_from: date | None, toda
     return max(since, released_from) if released_from is not None else since
 
 
-def found_candidates(
+def found_rows(
     before: Candidates, numbers: Iterable[int], registered: Iterable[tuple[int, int]], now: datetime
-) -> list[Candidate]:
-    """Return candidates for the article numbers that are not among those known.
+) -> pl.DataFrame:
+    """Return rows (`PmcCandidates`) of the article numbers that are not among those known.
+
+    Columns, no records: a search without a filter has millions.
 
     Args:
         before: what is known.
@@ -106,20 +110,32 @@ def found_candidates(
             it, and these versions were there once, so that their removal shows also when the table was deleted.
         now: the time, UTC.
     """
-    known = set(before.numbers())
-    held: dict[int, set[int]] = {}
-    for article_id, version in registered:
-        held.setdefault(article_id, set()).add(version)
-    return [
-        Candidate(
-            number,
-            CandidateState.FOUND,
-            now,
-            tuple(KnownVersion(version, "", _UNKNOWN_TIME) for version in sorted(held.get(number, ()))),
+    schema = empty_table(PmcCandidates).schema
+    held = pl.DataFrame(
+        list(registered), schema={"article_id": pl.Int64, "version": pl.Int64}, orient="row"
+    ).with_columns(etag=pl.lit(""), last_modified=pl.lit(_UNKNOWN_TIME), present=pl.lit(value=True))
+    versions = (
+        held.sort("article_id", "version")
+        .group_by("article_id", maintain_order=True)
+        .agg(pl.struct(*VERSION_COLUMNS).alias("versions").cast(schema["versions"].inner))  # type: ignore[attr-defined]
+    )
+    wanted = pl.concat([pl.Series("article_id", numbers, pl.Int64), versions["article_id"]]).unique().sort().to_frame()
+    return (
+        wanted.join(before.table.select("article_id"), on="article_id", how="anti", maintain_order="left")
+        .join(versions, on="article_id", how="left", maintain_order="left")
+        .with_columns(
+            pl.col("versions").fill_null([]),
+            state=pl.lit(CandidateState.FOUND.value),
+            found_at=pl.lit(now),
         )
-        for number in sorted({*numbers, *held} - known)
-    ]
+        .select(
+            (pl.col(name) if name in _FOUND_COLUMNS else pl.lit(None)).cast(kind).alias(name)
+            for name, kind in schema.items()
+        )
+    )
 
+
+_FOUND_COLUMNS: Final = ("article_id", "state", "found_at", "versions")
 
 _UNKNOWN_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -242,8 +258,8 @@ def find(
     notes: list[str] = []
     since = search_from(before, query, released_from, now.date())
     numbers = search.article_numbers(query, since, None, lambda done, total: progress("search", done, total))
-    fresh = found_candidates(before, numbers, registered, now)
-    known = replace(before.updated(fresh), query=query, searched_on=now.date(), searched_from=released_from)
+    fresh = found_rows(before, numbers, registered, now)
+    known = replace(before.with_rows(fresh), query=query, searched_on=now.date(), searched_from=released_from)
     if inventory is not None:
         again = suspects(known, inventory)
         with_problem = known.table.filter(pl.col("problem").is_not_null(), pl.col("state").is_in(_READABLE))
@@ -254,10 +270,10 @@ def find(
             notes.append(f"the bucket has no inventory that can be read: all {len(again)} articles were looked at")
     # What is in batches and was not looked at, because the table was deleted, is nothing new that a limit holds back.
     found = known.numbers(CandidateState.FOUND)
-    held = {article for article, _ in registered}
-    again += [article for article in found if article in held]
+    held = pl.Series([article for article, _ in registered], dtype=pl.Int64).unique()
+    again += found.filter(found.is_in(held.implode())).to_list()
     room = max(0, limit - waiting(known, registered).filter(~pl.col("held")).height)
-    backlog = found.filter(~found.is_in(list(held))).sort(descending=True)
+    backlog = found.filter(~found.is_in(held.implode())).sort(descending=True)
     chosen = sorted({*again, *backlog.head(room)})
     if backlog.len() > room:
         notes.append(f"{backlog.len() - room} further articles wait: a refresh takes in {limit} at most")
@@ -268,7 +284,7 @@ def find(
         candidates=known.updated(candidates),
         since=since,
         searched=len(numbers),
-        added=len(fresh),
+        added=fresh.height,
         looked_at=tuple(item.article_id for item in candidates),
         events=Counter(str(event) for event in happened),
         notes=tuple(notes),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import polars as pl
@@ -28,14 +28,14 @@ def parquet_bytes(table: pl.DataFrame, *, compress: bool = True, metadata: Mappi
     return buffer.getvalue()
 
 
-def read_parquet(data_root: DataRoot, key: str) -> pl.DataFrame:
-    """Return a Parquet file as a table.
+def read_parquet(data_root: DataRoot, key: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Return a Parquet file as a table, or some of its columns.
 
     Raises:
         StorageError: if it is missing or damaged.
     """
     try:
-        return pl.read_parquet(io.BytesIO(data_root.read(key)))
+        return pl.read_parquet(io.BytesIO(data_root.read(key)), columns=list(columns) if columns is not None else None)
     except pl.exceptions.ComputeError as error:
         raise StorageError(f"{data_root.uri(key)} is damaged ({error}): materialise it again") from error
 
