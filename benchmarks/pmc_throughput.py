@@ -210,16 +210,16 @@ def bare(rows: Sequence[Row], endpoint: str, concurrency: int, folder: Path) -> 
         list(pool.map(got, keys))
 
 
-def seconds_of(way: Callable[..., None], rows: Sequence[Row], endpoint: str, concurrency: int) -> float:
-    """Return how long a way of fetching takes, into a folder of its own."""
+def seconds_of(way: Callable[..., None], rows: Sequence[Row], endpoint: str, concurrency: int) -> tuple[float, float]:
+    """Return how long a way of fetching takes, into a folder of its own, and how long processors work for it here."""
     with tempfile.TemporaryDirectory() as name:
         for number in range(256):  # a store that is in use has its folders
             (Path(name) / f"data/objects/{number:02x}").mkdir(parents=True)
             (Path(name) / f"data/objects/md5/{number:02x}").mkdir(parents=True)
         os.sync()
-        started = time.perf_counter()
+        started, processors = time.perf_counter(), time.process_time()
         way(rows, endpoint, concurrency, Path(name) / "data")
-        return time.perf_counter() - started
+        return time.perf_counter() - started, time.process_time() - processors
 
 
 def compare(server: str, articles: int, concurrency: int, runs: int) -> None:
@@ -228,18 +228,22 @@ def compare(server: str, articles: int, concurrency: int, runs: int) -> None:
     rows = rows_of(numbers, small=False)
     keys = sum(len(row["files"]) for row in rows)
     with SERVERS[server](numbers, False) as served:
-        pairs = []
+        ours: list[tuple[float, float]] = []
+        theirs: list[tuple[float, float]] = []
         for run in range(runs + 1):
-            ways = (fetched, bare) if run % 2 else (bare, fetched)
-            took = {way: seconds_of(way, rows, served.endpoint, concurrency) for way in ways}
-            if run:  # the first pair warms up
-                pairs.append((took[fetched], took[bare]))
-    step, loop = (statistics.median(times) for times in zip(*pairs, strict=True))
-    ratio = statistics.median(theirs / ours for ours, theirs in pairs)
-    spread = [theirs / ours for ours, theirs in pairs]
+            ways = ((fetched, ours), (bare, theirs))
+            for way, times in ways if run % 2 else reversed(ways):
+                took = seconds_of(way, rows, served.endpoint, concurrency)
+                if run:  # the first pair warms up
+                    times.append(took)
+    ratios = [b[0] / a[0] for a, b in zip(ours, theirs, strict=True)]
+    (step, step_cpu), (loop, loop_cpu) = (
+        [statistics.median(column) for column in zip(*times, strict=True)] for times in (ours, theirs)
+    )
     print(
         f"fetch, {server:6s} {articles} articles, {keys} files: step {step:.2f} s, bare {loop:.2f} s, "
-        f"ratio {ratio:.2f} ({min(spread):.2f} to {max(spread):.2f}), {keys / step:.0f} files a second",
+        f"ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}); processor time a file: step "
+        f"{step_cpu / keys * 1000:.1f} ms, bare {loop_cpu / keys * 1000:.1f} ms; load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
 
