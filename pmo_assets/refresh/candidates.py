@@ -151,7 +151,11 @@ def _read(data_root: DataRoot, columns: list[str]) -> tuple[pl.DataFrame, bytes 
         raise StorageError(f"{data_root.uri(CANDIDATES_KEY)} is damaged ({error}): {_ANEW}") from error
     stated = (footer.metadata or {}).get(_STATE.encode())
     known = empty_table(PmcCandidates).schema
-    table = read_parquet(data_root, CANDIDATES_KEY, columns) if set(columns) <= set(footer.schema.to_arrow_schema().names) else None
+    table = (
+        read_parquet(data_root, CANDIDATES_KEY, columns)
+        if set(columns) <= set(footer.schema.to_arrow_schema().names)
+        else None
+    )
     if stated is None or table is None or dict(table.schema) != {name: known[name] for name in columns}:
         raise StorageError(f"{data_root.uri(CANDIDATES_KEY)} was written by another version: {_ANEW}")
     return table, stated
