@@ -21,6 +21,10 @@ _READ = (
 )  # fmt: skip
 _MOST_REASONS = 3
 
+SEVERAL = 3
+"""So many articles must have lost something before a share says anything: daily increments make batches of one or two
+articles, and a bad article never fails its batch."""
+
 ALL_STEPS = "all steps"
 """Stage of the loss over the whole way."""
 
@@ -35,6 +39,7 @@ class StageLoss:
         given: how many came in.
         lost: how many of them were rejected and left no row behind.
         reasons: the most frequent rejections of what was lost, "class: message (how many)".
+        articles: of how many articles it was.
     """
 
     stage: str
@@ -42,6 +47,7 @@ class StageLoss:
     given: int
     lost: int
     reasons: tuple[str, ...]
+    articles: int
 
     @property
     def share(self) -> float:
@@ -65,7 +71,8 @@ def _reasons(rejections: pl.DataFrame) -> tuple[str, ...]:
 
 def _article_loss(stage: str, given: pl.Series, lost: pl.Series, rejections: pl.DataFrame) -> StageLoss:
     concerned = rejections.filter(pl.col("article_id").is_in(lost.implode()))
-    return StageLoss(stage, "articles", len(given), concerned["article_id"].n_unique(), _reasons(concerned))
+    count = concerned["article_id"].n_unique()
+    return StageLoss(stage, "articles", len(given), count, _reasons(concerned), count)
 
 
 def _figure_loss(stage: str, figures: pl.DataFrame, kept: pl.DataFrame, rejections: pl.DataFrame) -> StageLoss:
@@ -75,16 +82,16 @@ def _figure_loss(stage: str, figures: pl.DataFrame, kept: pl.DataFrame, rejectio
     lost = pl.concat(
         [missing.join(rejections, on=keys, how="semi"), missing.join(whole, on="article_id", how="semi")]
     ).unique()
-    return StageLoss(
-        stage, "figures", figures.height, lost.height, _reasons(rejections.join(lost, on="article_id", how="semi"))
-    )
+    reasons = _reasons(rejections.join(lost, on="article_id", how="semi"))
+    return StageLoss(stage, "figures", figures.height, lost.height, reasons, lost["article_id"].n_unique())
 
 
 def _not_located(figures: pl.DataFrame, rejections: pl.DataFrame) -> StageLoss:
     """Return the figures that the XML lists and the PDF does not show; those of lost articles are not counted again."""
     missed = rejections.filter(pl.col("image_cluster_id").is_not_null())
     lost = missed.select("article_id", "image_cluster_id").n_unique()
-    return StageLoss("pdf_figures", "figures", figures.height + lost, lost, _reasons(missed))
+    articles = missed["article_id"].n_unique()
+    return StageLoss("pdf_figures", "figures", figures.height + lost, lost, _reasons(missed), articles)
 
 
 def _whole(rejections: pl.DataFrame) -> pl.DataFrame:
@@ -143,9 +150,9 @@ def _without(ids: pl.Series, others: pl.Series) -> pl.Series:
 def excessive(losses: Sequence[StageLoss], fail: float) -> list[StageLoss]:
     """Return the steps that lost more than the share `fail` (`PMO_REJECTED_FAIL`) of what they were given.
 
-    All steps together are named only where no single one lost so much.
+    What fewer than `SEVERAL` articles lost does not count: it is theirs. All steps together are named only where no single one lost so much.
     """
-    bad = [loss for loss in losses if loss.share > fail]
+    bad = [loss for loss in losses if loss.share > fail and loss.articles >= SEVERAL]
     return [loss for loss in bad if loss.stage != ALL_STEPS] or bad
 
 

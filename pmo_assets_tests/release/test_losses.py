@@ -153,8 +153,28 @@ def test_losses_add_up_over_the_steps() -> None:
 
 
 def test_the_share_must_be_exceeded() -> None:
-    half = StageLoss("articles", "articles", 2, 1, ())
+    half = StageLoss("articles", "articles", 6, 3, (), 3)
     assert excessive([half], 0.5) == []
     assert excessive([half], 0.49) == [half]
-    assert excessive([StageLoss("articles", "articles", 3, 3, ())], 1.0) == []
-    assert excessive([StageLoss("articles", "articles", 0, 0, ())], 0.1) == []
+    assert excessive([StageLoss("articles", "articles", 3, 3, (), 3)], 1.0) == []
+    assert excessive([StageLoss("articles", "articles", 0, 0, (), 0)], 0.1) == []
+
+
+@pytest.mark.parametrize(("articles", "fails"), [(1, False), (2, False), (3, True)])
+def test_one_or_two_articles_never_fail_their_batch(articles: int, fails: bool) -> None:
+    """A daily increment may be a single article, and that one a bad one."""
+    numbers = range(1, articles + 1)
+    figures = [(number, f"f{figure}") for number in numbers for figure in range(9)]
+    found = losses(
+        Batch(
+            numbers,
+            articles={number: {} for number in numbers},
+            figures=figures,
+            kept={"panels": []},
+            rejected=[("panels", number, figure, "PictureUnreadable") for number, figure in figures],
+        )
+    )
+    assert (found["panels", "figures"].lost, found["panels", "figures"].articles) == (9 * articles, articles)
+    assert bool(excessive(list(found.values()), 0.5)) == fails
+    spoilt = Batch(numbers, fetched=[], rejected=[("article_packages", number, None, "Odd") for number in numbers])
+    assert bool(excessive(list(losses(spoilt).values()), 0.5)) == fails
