@@ -150,7 +150,8 @@ def _without(ids: pl.Series, others: pl.Series) -> pl.Series:
 def excessive(losses: Sequence[StageLoss], fail: float) -> list[StageLoss]:
     """Return the steps that lost more than the share `fail` (`PMO_REJECTED_FAIL`) of what they were given.
 
-    What fewer than `SEVERAL` articles lost does not count: it is theirs. All steps together are named only where no single one lost so much.
+    What fewer than `SEVERAL` articles lost does not count: it is theirs. All steps together are named only where no
+    single one lost so much.
     """
     bad = [loss for loss in losses if loss.share > fail and loss.articles >= SEVERAL]
     return [loss for loss in bad if loss.stage != ALL_STEPS] or bad
