@@ -121,6 +121,8 @@ class PmcBucket:
             region_name="us-east-1",
             endpoint_url=options.endpoint,
             config=Config(
+                # AWS_ENDPOINT_URL is where the data root is, perhaps, and not where PMC is
+                ignore_configured_endpoint_urls=True,
                 signature_version=UNSIGNED,
                 connect_timeout=15,
                 read_timeout=options.read_timeout,
@@ -267,13 +269,14 @@ class PmcBucket:
         except ArticleError:
             raise
         except ClientError as error:
-            if key is not None and (
-                _code(error) in ("NoSuchKey", "404") or (_status(error) == 404 and _code(error) != "NoSuchBucket")
-            ):
-                raise FileMissing(f"{self.uri(key)} is not there (any more)") from None
-            if key is not None and _status(error) == 403:
+            if key is None or _code(error) == "NoSuchBucket" or _status(error) not in (403, 404):
+                raise self._unreachable(what, error) from error
+            if _code(error) != "NoSuchKey":
+                # A proxy, or a service that has blocked this machine, refuses everything: that is no article's fault.
+                self._asked(what, functools.partial(self._page, {"Bucket": self.name, "Prefix": key}))
+            if _status(error) == 403:
                 raise UnreadableFile(f"{self.uri(key)} cannot be read: access denied") from None
-            raise self._unreachable(what, error) from error
+            raise FileMissing(f"{self.uri(key)} is not there (any more)") from None
         except (BotoCoreError, ConnectionFault, OSError, _Incomplete) as error:
             raise_fault(error)  # a full disk is none of the bucket's
             raise self._unreachable(what, error) from error

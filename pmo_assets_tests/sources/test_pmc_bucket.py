@@ -194,13 +194,31 @@ def test_too_large_is_noticed_when_no_length_is_stated(tmp_path: Path) -> None:
     assert (tmp_path / "k").stat().st_size <= 100_000
 
 
-def test_a_forbidden_object_is_one_articles_problem_a_forbidden_listing_everybodys() -> None:
-    body = b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"
-    with answering(lambda handler: send(handler, body, ("Content-Length", str(len(body))), status=403)) as endpoint:
-        with pytest.raises(UnreadableFile, match="access denied"):
-            bucket_of(endpoint).read("k")
-        with pytest.raises(SourceError, match="AccessDenied"):
-            bucket_of(endpoint).objects("k")
+@pytest.mark.parametrize(
+    ("status", "error"), [("403 Forbidden", UnreadableFile), ("404 Not Found", FileMissing)], ids=["403", "404"]
+)
+def test_an_object_that_is_refused_is_one_articles_problem(
+    pmc: LoopbackPmc, bucket: PmcBucket, status: str, error: type[Exception]
+) -> None:
+    pmc.answer(KEY, Answer(b"", status=status))
+    with pytest.raises(error):
+        bucket.read(KEY)
+
+
+@pytest.mark.parametrize("status", [403, 404])
+@pytest.mark.parametrize("body", [b"<Error><Code>AccessDenied</Code></Error>", b"<html>Blocked</html>", b""])
+def test_who_refuses_everything_is_no_articles_problem(status: int, body: bytes) -> None:
+    """Else a batch would be rejected, and its articles never fetched, because a proxy was in the way for a minute."""
+    with answering(lambda handler: send(handler, body, ("Content-Length", str(len(body))), status=status)) as endpoint:
+        for ask in (lambda: bucket_of(endpoint).read("k"), lambda: bucket_of(endpoint).objects("k")):
+            with pytest.raises(SourceError):
+                ask()
+
+
+def test_where_the_data_root_is_says_nothing_about_pmc(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
+        monkeypatch.setenv(name, "http://minio.example.org:9000")
+    assert "amazonaws.com" in PmcBucket(PmcOptions())._client.meta.endpoint_url
 
 
 def test_a_bucket_that_does_not_exist_is_no_missing_file(pmc: LoopbackPmc) -> None:
