@@ -90,9 +90,10 @@ class PackageListing:
         license_code: as the source's metadata states it.
         is_retracted: as the source's metadata states it.
         is_manuscript: author manuscript; a published version is preferred over it.
-        doi: as the source's metadata states it; not part of the digest, in which it never was.
+        doi: as the source's metadata states it.
         digest: SHA-256 over names and contents of the files and over what the metadata states, so that a change in
-            any of them (also a retraction that leaves the files as they are) shows.
+            any of them (also a retraction that leaves the files as they are) shows. Of a folder's package
+            `is_manuscript` and `doi` are not part of it, in which they never were.
         problems: files that were left out.
         license_unknown: the metadata cannot be read and may have stated a retraction or a licence: whatever the
             article's own files say, its licence counts as unknown.

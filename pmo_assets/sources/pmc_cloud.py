@@ -31,7 +31,7 @@ from pmo_assets.records.rejections import ArticleError, Rejection, rejection_fro
 from pmo_assets.records.stores import ObjectStore, StorageError
 from pmo_assets.sources.metadata import MAX_METADATA_BYTES, read_metadata
 from pmo_assets.sources.package_folders import one_line, package_digest
-from pmo_assets.sources.pmc_bucket import PmcBucket, md5_of
+from pmo_assets.sources.pmc_bucket import DEFAULT_BUCKET, PmcBucket, md5_of
 from pmo_assets.sources.source_files import OutsideSource
 from pmo_assets.storage.batches import newest_versions
 
@@ -99,8 +99,9 @@ def _listed_file(url: object, role: str, version: ArticleVersion, bucket: str) -
     shown = _shown(url)
     # no urlsplit: names may hold "#", "?" and "%", which S3 keys carry as they are
     place, _, md5 = url.rpartition("?md5=") if "?md5=" in url else (url, "", "")
-    prefix = f"s3://{bucket}/"
-    if not place.startswith(prefix):
+    # a mirror under another name holds the same metadata, which names PMC's own bucket
+    prefix = next((f"s3://{name}/" for name in (bucket, DEFAULT_BUCKET) if place.startswith(f"s3://{name}/")), None)
+    if prefix is None:
         raise OutsideSource(f"{version.name}: {shown[:200]} does not lie in s3://{bucket}")
     key = place.removeprefix(prefix)
     if not key.startswith(f"{version.name}/") or ".." in PurePosixPath(key).parts or key.endswith("/"):
@@ -156,7 +157,7 @@ def listing_from_metadata(content: bytes, version: ArticleVersion, bucket: str) 
     Args:
         content: the metadata file; untrusted.
         version: whose it is.
-        bucket: where its files must lie.
+        bucket: where its files must lie; a mirror's may be said to lie in PMC's own.
 
     Raises:
         UnreadableMetadata: if it is no metadata file, or that of another article.
@@ -192,15 +193,15 @@ def listing_from_metadata(content: bytes, version: ArticleVersion, bucket: str) 
         "title": one_line(metadata.title),
         "citation": one_line(metadata.citation),
     }
+    others: dict[str, Any] = {"is_manuscript": metadata.is_manuscript, "doi": clean_doi(one_line(metadata.doi))}
     return PackageListing(
         article_id=version.article_id,
         name=version.name,
         version=version.version,
         **stated,
         files=tuple(files),
-        digest=package_digest(files, stated, problems),
-        is_manuscript=metadata.is_manuscript,
-        doi=clean_doi(one_line(metadata.doi)),
+        digest=package_digest(files, stated | others, problems),
+        **others,
         problems=tuple(problems),
         license_unknown=reading.license_unknown,
     )

@@ -512,3 +512,17 @@ def test_a_retraction_reaches_the_tables_also_when_no_file_can_be_fetched(
     output = fetch_package(row, cloud, objects, FetchLimits())
     assert [item.error_class for item in output.rejections] == ["FileMissing"] * 2
     assert output.rows[0]["is_retracted"]
+
+
+@pytest.mark.parametrize("fact", [{"doi": "10.1000/other"}, {"is_manuscript": True}, {"license_code": "CC BY-ND"}])
+def test_a_change_of_any_fact_that_rows_are_made_of_is_a_change_of_the_package(fact: dict[str, Any]) -> None:
+    before, after = (
+        listing_from_metadata(json.dumps({**GOOD, **facts}).encode(), VERSION, BUCKET) for facts in ({}, fact)
+    )
+    assert before.digest != after.digest
+
+
+def test_a_mirror_under_another_name_holds_the_same_packages() -> None:
+    """Copied with `aws s3 sync`, it names PMC's own bucket in each URL; what was registered is not registered again."""
+    content = json.dumps(GOOD).encode()
+    assert listing_from_metadata(content, VERSION, "a-mirror") == listing_from_metadata(content, VERSION, BUCKET)
