@@ -28,6 +28,13 @@ from pmo_assets.tables.schemas import empty_table
 OVERLAP: Final = timedelta(days=14)
 """How far a search goes back behind the last one: records appear days after the date that they bear."""
 
+COMPLETE_EVERY: Final = timedelta(days=30)
+"""So often all articles are searched for: what becomes open access, or gets MeSH headings, long after PMC released it
+keeps the date of its release, and a search that goes on from the last one never finds it."""
+
+OUTDATED: Final = timedelta(days=7)
+"""An inventory that is older says nothing about now: PMC makes one a day, unless it has ceased to or changed them."""
+
 MANY_REMOVED: Final = 10
 """So many articles that vanish at once are looked into when they are a large share of all (`SHARE_REMOVED`)."""
 
@@ -86,14 +93,40 @@ class Found:
 def search_from(before: Candidates, query: str, released_from: date | None, today: date) -> date | None:
     """Return the day from which on articles are searched for; None for all.
 
-    It is `OVERLAP` before the last search. All are searched for when the query or the limit is another one, or when
-    the last search lies in the future: then the clock was wrong at that time, and what it missed is not known.
+    It is `OVERLAP` before the last search. All are searched for when the query or the limit is another one, every
+    `COMPLETE_EVERY`, or when the last search lies in the future: then the clock was wrong at that time, and what it
+    missed is not known.
     """
     known = before.searched_on
-    if known is None or before.query != query or known > today or before.searched_from != released_from:
+    if known is None or known > today or is_another_search(before, query, released_from):
+        return released_from
+    if before.complete_on is not None and today - before.complete_on >= COMPLETE_EVERY:
         return released_from
     since = known - OVERLAP
     return max(since, released_from) if released_from is not None else since
+
+
+def is_another_search(before: Candidates, query: str, released_from: date | None) -> bool:
+    """Say whether the articles that are known were found by another query, or within another limit of days."""
+    return before.query != query or before.searched_from != released_from
+
+
+def still_wanted(before: Candidates, numbers: Sequence[int], registered: Iterable[tuple[int, int]]) -> Candidates:
+    """Return what is known without the articles that only another search wanted.
+
+    What batches hold is followed further, and what was retracted or removed is remembered.
+
+    Args:
+        before: what is known, by another query or limit.
+        numbers: what the present search found, of all.
+        registered: (article number, version) of what batches hold.
+    """
+    wanted = pl.Series([*numbers, *(article for article, _ in registered)], dtype=pl.Int64)
+    gone = pl.col("versions").list.eval(~pl.element().struct.field("present")).list.any()
+    remembered = (
+        (pl.col("state") == CandidateState.REMOVED.value) | pl.col("is_retracted").fill_null(value=False) | gone
+    )
+    return replace(before, table=before.table.filter(pl.col("article_id").is_in(wanted.implode()) | remembered))
 
 
 def found_rows(
@@ -195,11 +228,13 @@ def looked_at(candidate: Candidate, cloud: PmcCloud, now: datetime) -> Candidate
         if not versions:
             return with_event(candidate, _gone(candidate), now)
         listing = cloud.best_of(versions)
-    except FileMissing:  # removed between the listing and the reading: the next look will see
-        return replace(candidate, problem="its metadata was removed while it was read")
     except ArticleError as error:
+        # also what was removed between the listing and the reading: the next look will see
+        removed = isinstance(error, FileMissing)
         state = CandidateState.UNUSABLE if candidate.listing is None else candidate.state
-        return replace(candidate, state=state, problem=str(error))
+        return replace(
+            candidate, state=state, problem="its metadata was removed while it was read" if removed else str(error)
+        )
     after = replace(
         candidate,
         state=CandidateState.AVAILABLE,
@@ -245,7 +280,7 @@ def find(
         search: finds article numbers.
         cloud: the bucket.
         query: what is searched for.
-        inventory: the bucket's newest inventory; without one every candidate is looked at.
+        inventory: the bucket's newest inventory; without one, or if it is `OUTDATED`, every candidate is looked at.
         registered: digest by (article number, version) of what batches hold.
         limit: so many articles at most wait to be registered for the first time; further ones are looked at later.
         now: the time, UTC.
@@ -258,16 +293,28 @@ def find(
     notes: list[str] = []
     since = search_from(before, query, released_from, now.date())
     numbers = search.article_numbers(query, since, None, lambda done, total: progress("search", done, total))
+    if since == released_from and is_another_search(before, query, released_from):
+        before = still_wanted(before, numbers, registered)
+    complete_on = now.date() if since == released_from else before.complete_on
     fresh = found_rows(before, numbers, registered, now)
-    known = replace(before.with_rows(fresh), query=query, searched_on=now.date(), searched_from=released_from)
-    if inventory is not None:
+    known = replace(
+        before.with_rows(fresh),
+        query=query,
+        searched_on=now.date(),
+        searched_from=released_from,
+        complete_on=complete_on,
+    )
+    if inventory is not None and now - inventory.made_at < OUTDATED:
         again = suspects(known, inventory)
         with_problem = known.table.filter(pl.col("problem").is_not_null(), pl.col("state").is_in(_READABLE))
         again += with_problem["article_id"].to_list()
     else:
         again = without_inventory(known, now)
         if again:
-            notes.append(f"the bucket has no inventory that can be read: all {len(again)} articles were looked at")
+            reason = "no inventory that can be read"
+            if inventory is not None:
+                reason = f"no inventory that is newer than {inventory.made_at:%Y-%m-%d}"
+            notes.append(f"the bucket has {reason}: all {len(again)} articles were looked at")
     # What is in batches and was not looked at, because the table was deleted, is nothing new that a limit holds back.
     found = known.numbers(CandidateState.FOUND)
     held = pl.Series([article for article, _ in registered], dtype=pl.Int64).unique()

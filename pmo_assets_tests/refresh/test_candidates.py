@@ -11,6 +11,7 @@ import pytest
 from pmo_assets.records.candidates import Candidate, CandidateState, Event, KnownVersion, event_between, with_event
 from pmo_assets.records.packages import PackageFile, PackageListing, PackageProblem
 from pmo_assets.records.stores import StorageError
+from pmo_assets.refresh import candidates as candidates_module
 from pmo_assets.refresh.candidates import (
     CANDIDATES_KEY,
     Candidates,
@@ -116,6 +117,23 @@ def test_candidates_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert isinstance(candidates_of(after.table)[4].event, Event)
     assert (after.query, after.searched_on, after.searched_from) == ("eye", date(2026, 1, 15), date(2020, 1, 1))
     assert after.updated(candidates_of(after.table)).table.equals(after.table), "and can be written again"
+
+
+def test_rows_are_replaced_and_added_wherever_they_lie(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates_module, "_ROWS_AT_ONCE", 3)
+    before = Candidates().updated([candidate(number=number) for number in range(10, 90, 10)])
+    new = (5, 10, 15, 30, 35, 60, 80, 85, 90)
+    after = before.updated([candidate(REMOVED, number=number) for number in new[::-1]])
+    assert list(after.numbers()) == sorted({*range(10, 90, 10), *new})
+    assert sorted(after.numbers(REMOVED)) == list(new)
+
+
+def test_who_asks_for_one_column_is_told_of_another_version_too(tmp_path: Path) -> None:
+    root = DataRoot(str(tmp_path))
+    (tmp_path / "pmc").mkdir()
+    Candidates().table.drop("versions").write_parquet(tmp_path / CANDIDATES_KEY)
+    with pytest.raises(StorageError, match="delete it and run `pmo refresh`"):
+        withdrawn_versions(root)
 
 
 def test_the_same_candidates_give_the_same_bytes(tmp_path: Path) -> None:

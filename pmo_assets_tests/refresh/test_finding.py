@@ -13,8 +13,14 @@ import pytest
 from pmo_assets.records.candidates import CandidateState, KnownVersion
 from pmo_assets.records.packages import SourceError
 from pmo_assets.refresh import finding
-from pmo_assets.refresh.candidates import CANDIDATES_KEY, Candidates, withdrawn_versions, write_candidates
-from pmo_assets.refresh.finding import MANY_REMOVED, OVERLAP, PATIENCE, Inventoried, search_from, suspects
+from pmo_assets.refresh.candidates import (
+    CANDIDATES_KEY,
+    Candidates,
+    candidates_of,
+    withdrawn_versions,
+    write_candidates,
+)
+from pmo_assets.refresh.finding import MANY_REMOVED, OVERLAP, PATIENCE, Inventoried, found_rows, search_from, suspects
 from pmo_assets.sources.pmc_bucket import PmcBucket, PmcOptions
 from pmo_assets.sources.pmc_cloud import PmcCloud
 from pmo_assets.sources.pmc_inventory_files import INVENTORY_SCHEMA
@@ -73,6 +79,41 @@ def test_a_clock_that_was_wrong_loses_nothing(refreshes: Refreshes) -> None:
     assert refreshes.search.asked == [None, None, TODAY - OVERLAP]
 
 
+def test_all_are_searched_for_from_time_to_time(refreshes: Refreshes) -> None:
+    """What becomes open access later keeps the date at which PMC released it."""
+    asked = [refreshes.find(NOW + timedelta(days=day)).since for day in (0, 10, 20, 29, 30, 31)]
+    assert [since is None for since in asked] == [True, False, False, False, True, False]
+
+
+def test_another_search_forgets_what_only_the_last_one_wanted(refreshes: Refreshes) -> None:
+    refreshes.put(*(article(number) for number in range(1, 7)))
+    refreshes.put(article(7, is_retracted=True))
+    refreshes.find(limit=3)
+    refreshes.register(limit=2)
+    refreshes.search.numbers = [1]
+    found = refreshes.find(query="ear")
+    assert list(found.candidates.numbers()) == [1, 5, 6, 7], "batches hold 5 and 6, 7 is retracted"
+    assert refreshes.register() == [[1]]
+
+
+def test_the_same_search_forgets_nothing_that_it_does_not_return_again(refreshes: Refreshes) -> None:
+    refreshes.put(article(1), article(2))
+    refreshes.find(limit=1)
+    refreshes.search.numbers = []
+    assert list(refreshes.find(NOW + timedelta(days=31)).candidates.numbers()) == [1, 2]
+
+
+def test_millions_of_articles_are_found_in_little_time_and_memory(refreshes: Refreshes) -> None:
+    known = refreshes.find().candidates
+    start = time.process_time()
+    rows = found_rows(known, range(1, 2_000_001), {(3, 1): "d", (3, 2): "d"}, NOW)
+    assert time.process_time() - start < 10
+    assert rows.height == 2_000_000
+    assert rows.estimated_size("mb") < 300
+    (held,) = candidates_of(rows.filter(pl.col("article_id") == 3))
+    assert [version.version for version in held.versions] == [1, 2]
+
+
 def test_a_search_that_fails_changes_nothing(refreshes: Refreshes, monkeypatch: pytest.MonkeyPatch) -> None:
     refreshes.put(article(1))
     refreshes.find()
@@ -92,10 +133,10 @@ def test_a_look_that_fails_keeps_the_day_of_the_search_before(refreshes: Refresh
     refreshes.put(article(1))
     refreshes.pmc.faults = Faults(share=1, kinds=("503",))
     with pytest.raises(SourceError):
-        refreshes.find(days(30))
+        refreshes.find(days(20))
     refreshes.pmc.faults = Faults()
     assert refreshes.candidates.searched_on == TODAY
-    assert refreshes.find(days(30)).events == {"new": 1}
+    assert refreshes.find(days(20)).events == {"new": 1}
     assert refreshes.search.asked[-1] == TODAY - OVERLAP
 
 
@@ -196,6 +237,29 @@ def test_without_an_inventory_all_are_looked_at_but_absent_ones_not_for_ever(ref
     assert again.looked_at == (1, 2)
     assert "no inventory that can be read: all 2 articles were looked at" in again.notes[0]
     assert refreshes.find(NOW + PATIENCE + timedelta(days=1)).looked_at == (1,)
+
+
+def test_an_old_inventory_does_not_hide_what_happened_since(refreshes: Refreshes) -> None:
+    refreshes.put(article(1), article(2))
+    refreshes.find()
+    refreshes.inventory(days(0.5))
+    refreshes.pmc.put(article(1, is_retracted=True))
+    assert refreshes.find(days(7)).looked_at == ()
+    found = refreshes.find(days(8))
+    assert found.looked_at == (1, 2)
+    assert found.events == {"retracted": 1}
+    assert "no inventory that is newer than 2026-01-16" in found.notes[0]
+
+
+def test_metadata_that_is_listed_and_never_there_is_said_and_not_new_for_ever(refreshes: Refreshes) -> None:
+    """While something is found and not looked at, the sensor searches again at once."""
+    refreshes.put(article(1))
+    refreshes.pmc.answer("metadata/PMC1.1.json", Answer(b"", status="404 Not Found"))
+    refreshes.find()
+    assert refreshes.state(1) is CandidateState.UNUSABLE
+    refreshes.pmc.answer("metadata/PMC1.1.json", None)
+    refreshes.find()
+    assert refreshes.state(1) is CandidateState.AVAILABLE
 
 
 def test_what_was_removed_and_comes_back_is_restored_without_a_new_batch(refreshes: Refreshes) -> None:
