@@ -103,13 +103,13 @@ class Refreshes:
         return found.state
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def loopback() -> Iterator[LoopbackPmc]:
     with LoopbackPmc() as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bucket(loopback: LoopbackPmc) -> PmcBucket:
     return bucket_of(loopback)
 
