@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -81,15 +80,12 @@ class Place:
                 cwd=self.folder,
             )  # fmt: skip
 
-    def begin_refresh(self) -> subprocess.Popen[bytes]:
-        return self.begin(*command("refresh"), log="refresh.log")
+    def begin_refresh(self, log: str = "refresh.log") -> subprocess.Popen[bytes]:
+        return self.begin(*command("refresh"), log=log)
 
-    def refresh(self) -> float:
-        """Run `pmo refresh` to its end and return its seconds."""
-        began = time.monotonic()
-        process = self.begin_refresh()
-        assert process.wait(DAY_LIMIT) == 0, self.log("refresh.log")
-        return time.monotonic() - began
+    def refresh(self) -> None:
+        """Run `pmo refresh` to its end."""
+        assert self.begin_refresh().wait(DAY_LIMIT) == 0, self.log("refresh.log")
 
     def begin_daemon(self) -> subprocess.Popen[bytes]:
         location = ("-m", "pmo_assets.definitions")
@@ -193,9 +189,3 @@ def where_it_was(place: Place) -> str:
 
 def _is(entry: dg.EventLogEntry, kind: str) -> bool:
     return entry.is_dagster_event and entry.get_dagster_event().event_type_value == kind
-
-
-def printed_error(place: Place, log: str) -> str:
-    """Return the last error that a command printed."""
-    found = re.findall(r"(?m)^error[: ].*(?:\n(?!\n).*)*", place.log(log))
-    return " ".join(found[-1].split()) if found else place.log(log)
