@@ -34,6 +34,9 @@ PAUSE_AFTER_FAILURE: Final = timedelta(hours=1)
 """After a failed search: PMC, or the network, may be down. Also how long Dagster has to start a run again itself."""
 
 
+_JOBS: Final = (FIND_ARTICLES.name, PROCESS_BATCH.name, MAKE_RELEASE.name)
+
+
 def batches_to_begin(instance: dg.DagsterInstance, batches: Sequence[str]) -> list[str]:
     """Return the batches that nobody has processed, and for which no run waits or works.
 
@@ -65,11 +68,20 @@ def _ended(record: dg.RunRecord) -> datetime:
     return datetime.fromtimestamp(record.end_time or record.create_timestamp.timestamp(), UTC)
 
 
-def _dagster_repeats(record: dg.RunRecord, now: datetime) -> bool:
-    """Say whether Dagster is about to start a failed run again itself (`run_retries` in `dagster.yaml`)."""
-    tags = record.dagster_run.tags
-    promised = tags.get("dagster/will_retry") == "true" and "dagster/auto_retry_run_id" not in tags
-    return promised and _is_recent(_ended(record), PAUSE_AFTER_FAILURE, now)
+def started_again(instance: dg.DagsterInstance, now: datetime) -> list[dg.DagsterRun]:
+    """Return the failed runs that Dagster is about to start again itself (`run_retries` in `dagster.yaml`).
+
+    They count as at work: otherwise a release would be made of half a refresh, and a search begin beside it.
+    """
+    recently = dg.RunsFilter(statuses=[dg.DagsterRunStatus.FAILURE], updated_after=now - PAUSE_AFTER_FAILURE)
+    return [
+        record.dagster_run
+        for record in instance.get_run_records(recently)
+        if record.dagster_run.job_name in _JOBS
+        and record.dagster_run.tags.get("dagster/will_retry") == "true"
+        and "dagster/auto_retry_run_id" not in record.dagster_run.tags
+        and _is_recent(_ended(record), PAUSE_AFTER_FAILURE, now)
+    ]
 
 
 def may_be_repeated(runs: Sequence[dg.RunRecord], pause: timedelta, now: datetime) -> bool:
@@ -85,7 +97,6 @@ def may_be_repeated(runs: Sequence[dg.RunRecord], pause: timedelta, now: datetim
         last.dagster_run.status is dg.DagsterRunStatus.FAILURE
         and _requests(runs) < ATTEMPTS
         and not _is_recent(_ended(last), pause, now)
-        and not _dagster_repeats(last, now)
     )
 
 
@@ -167,8 +178,6 @@ def next_search(instance: dg.DagsterInstance, data_root: DataRoot, hours: float,
     ended = _ended(last)
     if ended > now:
         return now
-    if _dagster_repeats(last, now):
-        return ended + PAUSE_AFTER_FAILURE
     if last.dagster_run.status is not dg.DagsterRunStatus.SUCCESS:
         return ended + min(PAUSE_AFTER_FAILURE, timedelta(hours=hours))
     if not read_candidates(data_root).numbers(CandidateState.FOUND).is_empty():
@@ -204,9 +213,7 @@ def new_articles(
     pause = timedelta(hours=hours)
     if fresh := batches_to_begin(instance, batches):
         return _processing(instance, fresh, {key: key for key in fresh})
-    working = [
-        run for job in (FIND_ARTICLES, PROCESS_BATCH, MAKE_RELEASE) for run in unfinished_runs(instance, job.name)
-    ]
+    working = [run for job in _JOBS for run in unfinished_runs(instance, job)] + started_again(instance, now)
     if working:
         return dg.SkipReason(f"{len(working)} runs are waiting or at work: {working[0].job_name} …")
     if again := batches_to_repeat(instance, batches, pause, now):

@@ -16,7 +16,14 @@ from pmo_assets.definitions import build_defs
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.schedules import release_of_the_week
-from pmo_assets.defs.sensors import batches_to_repeat, new_articles, next_search, registered_batches, release_request
+from pmo_assets.defs.sensors import (
+    batches_to_repeat,
+    new_articles,
+    next_search,
+    registered_batches,
+    release_request,
+    started_again,
+)
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
 from pmo_assets.refresh.candidates import Candidates, write_candidates
 from pmo_assets.refresh.lock import sole_refresh
@@ -142,13 +149,6 @@ def test_a_search_that_failed_is_repeated_after_an_hour(room: Room) -> None:
     assert next_search(room.instance, room.data_root, 0.5, now) - now <= HOUR / 2
 
 
-def test_a_search_that_dagster_starts_again_is_not_requested_as_well(room: Room) -> None:
-    room.fail(only(room.tick()[0], "find_articles"), **{"dagster/will_retry": "true"})
-    soon = datetime.now(UTC) + timedelta(minutes=10)
-    assert next_search(room.instance, room.data_root, 1e-6, soon) > soon
-    assert next_search(room.instance, room.data_root, 1e-6, soon + HOUR) < soon + HOUR
-
-
 def test_a_search_that_lies_in_the_future_does_not_count(room: Room) -> None:
     """A clock that was wrong, or is wrong now, must not stop the refresh for years."""
     room.succeed(only(room.tick()[0], "find_articles"))
@@ -200,17 +200,28 @@ def test_a_batch_that_fails_is_tried_three_times(room: Room) -> None:
     assert soon.tick(registered_batches)[0] == []
 
 
-def test_what_dagster_starts_again_is_not_requested_as_well(room: Room) -> None:
-    (key,) = room.register(1)
-    first = room.fail(only(room.tick()[0], "process_batch"), **{"dagster/will_retry": "true"})
-    later = datetime.now(UTC) + timedelta(minutes=10)
-    pause = timedelta(minutes=1)
-    assert batches_to_repeat(room.instance, [key], pause, later) == {}
-    assert batches_to_repeat(room.instance, [key], pause, later + HOUR) == {key: 1}, "Dagster has not done it"
+@pytest.mark.parametrize("job", ["find_articles", "process_batch", "make_release"])
+def test_what_dagster_starts_again_itself_is_waited_for(room: Room, job: str) -> None:
+    """Otherwise the sensor would request it as well, or make a release of half a refresh."""
+    soon = room.with_options(refresh_hours=1e-6)
+    run = room.fail(dg.RunRequest(job_name=job), **{"dagster/will_retry": "true"})
+    assert "1 runs are waiting or at work" in soon.tick()[1]
 
+    now = datetime.now(UTC)
+    assert started_again(room.instance, now + HOUR / 2)
+    assert started_again(room.instance, now + 2 * HOUR) == [], "Dagster has not done it: the sensor goes on"
+    room.instance.add_run_tags(run.run_id, {"dagster/auto_retry_run_id": "another"})
+    assert started_again(room.instance, now + HOUR / 2) == []
+    only(soon.tick()[0], "find_articles")
+
+
+def test_runs_that_dagster_started_again_belong_to_one_request(room: Room) -> None:
+    (key,) = room.register(1)
+    first = room.fail(only(room.tick()[0], "process_batch"))
     again = dg.RunRequest(job_name="process_batch", partition_key=key)
-    room.fail(again, **{"dagster/parent_run_id": first.run_id, "dagster/will_retry": "false"})
-    assert batches_to_repeat(room.instance, [key], pause, later) == {key: 1}, "it belongs to the first request"
+    for _ in range(2):
+        room.fail(again, **{"dagster/parent_run_id": first.run_id})
+    assert batches_to_repeat(room.instance, [key], HOUR, datetime.now(UTC) + 2 * HOUR) == {key: 1}
 
 
 def test_a_failure_in_the_future_does_not_hold_a_batch_up(room: Room) -> None:
