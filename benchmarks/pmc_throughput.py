@@ -1,6 +1,6 @@
 """Measure how fast articles are fetched from PubMed Central's bucket, and whether the memory that takes stays the same.
 
-    python benchmarks/pmc_throughput.py [--parts fetch memory find] [--servers moto nginx] [--articles 40] [--runs 5]
+    python benchmarks/pmc_throughput.py [--parts fetch memory find] [--servers moto nginx line] [--runs 5]
 
 * fetch: the step that makes `article_packages`, with `PmcCloud` and an object store, against a bare boto3 loop with the
   same concurrency that gets the same files and writes them; by turns, with an empty folder each. The median of the
@@ -8,9 +8,10 @@
 * memory: 5,000 small articles in batches of 200 through the same step in one process: resident memory after each batch.
 * find: what a refresh does with 5,000 articles of which nothing is known, and then with nothing new.
 
-Servers are processes of their own on loopback. `moto` is the S3 server of the tests, which itself takes most of the
-time; `nginx` (if it is installed: Debian's `nginx-light`) sends files as fast as they are read, so that what the client
-does shows. Files have the sizes of real articles: PDF 1 to 5 MB, XML 100 kB, 8 JPEGs of 50 to 200 kB, random bytes.
+Servers are processes of their own on loopback. `moto` is the S3 server of the tests; `nginx` (Debian's `nginx-light`)
+sends files as fast as they are read, so that what the client does shows; `line` is nginx with 8 MB a second for each
+connection, as a good network has it. Files have the sizes of real articles: PDF 1 to 5 MB, XML 100 kB, 8 JPEGs of 50 to
+200 kB, random bytes. TMPDIR names the disk.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
+import functools
 import gc
 import multiprocessing
 import os
@@ -139,14 +141,14 @@ events {{ worker_connections 256; }}
 http {{
   access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000;
   {temporary}
-  server {{ listen 127.0.0.1:{port}; root {folder}/bucket; }}
+  server {{ listen 127.0.0.1:{port}; root {folder}/bucket; limit_rate {rate}; }}
 }}
 """
 
 
 @contextlib.contextmanager
-def nginx(numbers: Sequence[int], small: bool) -> Iterator[Served]:
-    """Serve articles by nginx: a bucket whose objects are got by path is a folder of files."""
+def nginx(numbers: Sequence[int], small: bool, rate: str = "0") -> Iterator[Served]:
+    """Serve articles by nginx, each connection at `rate`: a bucket whose objects are got by path is a folder."""
     program = shutil.which("nginx") or "/usr/sbin/nginx"
     with tempfile.TemporaryDirectory() as name, socket.socket() as free:
         folder = Path(name)
@@ -162,7 +164,8 @@ def nginx(numbers: Sequence[int], small: bool) -> Iterator[Served]:
         temporary = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
         user = "user root;" if os.geteuid() == 0 else ""
         configuration = folder / "nginx.conf"
-        configuration.write_text(NGINX.format(folder=folder, port=port, temporary=temporary, user=user))
+        values = {"folder": folder, "port": port, "temporary": temporary, "user": user, "rate": rate}
+        configuration.write_text(NGINX.format(**values))
         process = subprocess.Popen([program, "-e", f"{folder}/errors", "-p", name, "-c", str(configuration)])
         try:
             for _ in range(100):
@@ -176,7 +179,11 @@ def nginx(numbers: Sequence[int], small: bool) -> Iterator[Served]:
             process.wait()
 
 
-SERVERS: dict[str, Callable[[Sequence[int], bool], Any]] = {"moto": moto, "nginx": nginx}
+SERVERS: dict[str, Callable[[Sequence[int], bool], Any]] = {
+    "moto": moto,
+    "nginx": nginx,
+    "line": functools.partial(nginx, rate="8m"),
+}
 
 
 # what is measured
@@ -199,7 +206,7 @@ def fetched(rows: Sequence[Row], endpoint: str, concurrency: int, folder: Path) 
 def bare(rows: Sequence[Row], endpoint: str, concurrency: int, folder: Path) -> None:
     """Get the same files with nothing but boto3."""
     config = Config(signature_version=UNSIGNED, max_pool_connections=concurrency, s3={"addressing_style": "path"})
-    client = boto3.session.Session().client("s3", endpoint_url=endpoint, region_name="us-east-1", config=config)
+    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", config=config)
     keys = [file["path"] for row in rows for file in row["files"]]
 
     def got(key: str) -> None:
@@ -334,7 +341,7 @@ def main() -> None:
         for server in options.servers:
             compare(server, options.articles, options.concurrency, options.runs)
     if "memory" in options.parts:
-        memory(options.servers[-1], options.many, options.concurrency)
+        memory("nginx" if "nginx" in options.servers else options.servers[0], options.many, options.concurrency)
     if "find" in options.parts:
         find_twice(options.many, options.concurrency)
 

@@ -107,6 +107,16 @@ def _is_transient(error: BaseException) -> bool:
     return isinstance(error, BotoCoreError | ConnectionFault | OSError | _Incomplete) and not is_machine_error(error)
 
 
+@functools.lru_cache(maxsize=1)
+def _session() -> tuple[boto3.session.Session, threading.Lock]:
+    """Return the session of this process, and what threads hold while they make a client of it.
+
+    It keeps AWS's descriptions of its services: read again for each batch they take a third of a second, and leave the
+    process's memory in pieces.
+    """
+    return boto3.session.Session(), threading.Lock()
+
+
 class PmcBucket:
     """A connection to the bucket; threads may share it."""
 
@@ -116,27 +126,25 @@ class PmcBucket:
         self._slots = threading.BoundedSemaphore(max(options.concurrency, 1))
         self._stopped = threading.Event()
         contact = f" (mailto:{options.contact})" if options.contact else ""
-        self._client = boto3.session.Session().client(
-            "s3",
-            region_name="us-east-1",
-            endpoint_url=options.endpoint,
-            config=Config(
-                # AWS_ENDPOINT_URL is where the data root is, perhaps, and not where PMC is
-                ignore_configured_endpoint_urls=True,
-                signature_version=UNSIGNED,
-                connect_timeout=15,
-                read_timeout=options.read_timeout,
-                max_pool_connections=max(options.concurrency, 1),
-                # one attempt: bodies that break off are none of botocore's retries, so that all are made here
-                retries={"mode": "standard", "total_max_attempts": 1},
-                s3={"addressing_style": "path" if options.endpoint else "auto"},
-                # What a request costs in Python counts, by the hundred thousand. A name of our own is not made anew
-                # for each request as `user_agent_extra` is; parameters are ours; files are checked by their MD5.
-                user_agent=f"pmo-assets/{__version__}{contact} boto3/{boto3.__version__}",
-                parameter_validation=False,
-                response_checksum_validation="when_required",
-            ),
+        config = Config(
+            # AWS_ENDPOINT_URL is where the data root is, perhaps, and not where PMC is
+            ignore_configured_endpoint_urls=True,
+            signature_version=UNSIGNED,
+            connect_timeout=15,
+            read_timeout=options.read_timeout,
+            max_pool_connections=max(options.concurrency, 1),
+            # one attempt: bodies that break off are none of botocore's retries, so that all are made here
+            retries={"mode": "standard", "total_max_attempts": 1},
+            s3={"addressing_style": "path" if options.endpoint else "auto"},
+            # What a request costs in Python counts, by the hundred thousand. A name of our own is not made anew
+            # for each request as `user_agent_extra` is; parameters are ours; files are checked by their MD5.
+            user_agent=f"pmo-assets/{__version__}{contact} boto3/{boto3.__version__}",
+            parameter_validation=False,
+            response_checksum_validation="when_required",
         )
+        session, making = _session()
+        with making:
+            self._client = session.client("s3", region_name="us-east-1", endpoint_url=options.endpoint, config=config)
         self._retry = Retrying(
             retry=retry_if_exception(_is_transient),
             stop=stop_after_attempt(ATTEMPTS) | stop_when_event_set(self._stopped),
