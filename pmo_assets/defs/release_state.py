@@ -6,7 +6,7 @@ import hashlib
 
 import dagster as dg
 
-from pmo_assets.refresh.candidates import withdrawn_versions
+from pmo_assets.refresh.candidates import known_of_pmc
 from pmo_assets.storage.data_root import DataRoot
 
 WITHDRAWN = "withdrawn"
@@ -17,9 +17,12 @@ RELEASE_TAG = "pmo/release"
 
 
 def withdrawn_digest(data_root: DataRoot) -> str:
-    """Return a short hash of the article versions that PMC no longer holds."""
-    gone = ",".join(f"{article}.{version}" for article, version in sorted(withdrawn_versions(data_root)))
-    return hashlib.sha256(gone.encode()).hexdigest()[:12]
+    """Return a short hash of what PMC says about articles: versions that are gone or do not count, retractions."""
+    known = known_of_pmc(data_root)
+    words = [f"{article}.{version}" for article, version in sorted(known.withdrawn)]
+    words += [f"passed over {article}.{version}" for article, version in sorted(known.passed_over)]
+    words += [f"retracted {article}" for article in sorted(known.retracted)]
+    return hashlib.sha256(",".join(words).encode()).hexdigest()[:12]
 
 
 def _newest(instance: dg.DagsterInstance, asset: str) -> dg.EventLogRecord | None:

@@ -71,10 +71,6 @@ class Candidate:
     event_at: datetime | None = None
     problem: str | None = None
 
-    def withdrawn_versions(self) -> set[int]:
-        """Return the numbers of the versions that the bucket no longer holds."""
-        return {item.version for item in self.versions if not item.present}
-
 
 def event_between(before: Candidate, after: Candidate) -> Event | None:
     """Return what happened to a candidate between two looks at it; None if nothing did.

@@ -172,11 +172,31 @@ def write_candidates(data_root: DataRoot, candidates: Candidates) -> None:
     data_root.write(CANDIDATES_KEY, parquet_bytes(candidates.table, metadata={_STATE: json.dumps(state)}))
 
 
-def withdrawn_versions(data_root: DataRoot) -> frozenset[tuple[int, int]]:
-    """Return (article number, version) of what PMC's bucket held once and no longer does."""
-    seen, _ = _read(data_root, ["article_id", "versions"])
-    gone = seen.explode("versions", empty_as_null=False).unnest("versions").filter(~pl.col("present"))
-    return frozenset(gone.select("article_id", "version").iter_rows())
+@dataclass(frozen=True)
+class KnownOfPmc:
+    """What a release must know of PMC that its batches may not know yet, or not any more.
+
+    Attributes:
+        withdrawn: (article number, version) of what the bucket held once and no longer does.
+        passed_over: of what it holds, but does not count although its number is higher than that of what does.
+        retracted: numbers of retracted articles.
+    """
+
+    withdrawn: frozenset[tuple[int, int]]
+    passed_over: frozenset[tuple[int, int]]
+    retracted: frozenset[int]
+
+
+def known_of_pmc(data_root: DataRoot) -> KnownOfPmc:
+    """Return what the candidates say about articles that batches may hold; nothing before the first refresh."""
+    table, _ = _read(data_root, ["article_id", "version", "is_retracted", "versions"])
+    seen = table.rename({"version": "counts"}).explode("versions", empty_as_null=False).unnest("versions")
+    key = ["article_id", "version"]
+    return KnownOfPmc(
+        withdrawn=frozenset(seen.filter(~pl.col("present")).select(key).iter_rows()),
+        passed_over=frozenset(seen.filter("present", pl.col("version") > pl.col("counts")).select(key).iter_rows()),
+        retracted=frozenset(table.filter("is_retracted")["article_id"]),
+    )
 
 
 def waiting(candidates: Candidates, registered: Mapping[tuple[int, int], str]) -> pl.DataFrame:

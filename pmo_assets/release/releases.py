@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 import pyarrow as pa
@@ -21,7 +21,7 @@ from pmo_assets.pipeline.dataset.card import LICENSE_FILE, ReleaseFacts, dataset
 from pmo_assets.pipeline.dataset.identity import ArticlePackage, Duplicate, duplicates
 from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns
 from pmo_assets.records.stores import StorageError
-from pmo_assets.refresh.candidates import read_candidates, withdrawn_versions
+from pmo_assets.refresh.candidates import known_of_pmc, read_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import content_digest
 from pmo_assets.storage.parquet import parquet_bytes, stream_release
@@ -65,11 +65,14 @@ class Selection:
             from it, in order.
         duplicates: packages that are not published because another one is the same article.
         batches: batch of every package in `duplicates`, by its number.
+        retracted: name of the package by the number of every article that PMC says is retracted, and its batch does
+            not: its rows are left out.
     """
 
     current: dict[str, list[int]]
     duplicates: tuple[Duplicate, ...] = ()
     batches: Mapping[int, str] = field(default_factory=dict)
+    retracted: Mapping[int, str] = field(default_factory=dict)
 
     def listing(self) -> pl.DataFrame:
         """Return the duplicates as a table (`Duplicates`)."""
@@ -95,20 +98,22 @@ def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str
 
     A batch is finished when it has a table of the asset `finished`. A published version counts before an author
     manuscript, then the highest, of one version a retracted package, then the latest batch; only the same package,
-    registered again, takes its retraction back. A version that PMC no longer holds does not count.
+    registered again, takes its retraction back. A version that PMC no longer holds does not count, and one that it
+    passes over for a lower one only as long as no batch has that.
     """
     batches = tables.batches(finished)
-    withdrawn = withdrawn_versions(tables.data_root)
-    latest: dict[int, dict[tuple[int, str], tuple[bool, int, bool, int]]] = {}
+    at_pmc = known_of_pmc(tables.data_root)
+    latest: dict[int, dict[tuple[int, str], tuple[bool, bool, int, bool, int]]] = {}
     for place, batch in enumerate(batches):
         packages = tables.read("article_packages", batch).select(
             "article_id", "version", "name", "is_manuscript", "is_retracted"
         )
         for article_id, version, name, manuscript, retracted in packages.iter_rows():
-            if (article_id, version) not in withdrawn:
-                preference = (not manuscript, version, retracted, place)
+            if (article_id, version) not in at_pmc.withdrawn:
+                counts = (article_id, version) not in at_pmc.passed_over
+                preference = (counts, not manuscript, version, retracted, place)
                 latest.setdefault(article_id, {})[version, name] = preference
-    owners = {article_id: max(packages.values())[3] for article_id, packages in latest.items()}
+    owners = {article_id: max(packages.values())[-1] for article_id, packages in latest.items()}
     return {
         batch: sorted(article_id for article_id, owner in owners.items() if owner == place)
         for place, batch in enumerate(batches)
@@ -146,18 +151,27 @@ def _packages(tables: Tables, batch: str, place: int, articles: Sequence[int]) -
 
 
 def select_articles(tables: Tables) -> Selection:
-    """Return what a release takes: the newest version of each package, and of each article one package."""
+    """Return what a release takes: the newest version of each package, and of each article one package.
+
+    What PMC says is retracted is out, also when the batch that says so is not processed yet or has failed, or an older
+    copy of the article was registered after it.
+    """
     newest = current_articles(tables)
     packages = [
         package
         for place, (batch, articles) in enumerate(newest.items())
         for package in _packages(tables, batch, place, articles)
     ]
+    at_pmc = known_of_pmc(tables.data_root).retracted
+    retracted = {item.article_id: item.name for item in packages if item.article_id in at_pmc and not item.is_retracted}
+    packages = [replace(item, is_retracted=item.is_retracted or item.article_id in retracted) for item in packages]
     found = duplicates(packages)
     names = list(newest)
     batches = {item.package.article_id: names[item.package.batch] for item in found}
-    current = {batch: [number for number in articles if number not in batches] for batch, articles in newest.items()}
-    return Selection(current, tuple(found), batches)
+    retracted = {number: name for number, name in retracted.items() if number not in batches}
+    out = {*batches, *retracted}
+    current = {batch: [number for number in articles if number not in out] for batch, articles in newest.items()}
+    return Selection(current, tuple(found), batches, retracted)
 
 
 def current_rows(tables: Tables, batch: str, articles: Sequence[int]) -> pl.DataFrame:

@@ -58,6 +58,7 @@ def left_out(tables: Tables, selection: Selection) -> list[tuple[int, str, str]]
     for batch, articles in selection.current.items():
         retracted = tables.read("articles", batch).filter("is_retracted", pl.col("article_id").is_in(list(articles)))
         out += [(number, name, RETRACTED) for number, name in retracted.select("article_id", "name").iter_rows()]
+    out += [(number, name, RETRACTED) for number, name in selection.retracted.items()]
     out += [
         (item.package.article_id, item.package.name, RETRACTED)
         for item in selection.duplicates

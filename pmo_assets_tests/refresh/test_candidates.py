@@ -16,9 +16,9 @@ from pmo_assets.refresh.candidates import (
     CANDIDATES_KEY,
     Candidates,
     candidates_of,
+    known_of_pmc,
     read_candidates,
     waiting,
-    withdrawn_versions,
     write_candidates,
 )
 from pmo_assets.storage.data_root import DataRoot
@@ -133,7 +133,7 @@ def test_who_asks_for_one_column_is_told_of_another_version_too(tmp_path: Path) 
     (tmp_path / "pmc").mkdir()
     Candidates().table.drop("versions").write_parquet(tmp_path / CANDIDATES_KEY)
     with pytest.raises(StorageError, match="delete it and run `pmo refresh`"):
-        withdrawn_versions(root)
+        known_of_pmc(root)
 
 
 def test_the_same_candidates_give_the_same_bytes(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_the_same_candidates_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_nothing_is_known_before_the_first_refresh(tmp_path: Path) -> None:
     assert read_candidates(DataRoot(str(tmp_path))).table.is_empty()
-    assert withdrawn_versions(DataRoot(str(tmp_path))) == frozenset()
+    assert known_of_pmc(DataRoot(str(tmp_path))).withdrawn == frozenset()
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"<html></html>"])
@@ -169,7 +169,7 @@ def test_a_table_of_another_version_says_what_to_do(tmp_path: Path) -> None:
 def test_withdrawn_is_every_version_that_was_seen_and_is_gone(tmp_path: Path) -> None:
     root = DataRoot(str(tmp_path))
     write_candidates(root, Candidates().updated(EVERYTHING))
-    assert withdrawn_versions(root) == {(4, 1), (5, 1)}
+    assert known_of_pmc(root).withdrawn == {(4, 1), (5, 1)}
 
 
 # what waits to be registered

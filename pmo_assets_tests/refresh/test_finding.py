@@ -17,7 +17,7 @@ from pmo_assets.refresh.candidates import (
     CANDIDATES_KEY,
     Candidates,
     candidates_of,
-    withdrawn_versions,
+    known_of_pmc,
     write_candidates,
 )
 from pmo_assets.refresh.finding import MANY_REMOVED, OVERLAP, PATIENCE, Inventoried, found_rows, search_from, suspects
@@ -215,7 +215,7 @@ def test_changes_retractions_new_versions_and_removals_are_seen_by_the_inventory
     found = refreshes.find(days(1))
     assert found.events == {"changed": 1, "retracted": 1, "superseded": 1, "removed": 1}
     assert found.looked_at == (1, 2, 3, 4, 5)
-    assert withdrawn_versions(refreshes.root) == {(5, 1)}
+    assert known_of_pmc(refreshes.root).withdrawn == {(5, 1)}
 
 
 def test_an_article_that_pmc_does_not_hold_yet_is_taken_when_it_appears(refreshes: Refreshes) -> None:
@@ -268,10 +268,10 @@ def test_what_was_removed_and_comes_back_is_restored_without_a_new_batch(refresh
     assert refreshes.register() == [[1]]
     refreshes.pmc.delete(1)
     assert refreshes.find(days(1)).events == {"removed": 1}
-    assert withdrawn_versions(refreshes.root) == {(1, 1)}
+    assert known_of_pmc(refreshes.root).withdrawn == {(1, 1)}
     refreshes.put(article(1))
     assert refreshes.find(days(2)).events == {"restored": 1}
-    assert withdrawn_versions(refreshes.root) == frozenset()
+    assert known_of_pmc(refreshes.root).withdrawn == frozenset()
     assert refreshes.register() == []
 
 
@@ -285,7 +285,7 @@ def test_when_the_highest_version_goes_the_one_below_counts_again_without_a_new_
     refreshes.pmc.delete(1, 2)
     assert refreshes.find(days(2)).events == {"superseded": 1}
     assert refreshes.register() == []
-    assert withdrawn_versions(refreshes.root) == {(1, 2)}
+    assert known_of_pmc(refreshes.root).withdrawn == {(1, 2)}
 
 
 def test_a_manuscript_gives_way_to_the_published_version(refreshes: Refreshes) -> None:
@@ -333,7 +333,7 @@ def test_an_inventory_that_lists_far_fewer_articles_removes_nothing(refreshes: R
     found = refreshes.find(days(1))
     assert len(found.looked_at) == 29, "each is looked up in the bucket itself"
     assert found.events == {}
-    assert withdrawn_versions(refreshes.root) == frozenset()
+    assert known_of_pmc(refreshes.root).withdrawn == frozenset()
 
 
 def test_a_page_of_a_proxy_removes_nothing(refreshes: Refreshes) -> None:
@@ -354,10 +354,10 @@ def test_a_bucket_that_is_suddenly_empty_is_not_believed(refreshes: Refreshes) -
         refreshes.pmc.delete(number)
     with pytest.raises(SourceError, match=r"19 of 19 articles .* are no longer there: see that PMO_PMC_BUCKET"):
         refreshes.find(days(1))
-    assert withdrawn_versions(refreshes.root) == frozenset()
+    assert known_of_pmc(refreshes.root).withdrawn == frozenset()
     refreshes.root.delete(CANDIDATES_KEY)
     assert refreshes.find(days(1)).events == {"removed": 19}, "as the message says, whoever insists is believed"
-    assert withdrawn_versions(refreshes.root) == {(number, 1) for number in numbers}
+    assert known_of_pmc(refreshes.root).withdrawn == {(number, 1) for number in numbers}
 
 
 def test_some_removals_are_believed(refreshes: Refreshes) -> None:
@@ -470,7 +470,7 @@ def test_what_is_in_batches_is_followed_again_at_once_and_not_registered_twice(r
     found = refreshes.find(days(1), limit=1)
     assert found.looked_at == (1, 2, 3, 4, 5, 6, 9), "the limit is for new ones"
     assert (refreshes.state(1), refreshes.state(2)) == (AVAILABLE, REMOVED)
-    assert withdrawn_versions(refreshes.root) == {(2, 1)}
+    assert known_of_pmc(refreshes.root).withdrawn == {(2, 1)}
     assert refreshes.register(limit=1) == [[1, 9]]
 
 
@@ -484,7 +484,7 @@ def test_a_version_of_a_batch_that_went_meanwhile_does_not_count(refreshes: Refr
     refreshes.root.delete(CANDIDATES_KEY)
     refreshes.pmc.delete(1, 2)
     refreshes.find(days(2))
-    assert withdrawn_versions(refreshes.root) == {(1, 2)}
+    assert known_of_pmc(refreshes.root).withdrawn == {(1, 2)}
     assert refreshes.register() == []
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
+from pmo_assets.records.packages import PackageListing
 from pmo_assets.refresh.candidates import Candidates, write_candidates
 from pmo_assets.release.releases import RELEASE_KEY, current_articles, select_articles
 from pmo_assets.release.retractions import (
@@ -75,6 +76,49 @@ def test_a_retracted_article_leaves_and_its_rows_are_noted(tables: Tables) -> No
     finish(tables, "0002-b", {1: {"is_retracted": True}})
     assert rows(released(tables, day(2))) == [(1, RETRACTED, day(2), None, ["p_1_f1_0", "p_1_f1_1"])]
     assert set(released_panels(tables.data_root)) == {2}
+
+
+def at_pmc(tables: Tables, number: int, version: int, *others: int, retracted: bool = False) -> None:
+    """Let PMC hold versions of an article, of which one counts."""
+    listing = PackageListing(number, f"PMC{number}.{version}", version, "CC BY", retracted, None, None, (), "d")
+    versions = tuple(KnownVersion(each, "e", NOW) for each in sorted((version, *others)))
+    known = Candidate(number, CandidateState.AVAILABLE, NOW, versions=versions, listing=listing)
+    write_candidates(tables.data_root, Candidates().updated([known]))
+
+
+def test_a_retraction_does_not_wait_for_the_batch_that_says_so(tables: Tables) -> None:
+    finish(tables, "0001-a", {1: {}, 2: {}})
+    released(tables, day(1))
+    at_pmc(tables, 1, 1, retracted=True)
+    assert rows(released(tables, day(2))) == [(1, RETRACTED, day(2), None, ["p_1_f1_0"])]
+    assert set(released_panels(tables.data_root)) == {2}
+    finish(tables, "0002-b", {1: {"is_retracted": True}})
+    assert rows(released(tables, day(3))) == [(1, RETRACTED, day(2), None, ["p_1_f1_0"])]
+
+
+def test_an_old_copy_that_is_registered_later_does_not_bring_a_retracted_article_back(tables: Tables) -> None:
+    finish(tables, "0001-a", {1: {"name": "PMC1.1"}})
+    finish(tables, "0002-b", {1: {"name": "PMC1.1", "is_retracted": True}})
+    at_pmc(tables, 1, 1, retracted=True)
+    finish(tables, "0003-folder", {1: {"name": "PMC1.1"}})
+    assert rows(released(tables, day(1))) == [(1, RETRACTED, day(1), None, [])]
+    assert released_panels(tables.data_root) == {}
+
+
+def test_a_copy_under_another_name_goes_with_what_pmc_retracts(tables: Tables) -> None:
+    finish(tables, "0001-a", {1: {"doi": "10.1/x"}, LOCAL + 1: {"doi": "10.1/x"}})
+    at_pmc(tables, 1, 1, retracted=True)
+    noted = released(tables, day(1))
+    assert noted.select("article_id", "reason").rows() == [(1, RETRACTED), (LOCAL + 1, RETRACTED)]
+    assert released_panels(tables.data_root) == {}
+
+
+def test_a_version_that_turns_out_to_be_the_manuscript_gives_way_to_the_published_one(tables: Tables) -> None:
+    finish(tables, "0001-a", {1: {"version": 2}})
+    at_pmc(tables, 1, 1, 2)
+    assert current_articles(tables) == {"0001-a": [1]}, "as long as no batch has the published one"
+    finish(tables, "0002-b", {1: {"version": 1}})
+    assert current_articles(tables) == {"0001-a": [], "0002-b": [1]}
 
 
 def test_a_removed_article_leaves_without_a_new_batch(tables: Tables) -> None:
