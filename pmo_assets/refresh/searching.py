@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
+from typing import Final
 
 from pmo_assets.pipeline.articles.relevance import entrez_query, load_specialty
 from pmo_assets.records.stores import ObjectStore, SystemicError
@@ -68,7 +70,7 @@ def search_pmc(
     """
     cloud = PmcCloud(PmcBucket(pmc_options(settings)), objects)
     with newest_inventory(data_root) as inventory, EntrezSearch(entrez_options(settings)) as search:
-        return find(
+        found = find(
             before,
             search,
             cloud,
@@ -80,6 +82,18 @@ def search_pmc(
             released_from=settings.refresh_from,
             progress=progress,
         )
+        return replace(found, notes=(*found.notes, *_narrower(search.warnings)))
+
+
+def _narrower(warnings: Sequence[str]) -> tuple[str, ...]:
+    """Return the note that the query is narrower than it reads, if Entrez said so."""
+    if not warnings:
+        return ()
+    more = f" … and {len(warnings) - _WARNINGS_SHOWN} more" if len(warnings) > _WARNINGS_SHOWN else ""
+    return (f"the search is narrower than the specialty reads: {'; '.join(warnings[:_WARNINGS_SHOWN])}{more}",)
+
+
+_WARNINGS_SHOWN: Final = 10
 
 
 def released_between(settings: Settings, first: date | None, last: date | None) -> list[int]:

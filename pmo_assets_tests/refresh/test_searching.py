@@ -74,3 +74,17 @@ def test_a_search_finds_looks_and_says_so(refreshes: Refreshes, sample_folder: P
     assert set(found.candidates.numbers()) < {item.number for item in samples}
     assert told[-1] == ("look", found.searched, found.searched)
     assert not (tmp_path / "root").exists(), "what is known is written by who asked"
+
+
+def test_terms_that_pmc_does_not_know_are_said(refreshes: Refreshes) -> None:
+    unknown = [f"retinae {number}" for number in range(12)]
+    refreshes.pmc.search.not_found = tuple(unknown)
+    try:
+        found = search_pmc(
+            settings(refreshes.pmc, entrez_email="a@b.org"), refreshes.root, Candidates(), {}, None, lambda *_: None
+        )
+    finally:
+        refreshes.pmc.search.not_found = ()
+    (note,) = (note for note in found.notes if "narrower" in note)
+    assert "not in PMC: retinae 0; not in PMC: retinae 1" in note
+    assert note.endswith("… and 2 more")
