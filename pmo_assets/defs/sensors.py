@@ -16,8 +16,7 @@ from pmo_assets.defs.jobs import FIND_ARTICLES, MAKE_RELEASE, PROCESS_BATCH
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.release_state import RELEASE_TAG, release_is_due, release_state
 from pmo_assets.defs.runner import close_dead_runs, unfinished_runs
-from pmo_assets.records.candidates import CandidateState
-from pmo_assets.refresh.candidates import read_candidates
+from pmo_assets.refresh.candidates import has_backlog
 from pmo_assets.refresh.lock import refresh_at_work
 from pmo_assets.refresh.searching import NO_EMAIL
 from pmo_assets.settings import Settings
@@ -180,7 +179,7 @@ def next_search(instance: dg.DagsterInstance, data_root: DataRoot, hours: float,
         return now
     if last.dagster_run.status is not dg.DagsterRunStatus.SUCCESS:
         return ended + min(PAUSE_AFTER_FAILURE, timedelta(hours=hours))
-    if not read_candidates(data_root).numbers(CandidateState.FOUND).is_empty():
+    if has_backlog(data_root):
         return now
     return ended + timedelta(hours=hours)
 

@@ -161,6 +161,12 @@ def _read(data_root: DataRoot, columns: list[str]) -> tuple[pl.DataFrame, bytes 
     return table, stated
 
 
+def has_backlog(data_root: DataRoot) -> bool:
+    """Say whether a search found articles that nobody has looked at yet."""
+    table, _ = _read(data_root, ["state"])
+    return (table["state"] == CandidateState.FOUND.value).any()
+
+
 def write_candidates(data_root: DataRoot, candidates: Candidates) -> None:
     """Replace the table, with how far the search has come, whole or not at all."""
     state = {
