@@ -45,12 +45,16 @@ def write_text(path: Path, text: str) -> None:
         raise CommandError(f"cannot write {path}: {error}") from error
 
 
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Return how many things there are in words, e.g. "1 batch", "2,000 articles"."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def say_list(title: str, noun: str, lines: Sequence[str], shown: int = 20) -> None:
     """Print how many things there are and the first of them, on standard error; nothing when there is none."""
     if not lines:
         return
-    count = f"{len(lines)} {noun}{'' if len(lines) == 1 else 's'}"
-    messages.print(f"[yellow]{title}[/] {count}:", highlight=False)
+    messages.print(f"[yellow]{title}[/] {counted(len(lines), noun)}:", highlight=False)
     for line in lines[:shown]:
         messages.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
     if len(lines) > shown:

@@ -24,7 +24,9 @@ def pmc_number(text: str) -> int:
     Raises:
         CommandError: if there is none.
     """
-    match = re.fullmatch(r"(?:https?://\S*?/)?(?:PMC)?([1-9][0-9]{0,10})(?:\.[0-9]+)?/?", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(r"(?:https?://\S*?/)?(?:PMC)?([1-9][0-9]{0,10})/?", text.strip(), re.IGNORECASE)
+    if re.fullmatch(r"PMC[0-9]+\.[0-9]+", text.strip(), re.IGNORECASE):
+        raise CommandError(f"{text!r} names a version: give the number alone, PMC says which version counts")
     if match is None:
         raise CommandError(f"{text!r} is no PMC number: give e.g. PMC4691483")
     return int(match[1])

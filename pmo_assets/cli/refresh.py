@@ -11,6 +11,7 @@ from rich.table import Table
 from pmo_assets.cli.console import (
     CommandError,
     console,
+    counted,
     data_root_of,
     messages,
     progress_bars,
@@ -79,7 +80,8 @@ def _say_what_would_happen(settings: Settings) -> None:
     for note in found.notes:
         messages.print(f"[yellow]note[/] {escape(note)}", highlight=False, soft_wrap=True)
     batches = -(-rows.height // settings.batch_size)
-    console.print(f"{rows.height} articles in {batches} batches would come in; nothing was written", highlight=False)
+    coming = f"{counted(rows.height, 'article')} in {counted(batches, 'batch', 'batches')}"
+    console.print(f"{coming} would come in; nothing was written", highlight=False)
     if rows.height:
         table = Table("article", "event", "licence", "title")
         for row in rows.head(20).iter_rows(named=True):
@@ -116,4 +118,5 @@ def _say_found(found: dict[str, Any], made: dict[str, Any]) -> None:
     )
     if "notes" in found:
         messages.print(escape(str(found["notes"])), highlight=False, soft_wrap=True)
-    console.print(f"{made.get('batches', 0)} new batches with {made.get('articles', 0)} articles", highlight=False)
+    batches, articles = made.get("batches", 0), made.get("articles", 0)
+    console.print(f"{counted(batches, 'new batch', 'new batches')}, {counted(articles, 'article')}", highlight=False)

@@ -184,6 +184,12 @@ def next_search(instance: dg.DagsterInstance, data_root: DataRoot, hours: float,
     return ended + timedelta(hours=hours)
 
 
+def was_released(instance: dg.DagsterInstance, *, since: datetime, now: datetime) -> bool:
+    """Say whether a release was made between two times, UTC; one that lies in the future is a wrong clock's."""
+    records = instance.fetch_materializations(dg.AssetKey("pubmed_ophtha"), limit=1).records
+    return bool(records) and since < datetime.fromtimestamp(records[0].timestamp, UTC) <= now
+
+
 @dg.sensor(
     jobs=[FIND_ARTICLES, PROCESS_BATCH, MAKE_RELEASE],
     minimum_interval_seconds=60,
@@ -199,8 +205,8 @@ def new_articles(
 ) -> dg.SensorResult | dg.SkipReason:
     """Request the next step that is due: process batches, then make the release, then search again.
 
-    A refresh is taken through to its release before the next one begins, so that a long backlog fills neither the queue
-    nor the disk with what nobody has looked at.
+    A refresh is processed before the next one begins, so that a long backlog fills neither the queue nor the disk with
+    what nobody has looked at. While there is one, a release is made once in `PMO_REFRESH_HOURS`: each writes all rows.
     """
     if settings.entrez_email is None:
         return dg.SkipReason(NO_EMAIL)
@@ -217,7 +223,8 @@ def new_articles(
         return dg.SkipReason(f"{len(working)} runs are waiting or at work: {working[0].job_name} …")
     if again := batches_to_repeat(instance, batches, pause, now):
         return _processing(instance, list(again), {key: f"{key}-{runs + 1}" for key, runs in again.items()})
-    if (release := release_request(instance, data_root, pause, now)) is not None:
+    release = release_request(instance, data_root, pause, now)
+    if release is not None and not (has_backlog(data_root) and was_released(instance, since=now - pause, now=now)):
         return dg.SensorResult(run_requests=[release])
     due = next_search(instance, data_root, hours, now)
     if due > now:

@@ -40,7 +40,6 @@ def numbers(pmc: LoopbackPmc) -> list[int]:
         "pmc4691483",
         "4691483",
         " PMC4691483 ",
-        "PMC4691483.1",
         "https://pmc.ncbi.nlm.nih.gov/articles/PMC4691483/",
         "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC4691483",
     ],
@@ -53,6 +52,11 @@ def test_a_number_may_be_given_in_many_ways(text: str) -> None:
 def test_what_is_no_number_is_said_to_be_none(text: str) -> None:
     with pytest.raises(CommandError, match="is no PMC number: give e"):
         pmc_number(text)
+
+
+def test_a_version_is_not_passed_over_in_silence() -> None:
+    with pytest.raises(CommandError, match="names a version"):
+        pmc_number("PMC4691483.1")
 
 
 def test_articles_are_fetched_and_what_cannot_be_is_named(

@@ -43,7 +43,7 @@ def test_a_dry_run_says_what_would_come_in_and_writes_nothing(
     result = pmo("refresh", "--dry-run", "--max-articles", "2", **pmc.environment)
     assert result.returncode == 0, result.stderr
     assert "search since the beginning" in result.stdout
-    assert "2 articles in 1 batches would come in; nothing was written" in result.stdout
+    assert "2 articles in 1 batch would come in; nothing was written" in result.stdout
     assert "a refresh takes in 2 at most" in " ".join(result.stderr.split())
     assert files_below(tmp_path) == {}
     assert not any(path.startswith("PMC") for path in pmc.get_counts()), "only metadata is read"
@@ -63,7 +63,7 @@ def test_nothing_is_no_error_and_a_limit_takes_the_newest_first_and_the_next_cal
     nothing = pmo("refresh", **pmc.environment)
     assert nothing.returncode == 0, nothing.stderr
     assert "nothing has changed" in " ".join(nothing.stdout.split())
-    assert "0 new batches with 0 articles" in nothing.stdout
+    assert "0 new batches, 0 articles" in nothing.stdout
     assert registered(tmp_path) == []
     today = datetime.now(UTC).date()  # what PMC released long before the last search is not searched for again
     pmc.put(*(dataclasses.replace(item, released=today) for item in articles))

@@ -280,6 +280,16 @@ def test_a_release_is_not_made_again_of_the_same(room: Room) -> None:
     assert "nothing has changed" in str(week.skip_message)
 
 
+def test_a_backlog_is_taken_in_before_it_is_released_again(room: Room) -> None:
+    waiting = Candidate(7, CandidateState.FOUND, datetime.now(UTC))
+    write_candidates(room.data_root, Candidates().updated([waiting]))
+    released(room)
+    room.register(2)
+    room.process(only(room.tick()[0], "process_batch"))
+    only(room.tick()[0], "find_articles")
+    only(room.with_options(refresh_hours=1e-9).tick()[0], "make_release")
+
+
 def test_an_article_that_pmc_removes_makes_a_release_due(room: Room) -> None:
     released(room)
     seen = KnownVersion(1, "etag", datetime.now(UTC), present=False)
