@@ -3,15 +3,16 @@
     python benchmarks/pmc_throughput.py [--parts fetch memory find] [--servers moto nginx line] [--runs 5]
 
 * fetch: the step that makes `article_packages`, with `PmcCloud` and an object store, against a bare boto3 loop with the
-  same concurrency that gets the same files and writes them; by turns, with an empty folder each. The median of the
-  ratios bare / step is printed: 1 is as fast as boto3.
+  same concurrency that gets the same files and writes them, and against one that also does what a store by content
+  must: verify the MD5 and name the file by its SHA-256. By turns, with an empty folder each; printed are medians of
+  the ratios loop / step: 1 is as fast as the loop.
 * memory: 5,000 small articles in batches of 200 through the same step in one process: resident memory after each batch.
 * find: what a refresh does with 5,000 articles of which nothing is known, and then with nothing new.
 
 Servers are processes of their own on loopback. `moto` is the S3 server of the tests; `nginx` (Debian's `nginx-light`)
-sends files as fast as they are read, so that what the client does shows; `line` is nginx with 8 MB a second for each
-connection, as a good network has it. Files have the sizes of real articles: PDF 1 to 5 MB, XML 100 kB, 8 JPEGs of 50 to
-200 kB, random bytes. TMPDIR names the disk.
+sends files as fast as they are read, so that what the client does shows; `line` is nginx with 2 MB a second for each
+connection, 130 Mbit/s in all, as a network has it. Files have the sizes of real articles: PDF 1 to 5 MB, XML 100 kB, 8
+JPEGs of 50 to 200 kB, random bytes. TMPDIR names the disk.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import contextlib
 import datetime
 import functools
 import gc
+import hashlib
 import multiprocessing
 import os
 import shutil
@@ -182,7 +184,7 @@ def nginx(numbers: Sequence[int], small: bool, rate: str = "0") -> Iterator[Serv
 SERVERS: dict[str, Callable[[Sequence[int], bool], Any]] = {
     "moto": moto,
     "nginx": nginx,
-    "line": functools.partial(nginx, rate="8m"),
+    "line": functools.partial(nginx, rate="2m"),
 }
 
 
@@ -203,18 +205,24 @@ def fetched(rows: Sequence[Row], endpoint: str, concurrency: int, folder: Path) 
     assert sum(len(output.rows) for output in outputs) == len(rows)
 
 
-def bare(rows: Sequence[Row], endpoint: str, concurrency: int, folder: Path) -> None:
-    """Get the same files with nothing but boto3."""
+def bare(rows: Sequence[Row], endpoint: str, concurrency: int, folder: Path, verified: bool = False) -> None:
+    """Get the same files with nothing but boto3; `verified` with MD5 and SHA-256, as a store by content needs them."""
     config = Config(signature_version=UNSIGNED, max_pool_connections=concurrency, s3={"addressing_style": "path"})
     client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", config=config)
-    keys = [file["path"] for row in rows for file in row["files"]]
 
-    def got(key: str) -> None:
-        content = client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
-        (folder / key.replace("/", "_")).write_bytes(content)
+    def got(file: Row) -> None:
+        content = client.get_object(Bucket=BUCKET, Key=file["path"])["Body"].read()
+        name = file["path"].replace("/", "_")
+        if verified:
+            assert md5_of(content) == file["md5"]
+            name = hashlib.sha256(content).hexdigest()
+        (folder / name).write_bytes(content)
 
     with ThreadPoolExecutor(concurrency) as pool:
-        list(pool.map(got, keys))
+        list(pool.map(got, [file for row in rows for file in row["files"]]))
+
+
+verifying = functools.partial(bare, verified=True)
 
 
 def seconds_of(way: Callable[..., None], rows: Sequence[Row], endpoint: str, concurrency: int) -> tuple[float, float]:
@@ -235,24 +243,25 @@ def compare(server: str, articles: int, concurrency: int, runs: int) -> None:
     rows = rows_of(numbers, small=False)
     keys = sum(len(row["files"]) for row in rows)
     with SERVERS[server](numbers, False) as served:
-        ours: list[tuple[float, float]] = []
-        theirs: list[tuple[float, float]] = []
+        ways = (fetched, bare, verifying)
+        times: dict[Callable[..., None], list[tuple[float, float]]] = {way: [] for way in ways}
         for run in range(runs + 1):
-            ways = ((fetched, ours), (bare, theirs))
-            for way, times in ways if run % 2 else reversed(ways):
+            for way in ways if run % 2 else reversed(ways):
                 took = seconds_of(way, rows, served.endpoint, concurrency)
-                if run:  # the first pair warms up
-                    times.append(took)
-    ratios = [b[0] / a[0] for a, b in zip(ours, theirs, strict=True)]
-    (step, step_cpu), (loop, loop_cpu) = (
-        [statistics.median(column) for column in zip(*times, strict=True)] for times in (ours, theirs)
-    )
-    print(
-        f"fetch, {server:6s} {articles} articles, {keys} files: step {step:.2f} s, bare {loop:.2f} s, "
-        f"ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}); processor time a file: step "
-        f"{step_cpu / keys * 1000:.1f} ms, bare {loop_cpu / keys * 1000:.1f} ms; load {os.getloadavg()[0]:.1f}",
-        flush=True,
-    )
+                if run:  # the first round warms up
+                    times[way].append(took)
+    told = [f"fetch, {server:6s} {articles} articles, {keys} files: step {middle(times[fetched], 0):.2f} s"]
+    for name, way in (("bare", bare), ("verifying", verifying)):
+        ratios = [loop[0] / step[0] for step, loop in zip(times[fetched], times[way], strict=True)]
+        spread = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        told.append(f"{name} {middle(times[way], 0):.2f} s, ratio {spread}")
+    cpu = ", ".join(f"{middle(times[way], 1) / keys * 1000:.1f}" for way in ways)
+    print("; ".join([*told, f"processor ms a file {cpu}; load {os.getloadavg()[0]:.1f}"]), flush=True)
+
+
+def middle(times: Sequence[tuple[float, float]], column: int) -> float:
+    """Return the median of the seconds (0) or of the processor's seconds (1)."""
+    return statistics.median(item[column] for item in times)
 
 
 def resident_mb() -> float:
