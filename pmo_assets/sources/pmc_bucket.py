@@ -253,7 +253,6 @@ class PmcBucket:
                 raise _too_large(key, max_bytes)
             # botocore's stream waits until a chunk is full, however slowly it comes; urllib3's gives what is there
             while chunk := body._raw_stream.read1(CHUNK):
-                self._raise_if_stopped()
                 size += len(chunk)
                 if max_bytes is not None and size > max_bytes:
                     raise _too_large(key, max_bytes)
@@ -263,6 +262,8 @@ class PmcBucket:
                     stream.write(chunk)
                 except OSError as error:  # of the disk, not of the network
                     raise _cannot_write(getattr(stream, "name", "memory"), error) from error
+                if size != expected:  # what has come whole is kept
+                    self._raise_if_stopped()
         if expected is not None and size != expected:
             raise _Incomplete(f"{size} of {expected} bytes came")
 
