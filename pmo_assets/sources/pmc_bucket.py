@@ -17,9 +17,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
+from urllib.parse import quote
 
 import boto3
+import botocore.parsers
 from botocore import UNSIGNED
+from botocore.awsrequest import AWSPreparedRequest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from tenacity import (
@@ -117,6 +120,14 @@ def _session() -> tuple[boto3.session.Session, threading.Lock]:
     return boto3.session.Session(), threading.Lock()
 
 
+_MAX_ERROR_BYTES: Final = 1 << 16
+
+
+@functools.lru_cache(maxsize=1)
+def _parser() -> Any:
+    return botocore.parsers.create_parser("rest-xml")
+
+
 class PmcBucket:
     """A connection to the bucket; threads may share it."""
 
@@ -126,6 +137,7 @@ class PmcBucket:
         self._slots = threading.BoundedSemaphore(max(options.concurrency, 1))
         self._stopped = threading.Event()
         contact = f" (mailto:{options.contact})" if options.contact else ""
+        self._user_agent = f"pmo-assets/{__version__}{contact} boto3/{boto3.__version__}"
         config = Config(
             # AWS_ENDPOINT_URL is where the data root is, perhaps, and not where PMC is
             ignore_configured_endpoint_urls=True,
@@ -138,13 +150,15 @@ class PmcBucket:
             s3={"addressing_style": "path" if options.endpoint else "auto"},
             # What a request costs in Python counts, by the hundred thousand. A name of our own is not made anew
             # for each request as `user_agent_extra` is; parameters are ours; files are checked by their MD5.
-            user_agent=f"pmo-assets/{__version__}{contact} boto3/{boto3.__version__}",
+            user_agent=self._user_agent,
             parameter_validation=False,
             response_checksum_validation="when_required",
         )
         session, making = _session()
         with making:
             self._client = session.client("s3", region_name="us-east-1", endpoint_url=options.endpoint, config=config)
+        example = self._client.generate_presigned_url("get_object", Params={"Bucket": self.name, "Key": "KEY"})
+        self._address = example.removesuffix("KEY")  # unsigned, it is an address and nothing else
         self._retry = Retrying(
             retry=retry_if_exception(_is_transient),
             stop=stop_after_attempt(ATTEMPTS) | stop_when_event_set(self._stopped),
@@ -245,14 +259,13 @@ class PmcBucket:
     def _receive_now(self, key: str, stream: IO[bytes], max_bytes: int | None) -> None:
         self._raise_if_stopped()
         began = time.monotonic()
-        answer = self._client.get_object(Bucket=self.name, Key=key)
-        expected = answer.get("ContentLength")
+        raw, expected = self._opened(key)
         size = 0
-        with contextlib.closing(answer["Body"]) as body:
+        with contextlib.closing(raw):
             if max_bytes is not None and (expected or 0) > max_bytes:
                 raise _too_large(key, max_bytes)
             # botocore's stream waits until a chunk is full, however slowly it comes; urllib3's gives what is there
-            while chunk := body._raw_stream.read1(CHUNK):
+            while chunk := raw.read1(CHUNK):
                 size += len(chunk)
                 if max_bytes is not None and size > max_bytes:
                     raise _too_large(key, max_bytes)
@@ -266,6 +279,26 @@ class PmcBucket:
                     self._raise_if_stopped()
         if expected is not None and size != expected:
             raise _Incomplete(f"{size} of {expected} bytes came")
+
+    def _opened(self, key: str) -> tuple[Any, int | None]:
+        """Return urllib3's stream of an object and its length, as far as that is stated.
+
+        An unsigned request is a plain GET: it is sent over the client's connections, but not through the layers that
+        sign, validate and route, which take most of the time of a small file.
+
+        Raises:
+            ClientError: if the answer is no success, as botocore tells it.
+        """
+        url = f"{self._address}{quote(key, safe='/~')}"
+        request = AWSPreparedRequest("GET", url, {"User-Agent": self._user_agent}, None, stream_output=True)
+        answer = self._client._endpoint.http_session.send(request)
+        if answer.status_code == 200:
+            stated = answer.headers.get("Content-Length")
+            return answer.raw, int(stated) if stated is not None and stated.isdigit() else None
+        with contextlib.closing(answer.raw) as raw:
+            body = raw.read(_MAX_ERROR_BYTES)
+        told = {"status_code": answer.status_code, "headers": answer.headers, "body": body}
+        raise ClientError(_parser().parse(told, None), "GetObject")
 
     def _raise_if_stopped(self) -> None:
         if self._stopped.is_set():
