@@ -33,7 +33,7 @@ test: $(STAMP) ## Run the tests
 test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers at random: five to ten minutes
 	$(BIN)/python -m pytest -m faults pmo_assets_tests/faults
 
-test-refresh: $(STAMP) ## Two days of PMC through the daemon, with faults and kills: about ten minutes
+test-refresh: $(STAMP) ## Two days of PMC through the daemon, with faults and kills: ten to twenty minutes
 	$(BIN)/python -m pytest -m refresh -s pmo_assets_tests/refresh_days
 
 # vLLM pins its own versions of many packages: it gets an environment of its own. Its optional companions of torch do
