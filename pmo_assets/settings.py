@@ -216,7 +216,8 @@ class Settings(BaseSettings):
     rejected_warn: float = _option(0.1, "Share of rejected articles in a batch at which the check warns.", ge=0, le=1)
     rejected_fail: float = _option(
         0.5,
-        "The batch fails if more than this share of articles or figures is rejected; 1 lets everything pass.",
+        "The batch fails if more than this share of articles or figures is rejected, of three articles at least; 1 "
+        "lets everything pass.",
         gt=0,
         le=1,
     )

@@ -88,6 +88,7 @@ def find(
     first: Annotated[datetime | None, typer.Option("--from", formats=_DAY, help="First day of release at PMC.")] = None,
     last: Annotated[datetime | None, typer.Option("--to", formats=_DAY, help="Last day of release at PMC.")] = None,
     show: Annotated[int, typer.Option(min=0, help="So many of the new articles are listed, the newest first.")] = 20,
+    query: Annotated[bool, typer.Option("--query", help="Also print what Entrez is asked.")] = False,
 ) -> None:
     """Say which articles of the specialty PMC released between two days: counts and a table; nothing is fetched.
 
@@ -97,7 +98,7 @@ def find(
 
     from pmo_assets.records.packages import PackageListing
     from pmo_assets.records.rejections import ArticleError
-    from pmo_assets.refresh.candidates import read_candidates
+    from pmo_assets.refresh.candidates import left_out, read_candidates
     from pmo_assets.refresh.searching import pmc_options, query_of, released_between
     from pmo_assets.sources.pmc_bucket import PmcBucket
     from pmo_assets.sources.pmc_cloud import PmcCloud
@@ -109,12 +110,16 @@ def find(
         days = [day.date() if day is not None else None for day in (first, last)]
         numbers = released_between(settings, *days)
     registered = {article for article, _ in BatchRegistry(data_root).registered(PmcCloud.uri_of(settings.pmc_bucket))}
-    followed = set(read_candidates(data_root).numbers())
-    new = [number for number in numbers if number not in registered]
+    known = read_candidates(data_root)
+    followed, unwanted = set(known.numbers()), set(left_out(known)) - registered
+    new = [number for number in numbers if number not in registered and number not in unwanted]
     console.print(f"{len(numbers):,} articles of the specialty {settings.specialty}", highlight=False)
-    console.print(f"{len(numbers) - len(new):,} of them are in batches", highlight=False)
+    console.print(f"{len(registered.intersection(numbers)):,} of them are in batches", highlight=False)
+    if kept_out := len(unwanted.intersection(numbers)):
+        console.print(f"{kept_out:,} are left out: retracted, or without a PDF at PMC", highlight=False)
     console.print(f"{len(new):,} would come in, {settings.refresh_max_articles:,} at a time", highlight=False)
-    messages.print(f"[dim]query: {escape(query_of(settings))}[/]", highlight=False, soft_wrap=True)
+    if query:
+        console.print(query_of(settings), highlight=False, markup=False, soft_wrap=True)
     if not new or not show:
         return
     cloud = PmcCloud(PmcBucket(pmc_options(settings)))
@@ -135,7 +140,7 @@ def find(
             continue
         roles = [file.role for file in item.files]
         marks = " (retracted)" * item.is_retracted + " (manuscript)" * item.is_manuscript
-        marks += " (waits)" if number in followed else ""
+        marks += " (found before, not taken in yet)" if number in followed else ""
         title = escape((item.title or "") + marks)
         table.add_row(
             item.name, item.license_code or "–", "yes" if "pdf" in roles else "no", str(roles.count("figure")), title

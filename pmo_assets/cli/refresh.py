@@ -38,7 +38,7 @@ def refresh(
     """
     from pmo_assets.records.stores import SystemicError
     from pmo_assets.refresh.lock import sole_refresh
-    from pmo_assets.refresh.searching import NO_EMAIL
+    from pmo_assets.refresh.searching import NO_EMAIL, query_of
     from pmo_assets.storage.registry import BatchRegistry
 
     settings = settings_from_environment()
@@ -46,6 +46,8 @@ def refresh(
         settings = settings.model_copy(update={"refresh_max_articles": max_articles})
     if settings.entrez_email is None:
         raise SystemicError(NO_EMAIL)
+    query_of(settings)  # a wrong specialty is said before anything begins
+    messages.print(f"data root {data_root_of(settings).uri('')}", highlight=False, markup=False, soft_wrap=True)
     if dry_run:
         _say_what_would_happen(settings)
         return
@@ -118,5 +120,7 @@ def _say_found(found: dict[str, Any], made: dict[str, Any]) -> None:
     )
     if "notes" in found:
         messages.print(escape(str(found["notes"])), highlight=False, soft_wrap=True)
+    if found.get("now_without_pdf"):
+        console.print(f"{counted(found['now_without_pdf'], 'article')} without a PDF at PMC: followed, not taken in")
     batches, articles = made.get("batches", 0), made.get("articles", 0)
     console.print(f"{counted(batches, 'new batch', 'new batches')}, {counted(articles, 'article')}", highlight=False)

@@ -233,6 +233,12 @@ def without_pdf(candidates: Candidates) -> int:
     return candidates.table.filter(pl.col("state") == CandidateState.AVAILABLE.value, ~_HAS_PDF).height
 
 
+def left_out(candidates: Candidates) -> pl.Series:
+    """Return the numbers of the available articles that are not taken in: retracted, or without a PDF."""
+    available = candidates.table.filter(pl.col("state") == CandidateState.AVAILABLE.value)
+    return available.filter(pl.col("is_retracted") | ~_HAS_PDF)["article_id"]
+
+
 def seconds_on_the_way(data_root: DataRoot, articles: Iterable[int], now: datetime) -> pl.DataFrame:
     """Return how long ago articles were found, for those that came from PMC: article_id, name, found_at, seconds.
 

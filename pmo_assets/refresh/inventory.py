@@ -76,6 +76,25 @@ def newest_inventory(data_root: DataRoot) -> Iterator[Inventoried | None]:
         yield Inventoried(file, made_at(kept[-1]))
 
 
+@contextlib.contextmanager
+def latest_inventory(data_root: DataRoot, bucket: PmcBucket) -> Iterator[Inventoried | None]:
+    """Give the bucket's newest complete inventory without keeping it; the one that is kept if the bucket has no newer.
+
+    Raises:
+        SourceError: if the bucket cannot be read.
+    """
+    kept, offered = stamps(data_root), inventory_stamps(bucket)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "inventory.parquet"
+        if offered and (not kept or max(offered) > kept[-1]):
+            inventory = write_inventory(bucket, file)
+            if inventory is not None and (not kept or inventory.stamp > kept[-1]):
+                yield Inventoried(file, made_at(inventory.stamp))
+                return
+        with newest_inventory(data_root) as known:
+            yield known
+
+
 def renew_inventory(data_root: DataRoot, bucket: PmcBucket, followed: pl.Series) -> InventoryRenewal:
     """Fetch the bucket's newest complete inventory if it is newer than the one that is kept, and compare them.
 

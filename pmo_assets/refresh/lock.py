@@ -102,13 +102,18 @@ def _noted(note: Path) -> str:
 @contextlib.contextmanager
 def _local_lock(data_root: DataRoot) -> Iterator[None]:
     place = _lock_file(data_root)
-    place.parent.mkdir(parents=True, exist_ok=True)
     note = _note(place)
-    lock = FileLock(place)
     try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(place)
         lock.acquire(timeout=0)
     except Timeout:
         raise _busy(data_root, _noted(note)) from None
+    except OSError as error:
+        raise StorageError(
+            f"cannot write below the data root {data_root.root}: {error} (check the folder, its permissions and free "
+            "space; PMO_DATA_ROOT names it)"
+        ) from error
     try:
         note.write_text(_holder(), "utf-8")
         yield

@@ -11,7 +11,7 @@ from pmo_assets.pipeline.articles.relevance import entrez_query, load_specialty
 from pmo_assets.records.stores import ObjectStore, SystemicError
 from pmo_assets.refresh.candidates import Candidates
 from pmo_assets.refresh.finding import Found, find
-from pmo_assets.refresh.inventory import newest_inventory
+from pmo_assets.refresh.inventory import latest_inventory, newest_inventory
 from pmo_assets.settings import Settings
 from pmo_assets.sources.entrez import EntrezOptions, EntrezSearch, pmc_query
 from pmo_assets.sources.pmc_bucket import PmcBucket, PmcOptions
@@ -68,8 +68,11 @@ def search_pmc(
     Raises:
         SystemicError: without an e-mail address, or if PMC cannot be searched or read.
     """
-    cloud = PmcCloud(PmcBucket(pmc_options(settings)), objects)
-    with newest_inventory(data_root) as inventory, EntrezSearch(entrez_options(settings)) as search:
+    bucket = PmcBucket(pmc_options(settings))
+    cloud = PmcCloud(bucket, objects)
+    # Who keeps nothing has not renewed the inventory either.
+    inventories = newest_inventory(data_root) if objects is not None else latest_inventory(data_root, bucket)
+    with EntrezSearch(entrez_options(settings)) as search, inventories as inventory:
         found = find(
             before,
             search,

@@ -139,13 +139,19 @@ def _concat(tables: Tables, asset: str, batches: Sequence[str]) -> pl.DataFrame:
     return pl.concat([empty_table(schema_of(asset)), *parts])
 
 
+def _current(tables: Tables, asset: str, current: Mapping[str, Sequence[int]]) -> pl.DataFrame:
+    """Return an asset's rows of the articles that count, each from the batch that holds it in its newest version."""
+    parts = [
+        tables.read(asset, batch).filter(pl.col("article_id").is_in(list(articles)))
+        for batch, articles in current.items()
+        if tables.exists(asset, batch)
+    ]
+    return pl.concat([empty_table(schema_of(asset)), *parts])
+
+
 def _bars(values: pl.Series, *, colours: Mapping[str, str] | None = None) -> tuple[Bar, ...]:
     counts = values.value_counts().sort("count", values.name, descending=[True, False])
     return tuple(Bar(str(label), count, colour=(colours or {}).get(str(label))) for label, count in counts.iter_rows())
-
-
-def _present(table: pl.DataFrame, current: Mapping[str, Sequence[int]]) -> pl.DataFrame:
-    return table.filter(pl.col("article_id").is_in([article for ids in current.values() for article in ids]))
 
 
 def release_summary(
@@ -162,12 +168,12 @@ def release_summary(
     current = selection.current
     batches = list(current)
     known = _concat(tables, "articles", batches)
-    articles = _present(known, current)
-    figures = _present(_concat(tables, "figures", batches), current)
-    panels = _present(_concat(tables, "panels", batches), current)
-    rows = _present(_concat(tables, "dataset_rows", batches), current)
-    images = _present(_concat(tables, "image_detections", batches), current)
-    listed = _present(_concat(tables, "package_figures", batches), current)
+    articles = _current(tables, "articles", current)
+    figures = _current(tables, "figures", current)
+    panels = _current(tables, "panels", current)
+    rows = _current(tables, "dataset_rows", current)
+    images = _current(tables, "image_detections", current)
+    listed = _current(tables, "package_figures", current)
     rejections = pl.concat(
         [tables.registration_rejections(), *(tables.read_rejections(stages, batch) for batch in batches)]
     )

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import hashlib
 import io
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,7 @@ from botocore.awsrequest import AWSPreparedRequest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from tenacity import (
+    RetryCallState,
     Retrying,
     retry_if_exception,
     sleep_using_event,
@@ -41,11 +43,16 @@ from pmo_assets.records.packages import FileMissing, FileTooLarge, SourceError, 
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import StorageError
 
+_LOG = logging.getLogger(__name__)
+
 DEFAULT_BUCKET: Final = "pmc-oa-opendata"
 
 ATTEMPTS: Final = 8
 """Of one request: with pauses of 0.5 s to 20 s, about a minute in all. A server that fails one request in five fails
 three in a million of them so often."""
+
+_NEWS: Final = 4
+"""Failed attempts of one request that are told: about five seconds have passed then."""
 
 CHUNK: Final = 1 << 20
 """Bytes that are read at a time."""
@@ -164,6 +171,7 @@ class PmcBucket:
             stop=stop_after_attempt(ATTEMPTS) | stop_when_event_set(self._stopped),
             sleep=sleep_using_event(self._stopped),
             wait=wait_exponential_jitter(initial=options.pause, max=20, jitter=options.pause),
+            before_sleep=_tell,
             reraise=True,
         )
 
@@ -332,6 +340,13 @@ class PmcBucket:
             f"cannot {what} at {place}: {reason}{attempts}; see that the network is there and that "
             "PMO_PMC_ENDPOINT and PMO_PMC_BUCKET are right, then run again: what was fetched is kept"
         )
+
+
+def _tell(state: RetryCallState) -> None:
+    """Say that a request has failed several times: a single fault is no news."""
+    if state.attempt_number >= _NEWS:
+        error = state.outcome.exception() if state.outcome is not None else None
+        _LOG.warning("PMC's bucket, attempt %d of %d: %s", state.attempt_number, ATTEMPTS, error)
 
 
 def _cannot_write(place: object, error: OSError) -> StorageError:

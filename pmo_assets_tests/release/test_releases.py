@@ -277,6 +277,18 @@ def test_a_superseded_version_makes_no_duplicate(tables: Tables) -> None:
     assert select_articles(tables).duplicates == ()
 
 
+def test_the_report_counts_an_article_of_two_batches_once(tables: Tables) -> None:
+    finish(tables, "0001-a", {7: {}, 8: {}}, panels=3)
+    finish(tables, "0002-b", {7: {"version": 2}}, panels=1)
+    finish(tables, "0003-c", {8: {"is_retracted": True}})
+    specialty = load_specialty("everything")
+    summary = release_summary(tables, select_articles(tables), stages=["dataset_rows"], specialty=specialty)
+    values = {item.label: (item.value, item.note) for item in summary.headlines}
+    assert values["articles"] == (2, "1 selected")
+    assert values["dataset rows"] == (1, "from 1 articles"), "as many as the release has"
+    assert release_of(tables).height == 1
+
+
 def test_an_article_that_was_lost_underway_is_known_by_its_package(tables: Tables) -> None:
     finish(tables, "0001-a", {LOCAL + 1: {"doi": None, "pdf": "one"}, LOCAL + 2: {"doi": None, "pdf": "one"}})
     tables.write("articles", "0001-a", tables.read("articles", "0001-a").filter(pl.col("article_id") == LOCAL + 1))

@@ -89,7 +89,7 @@ of PubMed-Ophtha (Hallitschke, Eickhoff and Berens, arXiv:2605.02720), and behin
 
 Every article is in here once: {facts.duplicates} packages with an article that another package holds as well are left
 out and listed in `duplicates.parquet`. Retracted articles, and those that PubMed Central removed, are left out;
-`retractions.parquet` lists them with the rows that earlier releases had.{_currency(facts.searched_on)}
+`retractions.parquet` lists those that a batch held, with the rows of earlier releases.{_currency(facts.searched_on)}
 
 ## Licences
 
