@@ -9,7 +9,15 @@ import polars as pl
 import pytest
 
 from pmo_assets.records.packages import SourceError
-from pmo_assets.refresh.inventory import KEPT, InventoryRenewal, made_at, newest_inventory, renew_inventory, stamps
+from pmo_assets.refresh.inventory import (
+    KEPT,
+    InventoryRenewal,
+    latest_inventory,
+    made_at,
+    newest_inventory,
+    renew_inventory,
+    stamps,
+)
 from pmo_assets.sources.pmc_inventory import versions_of
 from pmo_assets_tests.loopback import Answer, Faults
 from pmo_assets_tests.refresh.conftest import Refreshes, article
@@ -57,6 +65,25 @@ def test_one_that_is_there_already_is_not_fetched_again(refreshes: Refreshes) ->
     refreshes.pmc.forget_requests()
     assert renewed(refreshes) == InventoryRenewal("2026-01-01T01-00Z", None, {}, ())
     assert refreshes.pmc.get_counts("inventory-reports/") == {}
+
+
+def test_one_can_be_looked_at_without_being_kept(refreshes: Refreshes) -> None:
+    refreshes.put(article(1))
+    with latest_inventory(refreshes.root, refreshes.bucket) as inventory:
+        assert inventory is None
+    refreshes.pmc.write_inventory(day(1))
+    renewed(refreshes)
+    refreshes.put(article(2))
+    refreshes.pmc.write_inventory(day(2))
+    with latest_inventory(refreshes.root, refreshes.bucket) as inventory:
+        assert inventory is not None
+        assert inventory.made_at == day(2)
+        assert versions_of(inventory.file, pl.Series([1, 2]))["article_id"].to_list() == [1, 2]
+    assert stamps(refreshes.root) == ["2026-01-01T01-00Z"]
+    refreshes.pmc.delete_inventory(day(2))
+    with latest_inventory(refreshes.root, refreshes.bucket) as inventory:
+        assert inventory is not None
+        assert inventory.made_at == day(1), "the one that is kept"
 
 
 def test_two_are_kept(refreshes: Refreshes) -> None:
