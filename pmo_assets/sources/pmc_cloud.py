@@ -165,15 +165,12 @@ def listing_from_metadata(content: bytes, version: ArticleVersion, bucket: str) 
     """
     place = f"{METADATA_FOLDER}{version.name}.json"
     reading = read_metadata(content)
-    if reading.problem is not None:
-        try:
-            fields = json.loads(content)
-        except (ValueError, RecursionError):
-            fields = None
-        if not isinstance(fields, dict):
-            raise UnreadableMetadata(f"{place} cannot be used: {reading.problem}")
-    else:
-        fields = json.loads(content)
+    try:
+        fields = json.loads(content)  # also of a file whose licence counts as unknown: its files are listed
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict):
+        raise UnreadableMetadata(f"{place} cannot be used: {reading.problem}")
     metadata = reading.stated
     number = re.fullmatch(r"\s*(?:PMC)?0{0,20}([0-9]{1,11})(?:\.[0-9]+)?\s*", metadata.pmcid or "", re.IGNORECASE)
     if metadata.pmcid and (number is None or int(number[1]) != version.article_id):
