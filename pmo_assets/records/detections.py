@@ -42,6 +42,8 @@ class PanelDetection:
         source: where the box came from: "bitmap", "gutter", "text", "identifier" (a panel cut around an identifier),
             "figure" (the whole figure is one panel), "network".
         text: the identifier as read, without brackets and dots; None for panels and for unread identifiers.
+        text_score: 0..1, how far the print itself says `text`: a name that only fits the place has little of it; 0 for
+            panels and for unread identifiers.
     """
 
     kind: Literal["panel", "identifier"]
@@ -49,6 +51,7 @@ class PanelDetection:
     score: float
     source: str
     text: str | None = None
+    text_score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

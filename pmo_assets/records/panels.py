@@ -3,10 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import ImageType
 from pmo_assets.records.subcaptions import Subcaption
+
+AUTOMATIC: Final = "Automatic Caption Assignment"
+"""The published word (`assembly`) for a subcaption that was assigned by identifiers, places and order."""
+
+BY_MODEL: Final = "LLM Assignment"
+"""… by two answers of a vision model that agree."""
+
+ADJUDICATED: Final = "LLM Assignment (adjudication)"
+"""… by a vision model that was shown its two answers, which differed."""
+
+BY_PERSON: Final = "Manual Assignment"
+"""… by a person who decided a case that was open."""
+
+GROUND_TRUTH: Final = "Ground Truth"
+"""… by people who annotated the whole figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that speaks for, or against, a panel's subcaption.
+
+    Attributes:
+        kind: "identifier" (print in the figure), "position" (a word of place), "order", "count", or who says so where a
+            vision model or a person does.
+        source: where it comes from: "text" (live text), "glyph", "network", the name of a text reader, "row by row", …
+        text: what was read or said; None where nothing was.
+        identifier: the identifier that it speaks for; None when it speaks for none.
+        confidence: 0..1.
+        box: where, normalised to the figure; None when nowhere.
+    """
+
+    kind: str
+    source: str
+    text: str | None
+    identifier: str | None
+    confidence: float
+    box: Box | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +63,11 @@ class CaptionedPanel:
         method: "single panel", "identifier", "position", "reading order", "whole caption", or None.
         reason: why this subcaption, or why none.
         printed: identifiers printed in the panel, by their number among the figure's identifiers.
+        confidence: 0..1, calibrated: share of such panels whose subcaption is theirs; of the best candidate when
+            undecided.
+        evidence: what speaks for the subcaption, strongest first.
+        runner_up: the identifier that is second best; None when there is none.
+        runner_up_confidence: 0..1 of that one.
     """
 
     members: tuple[int, ...]
@@ -37,6 +80,10 @@ class CaptionedPanel:
     method: str | None
     reason: str
     printed: tuple[int, ...]
+    confidence: float = 0.0
+    evidence: tuple[Evidence, ...] = ()
+    runner_up: str | None = None
+    runner_up_confidence: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +135,8 @@ class Panel:
         segments: [start, end) character ranges of the caption; None without a subcaption.
         caption_confidence: of the caption's split, 0..1; None without a subcaption.
         method: how the subcaption was assigned; None when it was not.
+        assembly: the published word for who assigned it (`AUTOMATIC` …); None when nobody did.
+        confidence: 0..1 that the subcaption is this panel's.
         box: as detected, normalised [l, t, r, b].
         content_box: with all that was assigned to it.
         score: of the panel detection, 0..1.
@@ -103,6 +152,8 @@ class Panel:
     segments: tuple[tuple[int, int], ...] | None
     caption_confidence: float | None
     method: str | None
+    assembly: str | None
+    confidence: float
     box: Box
     content_box: Box
     score: float

@@ -24,6 +24,9 @@ class PanelDetections(FigureKey):
     score = dy.Float64(min=0, max=1, description="Detection score")
     source = dy.String(description="Where the box came from: bitmap, gutter, text, identifier, figure")
     text = dy.String(nullable=True, description="The identifier as read; null for panels and unread identifiers")
+    text_score = dy.Float64(
+        min=0, max=1, description="How far the print itself says that text; 0 for panels and unread identifiers"
+    )
 
 
 class ImageDetections(FigureKey):

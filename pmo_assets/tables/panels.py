@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import dataframely as dy
 
 from pmo_assets.records.outcome import Row
-from pmo_assets.records.panels import CaptionedPanel
+from pmo_assets.records.panels import AUTOMATIC, CaptionedPanel
 from pmo_assets.tables.columns import SEGMENTS, FigureKey, box_column
 
 _PRINTED = dy.List(
@@ -35,6 +36,21 @@ _IMAGES = dy.List(
 )
 
 
+_EVIDENCE = dy.List(
+    dy.Struct(
+        {
+            "kind": dy.String(),
+            "source": dy.String(),
+            "text": dy.String(nullable=True),
+            "identifier": dy.String(nullable=True),
+            "confidence": dy.Float64(),
+            "box": dy.List(dy.Float64(), nullable=True),
+        }
+    ),
+    description="What speaks for the subcaption, strongest first: kind, source, text, identifier, confidence 0..1, box",
+)
+
+
 class PanelCaptions(FigureKey):
     """Which subcaption each panel has: decided once, before images are looked for."""
 
@@ -54,6 +70,15 @@ class PanelCaptions(FigureKey):
     segments = dy.List(dy.List(dy.Int64()), nullable=True, description=SEGMENTS)
     caption_confidence = dy.Float64(nullable=True, min=0, max=1, description="Confidence of the caption's split")
     method = dy.String(nullable=True, description="How the subcaption was assigned; null when it was not")
+    assembly = dy.String(nullable=True, description="Who assigned it, in the published words; null when nobody did")
+    confidence = dy.Float64(
+        min=0,
+        max=1,
+        description="That the subcaption is this panel's, calibrated; of the best candidate when undecided",
+    )
+    runner_up = dy.String(nullable=True, description="The identifier that is second best; null when there is none")
+    runner_up_confidence = dy.Float64(min=0, max=1, description="Confidence of the second best")
+    evidence = _EVIDENCE
     reason = dy.String(description="Why this subcaption, or why none")
     printed_identifiers = _PRINTED
 
@@ -106,6 +131,11 @@ def panel_caption_row(
         "segments": [list(segment) for segment in subcaption.segments] if subcaption else None,
         "caption_confidence": caption_confidence if subcaption else None,
         "method": panel.method,
+        "assembly": AUTOMATIC if subcaption else None,
+        "confidence": panel.confidence,
+        "runner_up": panel.runner_up,
+        "runner_up_confidence": panel.runner_up_confidence,
+        "evidence": [{**asdict(item), "box": None if item.box is None else list(item.box)} for item in panel.evidence],
         "reason": panel.reason,
         "printed_identifiers": [
             {"id": row["detection_id"], "box": list(row["box"]), "score": row["score"], "text": row["text"]}

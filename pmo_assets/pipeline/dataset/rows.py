@@ -15,9 +15,6 @@ from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.outcome import Row
 from pmo_assets.records.panels import Panel, PanelImage, PrintedIdentifier
 
-AUTOMATIC = "Automatic Caption Assignment"
-"""The published value for a subcaption that was assigned without a language model; ours adds how, in brackets."""
-
 SINGLE_PANEL_NAME = "None"
 """The published `panel_name` of a figure whose caption names no panel."""
 
@@ -129,7 +126,7 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         **contained_types(panel.images),
         "image_data": _json([image_entry(panel.panel_id, image) for image in panel.images]),
         "identifier_data": _json([identifier_entry(panel.panel_id, item) for item in panel.printed_identifiers]),
-        "assembly": f"{AUTOMATIC} ({panel.method})",
+        "assembly": f"{panel.assembly} ({panel.method})",
         "annotation": "[]",
         "license": license_code,
         "attribution": attribution(

@@ -65,6 +65,8 @@ def panel(**changes: Any) -> dict[str, Any]:
     return {
         "panel_id": "p_7_f1_0", "article_id": 7, "image_cluster_id": "f1", "ordinal": 0, "identifier": "a",
         "subcaption": "An OCT scan.", "segments": [[0, 12]], "caption_confidence": 0.9, "method": "identifier",
+        "assembly": "Automatic Caption Assignment", "confidence": 0.97, "runner_up": None, "runner_up_confidence": 0.0,
+        "evidence": [],
         "box": [0.0, 0.0, 0.5, 1.0], "content_box": [0.0, 0.0, 0.5, 1.0], "score": 0.95,
         "printed_identifiers": [{"id": "l0", "box": [0.0, 0.0, 0.1, 0.1], "score": 0.9, "text": "a"}],
         "images": [image()],

@@ -208,7 +208,9 @@ def completed(printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOp
     places = list(printed.places)
     for k, own in found.items():
         name = printed.names[missing[k]]
-        places[missing[k]] = tuple(Identifier(name, box.rect, "plain", "network", box.score) for box in own)
+        places[missing[k]] = tuple(
+            Identifier(name, box.rect, "plain", "network", box.score, box.likeness) for box in own
+        )
     return replace(printed, places=tuple(places))
 
 

@@ -42,10 +42,14 @@ LEAST_VALUE = 0.35
 
 @dataclass(frozen=True, slots=True)
 class PrintedBox:
-    """A box in which an identifier is printed: pixels of the canvas, and the score that it is one."""
+    """A box in which an identifier is printed: pixels of the canvas, and the score that it is one.
+
+    `likeness` (0..1) is how far the print looks like the name it was given; 0 before it has one.
+    """
 
     rect: Rect
     score: float
+    likeness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,7 +205,7 @@ def named_boxes(
             continue
         score = 1 - (1 - boxes[k].score) * (1 - like)
         rect = read.rect if read is not None and close else boxes[k].rect
-        result[i] = (*result.get(i, ()), PrintedBox(rect, score))
+        result[i] = (*result.get(i, ()), PrintedBox(rect, score, like))
     return dict(sorted(result.items()))
 
 

@@ -64,7 +64,8 @@ class Identifier:
         rect: pixels of the canvas, brackets included.
         style: "brackets", "bracket", "dot", "plain" or "word".
         source: "text" (live text) or "glyph" (shape).
-        score: 0..1.
+        score: 0..1, that an identifier is here.
+        text_score: 0..1, how far the print itself says `name`.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Identifier:
     style: str
     source: str
     score: float
+    text_score: float
 
 
 def parse_identifier(text: str) -> tuple[str, str, int] | None:
@@ -109,7 +111,7 @@ def live_candidates(view: FigureView, canvas: Canvas) -> list[Identifier]:
         if rect[2] <= rect[0] or rect[3] <= rect[1]:
             continue
         if key(text.text) in wanted:
-            found.append(Identifier(wanted[key(text.text)], rect, "word", "text", 0.9))
+            found.append(Identifier(wanted[key(text.text)], rect, "word", "text", 0.9, 1.0))
             continue
         parsed = parse_identifier(text.text)
         if parsed is None:
@@ -117,7 +119,7 @@ def live_candidates(view: FigureView, canvas: Canvas) -> list[Identifier]:
         name, style, used = parsed
         if used < len(text.text.strip()):
             rect = first_word(canvas, rect, used / len(text.text.strip()))
-        found.append(Identifier(name, rect, f"{style} {round(text.size, 1)} {text.bold}", "text", 0.95))
+        found.append(Identifier(name, rect, f"{style} {round(text.size, 1)} {text.bold}", "text", 0.95, 1.0))
     return found
 
 
@@ -141,7 +143,7 @@ def glyph_candidates(view: FigureView, canvas: Canvas, names: Sequence[str]) -> 
     both = tuple(dict.fromkeys(c for name in names if len(name) == 1 for c in (name, name.lower(), name.upper())))
     # Identifiers are at least 7 px to be legible and at most 1/12 of the figure's long side.
     glyphs = find_glyphs(canvas.rgb, both, 7, max(10.0, side / 12))
-    return [Identifier(g.name, g.rect, f"{g.style} {g.polarity}", "glyph", g.score) for g in glyphs]
+    return [Identifier(g.name, g.rect, f"{g.style} {g.polarity}", "glyph", g.score, g.score) for g in glyphs]
 
 
 def consistent_set(candidates: Iterable[Identifier], names: Sequence[str], tolerance: float) -> list[list[Identifier]]:

@@ -383,7 +383,8 @@ def identifier_detection(place: Identifier, name: str, canvas: Canvas) -> PanelD
     rect = trimmed(canvas.ink, place.rect) if place.source == "glyph" else None
     tall, wide = canvas.ink.shape
     text = place.name if key(place.name) == key(name) or place.source == "text" else name
-    return PanelDetection("identifier", normalised_box(rect or place.rect, wide, tall), place.score, place.source, text)
+    box = normalised_box(rect or place.rect, wide, tall)
+    return PanelDetection("identifier", box, place.score, place.source, text, place.text_score)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -120,7 +120,7 @@ def test_identifiers_that_only_the_network_sees_get_the_names_of_the_caption() -
 
 def test_a_name_with_a_known_place_keeps_it() -> None:
     view, place = printed_on(named(two_pictures(), "A", "B"), "A", 4, 4)
-    own = Identifier("A", (4, 4, 20, 22), "plain", "text", 0.95)
+    own = Identifier("A", (4, 4, 20, 22), "plain", "text", 0.95, 1.0)
     found = completed(PrintedNames(canvas_of(view.pixels), ("A", "B"), ((own,), ())), seen(labels=((place, 0.9),)))
     assert found.places == ((own,), ())
 

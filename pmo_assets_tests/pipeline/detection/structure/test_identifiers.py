@@ -146,7 +146,7 @@ def test_places_fit_that_line_up_in_reading_order(rect: Rect, others: list[Rect]
 
 
 def place(name: str, rect: Rect, score: float = 0.9) -> Identifier:
-    return Identifier(name, rect, "plain dark", "glyph", score)
+    return Identifier(name, rect, "plain dark", "glyph", score, score)
 
 
 def box(x: int, y: int, height: int = 20) -> Rect:
