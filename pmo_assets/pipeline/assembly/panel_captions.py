@@ -1,208 +1,275 @@
-"""Which subcaption belongs to which panel.
+"""Which subcaption each panel of a figure has, what speaks for it, and how sure that is.
 
-A subcaption goes to a panel, in this order, because
-
-1. both are single,
-2. the panel's printed identifier is the subcaption's,
-3. all of the caption's identifiers are positional and the panels stand accordingly,
-4. as many panels as subcaptions are left and the order of reading is unambiguous or confirmed by read identifiers,
-5. the caption names no panel: each panel gets the whole caption (annotation guide).
-
-Whatever remains has no subcaption, and a reason.
+A caption that names no panel is the whole caption of each panel (annotation guide). Otherwise names and panels are
+brought together in one sum over all evidence (`assignment`); what that leaves open, or what contradicts itself, stays
+open with a reason. What belongs here: from detections and a split to panels with subcaptions.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Final
 
-from pmo_assets.pipeline.assembly.membership import assigned_to_panels
-from pmo_assets.pipeline.assembly.positions import panels_by_position
+from pmo_assets.pipeline.assembly.assignment import BY_PLACE, NameShares, decided_names, name_shares
+from pmo_assets.pipeline.assembly.confidence import Features, confidence
+from pmo_assets.pipeline.assembly.identifier_evidence import (
+    IdentifierEvidence,
+    Mark,
+    identifier_evidence,
+    mark_of,
+    owners_of,
+)
 from pmo_assets.records.detections import PanelDetection
-from pmo_assets.records.geometry import column_order, covered_fraction, reading_order, union_box
+from pmo_assets.records.geometry import covered_fraction, reading_order, union_box
 from pmo_assets.records.identifiers import normalised_identifier
-from pmo_assets.records.panels import CaptionedPanel
+from pmo_assets.records.panels import CaptionedPanel, Evidence
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
-JOINED_OVERLAP = 0.1
-"""Nested panels are not joined when more than this fraction of another panel would lie in the joined box."""
+JOINED_OVERLAP: Final = 0.1
+"""Parts of a panel are not joined when more than this fraction of another panel would lie in the joined box."""
+
+SURE_PRINT: Final = 0.8
+"""From this share on, print that says another name contradicts an assignment."""
+
+SINGLE, WHOLE, IDENTIFIER, POSITION, ORDER = "single panel", "whole caption", "identifier", "position", "reading order"
 
 
-def panel_identifiers(detections: Sequence[PanelDetection], owners: Sequence[int | None]) -> dict[int, PanelDetection]:
-    """Return for each panel index the best-scored identifier with a text among those it owns."""
-    best: dict[int, PanelDetection] = {}
-    for detection, owner in zip(detections, owners, strict=True):
-        if owner is not None and detection.text and (owner not in best or detection.score > best[owner].score):
-            best[owner] = detection
-    return best
-
-
-def captioned_panels(detections: Sequence[PanelDetection], split: CaptionSplit) -> tuple[CaptionedPanel, ...]:
+def captioned_panels(
+    detections: Sequence[PanelDetection], split: CaptionSplit, marks: Sequence[Mark] | None = None
+) -> tuple[CaptionedPanel, ...]:
     """Assign printed identifiers and subcaptions to panels.
 
     Args:
         detections: panels and identifiers of one figure.
         split: its caption's split.
+        marks: what is printed at the identifiers, by their position; from the detections alone if None.
 
     Returns:
-        One entry per panel detection (nested ones joined), in reading order.
+        One entry per panel detection (parts of one panel joined), in reading order.
     """
     panels = [item for item in detections if item.kind == "panel"]
-    identifiers = [item for item in detections if item.kind == "identifier"]
+    names = _distinct_names(split)
+    if marks is None:
+        identifiers = [item for item in detections if item.kind == "identifier"]
+        marks = [mark_of(number, item, names) for number, item in enumerate(identifiers)]
     boxes = [panel.box for panel in panels]
-    owners = assigned_to_panels([item.box for item in identifiers], boxes)
-    read = panel_identifiers(identifiers, owners)
-    found = []
-    for place, panel in enumerate(panels):
-        printed = tuple(number for number, owner in enumerate(owners) if owner == place)
-        found.append(
-            CaptionedPanel(
-                members=(place,),
-                member_boxes=(panel.box,),
-                box=panel.box,
-                content_box=union_box([panel.box, *(identifiers[number].box for number in printed)]),
-                score=panel.score,
-                identifier=read[place].text if place in read else None,
-                subcaption=None,
-                method=None,
-                reason="",
-                printed=printed,
-            )
-        )
-    captioned = _with_subcaptions(_without_nesting(found, split), split)
+    owners = owners_of([mark.box for mark in marks], boxes)
+    evidence = identifier_evidence(marks, owners, len(panels), len(names))
+    found = [_bare_panel(place, panel, evidence.marks[place]) for place, panel in enumerate(panels)]
+    if not found:
+        return ()
+    captioned = _with_subcaptions(found, split, names, evidence) if names else _with_whole_caption(found, split)
     return tuple(captioned[i] for i in reading_order([panel.box for panel in captioned]))
 
 
-def _without_nesting(panels: list[CaptionedPanel], split: CaptionSplit) -> list[CaptionedPanel]:
-    """Join panels printed "a1", "a2" into "a" when that is what the caption names (annotation guide: top level only).
+def _distinct_names(split: CaptionSplit) -> list[str]:
+    """Return the caption's names; of two that are compared as one, the first."""
+    names: dict[str, str] = {}
+    for name in split.identifiers:
+        names.setdefault(normalised_identifier(name), name)
+    return list(names.values())
+
+
+def _bare_panel(place: int, panel: PanelDetection, marks: Sequence[Mark]) -> CaptionedPanel:
+    """Return a panel with what is printed in it and nothing assigned."""
+    read = [mark for mark in marks if mark.text]
+    return CaptionedPanel(
+        members=(place,),
+        member_boxes=(panel.box,),
+        box=panel.box,
+        content_box=union_box([panel.box, *(mark.box for mark in marks)]),
+        score=panel.score,
+        identifier=read[0].text if read else None,
+        subcaption=None,
+        method=None,
+        reason="",
+        printed=tuple(sorted(mark.number for mark in marks)),
+    )
+
+
+def _with_whole_caption(panels: Sequence[CaptionedPanel], split: CaptionSplit) -> list[CaptionedPanel]:
+    """Return the panels of a caption that names none."""
+    if not split.subcaptions:
+        return [replace(panel, reason="the figure has no caption") for panel in panels]
+    whole = split.subcaptions[0]
+    if not whole.text:
+        return [replace(panel, reason="the caption has no text") for panel in panels]
+    single = len(panels) == 1
+    method = SINGLE if single else WHOLE
+    reason = "one panel and a caption that names none" if single else "the caption names no panel"
+    return [
+        replace(
+            panel,
+            subcaption=whole,
+            method=method,
+            reason=reason,
+            confidence=confidence(Features(1.0, panel.score, split.confidence, 0.0, single, 0.0, method)),
+            evidence=(Evidence("count", "caption", None, None, split.confidence),),
+        )
+        for panel in panels
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """What the panels of a figure are decided by: names, their subcaptions, shares, print, decisions."""
+
+    panels: Sequence[CaptionedPanel]
+    names: Sequence[str]
+    subcaptions: Sequence[Subcaption]
+    split: CaptionSplit
+    found: NameShares
+    evidence: IdentifierEvidence
+    decided: Sequence[int | None]
+
+    def read(self, panel: int) -> float:
+        """Return how far print says the name that a panel got, 0..1."""
+        name = self.decided[panel]
+        if name is None:
+            return 0.0
+        return max((mark.names[name] * mark.probability for mark in self.evidence.marks[panel]), default=0.0)
+
+    @property
+    def agreeing(self) -> float:
+        """Return the share of the panels whose print says the name that they got."""
+        return sum(self.read(k) > SURE_PRINT / 2 for k in range(len(self.panels))) / len(self.panels)
+
+
+def _with_subcaptions(
+    panels: Sequence[CaptionedPanel], split: CaptionSplit, names: Sequence[str], evidence: IdentifierEvidence
+) -> list[CaptionedPanel]:
+    """Return the panels of a caption that names them, the parts of one panel joined."""
+    by_name = {normalised_identifier(sub.identifier): sub for sub in reversed(split.subcaptions)}
+    found = name_shares([panel.box for panel in panels], names, evidence)
+    decided = decided_names(found)
+    subcaptions = [by_name[normalised_identifier(name)] for name in names]
+    figure = _Figure(panels, names, subcaptions, split, found, evidence, decided)
+    result = [_decided(figure, place) for place in range(len(panels))]
+    return _joined(result)
+
+
+def _decided(figure: _Figure, place: int) -> CaptionedPanel:
+    """Return a panel with its subcaption, or with the reason why it has none."""
+    panel, name = figure.panels[place], figure.decided[place]
+    shares = figure.found.shares[place]
+    order = sorted(range(len(figure.names)), key=lambda k: -shares[k])
+    second = next((k for k in order if k != (name if name is not None else order[0])), None)
+    best = name if name is not None else order[0]
+    method = _method(figure, place)
+    facts = Features(
+        share=float(shares[best]),
+        panel=panel.score,
+        caption=figure.split.confidence,
+        read=figure.read(place),
+        counted=len(figure.panels) == len(figure.names),
+        agreeing=figure.agreeing,
+        method=method,
+    )
+    panel = replace(
+        panel,
+        confidence=confidence(facts),
+        evidence=_evidence(figure, place),
+        runner_up=figure.names[second] if second is not None else None,
+        runner_up_confidence=float(shares[second]) if second is not None else 0.0,
+    )
+    contradiction = _contradiction(figure, place)
+    if name is None or contradiction:
+        return replace(panel, reason=contradiction or _why_open(figure, place))
+    reason = {
+        IDENTIFIER: f"“{figure.names[name]}” is printed in the panel",
+        POSITION: f"the panel stands at “{figure.names[name]}”",
+        ORDER: f"the panels follow the caption {figure.found.orders[0][0]}",
+    }[method]
+    subcaption = figure.subcaptions[name]
+    return replace(panel, identifier=subcaption.identifier, subcaption=subcaption, method=method, reason=reason)
+
+
+def _method(figure: _Figure, place: int) -> str:
+    """Return what decided: print that says the name, else the words of place, else the order."""
+    if figure.read(place) > SURE_PRINT / 2:
+        return IDENTIFIER
+    return POSITION if figure.found.orders[0][0] == BY_PLACE else ORDER
+
+
+def _contradiction(figure: _Figure, place: int) -> str | None:
+    """Return why print forbids the name that a panel got; None when it does not."""
+    name = figure.decided[place]
+    for mark in figure.evidence.marks[place]:
+        said = max(range(len(mark.names)), key=lambda k: mark.names[k])
+        sure = max(mark.names[said] if said != name else 0.0, mark.other) * mark.probability
+        if name is not None and sure >= SURE_PRINT > 2 * figure.read(place):
+            return f"“{mark.text}” is printed in the panel, but its place says “{figure.names[name]}”"
+    return None
+
+
+def _why_open(figure: _Figure, place: int) -> str:
+    """Return why no name is likely enough."""
+    for mark in figure.evidence.marks[place]:
+        if mark.other * mark.probability > SURE_PRINT / 2 and mark.text:
+            return f"“{mark.text}” is printed in the panel, but the caption does not name it"
+    shares = figure.found.shares[place]
+    if shares[-1] > 0.5:
+        return f"{len(figure.panels)} panels, {len(figure.names)} subcaptions: this panel is rather none that is named"
+    likely = sorted(range(len(figure.names)), key=lambda k: -shares[k])[:3]
+    said = ", ".join(f"“{figure.names[k]}” {shares[k]:.2f}" for k in likely)
+    return f"{len(figure.panels)} panels, {len(figure.names)} subcaptions, and nothing decides between them: {said}"
+
+
+def _evidence(figure: _Figure, place: int) -> tuple[Evidence, ...]:
+    """Return what speaks for a panel's name: its print, its place or order, and the numbers; strongest first."""
+    items = []
+    for mark in figure.evidence.marks[place]:
+        said = max(range(len(mark.names)), key=lambda k: mark.names[k])
+        names_it = mark.names[said] >= mark.other
+        items.append(
+            Evidence(
+                "identifier",
+                mark.source,
+                mark.text,
+                figure.names[said] if names_it and mark.is_read else None,
+                round((mark.names[said] if names_it else mark.other) * mark.probability, 4),
+                mark.box,
+            )
+        )
+    name = figure.decided[place]
+    given = figure.names[name] if name is not None else None
+    order, belief = figure.found.orders[0]
+    kind = "position" if order == BY_PLACE else "order"
+    items.append(Evidence(kind, order, given if kind == "position" else None, given, round(belief, 4)))
+    counts = f"{len(figure.panels)} panels, {len(figure.names)} names"
+    items.append(Evidence("count", "caption", counts, None, round(figure.split.confidence, 4)))
+    return tuple(sorted(items, key=lambda item: -item.confidence))
+
+
+def _joined(panels: Sequence[CaptionedPanel]) -> list[CaptionedPanel]:
+    """Join panels that got one name: parts printed "a1", "a2", or all panels of a "top row" (guide: top level only).
 
     They stay apart where the joined box would reach into another panel.
     """
-    named = {normalised_identifier(identifier): identifier for identifier in split.identifiers}
     groups: dict[str, list[int]] = {}
     for index, panel in enumerate(panels):
-        key = normalised_identifier(panel.identifier)
-        nested = re.fullmatch(r"([a-z])\d+", key)
-        if nested and key not in named and nested[1] in named:
-            groups.setdefault(nested[1], []).append(index)
+        if panel.subcaption is not None:
+            groups.setdefault(normalised_identifier(panel.identifier), []).append(index)
     joined: dict[int, CaptionedPanel] = {}
     absorbed: set[int] = set()
-    for key, places in groups.items():
+    for places in groups.values():
         members = [panels[i] for i in places]
         box = union_box(panel.box for panel in members)
         others = [panel for i, panel in enumerate(panels) if i not in places]
-        if any(covered_fraction(other.box, box) > JOINED_OVERLAP for other in others):
+        if len(places) < 2 or any(covered_fraction(other.box, box) > JOINED_OVERLAP for other in others):
             continue
+        surest = max(members, key=lambda panel: panel.confidence)
         joined[places[0]] = replace(
-            members[0],
+            surest,
             members=tuple(number for panel in members for number in panel.members),
             member_boxes=tuple(box for panel in members for box in panel.member_boxes),
             box=box,
             content_box=union_box(panel.content_box for panel in members),
             score=min(panel.score for panel in members),
-            identifier=named[key],
+            confidence=min(panel.confidence for panel in members),
             printed=tuple(sorted(number for panel in members for number in panel.printed)),
+            evidence=tuple(item for panel in members for item in panel.evidence),
         )
         absorbed.update(places[1:])
     return [joined.get(i, panel) for i, panel in enumerate(panels) if i not in absorbed]
-
-
-def _with_subcaptions(panels: list[CaptionedPanel], split: CaptionSplit) -> list[CaptionedPanel]:
-    subcaptions = split.subcaptions
-    if not panels or not subcaptions:
-        return [replace(panel, reason="the figure has no caption") for panel in panels]
-    if not split.identifiers:
-        whole = subcaptions[0]
-        if not whole.text:
-            return [replace(panel, reason="the caption has no text") for panel in panels]
-        if len(panels) == 1:
-            return [_assigned(panels[0], whole, "single panel", "one panel and a caption that names none")]
-        return [_assigned(panel, whole, "whole caption", "the caption names no panel") for panel in panels]
-    by_identifier = {normalised_identifier(sub.identifier): sub for sub in subcaptions}
-    result, open_panels = _by_identifier(panels, by_identifier)
-    used = {normalised_identifier(p.subcaption.identifier) for p in result.values() if p.subcaption is not None}
-    left = [sub for key, sub in by_identifier.items() if key not in used]
-    if open_panels:
-        result |= _by_place(panels, open_panels, left, result, subcaptions)
-    return [result[i] for i in range(len(panels))]
-
-
-def _assigned(panel: CaptionedPanel, subcaption: Subcaption, method: str, reason: str) -> CaptionedPanel:
-    identifier = subcaption.identifier if subcaption.identifier is not None else panel.identifier
-    return replace(panel, identifier=identifier, subcaption=subcaption, method=method, reason=reason)
-
-
-def _by_identifier(
-    panels: Sequence[CaptionedPanel], by_identifier: dict[str, Subcaption]
-) -> tuple[dict[int, CaptionedPanel], list[int]]:
-    """Return the panels decided by their printed identifier, and the indices of those that are not."""
-    decided: dict[int, CaptionedPanel] = {}
-    still_open: list[int] = []
-    printed = [normalised_identifier(panel.identifier) for panel in panels]
-    for index, panel in enumerate(panels):
-        key = printed[index]
-        if key and key in by_identifier and printed.count(key) == 1:
-            decided[index] = _assigned(
-                panel, by_identifier[key], "identifier", f"“{panel.identifier}” is printed in the panel"
-            )
-        elif key and key not in by_identifier:
-            reason = f"“{panel.identifier}” is printed in the panel, but the caption does not name it"
-            decided[index] = replace(panel, reason=reason)
-        else:
-            still_open.append(index)
-    return decided, still_open
-
-
-def _by_place(
-    panels: Sequence[CaptionedPanel],
-    open_panels: list[int],
-    left: Sequence[Subcaption],
-    decided: dict[int, CaptionedPanel],
-    subcaptions: Sequence[Subcaption],
-) -> dict[int, CaptionedPanel]:
-    """Decide the panels without a usable identifier by position or reading order, or say why that is impossible."""
-    boxes = [panels[i].box for i in open_panels]
-    positions = panels_by_position([sub.identifier or "" for sub in left], boxes)
-    if positions is not None:
-        return {
-            open_panels[panel]: _assigned(
-                panels[open_panels[panel]], left[sub], "position", f"the panel stands at “{left[sub].identifier}”"
-            )
-            for panel, sub in positions.items()
-        }
-    reason = ""
-    if len(open_panels) != len(left):
-        reason = f"{len(open_panels)} panels without a readable identifier, {len(left)} subcaptions left"
-    else:
-        order = _order_of(panels, decided, subcaptions)
-        if order is None:
-            reason = "the identifiers that could be read contradict every reading order"
-        else:
-            sequence = [i for i in order if i in open_panels]
-            return {
-                panel: _assigned(panels[panel], sub, "reading order", "as many panels as subcaptions, in order")
-                for panel, sub in zip(sequence, left, strict=True)
-            }
-    return {index: replace(panels[index], reason=reason) for index in open_panels}
-
-
-def _order_of(
-    panels: Sequence[CaptionedPanel], decided: dict[int, CaptionedPanel], subcaptions: Sequence[Subcaption]
-) -> list[int] | None:
-    """Return the order of panels in which the decided ones follow the caption: by rows, else by columns; else None."""
-    rank = {normalised_identifier(sub.identifier): place for place, sub in enumerate(subcaptions)}
-    boxes = [panel.box for panel in panels]
-    for order in (reading_order(boxes), column_order(boxes)):
-        expected = list(range(len(subcaptions)))
-        known = [
-            (place, rank[normalised_identifier(item.subcaption.identifier)])
-            for place, index in enumerate(order)
-            if (item := decided.get(index)) is not None and item.subcaption is not None
-        ]
-        if len(order) == len(expected) and all(place == wanted for place, wanted in known):
-            return order
-        ranks = [wanted for _, wanted in known]
-        if len(order) != len(expected) and ranks == sorted(ranks):
-            return order
-    return None

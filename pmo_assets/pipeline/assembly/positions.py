@@ -1,34 +1,62 @@
-"""Positional panel identifiers: "left", "upper right", "middle row", and which panels they mean.
+"""Positional panel identifiers: "left", "upper right", "middle row", "second column", and how well panels fit them.
 
 An identifier that is read here names a panel already, whoever found it (the grammar, a language model, an annotator).
 So more words count than in running text (`captions.places`): "above" and "below", every word with "most" behind it,
-"the", "hand". Ordinals ("first row") do not: how many there are the identifier does not say.
+"the", "hand".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pmo_assets.records.geometry import Box, centre, height, width
 from pmo_assets.records.identifiers import HORIZONTAL_PLACES, MIDDLE_PLACES, VERTICAL_PLACES
 
-_VERTICAL = {**VERTICAL_PLACES, "above": 0.0, "below": 1.0}
-_FILLERS = frozenset({"panel", "panels", "row", "column", "image", "side", "the", "hand", "most", "part"})
-_HORIZONTAL_CONTEXT = frozenset({"column"})
+_VERTICAL: Final = {**VERTICAL_PLACES, "above": 0.0, "below": 1.0}
+_FILLERS: Final = frozenset(
+    {"panel", "panels", "row", "rows", "column", "columns", "image", "images", "side", "the", "hand", "most", "part"}
+)
+_ACROSS: Final = frozenset({"column", "columns"})
+_DOWN: Final = frozenset({"row", "rows"})
+_ORDINALS: Final = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4,
+    "last": -1,
+}  # fmt: skip
+
+FITS, OPEN, MISSES = 1.0, 0.3, 0.02
+"""Weight of a panel that stands where an identifier says, of one where that cannot be told, and of one elsewhere."""
 
 
-def position_of(identifier: str) -> tuple[float | None, float | None] | None:
-    """Return where a positional identifier points: (x, y), each 0, 0.5, 1 or None when it does not say.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a positional identifier points.
 
-    None when the identifier is not positional ("A", "2b", "left eye").
+    Attributes:
+        x: 0 (left), 0.5 (neither end), 1 (right); None when it does not say.
+        y: the same from top to bottom.
+        column: number of the column from 1, -1 for the last; None when it does not say.
+        row: the same from the top.
     """
-    words = re.findall(r"[a-z]+", identifier.lower())
-    if not words or re.search(r"\d", identifier):
-        return None
+
     x: float | None = None
     y: float | None = None
+    column: int | None = None
+    row: int | None = None
+
+
+def place_of(identifier: str) -> Place | None:
+    """Return where a positional identifier points; None when it is not positional ("A", "2b", "left eye")."""
+    words = re.findall(r"[a-z0-9]+", identifier.lower())
+    x: float | None = None
+    y: float | None = None
+    number: int | None = None
     middle = False
     for word in words:
         stem = word.removesuffix("most")
@@ -38,58 +66,93 @@ def position_of(identifier: str) -> tuple[float | None, float | None] | None:
             y = _VERTICAL[stem]
         elif stem in MIDDLE_PLACES:
             middle = True
+        elif word in _ORDINALS:
+            number = _ORDINALS[word]
         elif word not in _FILLERS:
             return None
+    across, down = bool(_ACROSS & set(words)), bool(_DOWN & set(words))
+    if number is not None:
+        # "second panel": which of the two directions the panels show.
+        if across == down:
+            return Place(x, y, column=number, row=number) if not across else None
+        return Place(x, y, column=number if across else None, row=number if down else None)
     if middle:
-        if x is None and y is None:
-            # "middle" alone: of a row or of a column, whichever the other identifiers and the panels show
-            return (0.5, None) if _HORIZONTAL_CONTEXT & set(words) else (None, 0.5) if "row" in words else (0.5, 0.5)
-        if x is None:
-            x = 0.5
-        else:
-            y = 0.5
-    return (x, y) if x is not None or y is not None else None
+        x, y = _middle(x, y, across=across, down=down)
+    return Place(x, y) if x is not None or y is not None else None
 
 
-def _rank(values: Sequence[float], sizes: Sequence[float]) -> list[float]:
-    """Return 0..1 places of centres along one axis; centres closer than half an extent share a place."""
+def _middle(x: float | None, y: float | None, *, across: bool, down: bool) -> tuple[float | None, float | None]:
+    """Return the place with "middle" in it: of a row, of a column, or of whichever the panels show (both 0.5)."""
+    if x is None and y is None:
+        return (0.5, None) if across else (None, 0.5) if down else (0.5, 0.5)
+    return (0.5, y) if x is None else (x, 0.5)
+
+
+def is_place(identifier: str) -> bool:
+    """Say whether an identifier is positional."""
+    return place_of(identifier) is not None
+
+
+def _ranks(values: Sequence[float], sizes: Sequence[float]) -> tuple[list[int], int]:
+    """Return the place of each centre along one axis and how many there are; centres within half an extent share it."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     tolerance = 0.5 * min(sizes)
-    places, place = [0] * len(values), 0
+    ranks, rank = [0] * len(values), 0
     for before, after in pairwise(order):
         if values[after] - values[before] > tolerance:
-            place += 1
-        places[after] = place
-    return [p / place if place else 0.5 for p in places]
+            rank += 1
+        ranks[after] = rank
+    return ranks, rank + 1
 
 
-def panels_by_position(identifiers: Sequence[str], boxes: Sequence[Box]) -> Mapping[int, int] | None:
-    """Return panel index -> identifier index when every identifier is positional and all panels fit exactly one.
+def place_weights(identifiers: Sequence[str], boxes: Sequence[Box]) -> NDArray[np.float64]:
+    """Return (panels, identifiers): how well each panel fits each identifier, `MISSES`..`FITS`.
 
-    Several panels may fit one identifier ("top row"). None when an identifier is not positional, points at no panel,
-    or a panel fits none or several.
+    Identifiers that are not positional have no place: 0. Several panels may fit one identifier ("top row").
     """
-    wanted = [position_of(identifier) for identifier in identifiers]
-    if not boxes or any(position is None for position in wanted):
-        return None
-    xs = _rank([centre(box)[0] for box in boxes], [width(box) for box in boxes])
-    ys = _rank([centre(box)[1] for box in boxes], [height(box) for box in boxes])
-    single_row, single_column = len(set(ys)) == 1, len(set(xs)) == 1
-    assigned: dict[int, int] = {}
+    places = [place_of(identifier) for identifier in identifiers]
+    weights = np.zeros((len(boxes), len(identifiers)))
+    if not boxes or not any(places):
+        return weights
+    columns, across = _ranks([centre(box)[0] for box in boxes], [width(box) for box in boxes])
+    rows, down = _ranks([centre(box)[1] for box in boxes], [height(box) for box in boxes])
     for panel in range(len(boxes)):
-        fits = []
-        for index, position in enumerate(wanted):
-            assert position is not None
-            x, y = position
-            if x == 0.5 and y == 0.5 and (single_row or single_column):
-                x, y = (0.5, None) if single_row else (None, 0.5)
-            if (x is None or _same_place(xs[panel], x)) and (y is None or _same_place(ys[panel], y)):
-                fits.append(index)
-        if len(fits) != 1:
-            return None
-        assigned[panel] = fits[0]
-    return assigned if set(assigned.values()) == set(range(len(identifiers))) else None
+        for index, place in enumerate(places):
+            if place is not None:
+                weights[panel, index] = _fit(place, (columns[panel], across), (rows[panel], down))
+    return weights
 
 
-def _same_place(place: float, wanted: float) -> bool:
-    return 0 < place < 1 if wanted == 0.5 else place == wanted
+def _fit(place: Place, column: tuple[int, int], row: tuple[int, int]) -> float:
+    """Return how well a panel stands at a place; `column` and `row` are its number from 0 and how many there are."""
+    x, y, single = place.x, place.y, column[1] == 1 or row[1] == 1
+    if x == 0.5 and y == 0.5 and single:
+        x, y = (0.5, None) if row[1] == 1 else (None, 0.5)
+    wanted_column, wanted_row = place.column, place.row
+    if wanted_column is not None and wanted_row is not None:
+        if not single:
+            return OPEN
+        wanted_column, wanted_row = (wanted_column, None) if row[1] == 1 else (None, wanted_row)
+    weight = FITS
+    if x is not None:
+        weight *= _at(column, x)
+    if y is not None:
+        weight *= _at(row, y)
+    if wanted_column is not None:
+        weight *= _is_number(column, wanted_column)
+    if wanted_row is not None:
+        weight *= _is_number(row, wanted_row)
+    return max(weight, MISSES)
+
+
+def _at(place: tuple[int, int], wanted: float) -> float:
+    rank, count = place
+    if count == 1:
+        return OPEN  # nothing is left or right of anything
+    at = 0 < rank < count - 1 if wanted == 0.5 else rank == (0 if wanted == 0.0 else count - 1)
+    return FITS if at else MISSES
+
+
+def _is_number(place: tuple[int, int], wanted: int) -> float:
+    rank, count = place
+    return FITS if rank == (count - 1 if wanted < 0 else wanted - 1) else MISSES

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import Box
@@ -65,23 +68,46 @@ def test_a_read_identifier_turns_the_order_into_columns() -> None:
     ]
 
 
-def test_contradicting_identifiers_leave_the_rest_open() -> None:
+def test_an_identifier_where_no_order_puts_it_makes_nothing_sure() -> None:
     detections = [*map(panel, GRID), printed("a", GRID[3])]
     result = captioned_panels(detections, split("a", "b", "c", "d"))
-    assert [item.method for item in result] == [None, None, None, "identifier"]
-    assert "contradict" in result[0].reason
+    assert all(item.confidence < CONFIDENCE_THRESHOLD for item in result)
+    last = result[3]
+    assert (last.subcaption, last.identifier) == (None, "a")
+    assert last.reason == "“a” is printed in the panel, but its place says “d”"
 
 
-def test_different_numbers_leave_panels_open_with_a_reason() -> None:
+def test_two_panels_for_three_names_are_a_guess_that_says_so() -> None:
     result = captioned_panels([panel(LEFT), panel(RIGHT)], split("a", "b", "c"))
-    assert [item.subcaption for item in result] == [None, None]
-    assert result[0].reason == "2 panels without a readable identifier, 3 subcaptions left"
+    assert [(item.identifier, item.runner_up) for item in result] == [("a", "b"), ("c", "b")]
+    assert all(item.confidence < CONFIDENCE_THRESHOLD for item in result)
+
+
+def test_one_panel_for_four_names_is_open() -> None:
+    (only,) = captioned_panels([panel((0.0, 0.0, 1.0, 1.0))], split(*"abcd"))
+    assert only.subcaption is None
+    assert "1 panels, 4 subcaptions" in only.reason
 
 
 def test_an_identifier_that_the_caption_lacks_is_said_so() -> None:
     result = captioned_panels([panel(LEFT), panel(RIGHT), printed("X", LEFT)], split("a", "b"))
-    assert result[0].subcaption is None
-    assert "does not name it" in result[0].reason
+    assert (result[0].subcaption, result[0].identifier) == (None, "X")
+    assert "“X” is printed in the panel" in result[0].reason
+
+
+def test_a_name_that_only_fits_its_place_is_no_evidence() -> None:
+    unread = replace(printed("b", LEFT), source="network", text_score=0.45)
+    result = captioned_panels([panel(LEFT), panel(RIGHT), unread], split("a", "b"))
+    assert [(item.identifier, item.method) for item in result] == [("a", "reading order"), ("b", "reading order")]
+
+
+def test_what_was_read_is_kept_as_evidence() -> None:
+    first, _ = captioned_panels([panel(LEFT), panel(RIGHT), printed("a", LEFT)], split("a", "b"))
+    best = first.evidence[0]
+    assert (best.kind, best.source, best.text, best.identifier) == ("order", "row by row", None, "a") or (
+        best.kind == "identifier" and best.identifier == "a" and best.box is not None
+    )
+    assert {item.kind for item in first.evidence} == {"identifier", "order", "count"}
 
 
 def test_panels_of_a_caption_that_names_none_get_the_whole_caption() -> None:

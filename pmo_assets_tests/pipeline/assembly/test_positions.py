@@ -2,73 +2,97 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from pmo_assets.pipeline.assembly.positions import panels_by_position, position_of
+from pmo_assets.pipeline.assembly.positions import FITS, MISSES, OPEN, Place, is_place, place_of, place_weights
+from pmo_assets.records.geometry import Box
 
 LEFT, RIGHT = (0.0, 0.0, 0.48, 1.0), (0.52, 0.0, 1.0, 1.0)
 TOP_LEFT, TOP_RIGHT = (0.0, 0.0, 0.48, 0.48), (0.52, 0.0, 1.0, 0.48)
 LOWER_LEFT, LOWER_RIGHT = (0.0, 0.52, 0.48, 1.0), (0.52, 0.52, 1.0, 1.0)
+GRID = [TOP_LEFT, TOP_RIGHT, LOWER_LEFT, LOWER_RIGHT]
 
 
 @pytest.mark.parametrize(
     ("identifier", "place"),
     [
-        ("left", (0.0, None)),
-        ("Right panel", (1.0, None)),
-        ("top", (None, 0.0)),
-        ("upper right", (1.0, 0.0)),
-        ("lower row", (None, 1.0)),
-        ("middle", (0.5, 0.5)),
-        ("middle row", (None, 0.5)),
-        ("rightmost", (1.0, None)),
-        ("middle column", (0.5, None)),
-        ("middle left", (0.0, 0.5)),
-        ("top middle", (0.5, 0.0)),
-        ("above", (None, 0.0)),
-        ("below", (None, 1.0)),
+        ("left", Place(0.0, None)),
+        ("Right panel", Place(1.0, None)),
+        ("top", Place(None, 0.0)),
+        ("upper right", Place(1.0, 0.0)),
+        ("lower row", Place(None, 1.0)),
+        ("middle", Place(0.5, 0.5)),
+        ("middle row", Place(None, 0.5)),
+        ("rightmost", Place(1.0, None)),
+        ("middle column", Place(0.5, None)),
+        ("middle left", Place(0.0, 0.5)),
+        ("top middle", Place(0.5, 0.0)),
+        ("above", Place(None, 0.0)),
+        ("below", Place(None, 1.0)),
+        ("first row", Place(row=1)),
+        ("second column", Place(column=2)),
+        ("3rd column", Place(column=3)),
+        ("last row", Place(row=-1)),
+        ("second panel", Place(column=2, row=2)),
         ("left 2", None),
         ("panel", None),
         ("A", None),
         ("left eye", None),
+        ("bright side", None),
         ("1", None),
         ("", None),
     ],
 )
-def test_where_an_identifier_points(identifier: str, place: tuple[float | None, float | None] | None) -> None:
-    assert position_of(identifier) == place
+def test_where_an_identifier_points(identifier: str, place: Place | None) -> None:
+    assert place_of(identifier) == place
+    assert is_place(identifier) == (place is not None)
+
+
+def fitting(identifiers: Sequence[str], boxes: Sequence[Box]) -> list[list[str]]:
+    """Per panel the identifiers that it fits."""
+    weights = place_weights(identifiers, boxes)
+    return [[name for name, weight in zip(identifiers, row, strict=True) if weight == FITS] for row in weights]
 
 
 def test_left_and_right() -> None:
-    assert panels_by_position(["left", "right"], [RIGHT, LEFT]) == {0: 1, 1: 0}
+    assert fitting(["left", "right"], [RIGHT, LEFT]) == [["right"], ["left"]]
 
 
 def test_corners() -> None:
     identifiers = ["upper left", "upper right", "lower left", "lower right"]
     boxes = [LOWER_RIGHT, TOP_LEFT, LOWER_LEFT, TOP_RIGHT]
-    assert panels_by_position(identifiers, boxes) == {0: 3, 1: 0, 2: 2, 3: 1}
+    assert fitting(identifiers, boxes) == [["lower right"], ["upper left"], ["lower left"], ["upper right"]]
 
 
 def test_rows_take_every_panel_in_them() -> None:
-    boxes = [TOP_LEFT, TOP_RIGHT, LOWER_LEFT, LOWER_RIGHT]
-    assert panels_by_position(["top row", "bottom row"], boxes) == {0: 0, 1: 0, 2: 1, 3: 1}
+    assert fitting(["top row", "bottom row"], GRID) == [["top row"], ["top row"], ["bottom row"], ["bottom row"]]
+
+
+def test_ordinals_count_rows_and_columns() -> None:
+    assert fitting(["first column", "second column"], GRID) == [["first column"], ["second column"]] * 2
+    assert fitting(["first row", "last row"], GRID) == [["first row"]] * 2 + [["last row"]] * 2
+
+
+def test_the_second_panel_of_a_row_or_a_column() -> None:
+    assert fitting(["first panel", "second panel"], [LEFT, RIGHT]) == [["first panel"], ["second panel"]]
+    assert fitting(["first panel", "second panel"], [LOWER_LEFT, TOP_LEFT]) == [["second panel"], ["first panel"]]
 
 
 def test_middle_means_between_in_the_only_direction_there_is() -> None:
     boxes = [(0.0, 0.0, 0.3, 1.0), (0.35, 0.0, 0.65, 1.0), (0.7, 0.0, 1.0, 1.0)]
-    assert panels_by_position(["left", "middle", "right"], boxes) == {0: 0, 1: 1, 2: 2}
+    assert fitting(["left", "middle", "right"], boxes) == [["left"], ["middle"], ["right"]]
 
 
-@pytest.mark.parametrize(
-    ("identifiers", "boxes"),
-    [
-        (["left", "right"], [TOP_LEFT, LOWER_LEFT]),
-        (["left", "B"], [LEFT, RIGHT]),
-        (["left", "right", "top"], [LEFT, RIGHT]),
-        (["left", "right"], []),
-    ],
-)
-def test_what_does_not_fit_is_not_guessed(
-    identifiers: list[str], boxes: list[tuple[float, float, float, float]]
-) -> None:
-    assert panels_by_position(identifiers, boxes) is None
+def test_one_above_the_other_nothing_is_left_or_right() -> None:
+    assert set(place_weights(["left", "right"], [TOP_LEFT, LOWER_LEFT]).ravel()) == {OPEN}
+
+
+def test_what_fits_on_one_axis_and_misses_on_the_other_misses() -> None:
+    assert place_weights(["upper left"], GRID).ravel().tolist() == [FITS, MISSES, MISSES, MISSES]
+
+
+def test_letters_have_no_place() -> None:
+    assert place_weights(["A", "left"], [LEFT, RIGHT]).tolist() == [[0.0, FITS], [0.0, MISSES]]
+    assert place_weights(["left"], []).shape == (0, 1)

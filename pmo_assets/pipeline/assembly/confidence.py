@@ -1,0 +1,79 @@
+"""How sure an assignment is: the share of such panels whose subcaption is theirs.
+
+The shares of `assignment` are those of a model, given that panels, names and print are what detection and captions say.
+A logistic function over them and over what those steps say of themselves makes them shares of panels
+(`benchmarks/fit_assembly_confidence.py` fits it).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+WEIGHTS: Final = Path(__file__).parents[2] / "weights" / "assembly_confidence.json"
+
+CONFIDENCE_THRESHOLD: Final = 0.9
+"""Panels below this are open: a vision model or a person decides, and they stay out of the dataset."""
+
+_LEAST: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the confidence of an assignment is made of.
+
+    Attributes:
+        share: 0..1, of the name in all assignments.
+        panel: 0..1, that the panel is one.
+        caption: 0..1, of the caption's split.
+        read: 0..1, how far print in the panel says the name itself.
+        counted: whether there are as many panels as names.
+        agreeing: 0..1, share of the figure's panels whose print says the name that they got.
+        method: how it was assigned.
+    """
+
+    share: float
+    panel: float
+    caption: float
+    read: float
+    counted: bool
+    agreeing: float
+    method: str
+
+
+def logit(value: float) -> float:
+    """Return the logarithm of the odds of a share, cut off at 1 in 1,000."""
+    value = min(max(value, _LEAST), 1 - _LEAST)
+    return math.log(value / (1 - value))
+
+
+def terms(features: Features) -> dict[str, float]:
+    """Return the terms of the logistic function by name."""
+    return {
+        "one": 1.0,
+        "share": logit(features.share),
+        "panel": logit(features.panel),
+        "caption": logit(features.caption),
+        "read": features.read,
+        "counted": float(features.counted),
+        "agreeing": features.agreeing,
+        f"method {features.method}": 1.0,
+    }
+
+
+@functools.cache
+def _coefficients() -> Mapping[str, float]:
+    found: Mapping[str, float] = json.loads(WEIGHTS.read_text(encoding="utf-8"))["coefficients"]
+    return found
+
+
+def confidence(features: Features) -> float:
+    """Return how sure an assignment is, 0..1."""
+    known = _coefficients()
+    value = sum(known.get(name, 0.0) * term for name, term in terms(features).items())
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value))))

@@ -1,0 +1,182 @@
+"""What the identifiers printed in a figure say about its panels: whose each is, and how far it speaks for each name.
+
+What belongs here: from print to likelihoods. What does not: reading print (`reading`), order and place, the decision.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.assembly.membership import assigned_to_panels
+from pmo_assets.records.detections import PanelDetection
+from pmo_assets.records.geometry import Box, centre, height, width
+from pmo_assets.records.identifiers import normalised_identifier
+
+LIVE_TEXT: Final = 0.985
+"""How far live text is believed: it is exact, but may be a label inside a picture."""
+
+UNREAD: Final = 0.5
+"""Up to this score of a reading by shape the name was chosen for its place: the print itself says nothing."""
+
+NEAR: Final = 3.0
+"""An identifier outside every panel belongs to the next one within so many of its heights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An identifier printed in a figure, and what it says.
+
+    Attributes:
+        number: among the figure's identifiers.
+        box: normalised to the figure.
+        probability: 0..1 that this is an identifier.
+        names: per name that the caption has, 0..1, that this is what is printed; together with `other` they sum to 1.
+        other: 0..1 that something is printed that the caption does not name.
+        text: as read; None when unread.
+        source: who read it.
+    """
+
+    number: int
+    box: Box
+    probability: float
+    names: tuple[float, ...]
+    other: float
+    text: str | None
+    source: str
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the print says anything."""
+        return max((*self.names, self.other)) > 1.5 / (len(self.names) + 1)
+
+
+def numbered_part(text: str | None, names: Sequence[str]) -> int | None:
+    """Return which name "a1", "a2" … is a part of when the caption names "a" but not "a1"; None otherwise."""
+    keys = [normalised_identifier(name) for name in names]
+    key = normalised_identifier(text)
+    nested = re.fullmatch(r"([a-z])(\d+|i{1,3}|iv|v)", key)
+    if not nested or key in keys or nested[1] not in keys:
+        return None
+    return keys.index(nested[1])
+
+
+def mark_of(number: int, detection: PanelDetection, names: Sequence[str]) -> Mark:
+    """Return what detection alone says of an identifier."""
+    belief = LIVE_TEXT if detection.source == "text" else _belief(detection.text_score)
+    if detection.text is None:
+        belief = 0.0
+    keys = [normalised_identifier(name) for name in names]
+    key = normalised_identifier(detection.text)
+    part = numbered_part(detection.text, names)
+    said = part if part is not None else keys.index(key) if key in keys else None
+    even = 1.0 / (len(names) + 1)
+    shares = [even * (1 - belief)] * (len(names) + 1)
+    shares[len(names) if said is None else said] += belief
+    return Mark(
+        number, detection.box, detection.score, tuple(shares[:-1]), shares[-1], detection.text, detection.source
+    )
+
+
+def _belief(score: float) -> float:
+    """Return how far a reading by shape is believed, by its likeness to the name (0..1)."""
+    return float(np.clip((score - UNREAD) / (0.85 - UNREAD), 0.0, 1.0)) * 0.96
+
+
+def owners_of(marks: Sequence[Box], panels: Sequence[Box]) -> list[int | None]:
+    """Return whose each mark is: the panel that holds it (paper's thresholds), else the next one near by.
+
+    Marks outside all panels stand on one side of theirs throughout a figure: where that tells two panels apart, it
+    decides.
+    """
+    owners = assigned_to_panels(marks, panels)
+    loose = [i for i, owner in enumerate(owners) if owner is None]
+    if not loose or not panels:
+        return owners
+    taken = {owner for owner in owners if owner is not None}
+    near: dict[int, list[tuple[float, int, str]]] = {}
+    for i in loose:
+        reach = NEAR * max(height(marks[i]), 0.01)
+        for k, panel in enumerate(panels):
+            distance, side = _distance(marks[i], panel)
+            if distance <= reach and k not in taken:
+                near.setdefault(i, []).append((distance, k, side))
+    sides: dict[str, int] = {}
+    for options in near.values():
+        for side in {side for _, _, side in options}:
+            sides[side] = sides.get(side, 0) + 1
+    for i in sorted(near, key=lambda i: min(near[i])):
+        free = [option for option in near[i] if option[1] not in taken]
+        if free:
+            _, panel_index, _ = min(free, key=lambda option: (-sides[option[2]], option[0], option[1]))
+            owners[i] = panel_index
+            taken.add(panel_index)
+    return owners
+
+
+def _distance(mark: Box, panel: Box) -> tuple[float, str]:
+    """Return how far a mark is from a panel (share of the figure's sides, the larger one), and on which side."""
+    x, y = centre(mark)
+    across = max(panel[0] - x, x - panel[2], 0.0) - width(mark) / 2
+    down = max(panel[1] - y, y - panel[3], 0.0) - height(mark) / 2
+    if across >= down:
+        return max(across, 0.0), "left" if x < panel[0] else "right"
+    return max(down, 0.0), "above" if y < panel[1] else "below"
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifierEvidence:
+    """How much likelier each panel's print is under each name than by chance.
+
+    Attributes:
+        likelihoods: (panels, names).
+        unnamed: (panels,), if the panel has no name.
+        marks: per panel its marks, the one that says most first.
+    """
+
+    likelihoods: NDArray[np.float64]
+    unnamed: NDArray[np.float64]
+    marks: tuple[tuple[Mark, ...], ...]
+
+
+def identifier_evidence(
+    marks: Sequence[Mark], owners: Mapping[int, int] | Sequence[int | None], panels: int, names: int
+) -> IdentifierEvidence:
+    """Return what the marks say about the panels.
+
+    A panel has one identifier; further marks in it are labels inside its pictures or those of panels that were not
+    found. Where most panels have a mark, one without is rather no panel.
+
+    Args:
+        marks: the figure's identifiers.
+        owners: per mark the index of its panel, None for none.
+        panels: number of panels.
+        names: number of names.
+    """
+    own: list[list[Mark]] = [[] for _ in range(panels)]
+    for place, mark in enumerate(marks):
+        owner = owners[place]
+        if owner is not None:
+            own[owner].append(mark)
+    marked = sum(bool(group) for group in own) / max(panels, 1)
+    likelihoods = np.ones((panels, names))
+    unnamed = np.ones(panels)
+    for panel, group in enumerate(own):
+        if not group:
+            likelihoods[panel] *= 1.0 - 0.9 * marked
+            continue
+        chances = np.array([mark.probability for mark in group])
+        mixed = chances / max(1.0, chances.sum())
+        said = np.array([[*mark.names, mark.other] for mark in group]) * (names + 1)
+        ratios = mixed @ said + (1.0 - mixed.sum())
+        likelihoods[panel] = ratios[:-1]
+        unnamed[panel] = ratios[-1]
+    ordered = tuple(
+        tuple(sorted(group, key=lambda mark: -mark.probability * max((*mark.names, mark.other)))) for group in own
+    )
+    return IdentifierEvidence(likelihoods, unnamed, ordered)
