@@ -1,8 +1,8 @@
 """How likely each panel has each name, when panels follow the caption's order, and when they follow none.
 
 Two small models of one kind: a figure's panels take names, each name once, and an assignment weighs what its pairs
-weigh together. In the first, panels in a given order take names in the caption's order: a sum over all such assignments by
-the forward–backward algorithm (Rabiner, 1989), exact. In the second any panel may take any name: the sum over all
+weigh together. In the first, panels in a given order take names in the caption's order: a sum over all such assignments
+by the forward–backward algorithm (Rabiner, 1989), exact. In the second any panel may take any name: the sum over all
 one-to-one assignments, exact for few names, by belief propagation (Huang and Jebara, 2009) for more. What belongs here:
 sums over assignments. What does not: where weights come from.
 """
@@ -120,7 +120,7 @@ def _exact_shares(pairs: Matrix, unnamed: Matrix, missing: float) -> Shares:
     members = [np.flatnonzero(np.arange(sets) & (1 << name)) for name in range(names)]
 
     def grown(before: Matrix, panel: int) -> Matrix:
-        after = before * (unnamed[panel] / scale[panel])
+        after: Matrix = before * (unnamed[panel] / scale[panel])
         for name in range(names):
             after[members[name]] += before[members[name] ^ (1 << name)] * (pairs[panel, name] / scale[panel])
         return after
@@ -149,7 +149,7 @@ def _exact_shares(pairs: Matrix, unnamed: Matrix, missing: float) -> Shares:
 
 
 def _over_disjoint(taken: Matrix, names: int, missing: float) -> Matrix:
-    """Return for each set of names the sum of `taken` over the sets disjoint from it, `missing` for names in neither."""
+    """Return for each set of names the sum of `taken` over the sets disjoint from it; `missing` for names in none."""
     result = taken.copy()
     for name in range(names):
         shaped = result.reshape(-1, 2, 1 << name)
