@@ -14,6 +14,7 @@ scores 0.95 when the caption names no panels, 0.5 when it names several that cou
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -42,6 +43,7 @@ from pmo_assets.pipeline.detection.structure.identifiers import Identifier, find
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, expand, height, intersection, union_box, width
+from pmo_assets.records.identifiers import HORIZONTAL_PLACES, VERTICAL_PLACES
 
 FLAT_SHARE = 0.8
 """A bitmap that covers this much of the figure is the figure, flattened: it says nothing about panels."""
@@ -318,9 +320,9 @@ def frontier_value(regions: Sequence[Region]) -> float:
 
 def direction(names: Sequence[str]) -> int | None:
     """Return the axis along which positional names lie (0: left/right, 1: top/bottom); None when they do not say."""
-    text = " ".join(names).lower()
-    across = any(word in text for word in ("left", "right", "column"))
-    down = any(word in text for word in ("top", "bottom", "upper", "lower", "row", "above", "below"))
+    said = {word.removesuffix("most") for word in re.findall(r"[a-z]+", " ".join(names).lower())}
+    across = bool(said & {*HORIZONTAL_PLACES, "column", "columns"})
+    down = bool(said & {*VERTICAL_PLACES, "row", "rows", "above", "below"})
     return None if across == down else (0 if across else 1)
 
 

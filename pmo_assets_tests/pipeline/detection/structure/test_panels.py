@@ -300,6 +300,8 @@ def test_parts_lie_along_an_axis_when_they_do_not_overlap_on_it() -> None:
         (("Left column", "Right column"), 0),
         (("top row", "bottom row"), 1),
         (("above", "below"), 1),
+        (("uppermost", "lowermost"), 1),
+        (("bright field", "growth"), None),
         (("upper left", "lower right"), None),
         (("a", "b"), None),
     ],
