@@ -7,7 +7,7 @@ open with a reason. What belongs here: from detections and a split to panels wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -36,7 +36,10 @@ SINGLE, WHOLE, IDENTIFIER, POSITION, ORDER = "single panel", "whole caption", "i
 
 
 def captioned_panels(
-    detections: Sequence[PanelDetection], split: CaptionSplit, marks: Sequence[Mark] | None = None
+    detections: Sequence[PanelDetection],
+    split: CaptionSplit,
+    marks: Sequence[Mark] | None = None,
+    sureness: Callable[[Features], float] = confidence,
 ) -> tuple[CaptionedPanel, ...]:
     """Assign printed identifiers and subcaptions to panels.
 
@@ -44,6 +47,7 @@ def captioned_panels(
         detections: panels and identifiers of one figure.
         split: its caption's split.
         marks: what is printed at the identifiers, by their position; from the detections alone if None.
+        sureness: how sure an assignment is; another one is given where that is fitted.
 
     Returns:
         One entry per panel detection (parts of one panel joined), in reading order.
@@ -59,7 +63,11 @@ def captioned_panels(
     found = [_bare_panel(place, panel, evidence.marks[place]) for place, panel in enumerate(panels)]
     if not found:
         return ()
-    captioned = _with_subcaptions(found, split, names, evidence) if names else _with_whole_caption(found, split)
+    captioned = (
+        _with_subcaptions(found, split, names, evidence, sureness)
+        if names
+        else _with_whole_caption(found, split, sureness)
+    )
     return tuple(captioned[i] for i in reading_order([panel.box for panel in captioned]))
 
 
@@ -88,7 +96,9 @@ def _bare_panel(place: int, panel: PanelDetection, marks: Sequence[Mark]) -> Cap
     )
 
 
-def _with_whole_caption(panels: Sequence[CaptionedPanel], split: CaptionSplit) -> list[CaptionedPanel]:
+def _with_whole_caption(
+    panels: Sequence[CaptionedPanel], split: CaptionSplit, sureness: Callable[[Features], float]
+) -> list[CaptionedPanel]:
     """Return the panels of a caption that names none."""
     if not split.subcaptions:
         return [replace(panel, reason="the figure has no caption") for panel in panels]
@@ -104,7 +114,7 @@ def _with_whole_caption(panels: Sequence[CaptionedPanel], split: CaptionSplit) -
             subcaption=whole,
             method=method,
             reason=reason,
-            confidence=confidence(Features(1.0, panel.score, split.confidence, 0.0, single, 0.0, method)),
+            confidence=sureness(Features(1.0, panel.score, split.confidence, 0.0, single, 0.0, method)),
             evidence=(Evidence("count", "caption", None, None, split.confidence),),
         )
         for panel in panels
@@ -122,6 +132,7 @@ class _Figure:
     found: NameShares
     evidence: IdentifierEvidence
     decided: Sequence[int | None]
+    sureness: Callable[[Features], float]
 
     def read(self, panel: int) -> float:
         """Return how far print says the name that a panel got, 0..1."""
@@ -137,14 +148,18 @@ class _Figure:
 
 
 def _with_subcaptions(
-    panels: Sequence[CaptionedPanel], split: CaptionSplit, names: Sequence[str], evidence: IdentifierEvidence
+    panels: Sequence[CaptionedPanel],
+    split: CaptionSplit,
+    names: Sequence[str],
+    evidence: IdentifierEvidence,
+    sureness: Callable[[Features], float],
 ) -> list[CaptionedPanel]:
     """Return the panels of a caption that names them, the parts of one panel joined."""
     by_name = {normalised_identifier(sub.identifier): sub for sub in reversed(split.subcaptions)}
     found = name_shares([panel.box for panel in panels], names, evidence)
     decided = decided_names(found)
     subcaptions = [by_name[normalised_identifier(name)] for name in names]
-    figure = _Figure(panels, names, subcaptions, split, found, evidence, decided)
+    figure = _Figure(panels, names, subcaptions, split, found, evidence, decided, sureness)
     result = [_decided(figure, place) for place in range(len(panels))]
     return _joined(result)
 
@@ -168,7 +183,7 @@ def _decided(figure: _Figure, place: int) -> CaptionedPanel:
     )
     panel = replace(
         panel,
-        confidence=confidence(facts),
+        confidence=figure.sureness(facts),
         evidence=_evidence(figure, place),
         runner_up=figure.names[second] if second is not None else None,
         runner_up_confidence=float(shares[second]) if second is not None else 0.0,

@@ -58,6 +58,7 @@ def place_of(identifier: str) -> Place | None:
     y: float | None = None
     number: int | None = None
     middle = False
+    across, down = bool(_ACROSS & set(words)), bool(_DOWN & set(words))
     for word in words:
         stem = word.removesuffix("most")
         if stem in HORIZONTAL_PLACES:
@@ -68,9 +69,10 @@ def place_of(identifier: str) -> Place | None:
             middle = True
         elif word in _ORDINALS:
             number = _ORDINALS[word]
+        elif word.isdigit() and len(word) == 1 and across != down:
+            number = int(word)  # "column 2"
         elif word not in _FILLERS:
             return None
-    across, down = bool(_ACROSS & set(words)), bool(_DOWN & set(words))
     if number is not None:
         # "second panel": which of the two directions the panels show.
         if across == down:

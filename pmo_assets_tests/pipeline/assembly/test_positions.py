@@ -35,6 +35,8 @@ GRID = [TOP_LEFT, TOP_RIGHT, LOWER_LEFT, LOWER_RIGHT]
         ("second column", Place(column=2)),
         ("3rd column", Place(column=3)),
         ("last row", Place(row=-1)),
+        ("Column 2", Place(column=2)),
+        ("panel 2", None),
         ("second panel", Place(column=2, row=2)),
         ("left 2", None),
         ("panel", None),
