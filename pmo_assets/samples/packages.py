@@ -58,6 +58,25 @@ def _json_bytes(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
 
 
+def write_package(home: Path, article: TypesetArticle) -> None:
+    """Write an article's files: `article.pdf`, `article.xml`, `metadata.json`, `figures/*.jpg`, what it has of them.
+
+    Args:
+        home: the package's folder, is made if missing; files of the same names are overwritten.
+        article: what is written.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    if article.pdf is not None:
+        (home / "article.pdf").write_bytes(article.pdf)
+    if article.xml is not None:
+        (home / "article.xml").write_bytes(article.xml)
+    (home / "metadata.json").write_bytes(_json_bytes(article.metadata))
+    if article.figures:
+        (home / "figures").mkdir(exist_ok=True)
+    for name, jpeg in article.figures.items():
+        (home / "figures" / name).write_bytes(jpeg)
+
+
 def write_sample_articles(
     folder: Path, *, seed: int = 0, copies: int = 1, features: Collection[str] | None = None
 ) -> list[WrittenSample]:
@@ -77,16 +96,7 @@ def write_sample_articles(
     truth_folder.mkdir(parents=True, exist_ok=True)
     for article in sample_articles(seed, copies, features):
         home = folder / "articles" / article.name
-        home.mkdir(parents=True, exist_ok=True)
-        if article.pdf is not None:
-            (home / "article.pdf").write_bytes(article.pdf)
-        if article.xml is not None:
-            (home / "article.xml").write_bytes(article.xml)
-        (home / "metadata.json").write_bytes(_json_bytes(article.metadata))
-        if article.figures:
-            (home / "figures").mkdir(exist_ok=True)
-        for name, jpeg in article.figures.items():
-            (home / "figures" / name).write_bytes(jpeg)
+        write_package(home, article)
         truth = None
         if article.expected.pdf_readable:
             truth = truth_folder / f"{article.name}.json"

@@ -136,6 +136,7 @@ class FigureSpec:
         caption_place: where the caption stands.
         label: how the label is printed.
         pages: 2 if the figure is continued on the next page; its panel rows are then shared out.
+        features: short names of what this figure shows.
     """
 
     panels: tuple[PanelSpec, ...]
@@ -151,6 +152,7 @@ class FigureSpec:
     caption_place: Literal["below", "above", "beside"] = "below"
     label: LabelStyle = LabelStyle()
     pages: Literal[1, 2] = 1
+    features: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
