@@ -4,10 +4,11 @@
     nice python benchmarks/assembly_cases.py --synthetic 10000 1000 --out /tmp/cases/test
     nice python benchmarks/assembly_cases.py --annotated [--shared ../shared] --out /tmp/cases/annotated
 
-Runs the steps of `pmo article` up to `panel_detections` on synthetic articles (`pmo_assets.samples`, seeds FIRST to
-FIRST + COUNT - 1) or on the annotated articles, and writes one file per article: every annotated figure with its rows of `figures`, `subcaptions` and `panel_detections`, its pixels and the truth. Articles whose file exists are
-left out, so that a run that was stopped goes on; when figures, captions or detection have changed, remove the folder
-and run the command again. `score_assembly.py` reads the files.
+Runs the steps of `pmo article` up to `panel_detections` on synthetic articles (`assembly_spec` with the seeds FIRST to
+FIRST + COUNT - 1) or on the annotated articles, and writes one file per article: every annotated figure with its rows
+of `figures`, `subcaptions` and `panel_detections`, its pixels and the truth. Articles whose file exists are left out,
+so that a run that was stopped goes on; when samples, figures, captions or detection have changed, remove the folder and
+run the command again. `score_assembly.py` reads the files.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_f
 from pmo_assets.quality.metrics.matching import FOUND_IOU, assigned_figures, page_box
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, as_box, clip, normalise
 from pmo_assets.records.outcome import Row, rows_by_figure
-from pmo_assets.samples import random_spec, typeset
+from pmo_assets.samples import assembly_spec, typeset
 from pmo_assets.samples.caption_text import true_split
 from pmo_assets.samples.packages import write_package
-from pmo_assets.samples.spec import ArticleSpec
+from pmo_assets.samples.spec import ArticleSpec, Evidence
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
 
@@ -64,12 +65,14 @@ class TruePanel:
         identifier_box: where it is printed, normalised to the found figure; None when it is not printed.
         box: normalised to the found figure.
         subcaption: None where no evidence decides it (leaving it open is right); "" where the caption has no text.
+        evidence: as in `PanelSpec`; real panels are decided.
     """
 
     identifier: str | None
     identifier_box: Box | None
     box: Box
     subcaption: str | None
+    evidence: Evidence = "decides"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ def detected_article(folder: Path) -> _Detected:
     return _Detected(figures, rows_by_figure(split.rows), rows_by_figure(found), pictures)
 
 
-def true_panels(truth: AnnotatedFigure, frame: Box) -> tuple[TruePanel, ...]:
+def true_panels(truth: AnnotatedFigure, frame: Box, evidence: Sequence[Evidence]) -> tuple[TruePanel, ...]:
     """Return the annotated panels normalised to `frame` (PDF points on the page that the figure begins on)."""
 
     def moved(box: Box | None) -> Box | None:
@@ -152,7 +155,8 @@ def true_panels(truth: AnnotatedFigure, frame: Box) -> tuple[TruePanel, ...]:
         return inside if inside is not None and area(inside) > 0 else None
 
     return tuple(
-        TruePanel(p.identifier, moved(p.identifier_box), moved(p.box) or UNIT_BOX, p.subcaption) for p in truth.panels
+        TruePanel(p.identifier, moved(p.identifier_box), moved(p.box) or UNIT_BOX, p.subcaption, kind)
+        for p, kind in zip(truth.panels, evidence, strict=True)
     )
 
 
@@ -168,33 +172,37 @@ def annotated_split(figure: AnnotatedFigure) -> tuple[tuple[str | None, str], ..
     return tuple(named.items())
 
 
-def article_cases(
-    found: _Detected,
-    truth: AnnotatedArticle,
-    features: Sequence[tuple[str, ...]],
-    splits: Sequence[tuple[tuple[str | None, str], ...]],
-) -> Iterator[AssemblyCase]:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of an annotated figure beyond its annotation."""
+
+    features: tuple[str, ...]
+    split: tuple[tuple[str | None, str], ...]
+    evidence: tuple[Evidence, ...]
+
+
+def article_cases(found: _Detected, truth: AnnotatedArticle, known: Sequence[_Known]) -> Iterator[AssemblyCase]:
     """Pair every annotated figure with the figure that was found for it, as the scorer of articles does."""
     result = ArticleResult({}, found.figures, {}, [])
     predicted = AnnotatedArticle.model_validate(annotation(truth.article_id, result)).figures
     assigned = assigned_figures(truth.figures, predicted)
-    for ordinal, figure in enumerate(truth.figures):
+    for ordinal, (figure, more) in enumerate(zip(truth.figures, known, strict=True)):
         index, overlap = assigned.get(ordinal, (None, 0.0))
-        shared = (truth.article_id, ordinal, figure.label or "", features[ordinal], figure.caption or "")
-        if index is None or overlap < FOUND_IOU:
-            frame = figure.figure_locations[0].bbox
-            yield AssemblyCase(*shared, None, (), (), true_panels(figure, frame), splits[ordinal], b"")
-            continue
-        row = found.figures[index]
-        cluster = row["image_cluster_id"]
+        row = found.figures[index] if index is not None and overlap >= FOUND_IOU else None
+        cluster = row["image_cluster_id"] if row is not None else ""
+        frame = as_box(row["locations"][0]["bbox"]) if row is not None else figure.figure_locations[0].bbox
         yield AssemblyCase(
-            *shared,
-            row,
-            tuple(found.subcaptions.get(cluster, ())),
-            tuple(found.detections.get(cluster, ())),
-            true_panels(figure, as_box(row["locations"][0]["bbox"])),
-            splits[ordinal],
-            found.pictures[row["pdf_figure_id"]],
+            article=truth.article_id,
+            ordinal=ordinal,
+            label=figure.label or "",
+            features=more.features,
+            caption=figure.caption or "",
+            figure=row,
+            subcaptions=tuple(found.subcaptions.get(cluster, ())),
+            detections=tuple(found.detections.get(cluster, ())),
+            truth=true_panels(figure, frame, more.evidence),
+            split=more.split,
+            png=found.pictures[row["pdf_figure_id"]] if row is not None else b"",
         )
 
 
@@ -212,7 +220,9 @@ def write_cases(path: Path, cases: Sequence[AssemblyCase]) -> None:
 
 def _panel(value: Mapping[str, Any]) -> TruePanel:
     at = value["identifier_box"]
-    return TruePanel(value["identifier"], as_box(at) if at else None, as_box(value["box"]), value["subcaption"])
+    return TruePanel(
+        value["identifier"], as_box(at) if at else None, as_box(value["box"]), value["subcaption"], value["evidence"]
+    )
 
 
 def read_cases(folder: Path) -> Iterator[AssemblyCase]:
@@ -242,16 +252,18 @@ def _synthetic_cases(spec: ArticleSpec) -> list[AssemblyCase]:
         folder = Path(name) / article.name
         write_package(folder, article)
         found = detected_article(folder)
-    features = [figure.features for figure in spec.figures]
-    splits = [true_split(figure.caption) for figure in spec.figures]
-    return list(article_cases(found, truth, features, splits))
+    known = [
+        _Known(figure.features, true_split(figure.caption), tuple(panel.evidence for panel in figure.panels))
+        for figure in spec.figures
+    ]
+    return list(article_cases(found, truth, known))
 
 
 def make_synthetic(seed: int, out: Path) -> str:
     """Write the cases of one synthetic article."""
     path = out / f"seed_{seed:06d}{SUFFIX}"
     if not path.exists():
-        write_cases(path, _synthetic_cases(random_spec(seed)))
+        write_cases(path, _synthetic_cases(assembly_spec(seed)))
     return path.name
 
 
@@ -260,8 +272,8 @@ def make_annotated(truth: AnnotatedArticle, corpus: Path, out: Path) -> str:
     path = out / f"{truth.article_id}{SUFFIX}"
     if not path.exists():
         found = detected_article(corpus / truth.article_id)
-        splits = [annotated_split(figure) for figure in truth.figures]
-        write_cases(path, list(article_cases(found, truth, [()] * len(truth.figures), splits)))
+        known = [_Known((), annotated_split(f), tuple("decides" for _ in f.panels)) for f in truth.figures]
+        write_cases(path, list(article_cases(found, truth, known)))
     return path.name
 
 

@@ -7,7 +7,8 @@ With `--true-boxes`, panels and subcaptions are the true ones: `printed` also gi
 without their texts; `unprinted` gives no identifier at all. Figures that were not found are then left out.
 
 Of every true panel, the panel that overlaps it most, by at least 0.5, is
-right: it has the true identifier and a subcaption; or none where no evidence decides, and none is wanted,
+right: it has the true identifier and a subcaption; or no subcaption where no evidence decides, or where evidence speaks
+for the true one and against it (`PanelSpec.evidence`),
 wrong: it has a subcaption, but another identifier than the true one, or where none can be decided,
 open: it has no subcaption; missed: there is no such panel. *Text* is the share of panels with the true subcaption (BLEU
 from 0.9 on), *named* that with the true identifier, whatever the subcaption. Panels that overlap no true one and have a
@@ -139,7 +140,8 @@ def scored_panel(truth: TruePanel, rows: Sequence[Row]) -> ScoredPanel:
         right = same and not normalised_text(given)
         return ScoredPanel(truth, best, "right" if right else "wrong", not given, same, confidence)
     if given is None:
-        return ScoredPanel(truth, best, "open", False, same, 0.0)
+        conflict = truth.evidence == "conflicts"
+        return ScoredPanel(truth, best, "right" if conflict else "open", conflict, same, 0.0)
     text = sentence_bleu(given, truth.subcaption) >= RIGHT_BLEU
     return ScoredPanel(truth, best, "right" if same else "wrong", text, same, confidence)
 
@@ -206,7 +208,10 @@ def report(scored: Sequence[ScoredCase], threshold: float, kinds: Sequence[str])
         f"{len(scored)} figures ({lost} not found), {len(panels)} panels, {spurious} spurious with a subcaption",
         summary_line("all panels", panels),
         summary_line("found panels", [panel for panel in panels if panel.found is not None]),
-        summary_line("panels that nothing decides", [panel for panel in panels if panel.truth.subcaption is None]),
+        *(
+            summary_line(f"panels whose evidence {kind}", [panel for panel in panels if panel.truth.evidence == kind])
+            for kind in ("decides", "conflicts", "none")
+        ),
         f"threshold {threshold}:",
         "  " + threshold_line(panels, threshold),
         "risk and coverage:",
@@ -231,7 +236,9 @@ def case_lines(item: ScoredCase) -> list[str]:
     lines = [f"{case.name}  [{' '.join(case.features)}]", f"  caption: {case.caption[:300]}"]
     lines.append(f"  split: {[row['identifier'] for row in case.subcaptions]} true: {[name for name, _ in case.split]}")
     for panel in item.panels:
-        expected = f"{panel.truth.identifier}" + (" (undecidable)" if panel.truth.subcaption is None else "")
+        expected = f"{panel.truth.identifier}" + (
+            f" ({panel.truth.evidence})" if panel.truth.evidence != "decides" else ""
+        )
         line = f"  {panel.state:6s} {expected}"
         if panel.found is not None:
             read = [identifier["text"] for identifier in panel.found["printed_identifiers"]]

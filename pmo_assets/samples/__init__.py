@@ -2,11 +2,12 @@
 
 `typeset` turns an `ArticleSpec` into a PDF, a JATS file, figure JPEGs, metadata and an annotation that is known from
 the layout instead of measured. `sample_specs` is the standard set (layouts, captions, licences, retractions, hostile
-files), `random_spec` draws layouts for property tests, `write_sample_articles` and `write_pmc_cloud_layout` put
-packages on disk. Pictures are drawn stand-ins: nothing here shows a patient. What reads articles belongs in the other
-rooms.
+files), `random_spec` draws layouts for property tests, `assembly_spec` figures whose identifiers mislead.
+`write_sample_articles` and `write_pmc_cloud_layout` put packages on disk. Pictures are drawn stand-ins: nothing here
+shows a patient. What reads articles belongs in the other rooms.
 """
 
+from pmo_assets.samples.assembly_specs import assembly_spec
 from pmo_assets.samples.packages import (
     WrittenSample,
     pmc_cloud_objects,
@@ -24,6 +25,7 @@ __all__ = [
     "Expected",
     "TypesetArticle",
     "WrittenSample",
+    "assembly_spec",
     "pmc_cloud_objects",
     "random_spec",
     "sample_articles",

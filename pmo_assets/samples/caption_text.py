@@ -6,17 +6,22 @@ order, identifiers removed, the capital at a sentence start and the final full s
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from pmo_assets.samples.spec import CaptionEntry, CaptionSpec
 
 
-def _named(entry: CaptionEntry, bracket: str) -> str:
-    """Write the entry's identifiers: one, a list of two, or a range."""
+def _is_series(names: tuple[str, ...]) -> bool:
+    """Say whether single letters or digits follow each other."""
+    return all(len(name) == 1 for name in names) and all(ord(b) - ord(a) == 1 for a, b in pairwise(names))
+
+
+def _named(entry: CaptionEntry, caption: CaptionSpec) -> str:
+    """Write the entry's identifiers: one, a list, or a range of three or more that follow each other."""
     names = entry.identifiers
-    if len(names) == 1:
-        return bracket.format(names[0])
-    if len(names) == 2:
-        return bracket.format(f"{names[0]}, {names[1]}")
-    return bracket.format(f"{names[0]}–{names[-1]}")
+    if len(names) > 2 and _is_series(names):
+        return caption.bracket.format(f"{names[0]}{caption.range_mark}{names[-1]}")
+    return caption.bracket.format(caption.list_mark.join(names))
 
 
 def _capitalised(text: str) -> str:
@@ -34,27 +39,28 @@ def _joined(parts: list[str]) -> str:
 
 def caption_text(caption: CaptionSpec) -> str:
     """Return the whole caption without the figure's label."""
-    entries, bracket = caption.entries, caption.bracket
+    entries = caption.entries
     middle = ""
     if caption.style == "sentences":
-        middle = " ".join(f"{_named(e, bracket)} {e.text}." for e in entries)
+        middle = " ".join(f"{_named(e, caption)} {e.text}." for e in entries)
     elif caption.style == "semicolons":
         texts = [
             e.text if i == 0 and not _continues(caption) else _uncapitalised(e.text) for i, e in enumerate(entries)
         ]
-        middle = "; ".join(f"{_named(e, bracket)} {t}" for e, t in zip(entries, texts, strict=True)) + "."
+        middle = "; ".join(f"{_named(e, caption)} {t}" for e, t in zip(entries, texts, strict=True)) + "."
     elif caption.style == "listing":
         texts = [
             e.text if i == 0 and not _continues(caption) else _uncapitalised(e.text) for i, e in enumerate(entries)
         ]
-        named = [f"{_named(e, bracket)} {t}" for e, t in zip(entries, texts, strict=True)]
+        named = [f"{_named(e, caption)} {t}" for e, t in zip(entries, texts, strict=True)]
         middle = (", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else named[0]) + "."
     elif caption.style == "trailing":
         texts = [e.text if i == 0 else _uncapitalised(e.text) for i, e in enumerate(entries)]
-        named = [f"{t} {_named(e, bracket)}" for e, t in zip(entries, texts, strict=True)]
+        named = [f"{t} {_named(e, caption)}" for e, t in zip(entries, texts, strict=True)]
         middle = (", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else named[0]) + "."
     elif caption.style == "positional":
-        middle = " ".join(f"{_capitalised(e.identifiers[0])}: {_uncapitalised(e.text)}." for e in entries)
+        noun = f" {caption.noun}" if caption.noun else ""
+        middle = " ".join(f"{_capitalised(e.identifiers[0])}{noun}: {_uncapitalised(e.text)}." for e in entries)
     return _joined([caption.introduction, middle, caption.closing])
 
 

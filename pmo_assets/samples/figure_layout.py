@@ -7,14 +7,35 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pmo_assets.records.geometry import Box, union_box
-from pmo_assets.samples import pictures, plots, scene, type_metrics
+from pmo_assets.records.geometry import Box, clip
+from pmo_assets.samples import pictures, plots, scene
+from pmo_assets.samples.figure_cells import (
+    Cell,
+    band,
+    gap_of,
+    panel_cells,
+    pictures_height,
+    rows_of,
+    side_band,
+    total_height,
+)
+from pmo_assets.samples.figure_details import (
+    COLOUR_BAR_WIDTH,
+    DARK_KINDS,
+    extra_items,
+    identifier_items,
+    lettering_items,
+    line_box,
+    part_name,
+)
 from pmo_assets.samples.scene import BLACK, WHITE, Bitmap, Colour, Item, Path, Text
 from pmo_assets.samples.spec import (
     PLOT_KINDS,
+    Evidence,
     FigureSpec,
     ImageSpec,
     PanelSpec,
+    PictureKind,
     Topic,
 )
 
@@ -26,9 +47,6 @@ PDF_JPEG_QUALITY = 88
 PACKAGE_WIDTH = 700
 PACKAGE_JPEG_QUALITY = 70
 """PMC's package JPEGs are about 700 pixels wide and visibly compressed."""
-IMAGE_GAP = 3.0
-"""White space between the pictures of one panel, points."""
-_DARK_KINDS = frozenset({"cfp", "oct", "angiography", "autofluorescence"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +70,16 @@ class PlacedPanel:
         identifier: as in the specification.
         box: all its ink.
         identifier_box: line box of the live text, or ink box where the identifier is printed in a bitmap; clipped to
-            the figure; None if not printed.
+            the figure; None if not printed. Of a panel whose parts are called "A1", "A2", the first of these.
         images: its pictures.
+        evidence: as in the specification.
     """
 
     identifier: str | None
     box: Box
     identifier_box: Box | None
     images: tuple[PlacedImage, ...]
+    evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +111,20 @@ def figure_parts(
         topic: for the plots' axis titles.
         seed: entropy for the drawn pictures.
     """
-    rows = [figure.panels[i : i + figure.grid_columns] for i in range(0, len(figure.panels), figure.grid_columns)]
+    rows = rows_of(figure, figure.panels)
     half = (len(rows) + 1) // 2
-    groups = [rows] if figure.pages == 1 or len(rows) < 2 else [rows[:half], rows[half:]]
-    scale = min(1.0, *(_fitting_scale(figure, group, width, max_height) for group in groups))
+    pages = [rows] if figure.pages == 1 or len(rows) < 2 else [rows[:half], rows[half:]]
+    groups = [[panel for row in page for panel in row] for page in pages]
+    if figure.stacks:
+        groups = [list(figure.panels)]
+    room = width - (COLOUR_BAR_WIDTH if "colour_bar" in figure.extras else 0.0)
+    scale = min(1.0, *(_fitting_scale(figure, group, room, max_height) for group in groups))
     parts = []
     start = 0
     for group in groups:
-        part = _part(figure, group, width * scale, topic, [*seed, start])
+        part = _part(figure, group, room * scale, topic, [*seed, start])
         parts.append(_flattened(part) if figure.flat else part)
-        start += sum(len(row) for row in group)
+        start += len(group)
     return tuple(parts)
 
 
@@ -115,107 +139,129 @@ def package_jpeg(parts: Sequence[FigurePart]) -> bytes:
     return scene.jpeg_of(scene.rendered(items, widest, y, PACKAGE_WIDTH), PACKAGE_JPEG_QUALITY)
 
 
-def _band(figure: FigureSpec) -> float:
-    """Return the height that an identifier outside the picture needs, points."""
-    return 1.5 * figure.identifier_size if figure.identifier_place in ("below", "above") else 0.0
-
-
-def _cell_width(figure: FigureSpec, row: Sequence[PanelSpec], width: float) -> float:
-    return (width - (figure.grid_columns - 1) * figure.gutter) / figure.grid_columns
-
-
-def _picture_height(panel: PanelSpec, cell: float) -> float:
-    room = cell - (len(panel.images) - 1) * IMAGE_GAP
-    return room / sum(image.aspect for image in panel.images)
-
-
-def _row_heights(figure: FigureSpec, rows: Sequence[Sequence[PanelSpec]], width: float) -> list[float]:
-    return [max(_picture_height(p, _cell_width(figure, row, width)) for p in row) + _band(figure) for row in rows]
-
-
-def _fitting_scale(figure: FigureSpec, rows: Sequence[Sequence[PanelSpec]], width: float, max_height: float) -> float:
-    """Return the share of the width at which the rows are no higher than allowed."""
+def _fitting_scale(figure: FigureSpec, panels: Sequence[PanelSpec], width: float, max_height: float) -> float:
+    """Return the share of the width at which the panels are no higher than allowed."""
     scale = 1.0
     while scale > 0.2:
-        heights = _row_heights(figure, rows, width * scale)
-        if sum(heights) + figure.gutter * (len(rows) - 1) <= max_height:
+        if total_height(figure, panels, width * scale) <= max_height:
             break
         scale *= 0.94
     return scale
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A panel's drawing: everything but its identifier, its pictures, its identifier and that one's box."""
+
+    items: list[Item]
+    images: list[PlacedImage]
+    name: list[Item]
+    name_box: Box | None
+
+    @property
+    def ink(self) -> Box:
+        return scene.ink_of([*self.items, *self.name])
+
+
 def _part(
-    figure: FigureSpec, rows: Sequence[Sequence[PanelSpec]], width: float, topic: Topic, seed: Sequence[int]
+    figure: FigureSpec, panels: Sequence[PanelSpec], width: float, topic: Topic, seed: Sequence[int]
 ) -> FigurePart:
-    y = 0.0
-    drawn: list[tuple[PanelSpec, list[Item], list[PlacedImage], Text | None]] = []
-    for row, height in zip(rows, _row_heights(figure, rows, width), strict=True):
-        cell = _cell_width(figure, row, width)
-        for column, panel in enumerate(row):
-            left = column * (cell + figure.gutter)
-            items, images, name = _panel_items(figure, panel, left, y, cell, topic, [*seed, len(drawn)])
-            drawn.append((panel, items, images, name))
-        y += height + figure.gutter
-    frame = scene.ink_of([item for _, items, _, name in drawn for item in ([*items, name] if name else items)])
+    drawn = [
+        _panel_items(figure, panel, cell, topic, [*seed, number])
+        for number, (panel, cell) in enumerate(zip(panels, panel_cells(figure, panels, width), strict=True))
+    ]
+    if figure.panel_bitmaps:
+        drawn = [_as_bitmap(panel) for panel in drawn]
+    items = [item for panel in drawn for item in (*panel.items, *panel.name)]
+    items += extra_items(figure, [panel.ink for panel in drawn])
+    frame = scene.ink_of(items)
     dx, dy = -frame[0], -frame[1]
-    panels = []
-    for panel, items, images, name in drawn:
-        inks = [scene.ink_of(items), *([scene.ink_box(name)] if name else [])]
-        panels.append(
-            PlacedPanel(
-                identifier=panel.identifier,
-                box=scene.shifted_box(union_box(inks), dx, dy),
-                identifier_box=_identifier_box(figure, name, frame) if name else None,
-                images=tuple(PlacedImage(scene.shifted_box(i.box, dx, dy), i.spec) for i in images),
-            )
+    placed = [
+        PlacedPanel(
+            identifier=spec.identifier,
+            box=scene.shifted_box(panel.ink, dx, dy),
+            identifier_box=scene.shifted_box(clip(panel.name_box, frame), dx, dy) if panel.name_box else None,
+            images=tuple(PlacedImage(scene.shifted_box(i.box, dx, dy), i.spec) for i in panel.images),
+            evidence=spec.evidence,
         )
-    all_items = [i for _, items, _, name in drawn for i in ([*items, name] if name else items)]
+        for spec, panel in zip(panels, drawn, strict=True)
+    ]
     return FigurePart(
-        frame[2] - frame[0], frame[3] - frame[1], tuple(scene.shifted(i, dx, dy) for i in all_items), tuple(panels)
+        frame[2] - frame[0], frame[3] - frame[1], tuple(scene.shifted(i, dx, dy) for i in items), tuple(placed)
     )
 
 
-def _identifier_box(figure: FigureSpec, name: Text, frame: Box) -> Box:
-    box = (
-        scene.ink_box(name)
-        if figure.flat
-        else type_metrics.line_box(name.text, name.font, name.size, name.x, name.baseline)
-    )
-    clipped = (max(box[0], frame[0]), max(box[1], frame[1]), min(box[2], frame[2]), min(box[3], frame[3]))
-    return scene.shifted_box(clipped, -frame[0], -frame[1])
-
-
-def _panel_items(
-    figure: FigureSpec, panel: PanelSpec, left: float, top: float, cell: float, topic: Topic, seed: Sequence[int]
-) -> tuple[list[Item], list[PlacedImage], Text | None]:
-    """Return the panel's drawing without its identifier, its pictures, and the identifier's text."""
-    size = figure.identifier_size
-    picture_top = top + (_band(figure) if figure.identifier_place == "above" else 0.0)
-    height = _picture_height(panel, cell)
+def _panel_items(figure: FigureSpec, panel: PanelSpec, cell: Cell, topic: Topic, seed: Sequence[int]) -> _Drawn:
+    top = cell.top + (band(figure) if figure.identifier_place in ("above", "above_centre") else 0.0)
+    left = cell.left + side_band(figure)
     items: list[Item] = []
     images: list[PlacedImage] = []
-    x = left
-    for n, image in enumerate(panel.images):
-        box = (x, picture_top, x + height * image.aspect, picture_top + height)
-        x = box[2] + IMAGE_GAP
+    for n, (image, box) in enumerate(zip(panel.images, _picture_boxes(figure, panel, cell, left, top), strict=True)):
         own = _image_items(image, box, topic, [*seed, n])
+        ink = scene.ink_of(own)
+        images.append(PlacedImage(ink, image))
+        own += part_name(image, ink, 0.85 * figure.identifier_size)
+        own += lettering_items(image.lettering, image, ink, np.random.default_rng([*seed, n, 1]))
+        if image.inset is not None:
+            inset = _inset(image.inset, ink)
+            own += _inset_items(inset, _inset_box(ink), topic, [*seed, n, 2])
+            images.append(PlacedImage(_inset_box(ink), inset))
         items += own
-        images.append(PlacedImage(scene.ink_of(own), image))
-    if panel.identifier is None or figure.identifier_place == "none":
-        return items, images, None
-    text = figure.identifier_print.format(panel.identifier)
-    bold = "(" not in text
-    ink = scene.ink_of(items)
-    if figure.identifier_place == "below":
-        font = type_metrics.font_name("Times", bold=bold)
-        start = (ink[0] + ink[2] - type_metrics.text_width(text, font, size)) / 2
-        return items, images, Text(start, ink[3] + 1.3 * size, text, font, size)
-    font = type_metrics.font_name("Helvetica", bold=True)
-    if figure.identifier_place == "above":
-        return items, images, Text(left, picture_top - 0.35 * size, text, font, size)
-    dark = panel.images[0].kind in _DARK_KINDS
-    colour: Colour = WHITE if dark else BLACK
-    return items, images, Text(ink[0] + 0.4 * size, ink[1] + 1.2 * size, text, font, size, colour)
+    name = identifier_items(figure, panel, cell, scene.ink_of(items), top)
+    text = next((item for item in name if isinstance(item, Text)), None) or _first_part(panel, items)
+    in_pixels = figure.flat or figure.panel_bitmaps
+    name_box = (scene.ink_box(text) if in_pixels else line_box(text)) if text is not None else None
+    return _Drawn(items, images, name, name_box)
+
+
+def _first_part(panel: PanelSpec, items: Sequence[Item]) -> Text | None:
+    """Return the name of the first part where it stands for the panel's identifier, as "A1" for "A"."""
+    part = panel.images[0].part
+    if not panel.identifier or not part.startswith(panel.identifier) or panel.printed != "":
+        return None
+    return next((item for item in items if isinstance(item, Text) and item.text == part), None)
+
+
+def _picture_boxes(figure: FigureSpec, panel: PanelSpec, cell: Cell, left: float, top: float) -> list[Box]:
+    """Return where the panel's pictures lie: side by side and equally high, or stacked and equally wide."""
+    width = cell.width - side_band(figure)
+    height = pictures_height(panel, width)
+    boxes: list[Box] = []
+    x, y = left, top
+    for image in panel.images:
+        if panel.stacked:
+            boxes.append((x, y, x + width, y + width / image.aspect))
+            y = boxes[-1][3] + gap_of(panel)
+        else:
+            boxes.append((x, y, x + height * image.aspect, y + height))
+            x = boxes[-1][2] + gap_of(panel)
+    return boxes
+
+
+def _inset(kind: PictureKind, ink: Box) -> ImageSpec:
+    box = _inset_box(ink)
+    return ImageSpec(kind, (box[2] - box[0]) / (box[3] - box[1]))
+
+
+def _inset_box(ink: Box) -> Box:
+    """Return a place in the lower right corner of a picture."""
+    width, height = ink[2] - ink[0], ink[3] - ink[1]
+    return (ink[2] - 0.36 * width, ink[3] - 0.36 * height, ink[2] - 0.03 * width, ink[3] - 0.03 * height)
+
+
+def _inset_items(inset: ImageSpec, box: Box, topic: Topic, seed: Sequence[int]) -> list[Item]:
+    corners = ((box[0], box[1]), (box[2], box[1]), (box[2], box[3]), (box[0], box[3]))
+    return [*_image_items(inset, box, topic, seed), Path(corners, WHITE, None, 1.0, closed=True)]
+
+
+def _as_bitmap(panel: _Drawn) -> _Drawn:
+    """Return the panel as one bitmap that holds its identifier in its pixels."""
+    ink = panel.ink
+    moved = [scene.shifted(item, -ink[0], -ink[1]) for item in (*panel.items, *panel.name)]
+    width, height = ink[2] - ink[0], ink[3] - ink[1]
+    scale = min(NATIVE_DPI / 72, MAX_PIXELS / max(width, height))
+    pixels = scene.rendered(moved, width, height, max(8, round(width * scale)))
+    return replace(panel, items=[Bitmap(ink, scene.jpeg_of(pixels, PDF_JPEG_QUALITY))], name=[])
 
 
 def _image_items(image: ImageSpec, box: Box, topic: Topic, seed: Sequence[int]) -> list[Item]:
@@ -225,7 +271,7 @@ def _image_items(image: ImageSpec, box: Box, topic: Topic, seed: Sequence[int]) 
     width, height = box[2] - box[0], box[3] - box[1]
     scale = min(NATIVE_DPI / 72, MAX_PIXELS / max(width, height))
     pixels = pictures.drawn_picture(image.kind, rng, max(8, round(width * scale)), max(8, round(height * scale)))
-    dark = image.kind in _DARK_KINDS
+    dark = image.kind in DARK_KINDS
     if image.mark is not None and image.mark_drawn == "pixels":
         pixels = pictures.drawn_mark(pixels, image.mark, rng, (255, 255, 255) if dark else (10, 10, 10))
     items: list[Item] = [Bitmap(box, scene.jpeg_of(pixels, PDF_JPEG_QUALITY))]

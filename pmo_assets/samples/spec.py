@@ -34,6 +34,10 @@ Damage = Literal["truncated_pdf", "encrypted_pdf", "malformed_xml", "entity_bomb
 """What makes a package hostile or incomplete; applied to the finished files."""
 
 
+Lettering = Literal["quadrants", "eye", "axis", "arrows"]
+"""Letters in a picture that name no panel: S, N, T, I at its sides; OD or OS; A and P at axes; marks named a and b."""
+
+
 @dataclass(frozen=True, slots=True)
 class ImageSpec:
     """One picture of a panel.
@@ -44,6 +48,9 @@ class ImageSpec:
         mark: a mark that points at a region; None for an unmarked picture. Plots cannot be marked.
         mark_drawn: in the picture's pixels, or as vector strokes over the bitmap.
         y_title: title of a plot's y axis; "" chooses one that fits the article.
+        part: name printed in the picture's corner, of a part of the panel ("i", "A1"); "" prints none.
+        lettering: letters in the picture that name no panel; None for none.
+        inset: kind of a small picture over the lower right corner; None for none.
     """
 
     kind: PictureKind
@@ -51,19 +58,36 @@ class ImageSpec:
     mark: MarkKind | None = None
     mark_drawn: Literal["pixels", "vector"] = "pixels"
     y_title: str = ""
+    part: str = ""
+    lettering: Lettering | None = None
+    inset: PictureKind | None = None
+
+
+Evidence = Literal["decides", "conflicts", "none"]
+"""What figure and caption say about which subcaption a panel has: they decide it; they suggest it, but speak against it
+as well, so that it may as well be left open; nothing decides it, so that it must be left open."""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelSpec:
-    """One panel: pictures side by side and its identifier.
+    """One panel: pictures side by side or one below the other, and its identifier.
 
     Attributes:
-        identifier: without brackets and dots, as in the ground truth ("a", "B", "left"); None for the only panel.
-        images: one or more pictures, left to right.
+        identifier: without brackets and dots, as in the ground truth ("a", "B", "left"); None for the only panel, and
+            where nothing is printed and nothing decides.
+        images: one or more pictures, left to right or top to bottom.
+        printed: what is printed where the identifier belongs; None prints the identifier, "" nothing.
+        evidence: whether the panel's subcaption can be known. With "none" the truth has no subcaption.
+        stacked: pictures lie one below the other.
+        gap: white space between the pictures, points; None is narrow.
     """
 
     identifier: str | None
     images: tuple[ImageSpec, ...]
+    printed: str | None = None
+    evidence: Evidence = "decides"
+    stacked: bool = False
+    gap: float | None = None
 
 
 CaptionStyle = Literal["single", "sentences", "semicolons", "listing", "trailing", "positional"]
@@ -94,6 +118,9 @@ class CaptionSpec:
         style: how entries are joined: "(a) X. (b) Y." (sentences), "(a) x; (b) y." (semicolons), "(a) x, (b) y and
             (c) z." (listing), "X (a) and y (b)." (trailing), "Left: x. Right: y." (positional).
         bracket: how an identifier is written, with `{}` in its place: "({})", "{})", "{}:", "{}.".
+        noun: follows a positional identifier ("panel": "Left panel: x."), but is no part of it; may be "".
+        range_mark: between the ends of three or more identifiers in a row.
+        list_mark: between two identifiers, and between those that are no range.
     """
 
     introduction: str
@@ -101,6 +128,9 @@ class CaptionSpec:
     closing: str = ""
     style: CaptionStyle = "single"
     bracket: str = "({})"
+    noun: str = ""
+    range_mark: str = "–"
+    list_mark: str = ", "
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +148,50 @@ class LabelStyle:
     bold: bool = True
 
 
+IdentifierPlace = Literal[
+    "below",
+    "below_left",
+    "above",
+    "above_centre",
+    "inside",
+    "top_right",
+    "bottom_left",
+    "bottom_right",
+    "beside",
+    "none",
+]
+"""Below the panel (centred or left), above it (left or centred), in a corner of the picture ("inside": top left), left
+of it, or not printed."""
+Extra = Literal["colour_bar", "legend", "headings"]
+"""Drawn things of a figure that belong to no panel: a scale right of the panels, a legend below them, a word above each
+column."""
+
+
 @dataclass(frozen=True, slots=True)
 class FigureSpec:
     """One figure.
 
     Attributes:
-        panels: in reading order; exactly one with identifier None for a single-panel figure.
+        panels: in the order of their places; exactly one with identifier None for a single-panel figure.
         caption: its caption.
         grid_columns: panels per row.
+        rows: panels in each row, where rows differ; every row is as wide as the figure. Overrides `grid_columns`.
+        stacks: panels in each column, for columns of equal height side by side; overrides `rows`. Panels then stand in
+            `panels` column by column.
+        block_columns: after so many columns the gutter is wider; 0 for never.
         flat: the figure is one bitmap with everything in its pixels, identifiers too.
         width: over one text column or over the whole page.
         width_share: share of that width that the figure takes, 0..1.
         gutter: white space between panels, points.
-        identifier_place: below the panel (centred), above it (left), inside the picture (top left), or not printed.
+        panel_bitmaps: every panel is one bitmap, with its identifier in its pixels.
+        identifier_place: where identifiers are printed.
         identifier_print: how identifiers are printed in the figure, with `{}`.
         identifier_size: their font size, points.
+        identifier_bold: None chooses by place and brackets.
+        identifier_plate: a filled box behind the identifier; None for none.
+        identifier_colour: of identifiers in a picture without a plate; None is white on dark and black on bright kinds.
+        identifier_angle: 90 for identifiers beside the panel that run upwards.
+        extras: what is drawn besides the panels.
         caption_place: where the caption stands.
         label: how the label is printed.
         pages: 2 if the figure is continued on the next page; its panel rows are then shared out.
@@ -142,13 +201,22 @@ class FigureSpec:
     panels: tuple[PanelSpec, ...]
     caption: CaptionSpec
     grid_columns: int = 2
+    rows: tuple[int, ...] = ()
+    stacks: tuple[int, ...] = ()
+    block_columns: int = 0
     flat: bool = False
+    panel_bitmaps: bool = False
     width: Literal["column", "page"] = "column"
     width_share: float = 1.0
     gutter: float = 8.0
-    identifier_place: Literal["below", "above", "inside", "none"] = "below"
+    identifier_place: IdentifierPlace = "below"
     identifier_print: str = "({})"
     identifier_size: float = 8.0
+    identifier_bold: bool | None = None
+    identifier_plate: Literal["white", "black"] | None = None
+    identifier_colour: tuple[float, float, float] | None = None
+    identifier_angle: Literal[0, 90] = 0
+    extras: tuple[Extra, ...] = ()
     caption_place: Literal["below", "above", "beside"] = "below"
     label: LabelStyle = LabelStyle()
     pages: Literal[1, 2] = 1

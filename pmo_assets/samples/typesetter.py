@@ -48,12 +48,13 @@ def _figure_truth(spec: ArticleSpec, placed: PlacedFigure, has_xml: bool) -> dic
                     "identifier": panel.identifier,
                     "identifier_box": fraction(panel.identifier_box, top) if panel.identifier_box else None,
                     "box": fraction(panel.box, top),
-                    "subcaption": subcaption(figure.caption, panel.identifier),
+                    # Where nothing decides, there is no subcaption: leaving the panel open is right.
+                    "subcaption": None if panel.evidence == "none" else subcaption(figure.caption, panel.identifier),
                     "images": [
                         {
                             "box": fraction(image.box, top),
                             "type": IMAGE_TYPES_OF_KINDS[image.spec.kind],
-                            "marked": image.spec.mark is not None,
+                            "marked": image.spec.mark is not None or image.spec.lettering == "arrows",
                         }
                         for image in panel.images
                     ],
