@@ -36,8 +36,7 @@ def none_printed(rng: np.random.Generator, draft: Draft) -> None:
     nor does a caption that takes the panels in another order.
     """
     draft.options["identifier_place"] = "none"
-    named = [name for entry in draft.entries for name in entry.identifiers]
-    sure = draft.layout == "line" and named == draft.names
+    sure = draft.layout == "line" and "lie:caption_order" not in draft.features
     for number in range(len(draft.panels)):
         _print(draft, number, "", "decides" if sure else "conflicts")
 
@@ -112,7 +111,15 @@ def letters_in_pictures(rng: np.random.Generator, draft: Draft) -> None:
     for number, panel in enumerate(draft.panels):
         if rng.random() < share or number == 0:
             draft.panels[number] = replace(panel, images=tuple(replace(i, lettering=lettering) for i in panel.images))
+    if lettering == "axis":
+        _free_corner(draft, "bottom_left")
     draft.features.append(f"lettering:{lettering}")
+
+
+def _free_corner(draft: Draft, corner: str) -> None:
+    """Print identifiers in the upper left corner if they would stand in one that something else takes."""
+    if draft.options["identifier_place"] == corner:
+        draft.options["identifier_place"] = "inside"
 
 
 def duplicated_letter(rng: np.random.Generator, draft: Draft) -> None:
@@ -189,6 +196,7 @@ def nested_names(rng: np.random.Generator, draft: Draft) -> None:
 
 def inset(rng: np.random.Generator, draft: Draft) -> None:
     """Small pictures lie over the corner of others."""
+    _free_corner(draft, "bottom_right")
     for number, panel in enumerate(draft.panels):
         if number == 0 or rng.random() < 0.5:
             first = replace(panel.images[0], inset=panel.images[0].kind)

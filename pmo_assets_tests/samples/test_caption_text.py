@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from pmo_assets.samples.caption_text import caption_text, subcaption
+from pmo_assets.samples.caption_text import caption_text, subcaption, true_split
 from pmo_assets.samples.spec import CaptionEntry, CaptionSpec
 
 
@@ -61,3 +63,23 @@ def test_lists_and_ranges_concern_each_panel() -> None:
 def test_a_panel_without_text_is_an_error() -> None:
     with pytest.raises(KeyError, match="panel 'c'"):
         subcaption(caption("sentences", ("a", "X")), "c")
+
+
+def test_names_that_do_not_follow_each_other_are_a_list() -> None:
+    spec = caption("sentences", ("A C D", "Eyes"), ("B", "Control"))
+    assert caption_text(spec) == "(A, C, D) Eyes. (B) Control."
+
+
+def test_ranges_and_lists_are_written_in_several_ways() -> None:
+    spec = replace(caption("sentences", ("A B C", "Eyes"), ("D E", "Scans")), range_mark=" to ", list_mark=") and (")
+    assert caption_text(spec) == "(A to C) Eyes. (D) and (E) Scans."
+
+
+def test_the_noun_of_a_place_is_no_part_of_the_identifier() -> None:
+    spec = replace(caption("positional", ("left", "Drusen"), ("right", "A scar")), noun="panel")
+    assert caption_text(spec) == "Left panel: drusen. Right panel: a scar."
+    assert true_split(spec) == (("left", "Drusen."), ("right", "A scar."))
+
+
+def test_the_split_of_a_caption_that_names_no_panel_is_the_caption() -> None:
+    assert true_split(CaptionSpec("Both eyes.")) == ((None, "Both eyes."),)
