@@ -19,7 +19,7 @@ import numpy as np
 from assembly_cases import AssemblyCase, read_cases
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from score_assembly import scored_panel, with_true_boxes
+from score_assembly import scored_panel
 
 from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD, WEIGHTS, Features, terms
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels
@@ -102,7 +102,9 @@ def report(name: str, table: Table, coefficients: Sequence[float]) -> None:
     for level in (0.5, 0.7, 0.8, CONFIDENCE_THRESHOLD, 0.95, 0.97, 0.98, 0.99):
         above = sure >= level
         if above.any():
-            print(f"  >= {level:.2f}: coverage {above.mean():.3f}, right {y[above].mean():.4f} ({int((1 - y[above]).sum())} wrong)")
+            print(
+                f"  >= {level:.2f}: coverage {above.mean():.3f}, right {y[above].mean():.4f} ({int((1 - y[above]).sum())} wrong)"
+            )
 
 
 def main() -> None:
