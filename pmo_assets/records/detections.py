@@ -23,12 +23,14 @@ class FigureView:
         bitmaps: where the PDF placed bitmaps; empty when unknown.
         texts: live text inside the figure; empty when unknown.
         caption_identifiers: identifiers that the caption names ("A", "b", "left"), in order; empty when none.
+        alternative_identifiers: where it names none, series of names that print may confirm ("1", "2"; "Control", …).
     """
 
     pixels: NDArray[np.uint8]
     bitmaps: tuple[EmbeddedBitmap, ...] = ()
     texts: tuple[EmbeddedText, ...] = ()
     caption_identifiers: tuple[str, ...] = ()
+    alternative_identifiers: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

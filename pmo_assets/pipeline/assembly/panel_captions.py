@@ -20,6 +20,7 @@ from pmo_assets.pipeline.assembly.identifier_evidence import (
     mark_of,
     owners_of,
 )
+from pmo_assets.pipeline.captions.alternatives import alternative_splits
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import covered_fraction, reading_order, union_box
 from pmo_assets.records.identifiers import normalised_identifier
@@ -69,6 +70,23 @@ def captioned_panels(
         else _with_whole_caption(found, split, sureness)
     )
     return tuple(captioned[i] for i in reading_order([panel.box for panel in captioned]))
+
+
+def confirmed_split(caption: str, split: CaptionSplit, identifiers: Sequence[PanelDetection]) -> CaptionSplit:
+    """Return the split by the names that the figure prints, where the caption leaves them open; `split` elsewhere.
+
+    Args:
+        caption: the whole caption.
+        split: its split.
+        identifiers: the figure's printed identifiers.
+    """
+    if split.identifiers:
+        return split
+    printed = {normalised_identifier(item.text) for item in identifiers if item.text}
+    for other in alternative_splits(caption) if len(printed) > 1 else ():
+        if all(normalised_identifier(name) in printed for name in other.identifiers):
+            return other
+    return split
 
 
 def _distinct_names(split: CaptionSplit) -> list[str]:

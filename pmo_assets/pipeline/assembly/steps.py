@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pmo_assets.pipeline.assembly.assemble import panel_contents
-from pmo_assets.pipeline.assembly.panel_captions import captioned_panels
+from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import as_box, crop_box
@@ -31,8 +31,9 @@ def caption_figure_panels(
     """Put identifiers and subcaptions on a figure's panels: rows of `panel_captions`."""
     detected = in_detection_order(panel_rows)
     identifiers = [row for row in detected if row["kind"] == "identifier"]
-    split = caption_split(subcaption_rows)
-    panels = captioned_panels([record_of(PanelDetection, row) for row in detected], split)
+    detections = [record_of(PanelDetection, row) for row in detected]
+    split = confirmed_split(figure["caption"], caption_split(subcaption_rows), detections)
+    panels = captioned_panels(detections, split)
     return [{**figure_key(figure), **panel_caption_row(panel, identifiers, split.confidence)} for panel in panels]
 
 

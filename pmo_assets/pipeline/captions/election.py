@@ -69,6 +69,11 @@ def elected_series(found: Sequence[Mention]) -> IdentifierSeries | None:
     return replace(candidates[0][1], rivals=len(candidates) - 1)
 
 
+def numbered_series(found: Sequence[Mention]) -> IdentifierSeries | None:
+    """The series 1, 2, 3 … that the caption uses, be it for panels or for findings; None without one."""
+    return _lettered(Series.NUMBER, [mention for mention in found if not mention.positional])
+
+
 def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | None:
     """The mentions of a series of letters or numerals; None where they form no run from its beginning."""
     read: list[_Read] = []

@@ -98,8 +98,13 @@ _LONGEST_TAIL: Final = 12
 """Tokens from the end of a bracket within which its list begins: "(anti-CD34, E-H)", "(HE stain, A, B, C and D)"."""
 
 
-def mentions(tokens: Tokens) -> list[Mention]:
-    """All places where identifiers may be named, in caption order; they do not overlap."""
+def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
+    """All places where identifiers may be named, in caption order; they do not overlap.
+
+    Args:
+        tokens: the caption.
+        lenient: also those that are more often something else: "1:", "2.", and "a1," after a full stop.
+    """
     found: list[Mention] = []
     texts, count = tokens.texts, len(tokens.texts)
     sentence_starts = set(tokens.sentence_starts)
@@ -113,7 +118,7 @@ def mentions(tokens: Tokens) -> list[Mention]:
             if text in _NAMING_WORDS:
                 mention = _noun_mention(tokens, index, sentence_starts)
             if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
-                mention = _open_mention(tokens, index, sentence_starts)
+                mention = _open_mention(tokens, index, sentence_starts, lenient=lenient)
         if mention is None:
             index += 1
         else:
@@ -304,10 +309,10 @@ def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool
     return _opens(tokens, index, sentence_starts) or texts[index - 1].lower() in _CLAUSE_LINKS
 
 
-def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, lenient: bool) -> Mention | None:
     """Identifiers without an opening bracket: "A)", "A.", "A:", "A, text", "A Text"."""
     texts, count = tokens.texts, len(tokens.texts)
-    at_sentence = index in sentence_starts or index == 0
+    at_sentence = index in sentence_starts or index == 0 or (lenient and texts[index - 1] == ".")
     opens = _opens(tokens, index, sentence_starts)
     follower = index + 1
     if not opens and not (follower < count and (texts[follower] in CLOSING or texts[follower][0].isupper())):
@@ -323,7 +328,7 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
         if tokens.gap(end) or (opening >= 0 and not at_sentence):
             return None
         return _made(tokens, items, Form.HALF, (index, end), sentence_starts)
-    if digits or (end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"):
+    if (digits and not lenient) or (end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"):
         return None  # "a: p < 0.05", a footnote
     if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)

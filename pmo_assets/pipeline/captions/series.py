@@ -14,6 +14,7 @@ class Series(Enum):
     LOWER = "a b c"
     ROMAN = "i ii iii"
     UPPER_ROMAN = "I II III"
+    NUMBER = "1 2 3"
     STEP = "Step 1"
     POSITION = "left right"
 
@@ -38,6 +39,8 @@ _LONGEST_RANGE: Final = len(_LOWER_LETTERS)
 def rank_of(series: Series, identifier: str) -> Rank | None:
     """Where an identifier stands in a series; None when it is not of the series."""
     first, rest = identifier[0], identifier[1:]
+    if series is Series.NUMBER:
+        return (int(identifier) - 1, -1) if identifier.isdigit() and int(identifier) > 0 else None
     if series is Series.ROMAN:
         rank = ROMAN_RANK.get(identifier)
         return None if rank is None else (rank, -1)
@@ -60,6 +63,8 @@ def rank_of(series: Series, identifier: str) -> Rank | None:
 
 def identifier_at(series: Series, place: int) -> str:
     """The identifier without a part at a place of a series."""
+    if series is Series.NUMBER:
+        return str(place + 1)
     if series is Series.ROMAN:
         return ROMAN[place]
     if series is Series.UPPER_ROMAN:

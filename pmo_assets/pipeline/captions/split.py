@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pmo_assets.pipeline.captions.confidence import split_confidence
-from pmo_assets.pipeline.captions.election import elected_series
+from pmo_assets.pipeline.captions.election import IdentifierSeries, elected_series
 from pmo_assets.pipeline.captions.grammar import parsed
-from pmo_assets.pipeline.captions.identifier_mentions import mentions
+from pmo_assets.pipeline.captions.identifier_mentions import Mention, mentions
 from pmo_assets.pipeline.captions.segments import join_segments
-from pmo_assets.pipeline.captions.tokens import tokenized
+from pmo_assets.pipeline.captions.tokens import Tokens, tokenized
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
 
@@ -23,7 +25,18 @@ def split_caption(caption: str) -> CaptionSplit:
     """
     tokens = tokenized(caption)
     found = mentions(tokens)
-    series = elected_series(found)
+    return split_by_series(tokens, found, elected_series(found))
+
+
+def split_by_series(tokens: Tokens, found: Sequence[Mention], series: IdentifierSeries | None) -> CaptionSplit:
+    """The subcaptions of a caption whose panels have the names of a series; see `split_caption`.
+
+    Args:
+        tokens: the caption.
+        found: its mentions.
+        series: names and where they stand; None for a caption that names no panels.
+    """
+    caption = tokens.caption
     if series is None:
         confidence, reasons = split_confidence(tokens, found, None, (), ())
         whole = Subcaption(None, caption, ((0, len(caption)),))

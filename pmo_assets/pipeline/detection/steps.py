@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pmo_assets.pipeline.captions.alternatives import alternative_splits
 from pmo_assets.pipeline.detection.detect import images_of_figures, panels_of_figures
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSource, detector_set
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider
@@ -146,7 +147,8 @@ def _views(
     for figure in (record_of(Figure, row) for row in figures):
         pixels = decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id)
         identifiers = caption_split(captions.get(figure.image_cluster_id, ())).identifiers
-        views.append(FigureView(pixels, figure.bitmaps, figure.texts, identifiers))
+        others = () if identifiers else tuple(split.identifiers for split in alternative_splits(figure.caption))
+        views.append(FigureView(pixels, figure.bitmaps, figure.texts, identifiers, others))
     return views
 
 

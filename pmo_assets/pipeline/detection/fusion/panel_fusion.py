@@ -24,8 +24,14 @@ from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork,
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
 from pmo_assets.pipeline.detection.structure.gutters import canvas_of, normalised_box, pixel_rect
 from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBox, named_boxes, printed_sequence
-from pmo_assets.pipeline.detection.structure.identifiers import Identifier, is_positional
-from pmo_assets.pipeline.detection.structure.panels import PrintedNames, glyph_share, printed_names, structure_panels
+from pmo_assets.pipeline.detection.structure.identifiers import Identifier, find_identifiers, is_positional
+from pmo_assets.pipeline.detection.structure.panels import (
+    PrintedNames,
+    glyph_share,
+    is_confirmed,
+    printed_names,
+    structure_panels,
+)
 from pmo_assets.pipeline.detection.structure.snapping import REACH, snapped_box
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.geometry import (
@@ -257,9 +263,19 @@ class EnsemblePanelDetector:
             for k, (view, names) in enumerate(zip(views, printed, strict=True))
         ]
 
+    def _named(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> PrintedNames:
+        """Return the names that print gives a figure whose caption leaves them open."""
+        for others in view.alternative_identifiers:
+            _, found = find_identifiers(replace(view, caption_identifiers=others), printed.canvas)
+            other = replace(printed, names=others, places=tuple(tuple(places) for places in found))
+            other = completed(other, boxes, self.options)
+            if is_confirmed(view, other):
+                return other
+        return named_by_print(printed, boxes, self.options)
+
     def _fused(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> list[PanelDetection]:
         if not printed.names:
-            printed = named_by_print(printed, boxes, self.options)
+            printed = self._named(view, printed, boxes)
         printed = completed(printed, boxes, self.options)
         structural = structure_panels(view, printed)
         return fused_panels(replace(view, caption_identifiers=printed.names), structural, boxes, self.options)

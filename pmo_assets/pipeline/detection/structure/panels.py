@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -375,6 +375,10 @@ def lies_along(regions: Sequence[Region], axis: int) -> bool:
     return all(a.rect[axis + 2] <= b.rect[axis] for a, b in pairwise(ordered))
 
 
+CONFIRMING, APART = 0.75, 0.5
+"""Least likeness of print, and least score of the panels cut around it, that confirm a name."""
+
+
 def figure_panel(score: float) -> PanelDetection:
     """Return the panel that is the whole figure."""
     return PanelDetection("panel", UNIT_BOX, score, "figure")
@@ -410,10 +414,34 @@ class PrintedNames:
 
 
 def printed_names(view: FigureView) -> PrintedNames:
-    """Return the names of a figure's panels with the places that live text and shapes of letters tell."""
+    """Return the names of a figure's panels with the places that live text and shapes of letters tell.
+
+    Names that the caption leaves open (`alternative_identifiers`) count where all of them are printed.
+    """
     canvas = structure_canvas(view, solid=True)
     names, found = find_identifiers(view, canvas)
-    return PrintedNames(canvas, names, tuple(tuple(places) for places in found))
+    printed = PrintedNames(canvas, names, tuple(tuple(places) for places in found))
+    if view.caption_identifiers:
+        return printed
+    for others in view.alternative_identifiers:
+        _, found = find_identifiers(replace(view, caption_identifiers=others), canvas)
+        other = PrintedNames(canvas, others, tuple(tuple(places) for places in found))
+        if is_confirmed(view, other):
+            return other
+    return printed
+
+
+def is_confirmed(view: FigureView, printed: PrintedNames) -> bool:
+    """Say whether names that the caption leaves open are those of panels: all printed, each in a part of its own.
+
+    Numbers and words inside one picture label what it shows: there is no cut between them.
+    """
+    if len(printed.names) < 2 or not all(printed.places):
+        return False
+    if any(place.text_score < CONFIRMING for places in printed.places for place in places):
+        return False
+    panels = [item for item in structure_panels(view, printed) if item.kind == "panel"]
+    return len(panels) == len(printed.names) and min(panel.score for panel in panels) >= APART
 
 
 def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> list[PanelDetection]:
