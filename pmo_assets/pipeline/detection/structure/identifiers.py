@@ -51,6 +51,9 @@ BRACKETED = re.compile(r"^[(\[]\s*([A-Za-z]\d{0,2}|\d{1,2}[a-z]?|[ivx]{1,5}|[A-Z
 SUFFIXED = re.compile(r"^([A-Za-z]\d{0,2}|[ivx]{2,5}|\d{1,2})[.):](?=\s|$)")
 PLAIN = re.compile(r"^([A-Za-z]\d{0,2}|[ivx]{2,5}|\d{1,2}[a-z]?)$")
 
+MOST_FURTHER, SURE_FURTHER = 2, 0.8
+"""So many letters after the last one that the caption names are looked for, and how well they must be read."""
+
 MOST = 64
 """More identifiers than this are text or a table, not panels."""
 
@@ -140,7 +143,11 @@ def first_word(canvas: Canvas, rect: Rect, share: float) -> Rect:
 def glyph_candidates(view: FigureView, canvas: Canvas, names: Sequence[str]) -> list[Identifier]:
     """Return isolated letters of the pixels that look like the wanted names (either case)."""
     side = max(canvas.ink.shape)
-    both = tuple(dict.fromkeys(c for name in names if len(name) == 1 for c in (name, name.lower(), name.upper())))
+    letters = [name for name in names if len(name) == 1]
+    if letters and all(name.isalpha() for name in letters):
+        last = max(ord(name) for name in letters)
+        letters += [chr(code) for code in range(last + 1, last + 1 + MOST_FURTHER) if chr(code).isalpha()]
+    both = tuple(dict.fromkeys(c for name in letters for c in (name, name.lower(), name.upper())))
     # Identifiers are at least 7 px to be legible and at most 1/12 of the figure's long side.
     glyphs = find_glyphs(canvas.rgb, both, 7, max(10.0, side / 12))
     return [Identifier(g.name, g.rect, f"{g.style} {g.polarity}", "glyph", g.score, g.score) for g in glyphs]
@@ -237,17 +244,17 @@ def find_identifiers(view: FigureView, canvas: Canvas) -> tuple[tuple[str, ...],
         return best, places
     if not printed:
         return names, [[] for _ in names]
-    choices: list[tuple[float, list[list[Identifier]]]] = []
+    choices: list[tuple[float, list[list[Identifier]], list[Identifier]]] = []
     for style in styles:
         group = [c for c in live if c.style == style]
         chosen = consistent_set(group, names, tolerance)
         hits = sum(bool(p) for p in chosen)
         bonus = 0.4 * style.startswith(("brackets", "word")) + 0.2 * style.endswith("True")
         exact = sum(p[0].name == name for p, name in zip(chosen, names, strict=True) if p)
-        choices.append((hits + bonus + 0.1 * exact, chosen))
-    best_live = max(choices, key=lambda c: c[0], default=(0.0, []))
+        choices.append((hits + bonus + 0.1 * exact, chosen, group))
+    best_live = max(choices, key=lambda c: c[0], default=(0.0, [], []))
     if best_live[0] >= len(names):
-        return names, best_live[1]
+        return _with_further(names, *best_live[1:], tolerance)
     glyphs = glyph_candidates(view, canvas, printed) if len(names) > 1 else []
     for style in dict.fromkeys(c.style.split()[0] for c in glyphs):
         group = [c for c in glyphs if c.style.split()[0] == style]
@@ -255,10 +262,67 @@ def find_identifiers(view: FigureView, canvas: Canvas) -> tuple[tuple[str, ...],
         hits = sum(bool(p) for p in chosen)
         quality = sum(p[0].score for p in chosen if p) / max(hits, 1)
         if hits >= 2 and hits >= len(names) / 2:
-            choices.append((hits - 1 + quality + 0.3 * (style == "brackets"), chosen))
+            choices.append((hits - 1 + quality + 0.3 * (style == "brackets"), chosen, group))
     nothing: list[list[Identifier]] = [[] for _ in names]
-    best_any = max(choices, key=lambda c: c[0], default=(0.0, nothing))
-    return names, best_any[1] if sum(bool(p) for p in best_any[1]) >= min(2, len(names)) else nothing
+    best_any = max(choices, key=lambda c: c[0], default=(0.0, nothing, []))
+    if sum(bool(p) for p in best_any[1]) < min(2, len(names)):
+        return names, nothing
+    return _with_further(names, *best_any[1:], tolerance)
+
+
+def _with_further(
+    names: tuple[str, ...], chosen: list[list[Identifier]], group: Sequence[Identifier], tolerance: float
+) -> tuple[tuple[str, ...], list[list[Identifier]]]:
+    """Return names and places with those that the caption does not name; see `further_names`."""
+    further = further_names(names, chosen, group, tolerance)
+    return (*names, *(item.name for item in further)), [*chosen, *([item] for item in further)]
+
+
+def further_names(
+    names: Sequence[str], chosen: Sequence[Sequence[Identifier]], group: Sequence[Identifier], tolerance: float
+) -> list[Identifier]:
+    """Return identifiers that the caption does not name: letters that continue its series, or fill a gap in it.
+
+    A panel that the caption forgets is a panel all the same, no part of its neighbour. Each must be printed once, in
+    the others' style, and stand in a row or column with one of them as they do.
+
+    Args:
+        names: what the caption calls the panels.
+        chosen: where that is printed.
+        group: all candidates of that style.
+        tolerance: pixels within which edges count as aligned.
+    """
+    places = [place[0] for place in chosen if place]
+    letters = [place.name for place in places]
+    if len(places) < 2 or any(len(name) != 1 or not name.isalpha() for name in (*names, *letters)):
+        return []
+    if not (all(name.islower() for name in letters) or all(name.isupper() for name in letters)):
+        return []
+    named = {key(name) for name in names}
+    last = max(ord(name) for name in letters)
+    rects = [place.rect for place in places]
+    found: list[Identifier] = []
+    for code in range(ord("a" if letters[0].islower() else "A"), last + 1 + MOST_FURTHER):
+        letter = chr(code)
+        if not letter.isalpha() or key(letter) in named:
+            continue
+        same = [c for c in group if c.name == letter]
+        if len(same) == 1 and same[0].score >= SURE_FURTHER and _stands_with(same[0].rect, rects, tolerance):
+            found.append(same[0])
+        elif code > last:
+            break  # the series ends with the first letter that is not printed
+    return found
+
+
+def _stands_with(rect: Rect, others: Sequence[Rect], tolerance: float) -> bool:
+    """Say whether a place lies in a row or column with another one, is as high as they are, and apart from them."""
+    rows = max(tolerance, 0.5 * (rect[3] - rect[1]))
+    aligned = any(
+        abs(rect[1] - o[1]) <= rows or abs(rect[3] - o[3]) <= rows or abs(rect[0] - o[0]) <= rows for o in others
+    )
+    height = float(np.median([o[3] - o[1] for o in others]))
+    alike = 0.6 <= (rect[3] - rect[1]) / max(height, 1.0) <= 1.6
+    return aligned and alike and all(abs(rect[0] - o[0]) + abs(rect[1] - o[1]) > 4 * height for o in others)
 
 
 def one_height(group: Sequence[Identifier], names: Sequence[str]) -> list[Identifier]:
