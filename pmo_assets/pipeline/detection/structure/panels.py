@@ -375,8 +375,9 @@ def lies_along(regions: Sequence[Region], axis: int) -> bool:
     return all(a.rect[axis + 2] <= b.rect[axis] for a, b in pairwise(ordered))
 
 
-CONFIRMING, APART = 0.75, 0.5
-"""Least likeness of print, and least score of the panels cut around it, that confirm a name."""
+CONFIRMING, APART, OF_EVEN_SHARE = 0.75, 0.5, 0.25
+"""Least likeness of print, least score of the panels cut around it, and least part of an even share of the figure that
+each of them has, for names to be confirmed: the numbers at the curves of a plot have less."""
 
 
 def figure_panel(score: float) -> PanelDetection:
@@ -441,7 +442,9 @@ def is_confirmed(view: FigureView, printed: PrintedNames) -> bool:
     if any(place.text_score < CONFIRMING for places in printed.places for place in places):
         return False
     panels = [item for item in structure_panels(view, printed) if item.kind == "panel"]
-    return len(panels) == len(printed.names) and min(panel.score for panel in panels) >= APART
+    if len(panels) != len(printed.names) or min(panel.score for panel in panels) < APART:
+        return False
+    return min(area(panel.box) for panel in panels) >= OF_EVEN_SHARE / len(panels)
 
 
 def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> list[PanelDetection]:
