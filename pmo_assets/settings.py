@@ -168,6 +168,12 @@ class Settings(BaseSettings):
     detector_runtime: Literal["torch", "detectron2"] = _option(
         "torch", "What runs the RetinaNet checkpoints: PyTorch, or Detectron2 where it is installed.", _DETECTIONS
     )
+    text_reader: Literal["none", "rapidocr", "easyocr"] = _option(
+        "rapidocr",
+        "What reads printed identifiers besides their likeness to letters: `none`, `rapidocr`, or `easyocr` "
+        "(extra `models`).",
+        ("panel_captions",),
+    )
     score_threshold: float = _option(
         SCORE_THRESHOLD, "Detections below this score are dropped (paper: 0.25).", _DETECTIONS, ge=0, le=1
     )

@@ -1,0 +1,1 @@
+"""Reading the identifiers that are printed in figures: OCR engines, crops, and what the caption may name."""

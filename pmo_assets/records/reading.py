@@ -1,0 +1,58 @@
+"""Print that was read in pictures: what a reader of text gives, and what one is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.records.geometry import Box
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """A text that a reader saw in a picture.
+
+    Attributes:
+        text: as read, with brackets and dots.
+        confidence: 0..1, the engine's own; engines mean different things by it.
+        box: normalised to the picture; None when the picture was taken as one line.
+    """
+
+    text: str
+    confidence: float
+    box: Box | None
+
+
+class TextReader(Protocol):
+    """Reads print: an OCR engine behind one call, made once per process and used by one thread."""
+
+    @property
+    def name(self) -> str:
+        """Engine, its version and its model, e.g. "rapidocr 3.10.0 PP-OCRv6"."""
+        ...
+
+    def load(self) -> object:
+        """Load what it works with, so that it is not loaded at an article's expense.
+
+        Raises:
+            SystemicError: when the engine or one of its models is missing; the message says what to install.
+        """
+        ...
+
+    def __call__(self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False) -> list[tuple[ReadText, ...]]:
+        """Return what is printed in each picture, best first.
+
+        Args:
+            pictures: (height, width, 3) uint8 RGB.
+            one_line: each picture holds one line of print, upright and nothing else: what is returned are readings of
+                it that exclude each other, with their shares of confidence. Otherwise print is looked for anywhere
+                in the picture, and every text has its box.
+
+        Raises:
+            SystemicError: when the engine cannot be loaded.
+        """
+        ...

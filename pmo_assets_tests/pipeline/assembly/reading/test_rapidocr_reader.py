@@ -1,0 +1,121 @@
+"""RapidOCR reads typeset identifiers; it fetches nothing, writes nothing and says nothing."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pmo_assets.pipeline.assembly.reading import rapidocr_reader
+from pmo_assets.pipeline.assembly.reading.rapidocr_reader import RapidOcrReader
+from pmo_assets.pipeline.assembly.reading.read_identifiers import reader_readings
+from pmo_assets.pipeline.assembly.reading.read_panel import read_panel
+from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions, text_reader
+from pmo_assets.records.stores import SystemicError
+from pmo_assets_tests.pipeline.assembly.reading.printed import printed_figure
+
+needs_rapidocr = pytest.mark.skipif(find_spec("rapidocr") is None, reason="RapidOCR is not installed")
+
+
+@needs_rapidocr
+@pytest.mark.parametrize("face", ["hebo", "tiro", "helv"])
+@pytest.mark.parametrize(
+    "names", [list("ABCDEFGH"), list("abcdefgh"), ["i", "ii", "iii", "iv", "v"], ["A1", "A2", "B1", "B2"]]
+)
+@pytest.mark.parametrize("wrapping", ["{}", "({})", "{}."])
+def test_typeset_identifiers_are_read(names: list[str], face: str, wrapping: str) -> None:
+    figure, boxes = printed_figure([wrapping.format(name) for name in names], face=face)
+    found = reader_readings(figure, boxes, names, RapidOcrReader())
+    assert [one.best for one in found] == names
+    assert found[0].source.startswith("rapidocr 3.10")
+
+
+@needs_rapidocr
+def test_white_print_on_a_picture_is_read() -> None:
+    figure, boxes = printed_figure(["A", "B"], ground=(90, 40, 20), colour=(255, 255, 255))
+    assert [one.best for one in reader_readings(figure, boxes, ["A", "B"], RapidOcrReader())] == ["A", "B"]
+
+
+@needs_rapidocr
+def test_turned_print_is_read() -> None:
+    figure, boxes = printed_figure(["A1", "B2"], upright=True)
+    found = reader_readings(figure, boxes, ["A1", "B2", "C3"], RapidOcrReader())
+    assert [one.best for one in found] == ["A1", "B2"]
+
+
+@needs_rapidocr
+def test_print_is_found_anywhere_in_a_panel() -> None:
+    figure, boxes = printed_figure(["(a)", "Control", "(c)"], size=24)
+    found = read_panel(figure, (0.0, 0.0, 1.0, 1.0), ["a", "b", "c"], RapidOcrReader())
+    assert {candidate.name for candidate in found} == {"a", "c"}
+    (first,) = [candidate for candidate in found if candidate.name == "a"]
+    assert first.box == pytest.approx(boxes[0], abs=0.05)
+
+
+@needs_rapidocr
+def test_pictures_read_together_read_the_same_alone() -> None:
+    pictures = [np.random.default_rng(k).integers(0, 255, (48, 48 + 7 * k, 3), dtype=np.uint8) for k in range(5)]
+    pictures.append(printed_figure(["B"])[0])
+    together = RapidOcrReader()(pictures, one_line=True)
+    for picture, found in zip(pictures, together, strict=True):
+        (alone,) = RapidOcrReader()([picture], one_line=True)
+        assert [t.text for t in alone] == [t.text for t in found]
+    assert RapidOcrReader()([], one_line=True) == []
+
+
+@needs_rapidocr
+def test_nothing_is_fetched_written_or_said(tmp_path: Path) -> None:
+    program = """
+import socket, sys
+def refuse(*_): raise SystemExit("a connection was opened")
+socket.socket.connect = refuse
+import numpy as np
+from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
+assert not {"rapidocr", "onnxruntime", "easyocr", "torch"} & set(sys.modules), "work on import"
+options = ReadingOptions("rapidocr")
+options.load()
+options.reader()([np.full((60, 200, 3), 255, np.uint8)])
+"""
+    place = {"HOME": str(tmp_path), "PATH": "", "PYTHONPATH": ":".join(p for p in sys.path if p)}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=place,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    # ONNX Runtime 1.31 keeps a number of its own below the home folder, whatever it runs; nothing else is written.
+    own = tmp_path / ".cache" / "Microsoft"
+    assert [path for path in tmp_path.rglob("*") if own not in path.parents and path not in (own, own.parent)] == []
+
+
+def test_without_the_package_the_step_fails_and_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    rapidocr_reader._recognition.cache_clear()
+    monkeypatch.setattr(rapidocr_reader, "find_spec", lambda name: None)
+    with pytest.raises(SystemicError, match=r"pip install 'rapidocr"):
+        RapidOcrReader().load()
+
+
+def test_a_missing_model_is_not_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "rapidocr").mkdir()
+    (tmp_path / "rapidocr" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "rapidocr", raising=False)
+    rapidocr_reader._recognition.cache_clear()
+    with pytest.raises(SystemicError, match="is missing"):
+        RapidOcrReader().load()
+
+
+def test_readers_are_made_once_from_options_that_travel() -> None:
+    options = pickle.loads(pickle.dumps(ReadingOptions("rapidocr")))
+    assert options.reader() is text_reader("rapidocr")
+    assert ReadingOptions("none").reader() is None
+    ReadingOptions("none").load()
