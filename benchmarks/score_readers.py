@@ -5,8 +5,9 @@
 Synthetic: identifiers of every style on figures of seeds from 950,000,000 on, composed of the pictures and layouts of
 the part "test" (rules and constants were made on figures of the part "validation", seeds from 710,000,000 on; failures
 on seeds from 900,000,000 on were looked at once). Their typefaces are those that the templates are made of, which
-flatters "none". Annotated: every identifier with a box on the figures in `annotations`, rendered flat, and apart the figures without live text at their identifiers (really flat).
-The rules of `glyphs` and `identifier_reading` were made on these articles; those of the reading room were not.
+flatters "none". Annotated: every identifier with a box on the figures in `annotations`, rendered flat, and apart the
+figures without live text at their identifiers (really flat). The rules of `glyphs` and `identifier_reading` were made
+on these articles; those of the reading room were not.
 
 Boxes are the true ones, and the true ones jittered as a detector gives them: every edge by a normal deviate of 8 % of
 the box's shorter side. Names are those of the figure's panels. Right: the likeliest name is the printed one, and
@@ -116,7 +117,7 @@ def methods(kinds: list[str]) -> dict[str, Method]:
     """Return the ways of reading that are compared; their networks are loaded."""
     found: dict[str, Method] = {}
     for kind in kinds:
-        reader = text_reader(kind)  # type: ignore[arg-type]
+        reader = text_reader(kind)
         if reader is None:
             found["none (templates)"] = lambda rgb, boxes, names: read_identifiers(rgb, boxes, names, None)
             continue

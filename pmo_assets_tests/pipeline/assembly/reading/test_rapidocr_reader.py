@@ -16,6 +16,7 @@ from pmo_assets.pipeline.assembly.reading.rapidocr_reader import RapidOcrReader
 from pmo_assets.pipeline.assembly.reading.read_identifiers import reader_readings
 from pmo_assets.pipeline.assembly.reading.read_panel import read_panel
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions, text_reader
+from pmo_assets.records.geometry import contains, iou
 from pmo_assets.records.stores import SystemicError
 from pmo_assets_tests.pipeline.assembly.reading.printed import printed_figure
 
@@ -54,7 +55,8 @@ def test_print_is_found_anywhere_in_a_panel() -> None:
     found = read_panel(figure, (0.0, 0.0, 1.0, 1.0), ["a", "b", "c"], RapidOcrReader())
     assert {candidate.name for candidate in found} == {"a", "c"}
     (first,) = [candidate for candidate in found if candidate.name == "a"]
-    assert first.box == pytest.approx(boxes[0], abs=0.05)
+    assert contains(first.box, boxes[0], 0.01), "text detection leaves air around print"
+    assert iou(first.box, boxes[0]) > 0.3
 
 
 @needs_rapidocr
