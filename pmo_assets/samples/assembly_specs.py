@@ -125,9 +125,11 @@ def _shared_entries(rng: np.random.Generator, draft: Draft) -> None:
     draft.features.append("caption:every other shares")
 
 
-def _caption(rng: np.random.Generator, draft: Draft) -> None:
+def _caption(rng: np.random.Generator, draft: Draft, naming: str) -> None:
     style = chosen(rng, _CAPTION_STYLES)
-    bracket = "({})" if style in ("trailing", "listing") else chosen(rng, _BRACKETS)
+    # "1, X" and "a1. X" are no way to write a caption.
+    plain = style in ("trailing", "listing") or naming in ("digits", "letter_digit")
+    bracket = "({})" if plain else chosen(rng, _BRACKETS)
     list_mark = one_of(rng, _LISTS)
     draft.caption.update(
         introduction="" if style == "trailing" else one_of(rng, INTRODUCTIONS),
@@ -168,7 +170,7 @@ def _finished(rng: np.random.Generator, draft: Draft, form: str, naming: str, fa
     if draft.layout in ("several", "blocks"):
         draft.options["gutter"] = max(draft.options["gutter"], 10.0)
     if series:
-        _caption(rng, draft)
+        _caption(rng, draft, naming)
     _extras(rng, draft)
     if faults:
         applied(rng, draft, _faults(rng, draft))
