@@ -116,7 +116,7 @@ def process_article(
     panels = rows_of(detect_article_panels(article_id, figures, captions, pixels, detection_options))
     captioned = rows_of(caption_article_panels(figures, panels, captions))
     images = rows_of(detect_article_images(article_id, figures, panels, captioned, pixels, detection_options))
-    assembled = rows_by_figure(rows_of(assemble_article(figures, captioned, images)))
+    assembled = rows_by_figure(rows_of(assemble_article(figures, captioned, images, captions)))
     return ArticleResult(article, figures, assembled, rejections)
 
 
@@ -155,6 +155,7 @@ def _rounded(box: Sequence[float]) -> list[float]:
 
 
 def _panel(panel: Row) -> Row:
+    """Return a panel with its images, those included that are only listed with it: they are in the figure."""
     named = [item for item in panel["printed_identifiers"] if item["text"]] or panel["printed_identifiers"]
     best = max(named, key=lambda item: item["score"], default=None)
     return {
@@ -169,7 +170,7 @@ def _panel(panel: Row) -> Row:
                 "marked": image["marked"],
                 "score": round(image["score"], 4),
             }
-            for image in panel["images"]
+            for image in (*panel["images"], *panel["stray_images"])
         ],
         "score": round(panel["score"], 4),
         "assembly": panel["method"],

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 import dataframely as dy
 
+from pmo_assets.records.geometry import as_box, union_box
 from pmo_assets.records.outcome import Row
-from pmo_assets.records.panels import AUTOMATIC, CaptionedPanel
+from pmo_assets.records.panels import AUTOMATIC, CaptionedPanel, Evidence
+from pmo_assets.records.subcaptions import Subcaption
 from pmo_assets.tables.columns import SEGMENTS, FigureKey, box_column
 
 _PRINTED = dy.List(
@@ -20,20 +22,21 @@ _PRINTED = dy.List(
 )
 
 
-_IMAGES = dy.List(
-    dy.Struct(
-        {
-            "id": dy.String(),
-            "box": dy.List(dy.Float64()),
-            "score": dy.Float64(),
-            "image_type": dy.String(nullable=True),
-            "type_score": dy.Float64(),
-            "marked": dy.Bool(nullable=True),
-            "mark_score": dy.Float64(),
-        }
-    ),
-    description="Images in the panel: detection, normalised box, type and mark status with scores",
-)
+def _images_column(description: str) -> dy.List:
+    return dy.List(
+        dy.Struct(
+            {
+                "id": dy.String(),
+                "box": dy.List(dy.Float64()),
+                "score": dy.Float64(),
+                "image_type": dy.String(nullable=True),
+                "type_score": dy.Float64(),
+                "marked": dy.Bool(nullable=True),
+                "mark_score": dy.Float64(),
+            }
+        ),
+        description=description,
+    )
 
 
 _EVIDENCE = dy.List(
@@ -84,9 +87,15 @@ class PanelCaptions(FigureKey):
 
 
 class PanelAssembly(PanelCaptions):
-    """Panels with subcaption, identifiers and images."""
+    """Panels with subcaption, identifiers and images; each image of a figure stands in one of its rows, once."""
 
-    images = _IMAGES
+    members = dy.List(
+        dy.Struct({"ordinal": dy.Int64(), "box": dy.List(dy.Float64())}),
+        description="Panel detections that it is made of: position and normalised box; none where images made it",
+    )
+    images = _images_column("Images in the panel: detection, normalised box, type and mark status with scores")
+    stray_images = _images_column("Images that no panel covers, listed with the nearest one; not in its content box")
+    made_of_image = dy.Bool(description="No panel was detected here: images that none covers make this one")
 
 
 class Panels(PanelAssembly):
@@ -112,13 +121,16 @@ def panel_caption_row(
     """Return the row of `panel_captions` of a panel, but for the figure's key.
 
     Args:
-        panel: the panel.
+        panel: the panel, made of at least one detection.
         identifier_rows: rows of `panel_detections` of the figure's identifiers, by position.
         caption_confidence: of the caption's split, 0..1.
     """
+    return {"ordinal": panel.members[0], **_panel_row(panel, identifier_rows, caption_confidence)}
+
+
+def _panel_row(panel: CaptionedPanel, identifier_rows: Sequence[Mapping[str, Any]], caption_confidence: float) -> Row:
     subcaption = panel.subcaption
     return {
-        "ordinal": panel.members[0],
         "members": [
             {"ordinal": ordinal, "box": list(box)}
             for ordinal, box in zip(panel.members, panel.member_boxes, strict=True)
@@ -148,3 +160,45 @@ def panel_image(row: Mapping[str, Any]) -> Row:
     """Return what a row of `panel_assembly` holds of an image, a row of `image_detections`."""
     facts = ("score", "image_type", "type_score", "marked", "mark_score")
     return {"id": row["detection_id"], "box": list(row["box"]), **{name: row[name] for name in facts}}
+
+
+REMAINING: Final = "remaining"
+"""`method` of a panel made of images that got the one subcaption that no other panel has."""
+
+REMAINING_CONFIDENCE: Final = 0.3
+"""That it is its: nothing but the count speaks for it. Too rare in annotated articles to be measured."""
+
+
+def image_panel_row(
+    ordinal: int, image_rows: Sequence[Mapping[str, Any]], remaining: Subcaption | None, caption_confidence: float
+) -> Row:
+    """Return the row of a panel that images make which no other panel covers, but for the figure's key.
+
+    Args:
+        ordinal: behind those of the figure's panel detections.
+        image_rows: rows of `image_detections`, at least one.
+        remaining: the subcaption that it gets; None for none.
+        caption_confidence: of the caption's split, 0..1.
+    """
+    images = [panel_image(row) for row in image_rows]
+    box = union_box(as_box(image["box"]) for image in images)
+    reason = "no panel covers this image" if len(images) == 1 else "no panel covers these images"
+    evidence = (
+        [] if remaining is None else [Evidence("count", REMAINING, None, remaining.identifier, REMAINING_CONFIDENCE)]
+    )
+    panel = CaptionedPanel(
+        members=(),
+        member_boxes=(),
+        box=box,
+        content_box=box,
+        score=min(image["score"] for image in images),
+        identifier=remaining.identifier if remaining else None,
+        subcaption=remaining,
+        method=REMAINING if remaining else None,
+        reason=f"{reason}, and one subcaption is left" if remaining else reason,
+        printed=(),
+        confidence=REMAINING_CONFIDENCE if remaining else 0.0,
+        evidence=tuple(evidence),
+    )
+    row = _panel_row(panel, (), caption_confidence)
+    return {"ordinal": ordinal, **row, "images": images, "stray_images": [], "made_of_image": True}

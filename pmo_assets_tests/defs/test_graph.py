@@ -181,6 +181,19 @@ def test_boxes_pixels_and_rows_fit_together(graph: Graph) -> None:
         assert result.metadata["panels"].value == graph.tables.read("panels", batch).height
 
 
+def test_every_image_of_a_figure_is_kept(graph: Graph) -> None:
+    assembled = read(graph, "panel_assembly")
+    kept = pl.concat(
+        [
+            assembled.select("article_id", "image_cluster_id", pl.col(column).list.eval(pl.element().struct["id"]))
+            .explode(column).drop_nulls().rename({column: "detection_id"})
+            for column in ("images", "stray_images")
+        ]
+    )  # fmt: skip
+    keys = ["article_id", "image_cluster_id", "detection_id"]
+    assert kept.sort(keys).equals(read(graph, "image_detections").select(keys).sort(keys))
+
+
 def test_subcaptions_can_be_rebuilt_from_their_segments(graph: Graph) -> None:
     from pmo_assets.pipeline.captions.segments import join_segments
 

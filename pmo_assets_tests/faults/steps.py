@@ -225,7 +225,7 @@ def _through_panels(
         "image_detections", detect_article_images, ARTICLE_ID, figures, panels, captioned, pixels, options
     )
     _unit_boxes(images or [], "box")
-    assembled = article.attempt("panel_assembly", assemble_article, figures, captioned, images or [])
+    assembled = article.attempt("panel_assembly", assemble_article, figures, captioned, images or [], captions)
     _unit_boxes(assembled or [], "box", "content_box")
     made = article.attempt("panels", crop_article_panels, ARTICLE_ID, figures, assembled or [], pixels, cut)
     rows = article.attempt("dataset_rows", make_dataset_rows, row, figures, made or [], _specialty(), 0.0) or []

@@ -39,12 +39,14 @@ panel_assembly = article_table(
     "panel_assembly",
     group=GROUP,
     step=assemble_article,
-    reads=["figures", "panel_captions", "image_detections"],
+    reads=["figures", "panel_captions", "image_detections", "subcaptions"],
     checks=[checks.boxes_inside("content_box")],
     summary=lambda made: {
         "panels": len(made.rows),
         "images": sum(len(row["images"]) for row in made.rows),
         "without_image": sum(not row["images"] for row in made.rows),
+        "made_of_images": sum(row["made_of_image"] for row in made.rows),
+        "stray_images": sum(len(row["stray_images"]) for row in made.rows),
     },
 )
 

@@ -14,14 +14,17 @@ import numpy as np
 
 from pmo_assets.pipeline.assembly.assemble import panel_contents
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split
+from pmo_assets.pipeline.assembly.strays import placed_strays
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import as_box, crop_box
+from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
+from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.tables.captions import caption_split
 from pmo_assets.tables.detections import in_detection_order
-from pmo_assets.tables.panels import panel_caption_row, panel_image
+from pmo_assets.tables.panels import image_panel_row, panel_caption_row, panel_image
 from pmo_assets.tables.rows import record_of
 
 
@@ -58,24 +61,68 @@ def caption_article_panels(
     return for_each_figure(figures, "panel_captions", rows)
 
 
-def assemble_figure(panel_rows: Sequence[Mapping[str, Any]], image_rows: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """Put images on a figure's panels: rows of `panel_assembly` made of rows of `panel_captions`."""
+def assemble_figure(
+    figure: Mapping[str, Any],
+    panel_rows: Sequence[Mapping[str, Any]],
+    image_rows: Sequence[Mapping[str, Any]],
+    subcaption_rows: Sequence[Mapping[str, Any]] = (),
+) -> list[Row]:
+    """Put images on a figure's panels: rows of `panel_assembly` made of rows of `panel_captions`.
+
+    Every image stands in one row: in the panel that it belongs to, in one that it makes, or listed with the nearest.
+
+    Args:
+        figure: row of `figures`.
+        panel_rows: its rows of `panel_captions`.
+        image_rows: its rows of `image_detections`.
+        subcaption_rows: its rows of `subcaptions`; one that no panel has may be that of images without a panel.
+    """
     images = in_detection_order(image_rows)
+    boxes = [as_box(row["box"]) for row in images]
     contents = panel_contents(
         [[(member["ordinal"], as_box(member["box"])) for member in row["members"]] for row in panel_rows],
         [as_box(row["content_box"]) for row in panel_rows],
-        [as_box(row["box"]) for row in images],
+        boxes,
     )
-    return [
-        {**row, "content_box": list(content.content_box), "images": [panel_image(images[i]) for i in content.images]}
-        for row, content in zip(panel_rows, contents, strict=True)
+    owned = {number for content in contents for number in content.images}
+    split = caption_split(subcaption_rows)
+    left = _subcaptions_left(panel_rows, split)
+    strays = placed_strays(
+        [number for number in range(len(images)) if number not in owned],
+        boxes,
+        [content.content_box for content in contents],
+        joined=len(left) == 1,
+    )
+    rows = [
+        {
+            **row,
+            "content_box": list(content.content_box),
+            "images": [panel_image(images[i]) for i in content.images],
+            "stray_images": [panel_image(images[i]) for i in strays.listed.get(place, ())],
+            "made_of_image": False,
+        }
+        for place, (row, content) in enumerate(zip(panel_rows, contents, strict=True))
     ]
+    first = 1 + max((member["ordinal"] for row in panel_rows for member in row["members"]), default=-1)
+    undecided = any(row["subcaption"] is None for row in panel_rows)
+    remaining = left[0] if len(left) == 1 and len(strays.panels) == 1 and not undecided else None
+    for ordinal, group in enumerate(strays.panels, start=first):
+        made = image_panel_row(ordinal, [images[i] for i in group], remaining, split.confidence)
+        rows.append({**figure_key(figure), **made})
+    return rows
+
+
+def _subcaptions_left(panel_rows: Sequence[Mapping[str, Any]], split: CaptionSplit) -> list[Subcaption]:
+    """Return the subcaptions with a text that no panel has."""
+    used = {normalised_identifier(row["identifier"]) for row in panel_rows if row["subcaption"] is not None}
+    return [sub for sub in split.subcaptions if sub.text and normalised_identifier(sub.identifier) not in used]
 
 
 def assemble_article(
     figures: Sequence[Mapping[str, Any]],
     panel_captions: Sequence[Mapping[str, Any]],
     image_detections: Sequence[Mapping[str, Any]],
+    subcaptions: Sequence[Mapping[str, Any]],
 ) -> StepOutput:
     """Put images on the panels of an article's figures: rows of `panel_assembly`.
 
@@ -83,12 +130,15 @@ def assemble_article(
         figures: its rows of `figures`.
         panel_captions: its rows of that table, and so for the others.
         image_detections: see above.
+        subcaptions: see above.
     """
     panels, images = rows_by_figure(panel_captions), rows_by_figure(image_detections)
+    captions = rows_by_figure(subcaptions)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         cluster = figure["image_cluster_id"]
-        return assemble_figure(panels.get(cluster, ()), images.get(cluster, ()))
+        own = images.get(cluster, ())
+        return assemble_figure(figure, panels.get(cluster, ()), own, captions.get(cluster, ()))
 
     return for_each_figure(figures, "panel_assembly", rows)
 
