@@ -84,7 +84,13 @@ class Settings(BaseSettings):
     specialty: str = _option(
         "ophthalmology",
         "Which articles and panels are wanted: `ophthalmology`, `everything` (no filter), or the path of a TOML file.",
-        ("articles", "dataset_rows", "pubmed_ophtha"),
+        ("articles", "panel_assembly", "dataset_rows", "pubmed_ophtha"),
+    )
+    only_wanted_figures: bool = _option(
+        True,
+        "Figures without an image of a type that the specialty wants, or of an undecided one, do not go on after "
+        "`panel_assembly` (paper: only figures with an image that is not Other); `false`: all figures do.",
+        ("panel_assembly",),
     )
     biomedica: str | None = _option(
         None,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from pmo_assets.pipeline.articles.fetching import FetchLimits
+from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.captions.model_split import CaptionReader
 from pmo_assets.pipeline.detection.steps import DetectionOptions
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.page import PageLimits
 from pmo_assets.records.chat import ChatModel
+from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 
@@ -61,3 +63,12 @@ def caption_cascade(settings: Settings, model: ChatModel | None) -> Cascade:
 def fetch_limits(settings: Settings) -> FetchLimits:
     """Return what is not fetched."""
     return FetchLimits(max_pdf_bytes=int(settings.max_pdf_mb * 2**20))
+
+
+def wanted_types(settings: Settings) -> tuple[ImageType, ...]:
+    """Return the image types of which a figure must hold one to go on; all of them where every figure does.
+
+    Raises:
+        SpecialtyError: when the specialty cannot be read.
+    """
+    return tuple(load_specialty(settings.specialty).image_types) if settings.only_wanted_figures else IMAGE_TYPES

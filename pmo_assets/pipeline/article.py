@@ -79,12 +79,12 @@ def process_article(
     detection_options: DetectionOptions = DetectionOptions(),  # noqa: B008 - frozen
     cascade: Cascade = Cascade(),  # noqa: B008 - frozen
 ) -> ArticleResult:
-    """Run every step up to panel assembly for one package; relevance is recorded but does not stop it.
+    """Run every step up to panel assembly for one package; relevance and what is wanted are recorded, but stop nothing.
 
     Args:
         package: row of `article_packages`.
         objects: where its files are.
-        specialty: what counts as relevant.
+        specialty: what counts as relevant and which image types are wanted.
         pixels: where renderings are kept; in memory if None.
         figure_options: limits and resolution.
         detection_options: thresholds.
@@ -116,7 +116,8 @@ def process_article(
     panels = rows_of(detect_article_panels(article_id, figures, captions, pixels, detection_options))
     captioned = rows_of(caption_article_panels(figures, panels, captions))
     images = rows_of(detect_article_images(article_id, figures, panels, captioned, pixels, detection_options))
-    assembled = rows_by_figure(rows_of(assemble_article(figures, captioned, images, captions)))
+    wanted = specialty.image_types
+    assembled = rows_by_figure(rows_of(assemble_article(figures, captioned, images, captions, wanted)))
     return ArticleResult(article, figures, assembled, rejections)
 
 

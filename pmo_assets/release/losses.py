@@ -131,11 +131,18 @@ def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
     }
     losses = [_article_loss(stage, *series, _whole(rejections[stage])) for stage, series in lost.items()]
     losses.append(_not_located(read["figures"], rejections["pdf_figures"]))
-    losses += [_figure_loss(stage, read["figures"], read[stage], rejections[stage]) for stage in _FIGURE_STAGES]
+    unwanted = read["panel_assembly"].filter(~pl.col("wanted"))
+    going_on = read["figures"].join(unwanted, on=["article_id", "image_cluster_id"], how="anti")
+    losses += [
+        _figure_loss(stage, going_on if stage == "panels" else read["figures"], read[stage], rejections[stage])
+        for stage in _FIGURE_STAGES
+    ]
     not_rows = _whole(rejections["dataset_rows"])["article_id"].unique()
     losses.append(_article_loss("dataset_rows", ids["panels"].unique(), not_rows, _whole(rejections["dataset_rows"])))
     everything = pl.concat(rejections.values())
-    survived = _without(ids["panels"].unique(), not_rows)
+    # An article of which no figure that was assembled goes on has no panels and has not lost them.
+    finished = _without(unwanted["article_id"], read["panel_assembly"].filter("wanted")["article_id"])
+    survived = _without(pl.concat([ids["panels"], finished]).unique(), not_rows)
     early = pl.concat([series for _, series in lost.values()])
     late = everything.filter(pl.col("article_id").is_in(ids["figures"].implode()))["article_id"]
     gone = _without(pl.concat([early, late]), survived).unique()

@@ -10,6 +10,7 @@ import polars as pl
 
 from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.pipeline.assembly.wanted import NO_IMAGE, NO_WANTED_TYPE
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.release.releases import Selection, current_rows
 from pmo_assets.storage.data_root import DataRoot
@@ -188,10 +189,12 @@ def release_summary(
     groups = (
         BarGroup("Figures to dataset rows", (
             Bar("figures", figures.height),
+            Bar("figures that go on", panels.select("article_id", "image_cluster_id").n_unique()),
             Bar("panels", panels.height),
             Bar("panels with a subcaption", panels["subcaption"].drop_nulls().len()),
             Bar("dataset rows", rows.height),
         ), shares=False),
+        BarGroup("Why figures do not go on", _bars(_unwanted(_current(tables, "panel_assembly", current)))),
         BarGroup("Images by type", _bars(images["image_type"].cast(pl.String).fill_null("undecided"))),
         BarGroup(
             "Images by mark status",
@@ -238,6 +241,14 @@ def release_summary(
         ),
         tables=tuple(table for table in (_batch_table(tables, current), duplicates_table(selection)) if table.rows),
     )
+
+
+def _unwanted(assembled: pl.DataFrame) -> pl.Series:
+    """Return why figures do not go on, one value per figure that does not, from rows of `panel_assembly`."""
+    images = pl.col("images").list.len() + pl.col("stray_images").list.len()
+    figures = assembled.filter(~pl.col("wanted")).group_by("article_id", "image_cluster_id").agg(images.sum())
+    reason = pl.when(pl.col("images") > 0).then(pl.lit(NO_WANTED_TYPE)).otherwise(pl.lit(NO_IMAGE))
+    return figures.select(reason.alias("reason"))["reason"]
 
 
 def duplicates_table(selection: Selection) -> PageTable:

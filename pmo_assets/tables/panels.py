@@ -96,6 +96,7 @@ class PanelAssembly(PanelCaptions):
     images = _images_column("Images in the panel: detection, normalised box, type and mark status with scores")
     stray_images = _images_column("Images that no panel covers, listed with the nearest one; not in its content box")
     made_of_image = dy.Bool(description="No panel was detected here: images that none covers make this one")
+    wanted = dy.Bool(description="Its figure goes on: it holds an image of a wanted type, or of an undecided one")
 
 
 class Panels(PanelAssembly):

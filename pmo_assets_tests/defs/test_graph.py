@@ -21,8 +21,11 @@ from pmo_assets.defs.loading import all_assets, batch_stages, group_assets
 from pmo_assets.defs.resources import detector_workers_resource, workers_resource
 from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job, stale_assets
 from pmo_assets.defs.sensors import registered_batches
+from pmo_assets.defs.step_options import wanted_types
 from pmo_assets.records.geometry import as_box, iou
+from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.stores import StorageError
+from pmo_assets.release.reports import REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
@@ -181,6 +184,20 @@ def test_boxes_pixels_and_rows_fit_together(graph: Graph) -> None:
         assert result.metadata["panels"].value == graph.tables.read("panels", batch).height
 
 
+def test_figures_without_a_wanted_image_do_not_go_on(graph: Graph) -> None:
+    key = ["article_id", "image_cluster_id"]
+    assembled, images, panels = (read(graph, name) for name in ("panel_assembly", "image_detections", "panels"))
+    wanted = images.filter(pl.col("image_type").is_null() | (pl.col("image_type") != "Other")).select(key).unique()
+    assert assembled.filter("wanted").select(key).unique().sort(key).equals(wanted.sort(key))
+    assert panels.height == assembled.filter("wanted").height < assembled.height
+    made = [latest(graph, "panel_assembly", batch) for batch in graph.batches]
+    tallies = [item.metadata["figures_that_do_not_go_on"].value for item in made]
+    unwanted = assembled.filter(~pl.col("wanted")).select(key).n_unique()
+    assert sum(count for tally in tallies for count in tally.values()) == unwanted > 0
+    page = graph.tables.data_root.read(REPORT_KEY).decode()
+    assert "Why figures do not go on" in page
+
+
 def test_every_image_of_a_figure_is_kept(graph: Graph) -> None:
     assembled = read(graph, "panel_assembly")
     kept = pl.concat(
@@ -192,6 +209,14 @@ def test_every_image_of_a_figure_is_kept(graph: Graph) -> None:
     )  # fmt: skip
     keys = ["article_id", "image_cluster_id", "detection_id"]
     assert kept.sort(keys).equals(read(graph, "image_detections").select(keys).sort(keys))
+
+
+def test_all_figures_go_on_where_that_is_set(graph: Graph) -> None:
+    settings = graph.settings.model_copy(update={"only_wanted_figures": False})
+    assert wanted_types(settings) == IMAGE_TYPES
+    assert wanted_types(graph.settings) == ("CFP", "OCT", "Retinal Imaging")
+    stale = stale_assets(build_defs(settings), graph.instance, graph.tables, graph.batches[0])
+    assert stale == ["panel_assembly", "panels", "dataset_rows", "rejections"]
 
 
 def test_subcaptions_can_be_rebuilt_from_their_segments(graph: Graph) -> None:

@@ -29,6 +29,7 @@ class Batch:
         articles: rows of `articles`: number -> what differs from a relevant one with XML and PDF.
         figures: (article, figure) that were found.
         kept: figures by asset that have rows there; all where nothing is said.
+        unwanted: figures that do not go on after `panel_assembly`.
         rejected: (asset, article, figure or None, error class).
     """
 
@@ -38,6 +39,7 @@ class Batch:
     figures: Sequence[Key] = ()
     kept: Mapping[str, Sequence[Key]] = field(default_factory=dict)
     rejected: Sequence[tuple[str, int, str | None, str]] = ()
+    unwanted: Sequence[Key] = ()
 
     def read(self, asset: str, batch: str) -> pl.DataFrame:
         """Return a table."""
@@ -51,7 +53,11 @@ class Batch:
                 name=pl.col("article_id").cast(pl.String), xml=pl.lit(None, dtype=pl.String),
             )  # fmt: skip
         keys = self.kept.get(asset, self.figures)
-        return pl.DataFrame(keys, {"article_id": pl.Int64, "image_cluster_id": pl.String}, orient="row")
+        rows = [(*key, key not in self.unwanted) for key in keys]
+        table = pl.DataFrame(
+            rows, {"article_id": pl.Int64, "image_cluster_id": pl.String, "wanted": pl.Boolean}, orient="row"
+        )
+        return table if asset == "panel_assembly" else table.drop("wanted")
 
     def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
         """Return what stages rejected."""
@@ -178,3 +184,20 @@ def test_one_or_two_articles_never_fail_their_batch(articles: int, fails: bool) 
     assert bool(excessive(list(found.values()), 0.5)) == fails
     spoilt = Batch(numbers, fetched=[], rejected=[("article_packages", number, None, "Odd") for number in numbers])
     assert bool(excessive(list(losses(spoilt).values()), 0.5)) == fails
+
+
+def test_figures_that_do_not_go_on_are_not_lost() -> None:
+    """Article 1 has only such figures besides one that was rejected, 2 was rejected whole when panels were cut."""
+    figures = [(1, "f1"), (1, "f2"), (2, "f1"), (2, "f2"), (3, "f1")]
+    found = losses(
+        Batch(
+            [1, 2, 3],
+            articles={number: {} for number in (1, 2, 3)},
+            figures=figures,
+            kept={"panel_detections": figures[1:], "panel_assembly": figures[1:], "panels": [(3, "f1")]},
+            unwanted=[(1, "f2"), (2, "f2")],
+            rejected=[("panel_detections", 1, "f1", "OutOfMemory"), ("panels", 2, None, "OutOfMemory")],
+        )
+    )
+    assert (found["panels", "figures"].given, found["panels", "figures"].lost) == (3, 1), "2 f1; 1 f1 was lost before"
+    assert (found["all steps", "articles"].given, found["all steps", "articles"].lost) == (3, 1), "2"

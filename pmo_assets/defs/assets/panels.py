@@ -47,12 +47,14 @@ panel_assembly = article_table(
         "without_image": sum(not row["images"] for row in made.rows),
         "made_of_images": sum(row["made_of_image"] for row in made.rows),
         "stray_images": sum(len(row["stray_images"]) for row in made.rows),
+        "figures": made.tables["figures"].height,
+        "figures_that_do_not_go_on": dg.MetadataValue.json(dict(made.tally.most_common())),
     },
 )
 
 
 def _accounted(made: Made) -> Mapping[str, int]:
-    assembled = made.tables["panel_assembly"]
+    assembled = made.tables["panel_assembly"].filter("wanted")
     rejected = checks.rejected_rows(assembled, made.rejections)
     return {"assembled": assembled.height, "cut": len(made.rows), "rejected": rejected}
 

@@ -7,7 +7,7 @@ A step takes rows of tables and gives a `StepOutput`: this is what a worker proc
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,12 @@ import numpy as np
 from pmo_assets.pipeline.assembly.assemble import panel_contents
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split
 from pmo_assets.pipeline.assembly.strays import placed_strays
+from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reason
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import as_box, crop_box
 from pmo_assets.records.identifiers import normalised_identifier
+from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
@@ -66,6 +68,7 @@ def assemble_figure(
     panel_rows: Sequence[Mapping[str, Any]],
     image_rows: Sequence[Mapping[str, Any]],
     subcaption_rows: Sequence[Mapping[str, Any]] = (),
+    wanted_types: Collection[ImageType] = IMAGE_TYPES,
 ) -> list[Row]:
     """Put images on a figure's panels: rows of `panel_assembly` made of rows of `panel_captions`.
 
@@ -76,6 +79,7 @@ def assemble_figure(
         panel_rows: its rows of `panel_captions`.
         image_rows: its rows of `image_detections`.
         subcaption_rows: its rows of `subcaptions`; one that no panel has may be that of images without a panel.
+        wanted_types: image types of which a figure that goes on holds one.
     """
     images = in_detection_order(image_rows)
     boxes = [as_box(row["box"]) for row in images]
@@ -109,7 +113,8 @@ def assemble_figure(
     for ordinal, group in enumerate(strays.panels, start=first):
         made = image_panel_row(ordinal, [images[i] for i in group], remaining, split.confidence)
         rows.append({**figure_key(figure), **made})
-    return rows
+    wanted = figure_is_wanted(images, wanted_types)
+    return [{**row, "wanted": wanted} for row in rows]
 
 
 def _subcaptions_left(panel_rows: Sequence[Mapping[str, Any]], split: CaptionSplit) -> list[Subcaption]:
@@ -123,14 +128,16 @@ def assemble_article(
     panel_captions: Sequence[Mapping[str, Any]],
     image_detections: Sequence[Mapping[str, Any]],
     subcaptions: Sequence[Mapping[str, Any]],
+    wanted_types: Collection[ImageType] = IMAGE_TYPES,
 ) -> StepOutput:
-    """Put images on the panels of an article's figures: rows of `panel_assembly`.
+    """Put images on the panels of an article's figures: rows of `panel_assembly`; the tally says which do not go on.
 
     Args:
         figures: its rows of `figures`.
         panel_captions: its rows of that table, and so for the others.
         image_detections: see above.
         subcaptions: see above.
+        wanted_types: image types of which a figure that goes on holds one; all types: every figure goes on.
     """
     panels, images = rows_by_figure(panel_captions), rows_by_figure(image_detections)
     captions = rows_by_figure(subcaptions)
@@ -138,9 +145,12 @@ def assemble_article(
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         cluster = figure["image_cluster_id"]
         own = images.get(cluster, ())
-        return assemble_figure(figure, panels.get(cluster, ()), own, captions.get(cluster, ()))
+        return assemble_figure(figure, panels.get(cluster, ()), own, captions.get(cluster, ()), wanted_types)
 
-    return for_each_figure(figures, "panel_assembly", rows)
+    output = for_each_figure(figures, "panel_assembly", rows)
+    reasons = (unwanted_reason(images.get(figure["image_cluster_id"], ()), wanted_types) for figure in figures)
+    output.tally.update(reason for reason in reasons if reason is not None)
+    return output
 
 
 def panel_id(article_id: int, image_cluster_id: str, ordinal: int) -> str:
@@ -155,7 +165,7 @@ def crop_article_panels(
     figure_pixels: PixelStore,
     panel_pixels: PixelStore,
 ) -> StepOutput:
-    """Cut the panels out of an article's figures: rows of `panels`, pictures in `panel_pixels`.
+    """Cut the panels out of an article's figures that go on: rows of `panels`, pictures in `panel_pixels`.
 
     Args:
         article_id: PMC number.
@@ -165,7 +175,7 @@ def crop_article_panels(
         panel_pixels: where the panels' pictures go, under panel_id.
     """
     stored = figure_pixels.read(article_id)
-    assembled = rows_by_figure(panel_assembly)
+    assembled = rows_by_figure(row for row in panel_assembly if row["wanted"])
     cut: list[Picture] = []
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:

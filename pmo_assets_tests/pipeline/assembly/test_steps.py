@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.assembly.steps import assemble_figure, caption_figure_panels, panel_id
+from pmo_assets.pipeline.assembly.steps import (
+    assemble_article,
+    assemble_figure,
+    caption_figure_panels,
+    crop_article_panels,
+    panel_id,
+)
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.outcome import Row
 from pmo_assets.tables.panels import REMAINING, PanelAssembly
@@ -130,3 +137,34 @@ def test_every_image_stands_in_one_row_once(
     assert sorted(shown) == sorted(row["detection_id"] for row in image_rows(images))
     assert len({row["ordinal"] for row in rows}) == len(rows)
     assert all(row["images"] for row in of_images(rows))
+
+
+def test_figures_that_do_not_go_on_are_counted_and_kept_but_not_cut() -> None:
+    figures = [{**FIGURE, "image_cluster_id": name, "pdf_figure_id": name} for name in ("f1", "f2", "f3")]
+    subcaptions = [{**row, "image_cluster_id": name} for name in ("f1", "f2", "f3") for row in subcaption_rows(None)]
+    captioned = [
+        row
+        for figure in figures
+        for row in caption_figure_panels(
+            figure, panel_rows([LEFT]), [s for s in subcaptions if s["image_cluster_id"] == figure["image_cluster_id"]]
+        )
+    ]
+    images = [
+        {**row, "image_cluster_id": name}
+        for name, kind in (("f1", "OCT"), ("f2", "Other"))
+        for row in image_rows([LEFT], [kind])
+    ]
+    output = assemble_article(figures, captioned, images, subcaptions, ("CFP", "OCT", "Retinal Imaging"))
+    assert {row["image_cluster_id"]: row["wanted"] for row in output.rows} == {"f1": True, "f2": False, "f3": False}
+    assert output.tally == {"no image of a wanted type": 1, "no image was found": 1}
+    unwanted = [row for row in output.rows if not row["wanted"]]
+
+    class NoPixels:
+        def read(self, article_id: int) -> dict[str, Any]:
+            return {}
+
+        def write(self, article_id: int, pictures: Sequence[Any]) -> None:
+            assert not pictures
+
+    cut = crop_article_panels(7, figures, unwanted, NoPixels(), NoPixels())
+    assert (cut.rows, cut.rejections) == ([], [])
