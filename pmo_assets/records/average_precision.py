@@ -49,22 +49,37 @@ def ranked_boxes(figures: Sequence[tuple[Hashable, Sequence[tuple[Box, float]], 
     return Ranked(items, sum(len(truth) for _, _, truth in figures))
 
 
-def precision_recall(ranking: Ranked, threshold: float) -> Curve:
-    """Return precision and recall after each found box, best score first (equal scores in their order).
+def right_boxes(ranking: Ranked, threshold: float) -> tuple[bool, ...]:
+    """Return which of the found boxes are right, in their order.
 
-    A box is right when the best annotated box of its figure that is not taken yet overlaps it by the threshold.
+    A box is right when the best annotated box of its figure that no better scored one has taken (of equal scores: no
+    earlier one) overlaps it by the threshold.
     """
     used: set[tuple[Hashable, int]] = set()
-    right = 0
-    recall, precision, scores = [], [], []
-    for count, (score, overlaps, key) in enumerate(sorted(ranking.items, key=lambda item: -item[0]), start=1):
+    right = [False] * len(ranking.items)
+    for place in _by_score(ranking):
+        _, overlaps, key = ranking.items[place]
         best, index = max(((v, k) for k, v in enumerate(overlaps) if (key, k) not in used), default=(0.0, -1))
         if index >= 0 and best >= threshold:
             used.add((key, index))
-            right += 1
+            right[place] = True
+    return tuple(right)
+
+
+def _by_score(ranking: Ranked) -> list[int]:
+    return sorted(range(len(ranking.items)), key=lambda place: -ranking.items[place][0])
+
+
+def precision_recall(ranking: Ranked, threshold: float) -> Curve:
+    """Return precision and recall after each found box, best score first (equal scores in their order)."""
+    flags = right_boxes(ranking, threshold)
+    right = 0
+    recall, precision, scores = [], [], []
+    for count, place in enumerate(_by_score(ranking), start=1):
+        right += flags[place]
         recall.append(right / ranking.truths if ranking.truths else 0.0)
         precision.append(right / count)
-        scores.append(score)
+        scores.append(ranking.items[place][0])
     return Curve(tuple(recall), tuple(precision), tuple(scores))
 
 

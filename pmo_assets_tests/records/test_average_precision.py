@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.records.average_precision import Ranked, average_precision, precision_recall, ranked_boxes
+from pmo_assets.records.average_precision import Ranked, average_precision, precision_recall, ranked_boxes, right_boxes
 from pmo_assets.records.geometry import Box
 
 GRID = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
@@ -43,6 +43,11 @@ def test_a_false_box_counts_when_it_scores_higher() -> None:
 
 def test_an_annotated_box_is_matched_once() -> None:
     assert of_one([(A, 0.9), (A, 0.8)], [A, B]) == pytest.approx(0.5)
+
+
+def test_right_boxes_stand_in_the_order_of_what_was_found() -> None:
+    found = ranked_boxes([("figure", [(A, 0.4), (FAR, 0.95), (A, 0.9), (B, 0.1)], [A, B])])
+    assert right_boxes(found, 0.5) == (False, False, True, True)
 
 
 def test_boxes_are_compared_within_their_figure() -> None:

@@ -17,6 +17,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sacrebleu.metrics import BLEU
 
+from pmo_assets.quality.metrics.reliability import weighted_gap
 from pmo_assets.records.identifiers import normalised_identifier
 
 SHARES: Final = (1.0, 0.9, 0.8, 0.7, 0.5)
@@ -219,9 +220,7 @@ def confidence_bins(scores: Sequence[CaptionScore], bins: int = 10) -> list[Conf
 
 def calibration_error(bins: Sequence[ConfidenceBin]) -> float:
     """Return the expected calibration error: the bins' mean |confidence - share that is right|, by captions, 0..1."""
-    captions = sum(item.captions for item in bins)
-    gaps = sum(item.captions * abs(item.mean_confidence - item.right_share) for item in bins)
-    return gaps / captions if captions else 0.0
+    return weighted_gap((item.captions, item.mean_confidence, item.right_share) for item in bins)
 
 
 def split_rows(lines: Iterable[str]) -> dict[str, SplitRow]:
