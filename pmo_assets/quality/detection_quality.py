@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 from pmo_assets.quality.figure_canvases import Canvas, drawn_boxes, figure_canvases
 from pmo_assets.quality.measured import WORST_CASES, Case, Measured, blank_page, figure_title, record_key
@@ -15,6 +16,8 @@ from pmo_assets.quality.metrics.detection import (
     DetectionRecord,
     FigureBoxes,
     LabelledBox,
+    calibration_metrics,
+    detection_claims,
     detection_metrics,
     detection_record,
     figure_boxes,
@@ -25,6 +28,7 @@ from pmo_assets.quality.metrics.detection import (
 )
 from pmo_assets.quality.metrics.matching import FigurePair
 from pmo_assets.quality.metrics.metric import Metric
+from pmo_assets.quality.metrics.reliability import ReliabilityBin, reliability_bins
 from pmo_assets.quality.page_renderer import PageRenderer
 from pmo_assets.quality.predictions import detected_boxes
 from pmo_assets.quality.scored_articles import ScoredArticles
@@ -32,7 +36,7 @@ from pmo_assets.records.average_precision import average_precision, precision_re
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.viewing.comparisons import detection_comparison, stacked
 from pmo_assets.viewing.overlays import draw_legend
-from pmo_assets.viewing.quality_plots import confusion_plot, precision_recall_plot
+from pmo_assets.viewing.quality_plots import confusion_plot, precision_recall_plot, reliability_plot
 
 
 def _detection_case(record: DetectionRecord, boxes: FigureBoxes, canvas: Canvas | None) -> Case:
@@ -54,16 +58,27 @@ def _detected(scored: ScoredArticles, pair: FigurePair) -> tuple[LabelledBox, ..
     return detected_boxes(row, scored.rows("panel_detections", pair), scored.rows("image_detections", pair))
 
 
+def _reliability(detected: Sequence[FigureBoxes]) -> dict[str, tuple[list[ReliabilityBin], list[ReliabilityBin]]]:
+    """Return bins of the scores and of the probabilities per kind of detection."""
+    claims = {kind or "image": detection_claims(detected, kind) for kind in (PANEL, IDENTIFIER, None)}
+    return {
+        name: (reliability_bins(found.scores, found.right), reliability_bins(found.probabilities, found.right))
+        for name, found in claims.items()
+    }
+
+
 def detections_measured(scored: ScoredArticles, renderer: PageRenderer, worst: int = WORST_CASES) -> Measured:
     """Compare panels, identifiers, images, their types and marks: as they are in the dataset, and before assembly."""
     figures = figure_boxes(scored.matched.pairs)
-    before = detection_metrics(figure_boxes(scored.matched.pairs, functools.partial(_detected, scored)))
+    detected = figure_boxes(scored.matched.pairs, functools.partial(_detected, scored))
+    before = detection_metrics(detected)
     metrics = detection_metrics(figures)
     metrics += [
         Metric(f"{item.metric} before assembly", item.value, item.n, item.group, item.threshold)
         for item in before
         if item.metric in ("AP", "mAP")
     ]
+    metrics += calibration_metrics(detected)
     records = [detection_record(item) for item in figures]
     rows = [
         {
@@ -102,6 +117,7 @@ def detections_measured(scored: ScoredArticles, renderer: PageRenderer, worst: i
                 title="Detections at IoU 0.5",
             ),
         ),
+        ("scores and probabilities", reliability_plot(_reliability(detected), title="Detections before assembly")),
         ("image types", confusion_plot(confusion, [*types, NOTHING], columns, title="Images by type (IoU 0.5)")),
     ]
     of_pair = {item.pair.key: item for item in figures}

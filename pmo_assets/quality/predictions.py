@@ -46,10 +46,23 @@ def detected_boxes(figure: Mapping[str, Any], panels: Sequence[Row], images: Seq
     ).figures[0]
     kinds = {"panel": PANEL, "identifier": IDENTIFIER}
     found = [
-        LabelledBox(page_box(tuple(row["box"]), frame), kinds[row["kind"]], row["score"], name=row["text"])
+        LabelledBox(
+            page_box(tuple(row["box"]), frame),
+            kinds[row["kind"]],
+            row["score"],
+            name=row["text"],
+            probability=row["probability"],
+        )
         for row in panels
     ]
-    return (
-        *found,
-        *(LabelledBox(page_box(tuple(r["box"]), frame), r["image_type"], r["score"], r["marked"]) for r in images),
-    )
+    found += [
+        LabelledBox(
+            page_box(tuple(row["box"]), frame),
+            row["image_type"],
+            row["score"],
+            row["marked"],
+            probability=row["probability"],
+        )
+        for row in images
+    ]
+    return tuple(found)

@@ -14,6 +14,9 @@ KINDS = ("panel", "identifier")
 """What is detected in a figure besides images, in the order in which detectors give it."""
 
 
+_PROBABILITY = "Calibrated: share of such detections that overlap a true box of their kind by 0.5"
+
+
 class PanelDetections(FigureKey):
     """Panels and panel identifiers found in each figure."""
 
@@ -21,8 +24,11 @@ class PanelDetections(FigureKey):
     kind = dy.Enum(KINDS, description="What the box holds")
     ordinal = dy.Int64(min=0, description="Position in reading order among the figure's detections of its kind")
     box = box_column("Normalised to the figure")
-    score = dy.Float64(min=0, max=1, description="Detection score")
-    source = dy.String(description="Where the box came from: bitmap, gutter, text, identifier, figure")
+    score = dy.Float64(min=0, max=1, description="Detection score; of different sources not comparable")
+    probability = dy.Float64(min=0, max=1, description=_PROBABILITY)
+    source = dy.String(
+        description="Where the box came from: gutter, identifier, figure, network; of identifiers text, glyph, network"
+    )
     text = dy.String(nullable=True, description="The identifier as read; null for panels and unread identifiers")
     text_score = dy.Float64(
         min=0, max=1, description="How far the print itself says that text; 0 for panels and unread identifiers"
@@ -35,8 +41,9 @@ class ImageDetections(FigureKey):
     detection_id = dy.String(primary_key=True, description="Unique in the figure")
     ordinal = dy.Int64(min=0, description="Position among the figure's images")
     box = box_column("Normalised to the figure")
-    score = dy.Float64(min=0, max=1, description="That there is an image")
-    source = dy.String(description="Where the box came from: bitmap, gutter, figure")
+    score = dy.Float64(min=0, max=1, description="That there is an image; of different sources not comparable")
+    probability = dy.Float64(min=0, max=1, description=_PROBABILITY)
+    source = dy.String(description="Where the box came from: bitmap, gutter, figure, network")
     image_type = dy.Enum(IMAGE_TYPES, nullable=True, description="Imaging type; null when undecided")
     type_score = dy.Float64(min=0, max=1, description="Score of the type")
     type_reason = dy.String(description="Why the type is what it is, or why it is undecided")

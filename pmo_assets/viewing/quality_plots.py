@@ -151,6 +151,46 @@ def calibration_plot(bins: Sequence[Any], *, error: float, title: str) -> bytes:
     return _png(figure)
 
 
+def reliability_plot(kinds: Mapping[str, tuple[Sequence[Any], Sequence[Any]]], *, title: str) -> bytes:
+    """Return the share of right detections against score and probability, one diagram per kind.
+
+    Args:
+        kinds: bins of the scores and of the probabilities (`quality.metrics.reliability.ReliabilityBin`) by kind.
+        title: heading.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    shown = {name: pair for name, pair in kinds.items() if pair[0]}
+    if not shown:
+        return _empty("nothing was found")
+    figure = Figure(figsize=(0.6 + 3.0 * len(shown), 3.9), dpi=DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, (name, pair) in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown.items(), strict=True):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color=_GRID, linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.plot([0, 1], [0, 1], color="#9aa2ad", linewidth=1, linestyle=":", label="perfectly calibrated")
+        largest = max(item.count for bins in pair for item in bins)
+        styles = (("score", FOUND_COLOUR, "s", "--"), ("probability", TRUTH_COLOUR, "o", "-"))
+        for bins, (label, colour, marker, line) in zip(pair, styles, strict=True):
+            claimed, right = [b.mean_claimed for b in bins], [b.right_share for b in bins]
+            axes.plot(claimed, right, color=colour, linestyle=line, linewidth=1, zorder=2)
+            sizes = [15 + 140 * item.count / largest for item in bins]
+            axes.scatter(claimed, right, s=sizes, color=colour, marker=marker, alpha=0.75, zorder=3, label=label)
+        for item in pair[1]:
+            axes.annotate(f"{item.count}", (item.mean_claimed, item.right_share), textcoords="offset points",
+                          xytext=(0, -15), ha="center", fontsize=8, color=_INK)  # fmt: skip
+        _unit_square(axes, "claimed", "share that is right (IoU 0.5)" if name == next(iter(shown)) else "")
+        axes.set_xlim(0, 1.05)
+        axes.set_ylim(-0.1, 1.08)
+        axes.set_title(f"{name} ({sum(item.count for item in pair[1])})", fontsize=10)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", ncols=3, frameon=False, fontsize=8)
+    return _png(figure)
+
+
 def coverage_plot(parts: Sequence[Any], *, title: str) -> bytes:
     """Return both caption figures against the share of captions that is kept, the most confident first.
 

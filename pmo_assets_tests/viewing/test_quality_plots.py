@@ -15,11 +15,13 @@ from pmo_assets.viewing.quality_plots import (
     coverage_plot,
     precision_recall_plot,
     recall_plot,
+    reliability_plot,
     stacked_shares_plot,
 )
 
 BIN = SimpleNamespace(mean_confidence=0.4, right_share=0.5, mean_bleu=0.8, captions=12)
 PART = SimpleNamespace(share=0.5, lowest_confidence=0.7, summary=SimpleNamespace(mab=0.9, unprocessed_share=0.1))
+CLAIMED = [SimpleNamespace(count=9, mean_claimed=0.4, right_share=0.5)]
 COLOURS = {"right": "#0072B2", "wrong": "#D55E00"}
 
 PLOTS: dict[str, Callable[[], bytes]] = {
@@ -33,6 +35,8 @@ PLOTS: dict[str, Callable[[], bytes]] = {
     "no coverage": lambda: coverage_plot([], title="t"),
     "recall": lambda: recall_plot([0.0, 0.6, 1.0], title="t"),
     "no recall": lambda: recall_plot([], title="t"),
+    "reliability": lambda: reliability_plot({"panel": (CLAIMED, CLAIMED), "image": (CLAIMED, CLAIMED)}, title="t"),
+    "no reliability": lambda: reliability_plot({"panel": ([], [])}, title="t"),
     "shares": lambda: stacked_shares_plot({"all": {"right": 3, "wrong": 1}}, COLOURS, title="t"),
     "no shares": lambda: stacked_shares_plot({"all": {}}, COLOURS, title="t"),
 }  # fmt: skip

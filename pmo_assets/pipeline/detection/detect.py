@@ -1,4 +1,5 @@
-"""Detection in figures: runs the detectors, applies the paper's thresholds, adds image type and mark status."""
+"""Detection in figures: runs the detectors, applies the paper's thresholds, says what scores are worth, adds image type
+and mark status."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.calibration import probability
 from pmo_assets.pipeline.detection.image_type import classify_image_type
 from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector
 from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
@@ -58,7 +60,9 @@ def panels_of_figures(
     found = (detector or StructurePanelDetector())([views[k] for k in visible]) if visible else []
     result: list[tuple[PanelDetection, ...]] = [()] * len(views)
     for k, panels in zip(visible, found, strict=True):
-        result[k] = _chosen_panels(panels, score_threshold, nms_iou)
+        chosen = _chosen_panels(panels, score_threshold, nms_iou)
+        live = views[k].is_live
+        result[k] = tuple(replace(p, probability=probability(p.kind, p.source, p.score, live)) for p in chosen)
     return result
 
 
@@ -127,7 +131,11 @@ def images_of_figures(
     labels: list[Sequence[str]] = []
     counts = [0] * len(views)
     for k, detections in zip(visible, found, strict=True):
-        chosen = _chosen_images(detections, score_threshold, nms_iou)
+        live = views[k].is_live
+        chosen = [
+            replace(image, probability=probability("image", image.source, image.score, live))
+            for image in _chosen_images(detections, score_threshold, nms_iou)
+        ]
         counts[k] = len(chosen)
         images += chosen
         crops += [crop(views[k].pixels, image.box) for image in chosen]

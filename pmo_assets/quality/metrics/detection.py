@@ -15,7 +15,8 @@ from typing import Final
 from pmo_assets.annotation.annotations import AnnotatedFigure
 from pmo_assets.quality.metrics.matching import FOUND_IOU, FigurePair, page_box
 from pmo_assets.quality.metrics.metric import Metric, mean, share
-from pmo_assets.records.average_precision import Ranked, average_precision, ranked_boxes
+from pmo_assets.quality.metrics.reliability import brier_score, expected_error, reliability_bins
+from pmo_assets.records.average_precision import Ranked, average_precision, ranked_boxes, right_boxes
 from pmo_assets.records.geometry import Box, iou
 from pmo_assets.records.image_types import IMAGE_TYPES
 
@@ -41,6 +42,7 @@ class LabelledBox:
         score: of the detection; 1 for a truth.
         marked: mark status of an image; None when undecided and for panels.
         name: the panel's identifier.
+        probability: of a detection before assembly, that it is right; None elsewhere.
     """
 
     box: Box
@@ -48,6 +50,7 @@ class LabelledBox:
     score: float = 1.0
     marked: bool | None = None
     name: str | None = None
+    probability: float | None = None
 
     @property
     def is_image(self) -> bool:
@@ -116,6 +119,36 @@ def ranked(figures: Iterable[FigureBoxes], kind: str | None) -> Ranked:
             for figure in figures
         ]
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What detections of a kind claim: score and probability of each, and whether it is right."""
+
+    scores: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    right: tuple[bool, ...]
+
+
+def detection_claims(figures: Sequence[FigureBoxes], kind: str | None) -> Claims:
+    """Return what the found boxes of a class claim, of those that state a probability; images of any type for None."""
+    found = [item for figure in figures for item in _of_kind(figure.found, kind)]
+    right = right_boxes(ranked(figures, kind), FOUND_IOU)
+    stated = [(i.score, i.probability, ok) for i, ok in zip(found, right, strict=True) if i.probability is not None]
+    return Claims(tuple(s for s, _, _ in stated), tuple(p for _, p, _ in stated), tuple(ok for _, _, ok in stated))
+
+
+def calibration_metrics(figures: Sequence[FigureBoxes]) -> list[Metric]:
+    """Return how far scores and probabilities are from what came out: expected calibration error and Brier score."""
+    metrics = []
+    for kind in (PANEL, IDENTIFIER, None):
+        claims = detection_claims(figures, kind)
+        for values, suffix in ((claims.probabilities, ""), (claims.scores, " of scores")):
+            error = expected_error(reliability_bins(values, claims.right)) if values else None
+            brier = brier_score(values, claims.right) if values else None
+            metrics.append(Metric(f"calibration error{suffix}", error, len(values), kind or "any image"))
+            metrics.append(Metric(f"Brier score{suffix}", brier, len(values), kind or "any image"))
+    return metrics
 
 
 def image_types(figures: Iterable[FigureBoxes]) -> list[str]:

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from pmo_assets.annotation.annotations import AnnotatedFigure
 from pmo_assets.quality.metrics.detection import (
     FigureBoxes,
+    LabelledBox,
+    calibration_metrics,
+    detection_claims,
     detection_metrics,
     detection_record,
     figure_boxes,
@@ -121,3 +124,26 @@ def test_the_worst_figures_come_first() -> None:
     one_panel = two_panels(page=1).model_copy(update={"panels": two_panels().panels[:1]})
     pairs = matched_articles({1: truth}, {1: article(two_panels(), one_panel)}).pairs
     assert [r.pair.ordinal for r in worst_detections(map(detection_record, figure_boxes(pairs)))] == [2, 1]
+
+
+# what scores and probabilities claim
+
+
+def test_claims_are_compared_with_what_came_out() -> None:
+    (boxes,) = compared(two_panels(), None)
+    first, second = [box.box for box in boxes.truth if box.kind == "panel"]
+    found = (
+        LabelledBox(first, "panel", 0.5, probability=0.9),
+        LabelledBox((0.0, 0.0, 1.0, 1.0), "panel", 0.6, probability=0.2),
+        LabelledBox(second, "panel", 0.7, probability=0.8),
+        LabelledBox(second, "OCT", 0.7),
+    )
+    detected = [FigureBoxes(boxes.pair, boxes.truth, found)]
+    claims = detection_claims(detected, "panel")
+    assert (claims.scores, claims.probabilities) == ((0.5, 0.6, 0.7), (0.9, 0.2, 0.8))
+    assert claims.right == (True, False, True)
+    assert detection_claims(detected, None).right == (), "what states no probability claims nothing"
+    metrics = calibration_metrics(detected)
+    assert metric_value(metrics, "calibration error", "panel") == pytest.approx((0.1 + 0.2 + 0.2) / 3)
+    assert metric_value(metrics, "Brier score of scores", "panel") == pytest.approx((0.25 + 0.36 + 0.09) / 3)
+    assert metric_value(metrics, "Brier score", "any image") is None
