@@ -30,10 +30,14 @@ from pmo_assets.records.defaults import (
     MAX_PIXELS,
     NMS_IOU,
     SCORE_THRESHOLD,
+    VISION_CONCURRENCY,
+    VISION_PIXELS,
+    VISION_THRESHOLD,
 )
 
 _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)
+_ASSEMBLY = ("panel_assembly",)
 
 MINIMUM_WORKER_MEMORY_MB = 512
 """What an article with ordinary figures may add to its worker (`benchmarks/worker_memory.py`), and some room."""
@@ -225,6 +229,50 @@ class Settings(BaseSettings):
         le=1,
     )
 
+    vlm_base_url: str | None = _option(
+        None, "OpenAI-compatible endpoint of the vision model, up to `/v1`; PMO_LLM_BASE_URL if not given."
+    )
+    vlm_offline: bool = _option(False, "Run the vision model in this process by vLLM instead of asking an endpoint.")
+    vlm_model: str | None = _option(
+        None,
+        "Vision model that looks at figures with open panels: its name at the endpoint. Without it, no model.",
+        _ASSEMBLY,
+        validate_default=True,
+    )
+    vlm_api_key: SecretStr | None = _option(
+        None,
+        "Key of the vision model's endpoint; without PMO_VLM_BASE_URL that of the language model; never shown or kept.",
+    )
+    vlm_engine_options: dict[str, Any] = _option(
+        {}, "With PMO_VLM_OFFLINE: options of `vllm.LLM` as JSON, as PMO_LLM_ENGINE_OPTIONS."
+    )
+    vlm_thinking: Literal["off", "on", "default"] = _option(
+        "off", "Whether the vision model reasons first, as PMO_LLM_THINKING; `on` for a Thinking model.", _ASSEMBLY
+    )
+    vlm_threshold: float = _option(
+        VISION_THRESHOLD,
+        "Panels without a subcaption, or with less confidence in it, are put to the vision model, if there is one.",
+        _ASSEMBLY,
+        ge=0,
+        le=1,
+    )
+    vlm_boxes: Literal["json", "drawn"] = _option(
+        "json",
+        "How a figure's boxes are shown to the vision model: `json`, coordinates 0 to 1000 beside the plain picture "
+        "(the paper's), or `drawn`, numbered on the picture.",
+        _ASSEMBLY,
+    )
+    vlm_max_pixels: int = _option(
+        VISION_PIXELS, "Figures are scaled down to so many pixels for the vision model.", _ASSEMBLY, ge=10_000
+    )
+    vlm_reasks: int = _option(
+        5, "How often an answer of the vision model that does not fit is sent back (paper: 5).", _ASSEMBLY, ge=0, le=20
+    )
+    vlm_concurrency: int = _option(VISION_CONCURRENCY, "Figures that are put to the vision model at once.", ge=1)
+    vlm_timeout: float = _option(
+        600.0, "Seconds that one answer of the vision model may take in all (paper: 600).", gt=0, le=_DAY
+    )
+
     rejected_warn: float = _option(0.1, "Share of rejected articles in a batch at which the check warns.", ge=0, le=1)
     rejected_fail: float = _option(
         0.5,
@@ -255,12 +303,14 @@ class Settings(BaseSettings):
             )
         return value
 
-    @field_validator("llm_model")
+    @field_validator("llm_model", "vlm_model")
     @classmethod
     def _model_is_named(cls, value: str | None, info: ValidationInfo) -> str | None:
+        kind = str(info.field_name).partition("_")[0]
         value = (value or "").strip() or None
-        if value is None and (info.data.get("llm_base_url") or info.data.get("llm_offline")):
-            raise ValueError("name the model: PMO_LLM_BASE_URL or PMO_LLM_OFFLINE is set, but that alone asks nobody")
+        if value is None and (info.data.get(f"{kind}_base_url") or info.data.get(f"{kind}_offline")):
+            names = f"PMO_{kind.upper()}_BASE_URL or PMO_{kind.upper()}_OFFLINE"
+            raise ValueError(f"name the model: {names} is set, but that alone asks nobody")
         return value
 
     @field_validator("biomedica")
@@ -271,15 +321,16 @@ class Settings(BaseSettings):
             raise ValueError("leave out what ends in @, options are shown; a token goes into HF_TOKEN")
         return value
 
-    @field_validator("llm_base_url")
+    @field_validator("llm_base_url", "vlm_base_url")
     @classmethod
-    def _key_is_apart(cls, value: str | None) -> str | None:
+    def _key_is_apart(cls, value: str | None, info: ValidationInfo) -> str | None:
         try:
             return value if value is None else plain_address(value)
         except ValueError as error:
-            raise ValueError(f"{error}; a key goes into PMO_LLM_API_KEY") from None
+            key = f"PMO_{str(info.field_name).upper().replace('BASE_URL', 'API_KEY')}"
+            raise ValueError(f"{error}; a key goes into {key}") from None
 
-    @field_validator("llm_api_key")
+    @field_validator("llm_api_key", "vlm_api_key")
     @classmethod
     def _key_fits_a_header(cls, value: SecretStr | None) -> SecretStr | None:
         key = value.get_secret_value().strip() if value else ""  # a key from a file ends in a line break
@@ -287,7 +338,7 @@ class Settings(BaseSettings):
             raise ValueError("the key holds characters that no HTTP header can carry")
         return SecretStr(key) if key else None
 
-    @field_validator("llm_engine_options")
+    @field_validator("llm_engine_options", "vlm_engine_options")
     @classmethod
     def _token_is_apart(cls, value: dict[str, Any]) -> dict[str, Any]:
         if "hf_token" in value:

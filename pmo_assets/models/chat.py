@@ -29,12 +29,19 @@ from pmo_assets.records.chat import (
     Message,
     RefusedRequest,
     TransientChatError,
+    message_json,
     without_reasoning,
 )
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.retry_after import retry_after
 from pmo_assets.settings import Settings, plain_address
 from pmo_assets.storage.data_root import DataRoot
+
+TEXT_OPTIONS: Final = "PMO_LLM"
+"""What the names of the settings of the language model for captions begin with."""
+
+VISION_OPTIONS: Final = "PMO_VLM"
+"""… and of the model that looks at figures."""
 
 DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000/v1"
 """Where `vllm serve` listens."""
@@ -90,6 +97,7 @@ class ChatEndpoint:
         retries: how often a request that failed for a passing reason is repeated.
         backoff: seconds before the first repetition; doubles each time, with jitter.
         connections: how many may be open at once.
+        options: what the names of its settings begin with, for messages.
     """
 
     base_url: str
@@ -99,6 +107,7 @@ class ChatEndpoint:
     retries: int = 5
     backoff: float = 1.0
     connections: int = 16
+    options: str = TEXT_OPTIONS
     _client: httpx2.AsyncClient = field(init=False, repr=False)
     _loop: asyncio.AbstractEventLoop = field(init=False, repr=False)
     _thread: threading.Thread = field(init=False, repr=False)
@@ -114,7 +123,7 @@ class ChatEndpoint:
         try:
             plain_address(self.base_url)
         except ValueError as error:
-            raise ChatUnavailable(f"PMO_LLM_BASE_URL: {error}; a key goes into PMO_LLM_API_KEY") from None
+            raise ChatUnavailable(f"{self.options}_BASE_URL: {error}; a key goes into {self.options}_API_KEY") from None
         headers = {"Authorization": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
         self._client = httpx2.AsyncClient(
             headers=headers,
@@ -184,8 +193,8 @@ class ChatEndpoint:
                     completion = self._completion(request)
         except _Unreachable as error:
             raise ChatUnavailable(
-                f"no language model at {self.base_url}: {error}. Start the server, or set PMO_LLM_BASE_URL; "
-                "without PMO_LLM_MODEL the grammar works alone"
+                f"no language model at {self.base_url}: {error}. Start the server, or set {self.options}_BASE_URL; "
+                f"without {self.options}_MODEL none is asked"
             ) from error
         usage = completion.usage or _Tokens()
         return ChatAnswer(
@@ -206,7 +215,7 @@ class ChatEndpoint:
         options = request.options
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": [asdict(message) for message in request.messages],
+            "messages": [message_json(message) for message in request.messages],
             "temperature": options.temperature,
             "max_tokens": options.max_tokens,
             "seed": options.seed,
@@ -237,9 +246,13 @@ class ChatEndpoint:
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise _Unreachable(self._clean(str(error)) or type(error).__name__) from error
         except (TimeoutError, concurrent.futures.CancelledError, httpx2.TimeoutException) as error:
-            raise TransientChatError(f"no complete answer within {self.timeout:g} s (PMO_LLM_TIMEOUT)") from error
+            raise TransientChatError(
+                f"no complete answer within {self.timeout:g} s ({self.options}_TIMEOUT)"
+            ) from error
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
-            raise ChatUnavailable(f"PMO_LLM_BASE_URL is no http:// or https:// address: {self.base_url}") from error
+            raise ChatUnavailable(
+                f"{self.options}_BASE_URL is no http:// or https:// address: {self.base_url}"
+            ) from error
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise TransientChatError(f"the connection broke: {self._clean(str(error))}") from error
         finally:
@@ -261,14 +274,17 @@ class ChatEndpoint:
         if status in _TRANSIENT:
             return TransientChatError(said, retry_after(headers.get("retry-after")))
         if status in (401, 403):
-            return ChatUnavailable(f"{self.base_url} refuses the key ({said}): set PMO_LLM_API_KEY")
+            return ChatUnavailable(f"{self.base_url} refuses the key ({said}): set {self.options}_API_KEY")
         if status == 404:
             return ChatUnavailable(
                 f"{self.base_url} knows no model {self.model!r} or is no OpenAI-compatible API ({said}): "
-                f"set PMO_LLM_MODEL to a name that {self.base_url}/models lists, and PMO_LLM_BASE_URL up to /v1"
+                f"set {self.options}_MODEL to a name that {self.base_url}/models lists, "
+                f"and {self.options}_BASE_URL up to /v1"
             )
         if 300 <= status < 400:
-            return ChatUnavailable(f"{self.base_url} redirects ({said}): set PMO_LLM_BASE_URL to the final address")
+            return ChatUnavailable(
+                f"{self.base_url} redirects ({said}): set {self.options}_BASE_URL to the final address"
+            )
         return RefusedRequest(said)
 
     def _clean(self, text: str) -> str:
@@ -322,7 +338,7 @@ class KeptAnswers:
 
 def answer_key(model: str, request: ChatRequest) -> str:
     """Return where the answer to a request is kept below the data root."""
-    facts = json.dumps({"model": model, **asdict(request)}, ensure_ascii=False, sort_keys=True)
+    facts = json.dumps({"model": model, **request.facts()}, ensure_ascii=False, sort_keys=True)
     digest = hashlib.sha256(facts.encode("utf-8", errors="surrogatepass")).hexdigest()
     return f"answers/{digest[:2]}/{digest}.json"
 
@@ -333,9 +349,7 @@ def chat_model(settings: Settings, data_root: DataRoot) -> Iterator[ChatModel | 
     if settings.llm_model is None:
         yield None
     elif settings.llm_offline:
-        from pmo_assets.models.offline_chat import OfflineModel
-
-        yield KeptAnswers(OfflineModel(settings.llm_model, settings.llm_engine_options), data_root)
+        yield _in_process(settings.llm_model, settings.llm_engine_options, TEXT_OPTIONS, data_root)
     else:
         endpoint = ChatEndpoint(
             settings.llm_base_url or DEFAULT_BASE_URL,
@@ -347,3 +361,43 @@ def chat_model(settings: Settings, data_root: DataRoot) -> Iterator[ChatModel | 
         )
         with contextlib.closing(endpoint):
             yield KeptAnswers(endpoint, data_root)
+
+
+@contextlib.contextmanager
+def vision_model(settings: Settings, data_root: DataRoot, chat: ChatModel | None) -> Iterator[ChatModel | None]:
+    """Give the model that looks at figures, its answers kept below the data root; None if the settings name none.
+
+    Without an address of its own it is asked where the language model is, with that one's key: a key goes to the
+    address that it was set for and to no other.
+
+    Args:
+        settings: which models, and how they are reached.
+        data_root: where answers are kept.
+        chat: the language model; where both are the same model in this process, its weights are not loaded twice.
+    """
+    if settings.vlm_model is None:
+        yield None
+    elif settings.vlm_offline:
+        if chat is not None and settings.llm_offline and settings.llm_model == settings.vlm_model:
+            yield chat
+        else:
+            yield _in_process(settings.vlm_model, settings.vlm_engine_options, VISION_OPTIONS, data_root)
+    else:
+        own = settings.vlm_base_url is not None
+        endpoint = ChatEndpoint(
+            settings.vlm_base_url or settings.llm_base_url or DEFAULT_BASE_URL,
+            settings.vlm_model,
+            settings.vlm_api_key or (None if own else settings.llm_api_key),
+            timeout=settings.vlm_timeout,
+            retries=settings.llm_retries,
+            connections=settings.vlm_concurrency,
+            options=VISION_OPTIONS,
+        )
+        with contextlib.closing(endpoint):
+            yield KeptAnswers(endpoint, data_root)
+
+
+def _in_process(model: str, engine_options: dict[str, Any], options: str, data_root: DataRoot) -> KeptAnswers:
+    from pmo_assets.models.offline_chat import OfflineModel
+
+    return KeptAnswers(OfflineModel(model, engine_options, options), data_root)

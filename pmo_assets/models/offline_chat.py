@@ -1,6 +1,6 @@
-"""vLLM in process: a language model without a server, for one machine with a GPU (`PMO_LLM_OFFLINE`).
+"""vLLM in process: a model without a server, for one machine with a GPU (`PMO_LLM_OFFLINE`, `PMO_VLM_OFFLINE`).
 
-vLLM is imported when the first caption is asked; this module itself needs nothing beyond the standard library.
+vLLM is imported when the first question is asked; this module itself needs nothing beyond the standard library.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from pmo_assets.records.chat import (
     ChatRequest,
     ChatUnavailable,
     RefusedRequest,
+    message_json,
     without_reasoning,
 )
 
@@ -38,10 +39,12 @@ class OfflineModel:
     Attributes:
         model: name or folder of the weights.
         engine_options: keyword arguments of `vllm.LLM`, e.g. {"max_model_len": 8192}.
+        options: what the names of its settings begin with, for messages.
     """
 
     model: str
     engine_options: Mapping[str, Any] = field(default_factory=dict)
+    options: str = "PMO_LLM"
     _engine: Any = field(default=None, init=False, repr=False)
     _turn: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _waiting: queue.SimpleQueue[tuple[ChatRequest, Future[ChatAnswer]]] = field(
@@ -84,14 +87,14 @@ class OfflineModel:
             import vllm
         except ImportError as error:
             raise ChatUnavailable(
-                f"vLLM cannot be imported ({error}): pip install 'pmo-assets[llm]', or unset PMO_LLM_OFFLINE to use "
-                "an endpoint"
+                f"vLLM cannot be imported ({error}): pip install 'pmo-assets[llm]', or unset {self.options}_OFFLINE to "
+                "use an endpoint"
             ) from error
         try:
             self._engine = vllm.LLM(model=self.model, **{**_ENGINE_OPTIONS, **self.engine_options})
         except Exception as error:
             raise ChatUnavailable(
-                f"vLLM cannot load {self.name}: {error} (PMO_LLM_MODEL, PMO_LLM_ENGINE_OPTIONS)"
+                f"vLLM cannot load {self.name}: {error} ({self.options}_MODEL, {self.options}_ENGINE_OPTIONS)"
             ) from error
 
     def _answer_together(self, batch: Sequence[tuple[ChatRequest, Future[ChatAnswer]]]) -> None:
@@ -133,7 +136,7 @@ class OfflineModel:
             )
             for request in requests
         ]
-        conversations = [[asdict(message) for message in request.messages] for request in requests]
+        conversations = [[message_json(message) for message in request.messages] for request in requests]
         thinking = requests[0].options.thinking
         template = None if thinking == "default" else {"enable_thinking": thinking == "on"}
         outputs: Sequence[Any] = self._engine.chat(

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 from pmo_assets.records.rejections import ArticleError
@@ -38,11 +39,43 @@ class RefusedRequest(ArticleError):
 
 
 @dataclass(frozen=True, slots=True)
+class ChatPicture:
+    """A picture in a turn.
+
+    Attributes:
+        png: the PNG file, as large as the model is meant to see it.
+    """
+
+    png: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """One turn of a conversation.
+
+    Attributes:
+        role: who speaks.
+        content: the words.
+        pictures: what is shown with them, after the words; only models that see take any.
+    """
 
     role: Role
     content: str
+    pictures: tuple[ChatPicture, ...] = ()
+
+
+def message_json(message: Message) -> dict[str, Any]:
+    """Return a turn as the OpenAI API takes it: with pictures in parts, text and `image_url` parts with data URLs."""
+    if not message.pictures:
+        return {"role": message.role, "content": message.content}
+    shown = [
+        {
+            "type": "image_url",
+            "image_url": {"url": f"data:image/png;base64,{base64.b64encode(picture.png).decode('ascii')}"},
+        }
+        for picture in message.pictures
+    ]
+    return {"role": message.role, "content": [{"type": "text", "text": message.content}, *shown]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +113,16 @@ class ChatRequest:
     schema: Mapping[str, Any]
     prompt_version: str
     options: SamplingOptions = SamplingOptions()
+
+    def facts(self) -> dict[str, Any]:
+        """Return everything that determines the answer, but for the model, as JSON: what its key is made of."""
+        return {
+            "messages": [message_json(message) for message in self.messages],
+            "schema_name": self.schema_name,
+            "schema": dict(self.schema),
+            "prompt_version": self.prompt_version,
+            "options": asdict(self.options),
+        }
 
 
 @dataclass(frozen=True, slots=True)

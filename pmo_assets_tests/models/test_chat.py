@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -17,9 +18,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from pmo_assets.models.chat import FAILURES_IN_A_ROW, ChatEndpoint, KeptAnswers, answer_key, chat_model
+from pmo_assets.models.chat import FAILURES_IN_A_ROW, ChatEndpoint, KeptAnswers, answer_key, chat_model, vision_model
 from pmo_assets.models.offline_chat import OfflineModel
 from pmo_assets.records.chat import (
+    ChatPicture,
     ChatRequest,
     ChatUnavailable,
     Message,
@@ -32,12 +34,20 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets_tests.models.chat_server import Handler, Server, chat_server, completion, fails, says
 
 KEY = "sk-loopback-0123456789"
+CAPTION = "caption"
+PNG = b"\x89PNG\r\n\x1a\n and what follows"
 SCHEMA = {"type": "object", "properties": {"identifiers": {"type": "array"}}}
 
 
 def request_for(text: str = "caption", **options: object) -> ChatRequest:
     messages = (Message("system", "Read."), Message("user", text))
     return ChatRequest(messages, "PanelIdentifiers", SCHEMA, "test 1 (abc)", SamplingOptions(**options))  # type: ignore[arg-type]
+
+
+def with_picture(png: bytes) -> ChatRequest:
+    base = request_for()
+    shown = Message("user", CAPTION, (ChatPicture(png),))
+    return ChatRequest((base.messages[0], shown), base.schema_name, base.schema, base.prompt_version, base.options)
 
 
 def endpoint(server: Server, **options: object) -> ChatEndpoint:
@@ -343,10 +353,33 @@ def test_everything_that_determines_an_answer_is_in_its_key() -> None:
         request_for(thinking="on"),
         request_for(max_tokens=1),
         request_for(temperature=0.5),
+        request_for(seed=1),
+        with_picture(PNG),
+        with_picture(PNG + b"x"),
     ]
     keys = {answer_key("m", item) for item in [base, *variants]} | {answer_key("n", base)}
     assert len(keys) == len(variants) + 2
     assert answer_key("m", base) == answer_key("m", request_for())
+
+
+def test_the_key_of_a_question_in_words_stays_what_it_was() -> None:
+    messages = (Message("system", "Antworte"), Message("user", "Ü"))
+    request = ChatRequest(messages, "S", {"type": "object"}, "v 1", SamplingOptions(seed=3))
+    digest = "a2f28405df6d5c306abfb7c415b24de9bd718d6b4a0ff2ff1f0b0ca648f9d3b0"
+    assert answer_key("m", request) == f"answers/a2/{digest}.json", "answers kept by earlier versions are found"
+
+
+def test_a_picture_is_sent_after_the_words_as_a_data_url() -> None:
+    with chat_server(says("{}")) as server:
+        endpoint(server).answer(with_picture(PNG))
+        sent = server.requests[0][1]["messages"]
+    assert sent[0] == {"role": "system", "content": "Read."}, "turns without pictures stay words"
+    words, picture = sent[1]["content"]
+    assert words == {"type": "text", "text": CAPTION}
+    assert picture["type"] == "image_url"
+    scheme, _, data = picture["image_url"]["url"].partition(",")
+    assert scheme == "data:image/png;base64"
+    assert base64.b64decode(data, validate=True) == PNG
 
 
 @pytest.mark.parametrize("damage", [b"", b'{"text": "{}', b"[]", b'{"other": 1}', b"\xff"])
@@ -426,3 +459,74 @@ def test_vllm_in_process_says_how_to_install_it(tmp_path: Path, monkeypatch: pyt
 def test_a_model_in_a_folder_goes_by_the_folders_name(tmp_path: Path) -> None:
     (tmp_path / "Qwen3-tiny").mkdir()
     assert OfflineModel(str(tmp_path / "Qwen3-tiny")).name == "Qwen3-tiny"
+
+
+# which model looks at figures
+
+
+def looking(folder: Path, **options: object) -> Settings:
+    return Settings(data_root=str(folder), vlm_model="sees", **options)  # type: ignore[arg-type]
+
+
+def endpoint_of(model: object) -> ChatEndpoint:
+    assert isinstance(model, KeptAnswers)
+    assert isinstance(model.inner, ChatEndpoint)
+    return model.inner
+
+
+def test_without_a_vision_model_there_is_none_also_beside_a_language_model(tmp_path: Path) -> None:
+    settings, root = Settings(data_root=str(tmp_path), llm_model="reads"), DataRoot(str(tmp_path))
+    with chat_model(settings, root) as chat, vision_model(settings, root, chat) as vision:
+        assert chat is not None
+        assert vision is None
+
+
+def test_a_vision_model_without_an_address_is_where_the_language_model_is(tmp_path: Path) -> None:
+    settings = looking(tmp_path, llm_model="reads", llm_base_url="http://a:1/v1", llm_api_key=SecretStr(KEY))
+    with vision_model(settings, DataRoot(str(tmp_path)), None) as model:
+        found = endpoint_of(model)
+        assert (found.base_url, found.name, found.timeout) == ("http://a:1/v1", "sees", 600)
+        assert found.api_key == SecretStr(KEY)
+
+
+def test_a_key_goes_to_no_other_address_than_its_own(tmp_path: Path) -> None:
+    settings = looking(
+        tmp_path,
+        llm_model="reads",
+        llm_base_url="http://a:1/v1",
+        llm_api_key=SecretStr(KEY),
+        vlm_base_url="http://b:2/v1",
+    )
+    with vision_model(settings, DataRoot(str(tmp_path)), None) as model:
+        assert (endpoint_of(model).base_url, endpoint_of(model).api_key) == ("http://b:2/v1", None)
+
+
+def test_messages_name_the_settings_of_the_vision_model(tmp_path: Path) -> None:
+    settings = looking(tmp_path, vlm_base_url="http://127.0.0.1:1/v1", llm_retries=0)
+    with vision_model(settings, DataRoot(str(tmp_path)), None) as model:
+        assert model is not None
+        with pytest.raises(ChatUnavailable, match=r"PMO_VLM_BASE_URL.*PMO_VLM_MODEL"):
+            model.answer(with_picture(PNG))
+
+
+def test_one_model_in_process_is_loaded_once(tmp_path: Path) -> None:
+    root = DataRoot(str(tmp_path))
+    settings = looking(tmp_path, vlm_offline=True, llm_model="sees", llm_offline=True)
+    with chat_model(settings, root) as chat, vision_model(settings, root, chat) as vision:
+        assert vision is chat
+    settings = looking(tmp_path, vlm_offline=True, llm_model="reads", llm_offline=True)
+    with chat_model(settings, root) as chat, vision_model(settings, root, chat) as vision:
+        assert vision is not None
+        assert vision is not chat
+        assert vision.name == "sees"
+
+
+@pytest.mark.parametrize("options", [{"vlm_base_url": "http://127.0.0.1:1/v1"}, {"vlm_offline": True}])
+def test_a_place_without_a_vision_model_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"name the model: PMO_VLM_BASE_URL or PMO_VLM_OFFLINE"):
+        Settings(**options)  # type: ignore[arg-type]
+
+
+def test_a_password_in_the_address_of_the_vision_model_is_refused() -> None:
+    with pytest.raises(ValueError, match="PMO_VLM_API_KEY"):
+        Settings(vlm_model="sees", vlm_base_url="http://me:secret@a/v1")
