@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pmo_assets.pipeline.captions.prompts import prompts_digest
+from pmo_assets.pipeline.prompting.prompts import prompts_digest
 
 PACKAGE = "pmo_assets"
 

@@ -23,8 +23,8 @@ from pmo_assets.pipeline.captions.model_split import (
     PanelSubcaptions,
     split_by_model,
 )
-from pmo_assets.pipeline.captions.prompts import load_prompt
 from pmo_assets.pipeline.captions.segments import join_segments
+from pmo_assets.pipeline.prompting.prompts import load_prompt
 from pmo_assets.records.chat import (
     ChatRequest,
     ChatUnavailable,

@@ -6,7 +6,7 @@ Without a language model, or when its answer does not fit the caption, the gramm
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
@@ -14,6 +14,7 @@ from typing import Final
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.captions.model_split import CaptionReader, split_by_model
 from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets.pipeline.prompting.asking import Progress, asked_side_by_side, dropping_what_waits
 from pmo_assets.records.chat import NO_USAGE, ChatUsage
 from pmo_assets.records.defaults import CONCURRENCY
 from pmo_assets.records.faults import raise_fault
@@ -25,8 +26,6 @@ LOW_CONFIDENCE: Final = "low confidence"
 
 AHEAD: Final = 32
 """Captions per simultaneous question that a stream reads ahead of the oldest unanswered one: few are doubtful."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -103,16 +102,9 @@ def second_readings(
     """
     if cascade.reader is None or not doubtful:
         return [second_reading(item, cascade) for item in doubtful]
-    answers = []
-    pool = ThreadPoolExecutor(min(cascade.concurrency, len(doubtful)), thread_name_prefix="captions")
-    try:
-        for answer in pool.map(lambda item: second_reading(item, cascade), doubtful):
-            answers.append(answer)
-            if progress is not None:
-                progress(len(answers), len(doubtful))
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-    return answers
+    return asked_side_by_side(
+        doubtful, lambda item: second_reading(item, cascade), cascade.concurrency, "captions", progress
+    )
 
 
 def split_by_cascade(caption: str, cascade: Cascade) -> CascadeAnswer:
@@ -136,16 +128,13 @@ def stream_by_cascade(captions: Iterable[str | None], cascade: Cascade) -> Itera
         SystemicError: if the model is asked and no request can succeed; captions not yet asked are dropped.
     """
     waiting: deque[Future[CascadeAnswer] | None] = deque()
-    pool = ThreadPoolExecutor(cascade.concurrency, thread_name_prefix="captions")
-    try:
+    with dropping_what_waits(cascade.concurrency, "captions") as pool:
         for caption in captions:
             waiting.append(None if caption is None else _begun(caption, cascade, pool))
             while waiting and (_is_there(waiting[0]) or len(waiting) > AHEAD * cascade.concurrency):
                 yield _outcome(waiting.popleft())
         while waiting:
             yield _outcome(waiting.popleft())
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _begun(caption: str, cascade: Cascade, pool: ThreadPoolExecutor) -> Future[CascadeAnswer]:

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from pmo_assets.pipeline.captions.alignment import aligned
-from pmo_assets.pipeline.captions.prompts import Prompt, load_prompt
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.series import ROMAN
 from pmo_assets.pipeline.captions.tokens import DASHES, tokenized
-from pmo_assets.records.chat import ChatModel, ChatUsage, Message, Thinking, usage_of
+from pmo_assets.pipeline.prompting.asking import REASKS, MisfittingAnswer, ask_until_fitting
+from pmo_assets.pipeline.prompting.prompts import Prompt, load_prompt
+from pmo_assets.records.chat import ChatModel, ChatRequest, ChatUsage, Message, Thinking
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
@@ -28,15 +29,11 @@ TASKS: Final = (IDENTIFIERS_TASK, SUBCAPTIONS_TASK)
 
 METHOD: Final = "language model"
 
-REASKS: Final = 5
-"""How often an answer that does not fit is sent back (paper)."""
-
 MAX_CAPTION_CHARACTERS: Final = 20_000
 """Longer captions are not asked; the longest in PMC have about 6,000 characters."""
 
 _MAX_IDENTIFIERS: Final = 60
 _MAX_IDENTIFIER_LENGTH: Final = 32
-_MAX_QUOTED: Final = 4_000
 _MAX_RANGE: Final = 30
 _RANGE_WORDS: Final = frozenset({"to", "through", "thru"})
 
@@ -68,10 +65,6 @@ class CaptionTooLong(ArticleError):
     """The caption is longer than what a model is asked to read."""
 
 
-class AnswerRejected(ArticleError):
-    """The model's answer did not fit the caption, however often it was asked; the message has the last reason."""
-
-
 class PanelIdentifiers(BaseModel):
     """Response of the first step: the panels that the caption names, in order; empty for a single panel."""
 
@@ -101,10 +94,6 @@ RESPONSES: Final[Mapping[str, type[BaseModel]]] = {
     model.__name__: model for model in (PanelIdentifiers, PanelSubcaptions)
 }
 """Response models by the name that `task.toml` gives."""
-
-
-class MisfittingAnswer(Exception):
-    """An answer does not fit its caption; the message is what the model is told."""
 
 
 @dataclass(frozen=True)
@@ -217,22 +206,12 @@ def _fitting(
     spent: list[ChatUsage],
 ) -> tuple[_Fitting, int]:
     """Ask until the answer fits; return it and how often it was sent back."""
-    turns: list[Message] = []
     schema = response.model_json_schema()
-    reason = ""
-    for attempt in range(reader.reasks + 1):
-        request = prompt.request(given, schema, reader.thinking, turns, _longest_answer(given))
-        answer = reader.model.answer(request)
-        spent.append(usage_of(answer))
-        try:
-            return check(_parsed(response, answer.text)), attempt
-        except MisfittingAnswer as error:
-            reason = str(error)
-        turns += [
-            Message("assistant", answer.text[:_MAX_QUOTED]),
-            Message("user", f"That answer does not fit: {reason} Answer again, as JSON."),
-        ]
-    raise AnswerRejected(f"{prompt.task}, asked {reader.reasks + 1} times: {reason}")
+
+    def request(more: Sequence[Message]) -> ChatRequest:
+        return prompt.request(given, schema, reader.thinking, more, _longest_answer(given))
+
+    return ask_until_fitting(reader.model, prompt.task, request, response, check, reader.reasks, spent)
 
 
 def _longest_answer(given: Mapping[str, Any]) -> int:
@@ -243,15 +222,6 @@ def _longest_answer(given: Mapping[str, Any]) -> int:
     panels = len(given.get("identifiers", ())) or 1
     characters = panels * (len(given["caption"]) + _MAX_IDENTIFIER_LENGTH + _PANEL_FRAME)
     return _ANSWER_FRAME + characters // _CHARACTERS_PER_TOKEN
-
-
-def _parsed(response: type[_Response], text: str) -> _Response:
-    try:
-        return response.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise MisfittingAnswer(f"{place + ': ' if place else ''}{first['msg']}.") from error
 
 
 def fitting_identifiers(caption: str, answer: PanelIdentifiers) -> tuple[str, ...]:

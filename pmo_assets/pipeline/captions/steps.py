@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pmo_assets.pipeline.captions.cascade import Cascade, DoubtfulCaption, Progress, second_readings
+from pmo_assets.pipeline.captions.cascade import Cascade, DoubtfulCaption, second_readings
 from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets.pipeline.prompting.asking import Progress
 from pmo_assets.records.chat import ChatUsage
 from pmo_assets.records.outcome import Row, StepOutput, for_each_figure
 from pmo_assets.records.rejections import rejection_from

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.captions.model_split import (
     MAX_CAPTION_CHARACTERS,
     CaptionReader,
-    MisfittingAnswer,
     PanelIdentifiers,
     PanelSubcaption,
     PanelSubcaptions,
@@ -21,6 +20,7 @@ from pmo_assets.pipeline.captions.model_split import (
     split_by_model,
 )
 from pmo_assets.pipeline.captions.segments import join_segments
+from pmo_assets.pipeline.prompting.asking import MisfittingAnswer
 from pmo_assets.records.chat import ChatUnavailable, RefusedRequest
 from pmo_assets_tests.pipeline.captions.scripted_model import CAPTION, IDENTIFIERS, SUBCAPTIONS, ScriptedModel
 

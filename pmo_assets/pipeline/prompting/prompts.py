@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pmo_assets.records.chat import ChatRequest, Message, SamplingOptions, Thinking
+from pmo_assets.records.chat import ChatPicture, ChatRequest, Message, SamplingOptions, Thinking
 from pmo_assets.records.stores import SystemicError
 
 _FILES = ("examples.jsonl", "system.md", "task.toml")
@@ -60,6 +60,8 @@ class Prompt:
         thinking: Thinking,
         more: Sequence[Message] = (),
         max_tokens: int | None = None,
+        pictures: Sequence[ChatPicture] = (),
+        seed: int = 0,
     ) -> ChatRequest:
         """Return the conversation that asks for `given`.
 
@@ -69,13 +71,16 @@ class Prompt:
             thinking: whether the model reasons first.
             more: turns after the input.
             max_tokens: stricter bound of this answer, if the task's is too generous.
+            pictures: shown with the input.
+            seed: of the sampling: another one, and a model that is asked twice answers independently.
         """
         turns = [Message("system", self.system)]
         for example, output in self.examples:
             turns += [Message("user", as_json(example)), Message("assistant", as_json(output))]
         bound = min(self.max_tokens, max_tokens or self.max_tokens)
-        options = SamplingOptions(self.temperature, bound + (self.thinking_tokens if thinking == "on" else 0), thinking)
-        messages = (*turns, Message("user", as_json(given)), *more)
+        longest = bound + (self.thinking_tokens if thinking == "on" else 0)
+        options = SamplingOptions(self.temperature, longest, thinking, seed)
+        messages = (*turns, Message("user", as_json(given), tuple(pictures)), *more)
         return ChatRequest(messages, self.schema_name, schema, self.label, options)
 
 
