@@ -1,0 +1,187 @@
+"""The step that puts what rules left open to a vision model, for the figures of any number of articles."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pmo_assets.pipeline.assembly.vision.applying import FigureFacts, Outcome, open_because, with_verdict
+from pmo_assets.pipeline.assembly.vision.look import FigureReader, Look, look_at_figure
+from pmo_assets.pipeline.assembly.vision.pictures import shown_figure
+from pmo_assets.pipeline.assembly.vision.question import FigureNotAsked, FigureQuestion, figure_question, is_open
+from pmo_assets.pipeline.figures.pictures import decoded
+from pmo_assets.pipeline.prompting.asking import Progress, asked_side_by_side
+from pmo_assets.records.chat import NO_USAGE, ChatUsage
+from pmo_assets.records.faults import raise_fault, same_fault
+from pmo_assets.records.outcome import Row, StepOutput
+from pmo_assets.records.rejections import Rejection, rejection_from
+from pmo_assets.records.stores import PixelStore
+from pmo_assets.tables.captions import caption_split
+
+Key = tuple[int, str]
+"""Article and figure."""
+
+Wanted = Callable[[Sequence[Row]], bool]
+"""Whether a figure goes on, by its rows of `panel_assembly`."""
+
+STAGE = "panel_assembly"
+
+
+def shows_more_than_other(panel_rows: Sequence[Row]) -> bool:
+    """Say whether a figure has an image whose type is not Other (paper); undecided types may be anything."""
+    return any(image["image_type"] != "Other" for row in panel_rows for image in row["images"])
+
+
+@dataclass(frozen=True)
+class VisionCounts:
+    """What became of the open panels that a model was asked about.
+
+    Attributes:
+        figures: figures that were asked about.
+        panels: open panels in them.
+        failed: figures without a usable answer.
+        outcomes: how many panels came to what; panels that were made of images count, those they replace do not.
+        usage: what it cost.
+    """
+
+    figures: int = 0
+    panels: int = 0
+    failed: int = 0
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    usage: ChatUsage = NO_USAGE
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A figure that is asked about."""
+
+    key: Key
+    picture: str
+    question: FigureQuestion
+    facts: FigureFacts
+
+
+def refine_assembly(
+    tables: Mapping[str, Sequence[Mapping[str, Any]]],
+    rows: Sequence[Row],
+    reader: FigureReader | None,
+    figure_pixels: PixelStore,
+    progress: Progress | None = None,
+    wanted: Wanted = shows_more_than_other,
+) -> tuple[StepOutput, VisionCounts]:
+    """Put the open panels of figures to a vision model: rows of `panel_assembly`.
+
+    A figure for which the model gives no fitting answer keeps its rows, with the reason, and is listed as a rejection
+    too: that is where a person looks for what failed. In the main process, because waiting for a server takes threads
+    and not processes.
+
+    Args:
+        tables: rows of `figures`, `subcaptions`, `panel_detections` and `image_detections` of any number of articles.
+        rows: their rows of `panel_assembly` as rules gave them.
+        reader: the model; None leaves everything as it is.
+        figure_pixels: where the renderings are.
+        progress: told how many figures have been looked at.
+        wanted: which figures go on; no others are asked about.
+
+    Raises:
+        SystemicError: if no request can succeed.
+    """
+    if reader is None:
+        return StepOutput(rows=list(rows)), VisionCounts()
+    by_figure = {name: _by_figure(table) for name, table in [*tables.items(), (STAGE, rows)]}
+    going_on = [figure for figure in tables["figures"] if wanted(by_figure[STAGE].get(_key(figure), []))]
+    asked, errors = _questions(going_on, by_figure, reader.threshold)
+    turn = threading.Lock()
+    looks = asked_side_by_side(
+        asked, lambda item: _looked_at(item, reader, figure_pixels, turn), reader.concurrency, "figures", progress
+    )
+    changed: dict[Key, Sequence[Row]] = {}
+    outcomes: Counter[Outcome] = Counter()
+    for item, look in zip(asked, looks, strict=True):
+        if look.error is not None:
+            errors[item.key] = look.error
+        if look.verdict is not None:
+            applied = with_verdict(item.question, look.verdict, item.facts, reader.model.name)
+            changed[item.key] = applied.rows
+            outcomes += applied.outcomes
+    for key in errors.keys() - changed.keys():
+        changed[key] = [_unanswered(row, errors[key], reader.threshold) for row in by_figure[STAGE][key]]
+        outcomes["left open"] += sum(is_open(row, reader.threshold) for row in changed[key])
+    kept = [row for key, group in by_figure[STAGE].items() for row in changed.get(key, group)]
+    usage = sum((look.usage for look in looks), NO_USAGE)
+    panels = sum(len(item.question.open_panels) for item in asked)
+    return StepOutput(kept, _rejections(errors, asked)), VisionCounts(len(asked), panels, len(errors), outcomes, usage)
+
+
+def _questions(
+    figures: Sequence[Mapping[str, Any]], by_figure: Mapping[str, Mapping[Key, list[Row]]], threshold: float
+) -> tuple[list[_Asked], dict[Key, Exception]]:
+    """Return what is asked about figures, and why not where that is too much."""
+    asked: list[_Asked] = []
+    refused: dict[Key, Exception] = {}
+    for figure in figures:
+        try:
+            item = _asked_about(figure, by_figure, threshold)
+        except FigureNotAsked as error:
+            refused[_key(figure)] = error
+        else:
+            asked += [item] if item is not None else []
+    return asked, refused
+
+
+def _rejections(errors: Mapping[Key, Exception], asked: Sequence[_Asked]) -> list[Rejection]:
+    found = [
+        rejection_from(error, stage=STAGE, article_id=article_id, image_cluster_id=cluster)
+        for (article_id, cluster), error in errors.items()
+    ]
+    fault = same_fault(found, len({item.key[0] for item in asked}))
+    if fault is not None:
+        raise fault
+    return found
+
+
+def _key(row: Mapping[str, Any]) -> Key:
+    return row["article_id"], row["image_cluster_id"]
+
+
+def _by_figure(rows: Sequence[Mapping[str, Any]]) -> dict[Key, list[Row]]:
+    grouped: dict[Key, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(_key(row), []).append(dict(row))
+    return grouped
+
+
+def _asked_about(
+    figure: Mapping[str, Any], by_figure: Mapping[str, Mapping[Key, list[Row]]], threshold: float
+) -> _Asked | None:
+    key = _key(figure)
+    identifiers = [row for row in by_figure["panel_detections"].get(key, []) if row["kind"] == "identifier"]
+    facts = FigureFacts(
+        by_figure[STAGE].get(key, []),
+        identifiers,
+        by_figure["image_detections"].get(key, []),
+        caption_split(by_figure["subcaptions"].get(key, [])),
+    )
+    question = figure_question(figure["caption"], facts.split, facts.panels, facts.identifiers, facts.images, threshold)
+    return _Asked(key, figure["pdf_figure_id"], question, facts) if question is not None else None
+
+
+def _looked_at(item: _Asked, reader: FigureReader, figure_pixels: PixelStore, turn: threading.Lock) -> Look:
+    try:
+        with turn:  # a figure of 40 million pixels takes 120 MB while it is scaled down: one at a time
+            pixels = decoded(figure_pixels.read(item.key[0]).get(item.picture), item.picture)
+            picture = shown_figure(pixels, item.question, reader.boxes, reader.max_pixels)
+            del pixels
+        return look_at_figure(item.question, picture, reader)
+    except Exception as error:
+        raise_fault(error)
+        return Look(None, error, NO_USAGE)
+
+
+def _unanswered(row: Row, error: Exception, threshold: float) -> Row:
+    if not is_open(row, threshold):
+        return row
+    return open_because(row, f"the vision model gave no answer ({type(error).__name__})")
