@@ -28,8 +28,14 @@ def article(
 
     The format is the annotation format: figures with panels, identifiers, images and subcaptions, plus scores.
     """
-    from pmo_assets.defs.step_options import caption_cascade, detection_options, fetch_limits, figure_options
-    from pmo_assets.models.chat import chat_model
+    from pmo_assets.defs.step_options import (
+        caption_cascade,
+        detection_options,
+        fetch_limits,
+        figure_options,
+        figure_reader,
+    )
+    from pmo_assets.models.chat import chat_model, vision_model
     from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels, annotation, process_article
     from pmo_assets.pipeline.articles.fetching import fetch_package
     from pmo_assets.pipeline.articles.relevance import load_specialty
@@ -52,7 +58,8 @@ def article(
     if not package.rows:
         raise CommandError("; ".join(item.message for item in package.rejections))
     start = time.perf_counter()
-    with chat_model(settings, data_root_of(settings)) as model:
+    root = data_root_of(settings)
+    with chat_model(settings, root) as model, vision_model(settings, root, model) as vision:
         result = process_article(
             package.rows[0],
             objects,
@@ -61,6 +68,7 @@ def article(
             figure_options=figure_options(settings),
             detection_options=detection_options(settings),
             cascade=caption_cascade(settings, model),
+            reader=figure_reader(settings, vision),
         )
     seconds = time.perf_counter() - start
     result = replace(result, rejections=[*package.rejections, *result.rejections])

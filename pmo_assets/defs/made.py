@@ -11,6 +11,7 @@ import dagster as dg
 import polars as pl
 
 from pmo_assets.defs.step_inputs import STEP_INPUTS
+from pmo_assets.records.chat import ChatUsage
 from pmo_assets.records.outcome import Row
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.settings import Settings
@@ -43,3 +44,14 @@ class Made:
     def input(self, name: str) -> Any:
         """Return what a step would get for a parameter of this name, e.g. `figure_pixels`."""
         return STEP_INPUTS[name](self.context)
+
+
+def usage_metadata(model: str, usage: ChatUsage) -> dict[str, Any]:
+    """Return what a model's answers cost, as metadata whose names begin with `model`."""
+    return {
+        f"{model}_requests": usage.requests,
+        f"{model}_cache_hits": usage.cache_hits,
+        f"{model}_prompt_tokens": usage.prompt_tokens,
+        f"{model}_completion_tokens": usage.completion_tokens,
+        f"{model}_seconds": round(usage.seconds, 2),
+    }

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs.io_manager import ParquetTables
-from pmo_assets.models.chat import chat_model
+from pmo_assets.models.chat import chat_model, vision_model
 from pmo_assets.records.chat import ChatModel
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -86,6 +86,17 @@ def chat_resource(settings: Settings, data_root: DataRoot) -> dg.ResourceDefinit
     return chat
 
 
+def vision_resource(settings: Settings, data_root: DataRoot) -> dg.ResourceDefinition:
+    """Return the model that looks at figures as a resource, None if the settings name none."""
+
+    @dg.resource(required_resource_keys={"chat"}, description="Vision model for panels that rules leave open, or None.")
+    def vision(context: dg.InitResourceContext) -> Iterator[ChatModel | None]:
+        with vision_model(settings, data_root, context.resources.chat) as model:
+            yield model
+
+    return vision
+
+
 def built_in_resources(settings: Settings) -> dict[str, Any]:
     """Return the resources of the code location by key."""
     data_root = DataRoot(settings.data_root, settings.s3_endpoint)
@@ -101,4 +112,5 @@ def built_in_resources(settings: Settings) -> dict[str, Any]:
         "detector_workers": detector_workers_resource(settings),
         "search_progress": search_progress_resource(),
         "chat": chat_resource(settings, data_root),
+        "vision": vision_resource(settings, data_root),
     }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pmo_assets.pipeline.articles.fetching import FetchLimits
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.assembly.vision.look import FigureReader
 from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.captions.model_split import CaptionReader
 from pmo_assets.pipeline.detection.steps import DetectionOptions
@@ -58,6 +59,21 @@ def caption_cascade(settings: Settings, model: ChatModel | None) -> Cascade:
     if model is not None:
         reader = CaptionReader(model, thinking=settings.llm_thinking, reasks=settings.llm_reasks)
     return Cascade(settings.caption_threshold, reader, settings.llm_concurrency)
+
+
+def figure_reader(settings: Settings, model: ChatModel | None) -> FigureReader | None:
+    """Return how figures with open panels are looked at; None if there is no model."""
+    if model is None:
+        return None
+    return FigureReader(
+        model,
+        thinking=settings.vlm_thinking,
+        reasks=settings.vlm_reasks,
+        threshold=settings.vlm_threshold,
+        boxes=settings.vlm_boxes,
+        max_pixels=settings.vlm_max_pixels,
+        concurrency=settings.vlm_concurrency,
+    )
 
 
 def fetch_limits(settings: Settings) -> FetchLimits:

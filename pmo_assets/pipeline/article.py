@@ -9,6 +9,8 @@ from typing import Any
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
 from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels
+from pmo_assets.pipeline.assembly.vision.look import FigureReader
+from pmo_assets.pipeline.assembly.vision.steps import refine_assembly
 from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
@@ -78,6 +80,7 @@ def process_article(
     figure_options: FigureOptions = FigureOptions(),  # noqa: B008 - frozen
     detection_options: DetectionOptions = DetectionOptions(),  # noqa: B008 - frozen
     cascade: Cascade = Cascade(),  # noqa: B008 - frozen
+    reader: FigureReader | None = None,
 ) -> ArticleResult:
     """Run every step up to panel assembly for one package; relevance and what is wanted are recorded, but stop nothing.
 
@@ -89,6 +92,7 @@ def process_article(
         figure_options: limits and resolution.
         detection_options: thresholds.
         cascade: how captions are split; by the grammar alone if not given.
+        reader: the vision model that looks at figures with open panels; none if not given.
 
     An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
     """
@@ -116,9 +120,10 @@ def process_article(
     panels = rows_of(detect_article_panels(article_id, figures, captions, pixels, detection_options))
     captioned = rows_of(caption_article_panels(figures, panels, captions))
     images = rows_of(detect_article_images(article_id, figures, panels, captioned, pixels, detection_options))
-    wanted = specialty.image_types
-    assembled = rows_by_figure(rows_of(assemble_article(figures, captioned, images, captions, wanted)))
-    return ArticleResult(article, figures, assembled, rejections)
+    seen = {"figures": figures, "subcaptions": captions, "panel_detections": panels, "image_detections": images}
+    made = rows_of(assemble_article(figures, captioned, images, captions, specialty.image_types))
+    assembled, _ = refine_assembly(seen, made, reader, pixels)
+    return ArticleResult(article, figures, rows_by_figure(rows_of(assembled)), rejections)
 
 
 def annotation(name: str, result: ArticleResult) -> dict[str, Any]:

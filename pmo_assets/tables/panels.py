@@ -58,12 +58,15 @@ class PanelCaptions(FigureKey):
     """Which subcaption each panel has: decided once, before images are looked for."""
 
     ordinal = dy.Int64(
-        primary_key=True, min=0, description="Position of its (first) panel detection among the figure's panels"
+        primary_key=True,
+        min=0,
+        description="Position of its (first) panel detection among the figure's panels; behind them all for a panel "
+        "that a vision model made of images",
     )
     members = dy.List(
         dy.Struct({"ordinal": dy.Int64(), "box": dy.List(dy.Float64())}),
-        min_length=1,
-        description="Panel detections that it is made of: position and normalised box; several where parts were joined",
+        description="Panel detections that it is made of: position and normalised box; several where parts were "
+        "joined, none where a vision model made it of images outside of all panels",
     )
     box = box_column("Panel as detected, normalised to the figure")
     content_box = box_column("Panel with all that was assigned to it so far, normalised to the figure")
@@ -77,7 +80,8 @@ class PanelCaptions(FigureKey):
     confidence = dy.Float64(
         min=0,
         max=1,
-        description="That the subcaption is this panel's, calibrated; of the best candidate when undecided",
+        description="That the subcaption is this panel's, calibrated; of the best candidate when undecided; for a "
+        "vision model only how far its answers agree",
     )
     runner_up = dy.String(nullable=True, description="The identifier that is second best; null when there is none")
     runner_up_confidence = dy.Float64(min=0, max=1, description="Confidence of the second best")

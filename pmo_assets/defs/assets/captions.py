@@ -6,7 +6,7 @@ from typing import Any
 
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import article_table
-from pmo_assets.defs.made import Made
+from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import caption_preview
 from pmo_assets.defs.step_options import caption_cascade
 from pmo_assets.pipeline.captions.model_split import TASKS
@@ -28,11 +28,7 @@ def _reread(made: Made) -> Made:
         "by_grammar": counts.grammar,
         "by_language_model": counts.language_model,
         "low_confidence": counts.low_confidence,
-        "llm_requests": counts.usage.requests,
-        "llm_cache_hits": counts.usage.cache_hits,
-        "llm_prompt_tokens": counts.usage.prompt_tokens,
-        "llm_completion_tokens": counts.usage.completion_tokens,
-        "llm_seconds": round(counts.usage.seconds, 2),
+        **usage_metadata("llm", counts.usage),
     }
     return replace(
         made,

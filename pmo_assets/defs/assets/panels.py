@@ -2,15 +2,19 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import dagster as dg
 
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import article_table
-from pmo_assets.defs.made import Made
+from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import panel_sheet
+from pmo_assets.defs.step_options import figure_reader
 from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels, crop_article_panels
+from pmo_assets.pipeline.assembly.vision.look import TASKS
+from pmo_assets.pipeline.assembly.vision.steps import refine_assembly
 
 GROUP = "panels"
 
@@ -35,11 +39,52 @@ panel_captions = article_table(
     summary=_caption_summary,
 )
 
+_LOOKED_AT = ("figures", "subcaptions", "panel_detections", "image_detections")
+"""What a vision model's question is made of, besides the panels themselves."""
+
+
+def _looked_at(made: Made) -> Made:
+    """Put the panels that rules leave open to the vision model, if there is one."""
+    resources = made.context.resources
+    reader = figure_reader(made.settings, resources.vision)
+    if reader is None:
+        return made
+    refined, counts = refine_assembly(
+        {name: made.tables[name].to_dicts() for name in _LOOKED_AT},
+        made.rows,
+        reader,
+        made.input("figure_pixels"),
+        lambda done, total: resources.workers.progress("figures to the vision model", done, total),
+    )
+    metadata = {
+        "vlm_figures": counts.figures,
+        "vlm_panels": counts.panels,
+        "vlm_agreed": counts.outcomes["agreed"],
+        "vlm_adjudicated": counts.outcomes["adjudicated"],
+        "vlm_rejected": counts.outcomes["rejected"],
+        "vlm_left_open": counts.outcomes["left open"],
+        "vlm_failed_figures": counts.failed,
+        **usage_metadata("vlm", counts.usage),
+    }
+    return replace(
+        made,
+        rows=refined.rows,
+        rejections=[*made.rejections, *refined.rejections],
+        metadata={**made.metadata, **metadata},
+    )
+
+
 panel_assembly = article_table(
     "panel_assembly",
     group=GROUP,
     step=assemble_article,
-    reads=["figures", "panel_captions", "image_detections", "subcaptions"],
+    reads=["figures", "panel_captions", "image_detections", "subcaptions", "panel_detections"],
+    afterwards=_looked_at,
+    makers=[refine_assembly],
+    prompts=TASKS,
+    pixels=True,
+    pool="llm",
+    resources=["vision"],
     checks=[checks.boxes_inside("content_box")],
     summary=lambda made: {
         "panels": len(made.rows),

@@ -287,7 +287,7 @@ def test_a_panel_without_images_must_be_assigned_or_rejected() -> None:
 
 def asked_in(kind: FigureType, given: dict[str, Any]) -> FigureQuestion:
     """Return an example's input as the question that it shows."""
-    listed = given.get("panels", given.get("final_panels"))
+    listed: list[Any] = given.get("panels") or given.get("final_panels") or []
     panels = tuple(
         AskedPanel(
             item["panel_id"],
