@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 from pmo_assets_tests.cli.command_line import Pmo
+from pmo_assets_tests.models.chat_server import chat_server, looks_at_figures
 
 
 def test_an_article_becomes_json_in_the_annotation_format(pmo: Pmo, sample_folder: Path, tmp_path: Path) -> None:
@@ -49,3 +50,22 @@ def test_an_article_that_links_out_of_its_folder_reads_nothing_there(
     assert result.returncode == 0, result.stderr
     assert "OutsideSource" in result.stderr
     assert json.loads((tmp_path / "out.json").read_text())["article_id"] == "package"
+
+
+def test_a_vision_model_is_asked_about_open_panels(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
+    package = sorted(few_articles.iterdir())[0]
+    with chat_server(otherwise=looks_at_figures) as server:
+        result = pmo(
+            "article", package, "--out", tmp_path / "out.json", PMO_VLM_MODEL="sees", PMO_VLM_BASE_URL=server.base_url,
+            PMO_VLM_THRESHOLD="1", PMO_DATA_ROOT=str(tmp_path),
+        )  # fmt: skip
+        asked = len(server.requests)
+    assert result.returncode == 0, result.stderr
+    assert asked > 0
+    reasons = [
+        panel["assembly_reason"]
+        for figure in json.loads((tmp_path / "out.json").read_text())["figures"]
+        for panel in figure["panels"]
+    ]
+    assert any("2 of 2 answers of the vision model" in reason for reason in reasons)
+    assert len(list((tmp_path / "answers").rglob("*.json"))) == asked

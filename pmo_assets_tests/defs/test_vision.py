@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import socket
 from pathlib import Path
@@ -19,36 +18,10 @@ from pmo_assets.pipeline.assembly.vision.look import TASKS
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.defs.conftest import Graph, settings_below
-from pmo_assets_tests.models.chat_server import Handler, chat_server, completion, fails, says
+from pmo_assets_tests.models.chat_server import chat_server, fails, looks_at_figures, says
 
 KEY = "sk-graph-0123456789"
 READ = ("figures", "panel_captions", "image_detections", "subcaptions", "panel_detections")
-PLACE = {"positional_type": "other", "short_description": "as the test says"}
-
-
-def reads_figures(handler: Handler, body: dict[str, Any]) -> None:
-    """Give every open panel the first of the caption's names, and leave out every image: always a fitting answer."""
-    content = next(turn["content"] for turn in reversed(body["messages"]) if isinstance(turn["content"], list))
-    given = json.loads(content[0]["text"])
-    assert content[1]["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
-    name = next(iter(given["subcaption_options"]))
-    assignments = [
-        {
-            "panel_id": panel["panel_id"],
-            "assigned_subcaption": name,
-            "evidence": [PLACE],
-            "confidence": 0.5,
-            "reject_panel": False,
-        }
-        for panel in given.get("panels", ())
-        if not panel["is_final"]
-    ]
-    answer = {
-        "AlphanumericAnswer": {"assignments": assignments},
-        "PositionalAnswer": {"groups": [], "left_out": [image["image_id"] for image in given.get("images", ())]},
-        "MixedAnswer": {"assignments": assignments, "groups": [], "left_out": []},
-    }[body["response_format"]["json_schema"]["name"]]
-    handler.reply(200, completion(json.dumps(answer)))
 
 
 def materialised(
@@ -77,7 +50,7 @@ def materialised(
 
 def test_open_panels_are_put_to_the_model_and_counted(graph: Graph, tmp_path: Path) -> None:
     without, _, plain = materialised(graph, tmp_path / "without", None)
-    with chat_server(otherwise=reads_figures) as server:
+    with chat_server(otherwise=looks_at_figures) as server:
         rows, rejections, facts = materialised(graph, tmp_path / "with", server.base_url)
         asked = len(server.requests)
     assert "vlm_figures" not in plain
@@ -97,7 +70,7 @@ def test_open_panels_are_put_to_the_model_and_counted(graph: Graph, tmp_path: Pa
 
 
 def test_running_again_asks_nothing_and_gives_the_same_rows(graph: Graph, tmp_path: Path) -> None:
-    with chat_server(otherwise=reads_figures) as server:
+    with chat_server(otherwise=looks_at_figures) as server:
         first, _, facts = materialised(graph, tmp_path, server.base_url)
         asked = len(server.requests)
         second, _, again = materialised(graph, tmp_path, server.base_url)

@@ -1,4 +1,4 @@
-"""A real vLLM server on the CPU with a tiny model; started once, only for `make test-llm`."""
+"""Real vLLM servers on the CPU with tiny models, for text and for pictures; started once, only for `make test-llm`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 KEY = "sk-tiny-0123456789"
 MODEL = "tiny-qwen3"
+VISION_MODEL = "tiny-idefics3"
 CONTEXT = 16384
 START_SECONDS = 400
 
@@ -46,25 +48,49 @@ def vllm_python() -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_model(vllm_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of the tiny model."""
-    folder = tmp_path_factory.mktemp("models") / MODEL
-    folder.mkdir()
-    script = Path(__file__).with_name("tiny_model.py")
-    subprocess.run([vllm_python, script, folder], check=True, env=_environment(), timeout=300)
-    return folder
+    """Folder of the tiny model for text."""
+    return _built(vllm_python, "text", tmp_path_factory.mktemp("models") / MODEL)
 
 
 @pytest.fixture(scope="session")
+def tiny_vision_model(vllm_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the tiny model that takes pictures."""
+    return _built(vllm_python, "vision", tmp_path_factory.mktemp("models") / VISION_MODEL)
+
+
+def _built(python: Path, kind: str, folder: Path) -> Path:
+    folder.mkdir()
+    script = Path(__file__).with_name("tiny_model.py")
+    subprocess.run([python, script, kind, folder], check=True, env=_environment(), timeout=300)
+    return folder
+
+
+@pytest.fixture(scope="module")
 def vllm(vllm_python: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vllm]:
     """A server that answers chat completions of the tiny model."""
+    with _served(vllm_python, tiny_model, tmp_path_factory, {"--load-format": "dummy"}) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def vision_vllm(vllm_python: Path, tiny_vision_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vllm]:
+    """A server of the tiny model that takes pictures."""
+    with _served(vllm_python, tiny_vision_model, tmp_path_factory, {}) as server:
+        yield server
+
+
+@contextmanager
+def _served(
+    vllm_python: Path, model: Path, tmp_path_factory: pytest.TempPathFactory, further: Mapping[str, str]
+) -> Iterator[Vllm]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = tmp_path_factory.mktemp("vllm") / "server.log"
     options = {
-        "--model": str(tiny_model),
-        "--served-model-name": MODEL,
-        "--load-format": "dummy",
+        **further,
+        "--model": str(model),
+        "--served-model-name": model.name,
         "--max-model-len": str(CONTEXT),
         "--structured-outputs-config": '{"backend": "xgrammar", "disable_any_whitespace": true}',
         "--host": "127.0.0.1",
@@ -80,7 +106,7 @@ def vllm(vllm_python: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathF
     ):
         try:
             _wait(process, port, log)
-            yield Vllm(f"http://127.0.0.1:{port}/v1", tiny_model, vllm_python)
+            yield Vllm(f"http://127.0.0.1:{port}/v1", model, vllm_python)
         finally:
             process.terminate()
             try:
