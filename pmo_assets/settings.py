@@ -219,7 +219,7 @@ class Settings(BaseSettings):
         300.0, "Seconds that one answer of the endpoint may take in all, to its last byte.", gt=0, le=_DAY
     )
     llm_retries: int = _option(
-        5, "How often a request is repeated after a time-out, HTTP 429 or 5xx, with back-off.", ge=0
+        5, "How often a request to either model is repeated after a time-out, HTTP 429 or 5xx, with back-off.", ge=0
     )
     caption_threshold: float = _option(
         CONFIDENCE_THRESHOLD,

@@ -11,10 +11,10 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from pmo_assets.pipeline.assembly.vision.figure_types import FigureType
-from pmo_assets.pipeline.assembly.vision.question import COORDINATES, MAX_PANELS
+from pmo_assets.pipeline.assembly.vision.question import COORDINATES, MAX_NAME_CHARACTERS, MAX_PANELS
 
 _Id = Annotated[str, Field(max_length=8)]
-_Name = Annotated[str, Field(max_length=64)]
+_Name = Annotated[str, Field(max_length=MAX_NAME_CHARACTERS)]
 _Confidence = Annotated[float, Field(ge=0, le=1)]
 _Coordinate = Annotated[int, Field(ge=0, le=COORDINATES)]
 _MOST_EVIDENCE: Final = 4

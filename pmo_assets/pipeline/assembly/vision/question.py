@@ -30,6 +30,10 @@ MAX_PANELS: Final = 60
 """Figures with more panels or images are not asked; an answer would not end."""
 
 
+MAX_NAME_CHARACTERS: Final = 64
+"""Figures with a longer name are not asked: it is no name."""
+
+
 class FigureNotAsked(ArticleError):
     """The figure has more panels, images or words than a model is asked about."""
 
@@ -161,6 +165,8 @@ def figure_question(
     )
     if len(panels) > MAX_PANELS or len(question.images) > MAX_PANELS:
         raise FigureNotAsked(f"{len(panels)} panels and {len(question.images)} open images; at most {MAX_PANELS} each")
+    if any(len(name) > MAX_NAME_CHARACTERS for name in options):
+        raise FigureNotAsked(f"a name of more than {MAX_NAME_CHARACTERS} characters")
     length = len(as_json(question_json(question, "json")))
     if length > MAX_QUESTION_CHARACTERS:
         raise FigureNotAsked(f"{length} characters of captions and boxes; at most {MAX_QUESTION_CHARACTERS} are asked")

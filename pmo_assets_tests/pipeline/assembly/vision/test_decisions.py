@@ -114,6 +114,10 @@ def test_a_figure_beyond_bounds_is_not_asked_about() -> None:
     many = [panel(number, TOP_LEFT) for number in range(MAX_PANELS + 1)]
     with pytest.raises(FigureNotAsked, match="61 panels"):
         Figure(["A"], many).question()
+    with pytest.raises(FigureNotAsked, match="a name of more than 64"):
+        Figure(["A" * 65, "B"], many[:2]).question()
+    with pytest.raises(FigureNotAsked, match="characters of captions and boxes"):
+        Figure([f"{number} {'x' * 55}" for number in range(600)], many[:2]).question()
 
 
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=4))
