@@ -37,7 +37,7 @@ test-refresh: $(STAMP) ## Two days of PMC through the daemon, with faults and ki
 	$(BIN)/python -m pytest -m refresh -s pmo_assets_tests/refresh_days
 
 # vLLM pins its own versions of many packages: it gets an environment of its own. Its optional companions of torch do
-# not load beside the CPU build and are not needed for text.
+# not load beside the CPU build and are not needed for text, nor by the vision model of the tests.
 $(LLM_STAMP):
 	$(PYTHON) -m venv $(LLM_VENV)
 	@echo "installing vLLM for the CPU into $(LLM_VENV): several minutes, about 4 GB"
