@@ -5,6 +5,9 @@ caption, panels: [{identifier, identifier_box, box, subcaption, images: [{box, t
 pages (from 0) with boxes in PDF points; the boxes of panels, identifiers and images are normalised to the figure.
 `pmo article` and `pmo samples` write the same format, a prediction with `score` and `confidence` besides. The records
 here stand for both. The rules by which annotators decide: `docs/annotation_guide.md`.
+
+`pmo annotate import` adds who decided what: `review` of a figure, and the article's `answers`, one per figure, person
+and interface, of which `figures` are put together (`settle`). A figure without `review` is annotated in full.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, 
 
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.packages import article_id_and_version
+from pmo_assets.records.reviews import ALL_FIELDS, FULL, DecidedField, Purpose, Verdict
 from pmo_assets.records.stores import SystemicError
 
 MAX_FILE_BYTES = 64_000_000
@@ -66,9 +70,31 @@ class AnnotatedPanel(_Record):
     box: OrderedBox
     subcaption: str | None = None
     images: tuple[AnnotatedImage, ...] = ()
+    segments: tuple[tuple[int, int], ...] | None = None
+    verdict: Verdict | None = None
     score: FiniteFloat = 1.0
     assembly: str | None = None
     assembly_reason: str | None = None
+
+
+class FigureFingerprint(_Record):
+    """How the figure looked when people saw it (`records.reviews.Fingerprint`)."""
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    look: str = Field(pattern=r"^[0-9a-f]{256}$")
+    width: int = Field(ge=1)
+    height: int = Field(ge=1)
+
+
+class FigureReview(_Record):
+    """Who decided what of a figure, when, and why (`records.reviews.Review`)."""
+
+    purpose: Purpose = "full"
+    decided: tuple[DecidedField, ...] = ALL_FIELDS
+    interface: str | None = None
+    annotator: str | None = None
+    at: str | None = None
+    fingerprint: FigureFingerprint | None = None
 
 
 class AnnotatedFigure(_Record):
@@ -81,6 +107,17 @@ class AnnotatedFigure(_Record):
     caption: str | None = None
     confidence: FiniteFloat = 1.0
     panels: tuple[AnnotatedPanel, ...] = ()
+    review: FigureReview | None = None
+
+    @property
+    def purpose(self) -> Purpose:
+        """Why people looked at it."""
+        return self.review.purpose if self.review else FULL.purpose
+
+    @property
+    def decided(self) -> tuple[DecidedField, ...]:
+        """What of it people decided."""
+        return self.review.decided if self.review else FULL.decided
 
     @model_validator(mode="after")
     def _visible(self) -> AnnotatedFigure:
@@ -92,10 +129,16 @@ class AnnotatedFigure(_Record):
 
 
 class AnnotatedArticle(_Record):
-    """An article's figures; `article_id` is the name of its package, e.g. "PMC4657150"."""
+    """An article's figures; `article_id` is the name of its package, e.g. "PMC4657150".
+
+    `complete` is false when figures, or parts of them, have not been annotated: then nothing is measured on it.
+    `answers` are single answers, of which `figures` are put together.
+    """
 
     article_id: str = Field(min_length=1)
     figures: tuple[AnnotatedFigure, ...]
+    complete: bool = True
+    answers: tuple[AnnotatedFigure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,23 +215,44 @@ def read_annotations(files: Iterable[Path]) -> Annotations:
     return Annotations(tuple(articles.values()), tuple(problems), count)
 
 
+def article_of_row(row: Mapping[str, Any]) -> AnnotatedArticle:
+    """Return the article of a row of table `annotations`."""
+    return AnnotatedArticle.model_validate(
+        {
+            "article_id": row["name"],
+            "figures": row["figures"],
+            "complete": row.get("complete", True),
+            "answers": row.get("answers") or (),
+        }
+    )
+
+
 def annotated_articles(rows: Iterable[Mapping[str, Any]]) -> dict[int, AnnotatedArticle]:
-    """Return the articles of table `annotations`, by number."""
+    """Return the articles of table `annotations` that can be measured on, by number: all their figures, in full.
+
+    Decisions of open cases and answers of an audit are no ground truth: they were asked about chosen figures only.
+    """
+    found = ((row["article_id"], article_of_row(row)) for row in rows)
     return {
-        row["article_id"]: AnnotatedArticle.model_validate({"article_id": row["name"], "figures": row["figures"]})
-        for row in rows
+        number: article
+        for number, article in found
+        if article.complete and all(figure.purpose == "full" for figure in article.figures)
     }
+
+
+_PREDICTED_PANEL: Any = {"score": True, "assembly": True, "assembly_reason": True, "images": {"__all__": {"score"}}}
+_PREDICTED: Any = {"__all__": {"confidence": True, "panels": {"__all__": _PREDICTED_PANEL}}}
+
+
+def annotation_of(article: AnnotatedArticle) -> dict[str, Any]:
+    """Return an article as it is written down, without what only predictions have."""
+    return article.model_dump(mode="json", exclude={"figures": _PREDICTED, "answers": _PREDICTED})
 
 
 def annotation_rows(articles: Iterable[AnnotatedArticle]) -> list[dict[str, Any]]:
     """Return the rows of table `annotations`: one per article, also for one without figures."""
-    panel: Any = {"score": True, "assembly": True, "assembly_reason": True, "images": {"__all__": {"score"}}}
-    predicted: Any = {"__all__": {"confidence": True, "panels": {"__all__": panel}}}
-    return [
-        {
-            "article_id": article_number(article.article_id),
-            "name": article.article_id,
-            "figures": article.model_dump(mode="json", exclude={"figures": predicted})["figures"],
-        }
-        for article in articles
-    ]
+    rows = []
+    for article in articles:
+        content = annotation_of(article)
+        rows.append({"article_id": article_number(article.article_id), "name": content.pop("article_id"), **content})
+    return rows

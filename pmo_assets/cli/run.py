@@ -48,6 +48,7 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
         RunFailed,
         close_dead_runs,
         open_instance,
+        read_annotations_if_changed,
         release_is_stale,
         run_job,
         stale_assets,
@@ -67,6 +68,7 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
         register_partitions(instance, keys)
         close_dead_runs(instance)
         defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
+        failed += read_annotations_if_changed(defs, instance, settings, verbose=verbose)
         chosen, tables = wanted or keys, Tables(registry.data_root)
         overall = progress.add_task("batches", total=len(chosen))
         for key in chosen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +24,10 @@ class StageResult:
 class ParquetTables(dg.IOManager):
     """Writes an asset's `StageResult` and reads its table for the assets downstream, batch by batch."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, whole: Mapping[str, Callable[[], pl.DataFrame]] | None = None) -> None:
+        """Keep where tables lie, and how those are read that are one table for all batches."""
         self._tables = tables
+        self._whole = whole or {}
 
     def handle_output(self, context: dg.OutputContext, obj: StageResult) -> None:
         """Check and write the table and the stage's rejections."""
@@ -42,5 +44,6 @@ class ParquetTables(dg.IOManager):
         )
 
     def load_input(self, context: dg.InputContext) -> pl.DataFrame:
-        """Return the upstream asset's table of the batch."""
-        return self._tables.read(context.asset_key.path[-1], context.partition_key)
+        """Return the upstream asset's table of the batch, or its one table for all batches."""
+        name = context.asset_key.path[-1]
+        return self._whole[name]() if name in self._whole else self._tables.read(name, context.partition_key)

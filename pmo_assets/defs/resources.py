@@ -7,6 +7,7 @@ from typing import Any
 
 import dagster as dg
 
+from pmo_assets.defs.annotated import whole_tables
 from pmo_assets.defs.io_manager import ParquetTables
 from pmo_assets.models.chat import chat_model, vision_model
 from pmo_assets.records.chat import ChatModel
@@ -107,7 +108,7 @@ def built_in_resources(settings: Settings) -> dict[str, Any]:
         "tables": tables,
         "objects": ContentStore(data_root),
         "registry": BatchRegistry(data_root),
-        "io_manager": ParquetTables(tables),
+        "io_manager": ParquetTables(tables, whole_tables(settings, data_root)),
         "workers": workers_resource(settings),
         "detector_workers": detector_workers_resource(settings),
         "search_progress": search_progress_resource(),

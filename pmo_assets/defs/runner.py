@@ -20,6 +20,13 @@ from typing import Any
 import dagster as dg
 import psutil
 
+from pmo_assets.defs.annotated import (
+    ANNOTATIONS,
+    REVIEWED,
+    annotations_are_stale,
+    annotations_in_force,
+    review_is_stale,
+)
 from pmo_assets.defs.instance import opened_home
 from pmo_assets.defs.loading import stages_of
 from pmo_assets.defs.release_state import release_is_due
@@ -72,10 +79,11 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
 
 @dataclass(frozen=True)
 class _Made:
-    """The latest materialisation of an asset: its place in the event log, and the code version that made it."""
+    """The latest materialisation of an asset: place in the event log, code version that made it, what it says."""
 
     order: int
     code_version: str | None
+    metadata: Mapping[str, Any]
 
 
 def _latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None) -> _Made | None:
@@ -86,7 +94,8 @@ def _latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | Non
         return None
     materialization = records[0].asset_materialization
     tags = dict(materialization.tags or {}) if materialization is not None else {}
-    return _Made(records[0].storage_id, tags.get(_CODE_VERSION_TAG))
+    metadata = {key: item.value for key, item in materialization.metadata.items()} if materialization else {}
+    return _Made(records[0].storage_id, tags.get(_CODE_VERSION_TAG), metadata)
 
 
 def latest_metadata(instance: dg.DagsterInstance, asset: str) -> dict[str, Any]:
@@ -104,21 +113,42 @@ def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tab
     graph = defs.resolve_asset_graph()
     made: dict[str, _Made | None] = {}
     stale: list[str] = []
-    for name in stages_of(defs):
+    stages = stages_of(defs)
+    annotations = annotations_in_force((defs.resources or {})["settings"], tables.data_root)
+    for name in stages:
         key = dg.AssetKey(name)
         latest = made[name] = _latest(instance, key, batch)
         node = graph.get(key)
-        parents = [parent.path[-1] for parent in node.parent_keys]
+        # Of what is one table for all batches, only what it says of this batch makes something stale.
+        parents = [parent.path[-1] for parent in node.parent_keys if parent.path[-1] in stages]
         ok = (
             latest is not None
             and tables.exists(name, batch)
             and latest.code_version == node.code_version
             and not any(parent in stale for parent in parents)
             and all((upstream := made[parent]) is not None and upstream.order < latest.order for parent in parents)
+            and not (name == REVIEWED and review_is_stale(latest.metadata, tables, batch, annotations))
         )
         if not ok:
             stale.append(name)
     return stale
+
+
+def read_annotations_if_changed(
+    defs: dg.Definitions, instance: dg.DagsterInstance, settings: Settings, *, verbose: bool = False
+) -> list[str]:
+    """Materialise `annotations` if the files at PMO_ANNOTATIONS changed; return what failed, nothing if all is well.
+
+    Batches are processed all the same, with the decisions that were read before.
+    """
+    records = instance.fetch_materializations(dg.AssetKey(ANNOTATIONS), limit=1).records
+    if not annotations_are_stale(defs, records[0].asset_materialization if records else None, settings):
+        return []
+    try:
+        run_job(defs, instance, "measure_quality", assets=[ANNOTATIONS], verbose=verbose)
+    except RunFailed as error:
+        return [str(error)]
+    return []
 
 
 def release_is_stale(

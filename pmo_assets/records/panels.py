@@ -101,17 +101,21 @@ class PanelContent:
 
 @dataclass(frozen=True, slots=True)
 class PrintedIdentifier:
-    """An identifier printed in a panel: detection, normalised box, score 0..1, text as read (None when unread)."""
+    """An identifier printed in a panel: detection, normalised box, score 0..1, text as read (None when unread).
+
+    `is_gt` when people decided it.
+    """
 
     id: str
     box: Box
     score: float
     text: str | None
+    is_gt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PanelImage:
-    """An image in a panel: detection, normalised box, and what `ImageDetection` says of it."""
+    """An image in a panel: detection, normalised box, and what `ImageDetection` says of it; `is_gt` as above."""
 
     id: str
     box: Box
@@ -120,6 +124,17 @@ class PanelImage:
     type_score: float
     marked: bool | None
     mark_score: float
+    is_gt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAnnotation:
+    """What people decided of a panel's figure: why they looked, which fields, who, when (ISO 8601)."""
+
+    purpose: str
+    decided: tuple[str, ...]
+    annotator: str | None
+    at: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +157,7 @@ class Panel:
         score: of the panel detection, 0..1.
         printed_identifiers: identifiers printed in it.
         images: images in it.
+        annotations: what people decided of its figure.
     """
 
     panel_id: str
@@ -159,3 +175,4 @@ class Panel:
     score: float
     printed_identifiers: tuple[PrintedIdentifier, ...]
     images: tuple[PanelImage, ...]
+    annotations: tuple[PanelAnnotation, ...] = ()

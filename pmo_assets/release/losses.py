@@ -14,7 +14,8 @@ import polars as pl
 from pmo_assets.storage.tables import Tables
 
 _FIGURE_STAGES = (
-    "subcaptions", "panel_detections", "panel_captions", "image_detections", "panel_assembly", "panels"
+    "subcaptions", "panel_detections", "panel_captions", "image_detections", "panel_assembly", "reviewed_panels",
+    "panels",
 )  # fmt: skip
 _READ = (
     "article_batch", "article_packages", "articles", "pdf_figures", "figures", *_FIGURE_STAGES, "dataset_rows"

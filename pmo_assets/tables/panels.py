@@ -103,7 +103,35 @@ class PanelAssembly(PanelCaptions):
     wanted = dy.Bool(description="Its figure goes on: it holds an image of a wanted type, or of an undecided one")
 
 
-class Panels(PanelAssembly):
+def _with_is_gt(column: dy.List, description: str) -> dy.List:
+    fields = column.inner.inner if isinstance(column.inner, dy.Struct) else {}
+    return dy.List(dy.Struct({**fields, "is_gt": dy.Bool()}), description=description)
+
+
+class ReviewedPanels(PanelAssembly):
+    """Panels as people decided them, where they did, and as the machine assembled them everywhere else."""
+
+    printed_identifiers = _with_is_gt(
+        _PRINTED, "Identifiers printed in the panel: detection, normalised box, score, text, whether people decided it"
+    )
+    images = _with_is_gt(
+        _IMAGES,
+        "Images in the panel: detection, normalised box, type and mark status with scores, whether people decided it",
+    )
+    annotations = dy.List(
+        dy.Struct(
+            {
+                "purpose": dy.String(),
+                "decided": dy.List(dy.String()),
+                "annotator": dy.String(nullable=True),
+                "at": dy.String(nullable=True),
+            }
+        ),
+        description="What people decided of the figure: why they looked, which fields, who, when; empty for nothing",
+    )
+
+
+class Panels(ReviewedPanels):
     """Panels ready for the dataset; their pixels lie in the pixel store `panels`."""
 
     panel_id = dy.String(unique=True, description="Stable and unique over all articles")
@@ -115,6 +143,7 @@ class Panels(PanelAssembly):
 SCHEMAS: dict[str, type[dy.Schema]] = {
     "panel_captions": PanelCaptions,
     "panel_assembly": PanelAssembly,
+    "reviewed_panels": ReviewedPanels,
     "panels": Panels,
 }
 """The schema of each asset of the group that is a table."""

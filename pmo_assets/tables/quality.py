@@ -21,27 +21,54 @@ _ANNOTATED_PANEL = dy.Struct(
         "box": dy.List(dy.Float64()),
         "subcaption": dy.String(nullable=True),
         "images": dy.List(_ANNOTATED_IMAGE),
+        "segments": dy.List(dy.List(dy.Int64()), nullable=True),
+        "verdict": dy.String(nullable=True),
+    }
+)
+
+
+_FINGERPRINT = dy.Struct(
+    {"sha256": dy.String(), "look": dy.String(), "width": dy.Int64(), "height": dy.Int64()}, nullable=True
+)
+
+
+_REVIEW = dy.Struct(
+    {
+        "purpose": dy.String(),
+        "decided": dy.List(dy.String()),
+        "interface": dy.String(nullable=True),
+        "annotator": dy.String(nullable=True),
+        "at": dy.String(nullable=True),
+        "fingerprint": _FINGERPRINT,
+    },
+    nullable=True,
+)
+
+
+_ANNOTATED_FIGURE = dy.Struct(
+    {
+        "label": dy.String(nullable=True),
+        "image_cluster_id": dy.String(nullable=True),
+        "figure_locations": _LOCATIONS,
+        "caption_locations": _LOCATIONS,
+        "caption": dy.String(nullable=True),
+        "panels": dy.List(_ANNOTATED_PANEL),
+        "review": _REVIEW,
     }
 )
 
 
 class Annotations(ArticleKey):
-    """Ground truth: annotated articles, as read from the files at `PMO_ANNOTATIONS`."""
+    """What people annotated, as read from the files at `PMO_ANNOTATIONS`: ground truth, and decisions of open cases."""
 
     name = dy.String(description="Name of the article's package")
     figures = dy.List(
-        dy.Struct(
-            {
-                "label": dy.String(nullable=True),
-                "image_cluster_id": dy.String(nullable=True),
-                "figure_locations": _LOCATIONS,
-                "caption_locations": _LOCATIONS,
-                "caption": dy.String(nullable=True),
-                "panels": dy.List(_ANNOTATED_PANEL),
-            }
-        ),
-        description="All its figures; locations in PDF points, boxes of panels and images normalised to the figure",
+        _ANNOTATED_FIGURE,
+        description="Its figures; locations in PDF points, boxes of panels and images normalised to the figure; "
+        "`review` says what people decided, all of it when it is null",
     )
+    complete = dy.Bool(description="All its figures are annotated in full, so that something can be measured on it")
+    answers = dy.List(_ANNOTATED_FIGURE, description="Single answers of people, of which the figures are put together")
 
 
 class QualityMetrics(dy.Schema):

@@ -8,15 +8,28 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
+from pmo_assets.defs.annotated import ANNOTATIONS, APPLIED_DIGEST, decisions_digest
 from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import panel_sheet
 from pmo_assets.defs.step_options import figure_reader
-from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels, crop_article_panels
+from pmo_assets.pipeline.assembly.steps import (
+    NOT_APPLIED,
+    assemble_article,
+    caption_article_panels,
+    crop_article_panels,
+    review_article,
+)
 from pmo_assets.pipeline.assembly.vision.look import TASKS
 from pmo_assets.pipeline.assembly.vision.steps import refine_assembly
 
 GROUP = "panels"
+
+ANNOTATIONS_APPLIED = "annotations_applied"
+"""Name of the check that every decision of people found its figure."""
+
+DECIDED = ("figures decided", "panels decided", "panels added", "panels removed")
+"""What review counts."""
 
 
 def _caption_summary(made: Made) -> Mapping[str, Any]:
@@ -98,8 +111,53 @@ panel_assembly = article_table(
 )
 
 
+def _not_applied(made: Made) -> list[str]:
+    return sorted(text.removeprefix(NOT_APPLIED) for text in made.tally if text.startswith(NOT_APPLIED))
+
+
+def _all_applied(made: Made) -> dg.AssetCheckResult:
+    left = _not_applied(made)
+    return dg.AssetCheckResult(
+        check_name=ANNOTATIONS_APPLIED,
+        passed=not left,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"not_applied": len(left), "examples": dg.MetadataValue.json(left[:20])},
+    )
+
+
+def _review_summary(made: Made) -> Mapping[str, Any]:
+    articles = made.tables["figures"]["article_id"].unique()
+    left = _not_applied(made)
+    facts: dict[str, Any] = {
+        "panels": len(made.rows),
+        **{key.replace(" ", "_"): made.tally[key] for key in DECIDED},
+        APPLIED_DIGEST: decisions_digest(made.tables[ANNOTATIONS], articles),
+        "annotations_not_applied": len(left),
+    }
+    if left:
+        facts["not_applied"] = dg.MetadataValue.table([dg.TableRecord({"what": text}) for text in left[:200]])
+        for text in left[:20]:
+            made.context.log.warning(f"annotation not applied: {text}")
+    return facts
+
+
+reviewed_panels = article_table(
+    "reviewed_panels",
+    group=GROUP,
+    step=review_article,
+    reads=["figures", "panel_assembly", "subcaptions", ANNOTATIONS],
+    checks=[
+        checks.boxes_inside("content_box"),
+        checks.BatchCheck(
+            ANNOTATIONS_APPLIED, "What people decided is applied, on the figures they saw.", _all_applied
+        ),
+    ],
+    summary=_review_summary,
+)
+
+
 def _accounted(made: Made) -> Mapping[str, int]:
-    assembled = made.tables["panel_assembly"].filter("wanted")
+    assembled = made.tables["reviewed_panels"].filter("wanted")
     rejected = checks.rejected_rows(assembled, made.rejections)
     return {"assembled": assembled.height, "cut": len(made.rows), "rejected": rejected}
 
@@ -108,7 +166,7 @@ panels = article_table(
     "panels",
     group=GROUP,
     step=crop_article_panels,
-    reads=["figures", "panel_assembly"],
+    reads=["figures", "reviewed_panels"],
     checks=[checks.unique_ids("panel_id"), checks.row_count(_accounted)],
     summary=lambda made: {
         "panels": len(made.rows),

@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.annotation.annotations import annotation_files, read_annotations
+from pmo_assets.defs.annotated import FILES_DIGEST, files_digest
 from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.assets.dataset import ALL_BATCHES
 from pmo_assets.defs.previews import picture_metadata
@@ -85,7 +86,8 @@ def annotations(
         context.log.warning(NO_ANNOTATIONS)
         return
     watch = Stopwatch()
-    read = read_annotations(annotation_files(settings.annotations))
+    files = annotation_files(settings.annotations)
+    read = read_annotations(files)
     for problem in read.problems:
         context.log.warning(f"{problem.file} cannot be used: {problem.reason}")
     table = write_annotations(data_root, read)
@@ -94,6 +96,7 @@ def annotations(
         "seconds": watch.seconds,
         "source": dg.MetadataValue.path(settings.annotations),
         "files": read.files,
+        FILES_DIGEST: files_digest(files),
         "unusable_files": len(read.problems),
         "articles": len(read.articles),
         "figures": sum(len(article.figures) for article in read.articles),

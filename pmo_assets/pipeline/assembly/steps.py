@@ -7,15 +7,18 @@ A step takes rows of tables and gives a `StepOutput`: this is what a worker proc
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from pmo_assets.pipeline.assembly.assemble import panel_contents
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split
+from pmo_assets.pipeline.assembly.review import changed, decisions_of, review_figure, unreviewed
 from pmo_assets.pipeline.assembly.strays import placed_strays
 from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reason
+from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import as_box, crop_box
@@ -28,6 +31,7 @@ from pmo_assets.tables.captions import caption_split
 from pmo_assets.tables.detections import in_detection_order
 from pmo_assets.tables.panels import image_panel_row, panel_caption_row, panel_image
 from pmo_assets.tables.rows import record_of
+from pmo_assets.tables.schemas import schema_of
 
 
 def caption_figure_panels(
@@ -161,7 +165,7 @@ def panel_id(article_id: int, image_cluster_id: str, ordinal: int) -> str:
 def crop_article_panels(
     article_id: int,
     figures: Sequence[Mapping[str, Any]],
-    panel_assembly: Sequence[Mapping[str, Any]],
+    reviewed_panels: Sequence[Mapping[str, Any]],
     figure_pixels: PixelStore,
     panel_pixels: PixelStore,
 ) -> StepOutput:
@@ -170,12 +174,12 @@ def crop_article_panels(
     Args:
         article_id: PMC number.
         figures: its rows of `figures`.
-        panel_assembly: its rows of `panel_assembly`.
+        reviewed_panels: its rows of `reviewed_panels`.
         figure_pixels: where the renderings are.
         panel_pixels: where the panels' pictures go, under panel_id.
     """
     stored = figure_pixels.read(article_id)
-    assembled = rows_by_figure(row for row in panel_assembly if row["wanted"])
+    assembled = rows_by_figure(row for row in reviewed_panels if row["wanted"])
     cut: list[Picture] = []
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
@@ -196,4 +200,57 @@ def crop_article_panels(
 
     output = for_each_figure(figures, "panels", rows)
     panel_pixels.write(article_id, cut)
+    return output
+
+
+NOT_APPLIED: Final = "not applied: "
+"""What the tally's lines on annotations that were not applied begin with."""
+
+
+def review_article(
+    figures: Sequence[Mapping[str, Any]],
+    panel_assembly: Sequence[Mapping[str, Any]],
+    subcaptions: Sequence[Mapping[str, Any]],
+    annotations: Sequence[Mapping[str, Any]],
+    figure_pixels: PixelStore,
+) -> StepOutput:
+    """Put what people decided in place of what the machine assembled: rows of `reviewed_panels`.
+
+    Without annotations the rows pass through. An annotation whose figure changed, or is not there, is not applied; the
+    tally says which and why.
+
+    Args:
+        figures: its rows of `figures`.
+        panel_assembly: its rows of that table, and so for the others.
+        subcaptions: see above.
+        annotations: its row of `annotations`, if people annotated it.
+        figure_pixels: where the renderings are.
+    """
+    assembled = rows_by_figure(unreviewed(row) for row in panel_assembly)
+    if not annotations:
+        return StepOutput([row for figure in figures for row in assembled.get(figure["image_cluster_id"], ())])
+    tally: Counter[str] = Counter()
+    wanted, notes = decisions_of(annotations[0]["figures"], figures)
+    tally.update(NOT_APPLIED + note for note in notes)
+    splits = rows_by_figure(subcaptions)
+    pictures = figure_pixels.read(figures[0]["article_id"]) if wanted and figures else {}
+    columns = list(schema_of("reviewed_panels").columns())
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        cluster = figure["image_cluster_id"]
+        present = assembled.get(cluster, [])
+        picture = pictures.get(figure["pdf_figure_id"])
+        for decided in wanted.get(cluster, ()):
+            look = None if picture is None else fingerprint(decoded(picture, picture.key))
+            if why := changed(decided, figure, look):
+                tally[f"{NOT_APPLIED}{decided.label or cluster}: {why}"] += 1
+                continue
+            made = review_figure(figure, present, decided, caption_split(splits.get(cluster, ())), columns=columns)
+            present = made.rows
+            tally.update(made.tally)
+            tally.update(f"{NOT_APPLIED}{decided.label or cluster}: {note}" for note in made.notes)
+        return present
+
+    output = for_each_figure(figures, "reviewed_panels", rows)
+    output.tally.update(tally)
     return output

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pmo_assets.pipeline.articles.credit import article_url, full_citation
@@ -58,7 +58,7 @@ def image_entry(panel: str, image: PanelImage) -> dict[str, Any]:
             "label": None if marked is None else "Marked" if marked else "Unmarked",
             "prediction_score": round(image.mark_score, 4),
         },
-        "is_gt": False,
+        "is_gt": image.is_gt,
         "included_in_content_box": True,
         "position": {"predicted_box": rounded_box(image.box), "prediction_score": round(image.score, 4)},
     }
@@ -68,7 +68,7 @@ def identifier_entry(panel: str, identifier: PrintedIdentifier) -> dict[str, Any
     """Return an entry of `identifier_data`."""
     return {
         "id": f"{panel}_{identifier.id}",
-        "is_gt": False,
+        "is_gt": identifier.is_gt,
         "included_in_content_box": True,
         "origin_identifier": None,
         "position": {
@@ -127,7 +127,7 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         "image_data": _json([image_entry(panel.panel_id, image) for image in panel.images]),
         "identifier_data": _json([identifier_entry(panel.panel_id, item) for item in panel.printed_identifiers]),
         "assembly": f"{panel.assembly} ({panel.method})",
-        "annotation": "[]",
+        "annotation": _json([asdict(item) for item in panel.annotations]),
         "license": license_code,
         "attribution": attribution(
             article.title or article.name, full_citation(article.authors, article.citation, article.doi)

@@ -1,0 +1,102 @@
+"""What people decided about a figure: the records that review reads, and the words for who decided what.
+
+Boxes are normalised to the figure, [left, top, right, bottom].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pmo_assets.records.figure import PageBox
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.image_types import ImageType
+
+Purpose = Literal["full", "resolve", "audit"]
+"""Why people looked: to annotate a whole article, to decide an open case, to judge what the machine assigned."""
+
+DecidedField = Literal["figure", "caption", "panels", "identifiers", "subcaptions", "images"]
+"""What an answer decides; what it does not stays the machine's."""
+
+ALL_FIELDS: Final[tuple[DecidedField, ...]] = ("figure", "caption", "panels", "identifiers", "subcaptions", "images")
+"""What a full annotation decides that does not say it."""
+
+Verdict = Literal["right", "wrong", "not evaluable"]
+"""What an audit says of a panel's subcaption (paper, Results: 88 %, 6 %, 6 %)."""
+
+VERDICTS: Final[tuple[Verdict, ...]] = ("right", "wrong", "not evaluable")
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """How a figure looked when people saw it.
+
+    Attributes:
+        sha256: of the rendering's pixels and size.
+        look: 16 x 16 mean grey levels of 0..15, row by row, as hexadecimal digits.
+        width: pixels of the rendering.
+        height: pixels of the rendering.
+    """
+
+    sha256: str
+    look: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Who decided what, when, and why.
+
+    Attributes:
+        purpose: why.
+        decided: what.
+        interface: in which interface; None for what is put together of several answers.
+        annotator: name or digest of the person; None when unknown.
+        at: when, ISO 8601; None when unknown.
+        fingerprint: of the figure that was shown; None when no figure was.
+    """
+
+    purpose: Purpose
+    decided: tuple[DecidedField, ...]
+    interface: str | None = None
+    annotator: str | None = None
+    at: str | None = None
+    fingerprint: Fingerprint | None = None
+
+
+FULL: Final = Review("full", ALL_FIELDS)
+"""An annotation that says nothing of its making."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedImage:
+    """An image as people see it; type and mark status are None where they left them open."""
+
+    box: Box
+    type: ImageType | None
+    marked: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedPanel:
+    """A panel as people see it: as in the annotation guide, with the subcaption's ranges of the caption if known."""
+
+    identifier: str | None
+    identifier_box: Box | None
+    box: Box
+    subcaption: str | None
+    images: tuple[DecidedImage, ...]
+    segments: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedFigure:
+    """A figure as people see it; `review` says what of it they decided."""
+
+    label: str | None
+    image_cluster_id: str | None
+    figure_locations: tuple[PageBox, ...]
+    caption: str | None
+    panels: tuple[DecidedPanel, ...]
+    review: Review | None = None
