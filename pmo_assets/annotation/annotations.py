@@ -63,7 +63,11 @@ class AnnotatedImage(_Record):
 
 
 class AnnotatedPanel(_Record):
-    """A panel: boxes normalised to the figure; the identifier is None for a single panel."""
+    """A panel: boxes normalised to the figure; the identifier is None for a single panel.
+
+    `segments` are the subcaption's ranges of the caption; `verdict` is what an audit says of the subcaption that was
+    assigned as `judged` says.
+    """
 
     identifier: str | None
     identifier_box: OrderedBox | None = None
@@ -72,6 +76,7 @@ class AnnotatedPanel(_Record):
     images: tuple[AnnotatedImage, ...] = ()
     segments: tuple[tuple[int, int], ...] | None = None
     verdict: Verdict | None = None
+    judged: str | None = None
     score: FiniteFloat = 1.0
     assembly: str | None = None
     assembly_reason: str | None = None
@@ -132,12 +137,14 @@ class AnnotatedArticle(_Record):
     """An article's figures; `article_id` is the name of its package, e.g. "PMC4657150".
 
     `complete` is false when figures, or parts of them, have not been annotated: then nothing is measured on it.
-    `answers` are single answers, of which `figures` are put together.
+    `answers` are single answers, of which `figures` are put together; `pages` those that people looked at for figures.
     """
 
     article_id: str = Field(min_length=1)
     figures: tuple[AnnotatedFigure, ...]
     complete: bool = True
+    pages: tuple[int, ...] = ()
+    page_count: int | None = None
     answers: tuple[AnnotatedFigure, ...] = ()
 
 
@@ -234,9 +241,9 @@ def annotated_articles(rows: Iterable[Mapping[str, Any]]) -> dict[int, Annotated
     """
     found = ((row["article_id"], article_of_row(row)) for row in rows)
     return {
-        number: article
+        number: article.model_copy(update={"figures": tuple(f for f in article.figures if f.purpose == "full")})
         for number, article in found
-        if article.complete and all(figure.purpose == "full" for figure in article.figures)
+        if article.complete
     }
 
 
@@ -254,5 +261,6 @@ def annotation_rows(articles: Iterable[AnnotatedArticle]) -> list[dict[str, Any]
     rows = []
     for article in articles:
         content = annotation_of(article)
-        rows.append({"article_id": article_number(article.article_id), "name": content.pop("article_id"), **content})
+        kept = {name: content[name] for name in ("figures", "complete", "answers")}
+        rows.append({"article_id": article_number(article.article_id), "name": article.article_id, **kept})
     return rows

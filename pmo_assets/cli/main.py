@@ -13,6 +13,7 @@ import typer
 from rich.markup import escape
 
 from pmo_assets import __version__
+from pmo_assets.cli.annotate import annotate_app
 from pmo_assets.cli.article import article
 from pmo_assets.cli.batches import batches_app
 from pmo_assets.cli.captions import captions_app
@@ -47,6 +48,7 @@ app.command("home")(show_home)
 app.add_typer(batches_app, name="batches")
 app.add_typer(pmc_app, name="pmc")
 app.add_typer(captions_app, name="captions")
+app.add_typer(annotate_app, name="annotate")
 app.add_typer(train_app, name="train")
 
 INTERRUPTED = 130

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from pmo_assets.defs.article_table import BATCH_TAG
-from pmo_assets.defs.assets.quality import QUALITY_ASSETS
+from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
 
 # In-process: starting a process for each step would cost more than most steps take; the work is in the workers.
 PROCESS_BATCH = dg.define_asset_job(
@@ -17,7 +17,7 @@ PROCESS_BATCH = dg.define_asset_job(
 
 MEASURE_QUALITY = dg.define_asset_job(
     "measure_quality",
-    selection=dg.AssetSelection.assets(*QUALITY_ASSETS),
+    selection=dg.AssetSelection.assets(*QUALITY_ASSETS, *PEOPLE_ASSETS),
     executor_def=dg.in_process_executor,
     description="Compare what the pipeline found with annotated articles (PMO_ANNOTATIONS).",
 )

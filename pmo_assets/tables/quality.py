@@ -23,6 +23,7 @@ _ANNOTATED_PANEL = dy.Struct(
         "images": dy.List(_ANNOTATED_IMAGE),
         "segments": dy.List(dy.List(dy.Int64()), nullable=True),
         "verdict": dy.String(nullable=True),
+        "judged": dy.String(nullable=True),
     }
 )
 
@@ -145,11 +146,20 @@ class AssemblyQuality(QualityKey):
     bleu = dy.Float64(nullable=True, min=0, max=1, description="Mean sentence BLEU of the panels with a subcaption")
 
 
+class AnnotationQuality(QualityKey):
+    """Answers of two people to the same question, and how far they agree."""
+
+    interface = dy.String(description="Where they answered: pages, boxes, captions or audit")
+    people = dy.List(dy.String(), description="Who answered, as the annotation files call them")
+    iou = dy.Float64(nullable=True, min=0, max=1, description="Mean of the boxes that both drew; null without any")
+
+
 SCHEMAS: dict[str, type[dy.Schema]] = {
     "annotations": Annotations,
     "figure_quality": FigureQuality,
     "subcaption_quality": SubcaptionQuality,
     "detection_quality": DetectionQuality,
     "assembly_quality": AssemblyQuality,
+    "annotation_quality": AnnotationQuality,
 }
 """The schema of each asset of the group that is a table."""

@@ -16,7 +16,7 @@ from PIL import Image
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs import checks
 from pmo_assets.defs.assets.models import MODEL_ASSETS
-from pmo_assets.defs.assets.quality import QUALITY_ASSETS
+from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
 from pmo_assets.defs.loading import all_assets, batch_stages, group_assets
 from pmo_assets.defs.resources import detector_workers_resource, workers_resource
 from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job, stale_assets
@@ -60,7 +60,7 @@ def test_the_graph_holds_the_assets_of_the_design() -> None:
     keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
     release = {"retractions", "pubmed_ophtha", "dataset_report"}
     pmc = {"pmc_inventory", "pmc_candidates", "pmc_batches"}
-    assert keys == {*BATCH_ASSETS, *release, *pmc, *MODEL_ASSETS, *QUALITY_ASSETS}
+    assert keys == {*BATCH_ASSETS, *release, *pmc, *MODEL_ASSETS, *QUALITY_ASSETS, *PEOPLE_ASSETS}
 
 
 def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
@@ -88,7 +88,7 @@ def test_detection_has_workers_of_its_own_on_a_gpu_only(device: str, workers: in
 
 def test_table_assets_show_their_columns_with_meaning() -> None:
     graph = build_defs().resolve_asset_graph()
-    for name in [*BATCH_ASSETS, *QUALITY_ASSETS]:
+    for name in [*BATCH_ASSETS, *QUALITY_ASSETS, *PEOPLE_ASSETS]:
         columns = graph.get(dg.AssetKey(name)).metadata["dagster/column_schema"].columns
         assert [column.name for column in columns] == list(schema_of(name).columns())
         assert all(column.description for column in columns), name

@@ -15,6 +15,7 @@ from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.assets.dataset import ALL_BATCHES
 from pmo_assets.defs.previews import picture_metadata
 from pmo_assets.defs.versions import code_version
+from pmo_assets.quality.annotation_quality import annotations_measured, answered_articles, assembly_sizes
 from pmo_assets.quality.assembly_quality import assembly_measured
 from pmo_assets.quality.detection_quality import detections_measured
 from pmo_assets.quality.figure_quality import figures_measured
@@ -22,14 +23,21 @@ from pmo_assets.quality.measured import Measured
 from pmo_assets.quality.metrics.metric import metrics_by_threshold
 from pmo_assets.quality.page_renderer import PageRenderer
 from pmo_assets.quality.quality_page import write_measured
-from pmo_assets.quality.quality_tables import has_annotations, page_key, quality_key, write_annotations
+from pmo_assets.quality.quality_tables import (
+    has_annotations,
+    metric_rows,
+    page_key,
+    quality_key,
+    write_annotations,
+    write_quality_table,
+)
 from pmo_assets.quality.scored_articles import ScoredArticles, scored_articles
 from pmo_assets.quality.subcaption_quality import subcaptions_measured
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.quality import Annotations
+from pmo_assets.tables.quality import Annotations, QualityMetrics
 from pmo_assets.tables.schemas import schema_of
 from pmo_assets.viewing.comparisons import case
 from pmo_assets.viewing.overlays import data_uri
@@ -156,7 +164,7 @@ def _materialized(
 
 
 def _quality_asset(
-    name: str, needs: Sequence[str], measure: Callable[..., Measured]
+    name: str, needs: Sequence[str], measure: Callable[..., object]
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """Return the decorator of an asset that compares the tables it needs, over all batches, with `annotations`.
 
@@ -266,6 +274,39 @@ def assembly_quality(
     }
     yield _materialized("assembly_quality", tables.data_root, scored, measured, watch, headlines)
 
+
+@_quality_asset("annotation_quality", ["panel_assembly"], annotations_measured)
+def annotation_quality(
+    context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables]
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Measure how far people agree, and what their audit came to."""
+    watch = Stopwatch()
+    articles = answered_articles(tables)
+    if not articles:
+        context.log.info("no answers of people (`pmo annotate import`): nothing to compare, skipped")
+        return
+    measured = annotations_measured(articles, assembly_sizes(tables))
+    root = tables.data_root
+    write_quality_table(root, "annotation_quality_metrics", QualityMetrics, metric_rows(measured.metrics))
+    table = write_quality_table(root, "annotation_quality", schema_of("annotation_quality"), measured.rows)
+    headings, lines = metrics_by_threshold(measured.metrics)
+    metadata: dict[str, Any] = {
+        "dagster/row_count": table.height,
+        "seconds": watch.seconds,
+        "articles": len(articles),
+        "numbers": dg.MetadataValue.table([dg.TableRecord(dict(zip(headings, line, strict=True))) for line in lines]),
+        "path": dg.MetadataValue.path(root.uri(quality_key("annotation_quality"))),
+    }
+    for item in measured.metrics:
+        if item.value is not None and item.metric == "Cohen's kappa":
+            metadata[f"kappa_{item.group.replace(' ', '_')}"] = dg.MetadataValue.float(round(item.value, 4))
+    for name, png in measured.plots:
+        metadata[name] = dg.MetadataValue.md(f"![{name}]({data_uri(png, 'image/png')})")
+    yield dg.MaterializeResult(metadata=metadata)
+
+
+PEOPLE_ASSETS = ["annotation_quality"]
+"""The assets that compare people with each other; made only when there are answers."""
 
 QUALITY_ASSETS = ["annotations", "figure_quality", "subcaption_quality", "detection_quality", "assembly_quality"]
 """The assets that compare with ground truth, in order."""

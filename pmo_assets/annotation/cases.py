@@ -1,0 +1,161 @@
+"""What is put before people: open cases, a random sample for an audit, whole articles."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from pmo_assets.records.outcome import Row, rows_by_article, rows_by_figure
+from pmo_assets.records.reviews import Purpose
+from pmo_assets.storage.tables import Tables
+
+UNDECIDED = "not assigned"
+"""Stratum of panels without a subcaption."""
+
+
+@dataclass(frozen=True)
+class FigureCase:
+    """A figure that people are asked about.
+
+    Attributes:
+        batch: that holds it.
+        article: its row of `articles`.
+        figure: its row of `figures`.
+        panels: its rows of `panel_assembly`, in order.
+        purpose: why they are asked.
+        asked: ordinals of the panels that are meant, for an audit; all if empty.
+    """
+
+    batch: str
+    article: Row
+    figure: Row
+    panels: Sequence[Row]
+    purpose: Purpose
+    asked: frozenset[int] = frozenset()
+
+
+def figure_cases(
+    tables: Tables, current: Mapping[str, Sequence[int]], purpose: Purpose, articles: Iterable[int] | None = None
+) -> Iterator[FigureCase]:
+    """Yield every figure of the articles that are assembled, batch by batch, in the order of the article.
+
+    Args:
+        tables: of the data root.
+        current: for every batch the articles that count (`release.releases.current_articles`).
+        purpose: why people are asked.
+        articles: only these; all if None.
+    """
+    wanted = None if articles is None else set(articles)
+    for batch, numbers in current.items():
+        kept = sorted(set(numbers) if wanted is None else wanted.intersection(numbers))
+        if not kept:
+            continue
+        rows = {
+            name: rows_by_article(tables.read(name, batch).filter(pl.col("article_id").is_in(kept)).to_dicts())
+            for name in ("articles", "figures", "panel_assembly")
+        }
+        for number in kept:
+            panels = rows_by_figure(rows["panel_assembly"].get(number, ()))
+            for figure in sorted(rows["figures"].get(number, ()), key=lambda row: row["ordinal"]):
+                own = sorted(panels.get(figure["image_cluster_id"], ()), key=lambda row: row["ordinal"])
+                yield FigureCase(batch, rows["articles"][number][0], figure, own, purpose)
+
+
+def is_open(case: FigureCase, least: float) -> bool:
+    """Say whether a figure has a panel without a subcaption, or one that is less certain.
+
+    Args:
+        case: the figure.
+        least: confidence, 0..1.
+    """
+    return any(row["subcaption"] is None or row["confidence"] < least for row in case.panels)
+
+
+def stratum(panel: Mapping[str, object]) -> str:
+    """Return who assigned a panel's subcaption, as the audit counts it."""
+    return str(panel["assembly"] or UNDECIDED)
+
+
+def _allotted(sizes: Mapping[str, int], count: int) -> dict[str, int]:
+    """Return how many to draw of each stratum: equal shares, what a small one lacks goes to the others."""
+    left = dict(sizes)
+    drawn = dict.fromkeys(sizes, 0)
+    remaining = min(count, sum(sizes.values()))
+    while remaining:
+        for name in sorted(left):
+            if remaining and left[name]:
+                drawn[name] += 1
+                left[name] -= 1
+                remaining -= 1
+    return drawn
+
+
+def _sampled(names: Mapping[tuple[int, str, int], str], count: int, seed: int) -> set[tuple[int, str, int]]:
+    source = random.Random(seed)
+    strata: dict[str, list[tuple[int, str, int]]] = {}
+    for key in sorted(names):
+        strata.setdefault(names[key], []).append(key)
+    allotted = _allotted({name: len(keys) for name, keys in strata.items()}, count)
+    return {key for name in sorted(strata) for key in source.sample(strata[name], allotted[name])}
+
+
+def audit_sample(
+    cases: Callable[[], Iterable[FigureCase]], count: int, seed: int, *, by_figure: bool = False
+) -> Iterator[FigureCase]:
+    """Yield figures with the panels that an audit judges: random, as many of each kind of assembly as there are.
+
+    The same tables and seed give the same sample. Panels without a subcaption have nothing to judge.
+
+    Args:
+        cases: gives the figures, anew each time: they are looked through twice and not kept.
+        count: of panels; of figures, by the assembly of their least certain panel, with `by_figure`.
+        seed: of the sample.
+        by_figure: draw figures and judge all their panels, as the paper's audit did.
+    """
+    names: dict[tuple[int, str, int], str] = {}
+    for case in cases():
+        judged = [row for row in case.panels if row["subcaption"] is not None]
+        key = case.figure["article_id"], case.figure["image_cluster_id"]
+        if by_figure and judged:
+            names[(*key, 0)] = stratum(min(judged, key=lambda row: (row["confidence"], row["ordinal"])))
+        elif not by_figure:
+            names |= {(*key, row["ordinal"]): stratum(row) for row in judged}
+    chosen = _sampled(names, count, seed)
+    for case in cases():
+        key = case.figure["article_id"], case.figure["image_cluster_id"]
+        asked = frozenset(
+            row["ordinal"]
+            for row in case.panels
+            if row["subcaption"] is not None and (*key, 0 if by_figure else row["ordinal"]) in chosen
+        )
+        if asked:
+            yield FigureCase(case.batch, case.article, case.figure, case.panels, "audit", asked)
+
+
+def known_figures(
+    tables: Tables, current: Mapping[str, Sequence[int]], names: Iterable[str]
+) -> dict[str, dict[str, Row]]:
+    """Return the rows of `figures` of some articles, by the package's name and image_cluster_id.
+
+    Args:
+        tables: of the data root.
+        current: for every batch the articles that count.
+        names: of packages; those that no batch holds are left out.
+    """
+    wanted = set(names)
+    found: dict[str, dict[str, Row]] = {}
+    for batch, numbers in current.items():
+        articles = tables.read("articles", batch).filter(
+            pl.col("name").is_in(list(wanted)) & pl.col("article_id").is_in(list(numbers))
+        )
+        if not articles.height:
+            continue
+        of_number = dict(articles.select("article_id", "name").iter_rows())
+        figures = tables.read("figures", batch).filter(pl.col("article_id").is_in(list(of_number)))
+        found |= {name: {} for name in of_number.values()}
+        for row in figures.to_dicts():
+            found[of_number[row["article_id"]]][row["image_cluster_id"]] = row
+    return found

@@ -1,0 +1,82 @@
+"""Answers written down: the annotation files that PMO_ANNOTATIONS names, one per article."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from pmo_assets.annotation.annotations import AnnotatedArticle, annotation_of, problem_text
+from pmo_assets.annotation.answers import KnownFigures, TakenAnswers, TaskProblem
+from pmo_assets.annotation.settle import settled_article
+from pmo_assets.records.stores import SystemicError
+
+
+class FileInTheWay(SystemicError):
+    """An annotation file is there and cannot be used; it is not overwritten."""
+
+
+def annotation_file(folder: Path, name: str) -> Path:
+    """Return where an article's annotation lies.
+
+    Raises:
+        FileInTheWay: for a name that would lead out of the folder.
+    """
+    if name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name:
+        raise FileInTheWay(f"an article cannot be called {name[:60]!r}")
+    return folder / f"{name}.json"
+
+
+def read_article_file(path: Path) -> AnnotatedArticle | None:
+    """Return the article of a file; None if there is none.
+
+    Raises:
+        FileInTheWay: if it cannot be used.
+    """
+    if not path.exists():
+        return None
+    try:
+        return AnnotatedArticle.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise FileInTheWay(f"{path} cannot be used: {problem_text(error)}; mend it or move it away") from error
+    except OSError as error:
+        raise FileInTheWay(f"{path} cannot be read: {error}") from error
+
+
+def write_article_file(path: Path, article: AnnotatedArticle) -> bool:
+    """Write an article's annotation, whole or not at all; return whether anything changed."""
+    text = json.dumps(annotation_of(article), ensure_ascii=False, indent=1) + "\n"
+    if path.exists() and path.read_text("utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.part")
+    partial.write_text(text, "utf-8")
+    partial.replace(path)
+    return True
+
+
+def write_answers(folder: Path, taken: TakenAnswers, known: KnownFigures) -> Mapping[str, AnnotatedArticle]:
+    """Put answers into the annotation files of a folder, and return the articles that changed, by name.
+
+    A file that cannot be used becomes a problem; the other articles are written.
+    """
+    changed = {}
+    for name in sorted({*taken.figures, *taken.pages}):
+        try:
+            path = annotation_file(folder, name)
+            article = settled_article(
+                read_article_file(path),
+                name,
+                taken.figures.get(name, ()),
+                taken.pages.get(name, ()),
+                taken.page_counts.get(name),
+                known.articles[name],
+            )
+        except FileInTheWay as error:
+            taken.problems.append(TaskProblem(name, str(error)))
+            continue
+        if write_article_file(path, article):
+            changed[name] = article
+    return changed

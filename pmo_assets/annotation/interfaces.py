@@ -1,0 +1,149 @@
+"""The interfaces in which people annotate, as Label Studio's configuration: here is the home of their parts' names.
+
+As in the paper (2.5.1, Supplement B): figure and caption boxes on the page (S1), boxes on the figure, parts of the
+caption and panels (S3); and a fourth in which an audit judges one panel's subcaption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.records.reviews import VERDICTS, DecidedField
+from pmo_assets.records.stores import SystemicError
+
+Interface = Literal["pages", "boxes", "captions", "audit"]
+
+INTERFACES: Final[tuple[Interface, ...]] = ("pages", "boxes", "captions", "audit")
+
+DECIDES: Final[Mapping[str, tuple[DecidedField, ...]]] = {
+    "pages": ("figure", "caption"),
+    "boxes": ("panels", "identifiers", "images"),
+    "captions": ("subcaptions",),
+    "audit": (),
+}
+"""What an answer decides, by interface; in `captions` also the panels, where a person moves one."""
+
+TITLES: Final[Mapping[str, str]] = {
+    "pages": "figures and captions on pages",
+    "boxes": "panels, identifiers and images",
+    "captions": "caption parts and panels",
+    "audit": "audit of subcaptions",
+}
+
+MODEL_VERSION: Final = "pmo-assets"
+"""Whose predictions Label Studio shows."""
+
+FIGURE, CAPTION, PANEL, IDENTIFIER, SUBCAPTION = "Figure", "Caption", "Panel", "Identifier", "Subcaption"
+PLAIN, ANNOTATED = "Plain", "Annotated"
+BOXES, PARTS, PICTURE, CAPTION_TEXT = "boxes", "parts", "figure", "caption"
+READ, MARK, PANEL_NAME, TRANSCRIPTION, LABEL, VERDICT = (
+    "identifier",
+    "mark",
+    "box_name",
+    "transcription",
+    "label",
+    "verdict",
+)
+DESCRIBES: Final = "describes"
+
+_COLOURS: Final[Mapping[str, str]] = {
+    FIGURE: "#1f77b4", CAPTION: "#ff7f0e", PANEL: "#1f77b4", IDENTIFIER: "#d62728", SUBCAPTION: "#2ca02c",
+    "CFP": "#e377c2", "OCT": "#17becf", "Retinal Imaging": "#9467bd", "Other": "#7f7f7f",
+}  # fmt: skip
+
+
+class UnknownInterface(SystemicError):
+    """There is no such interface."""
+
+
+def _labels(names: tuple[str, ...]) -> str:
+    return "".join(
+        f'<Label value="{name}" background="{_COLOURS[name]}" hotkey="{number}"/>'
+        for number, name in enumerate(names, start=1)
+    )
+
+
+def _picture() -> str:
+    return f'<Image name="{PICTURE}" value="$image" zoom="true" zoomControl="true" rotateControl="false"/>'
+
+
+def _region_text(name: str, labels: str, placeholder: str, rows: int = 1) -> str:
+    return (
+        f'<View visibleWhen="region-selected" whenTagName="{BOXES}" whenLabelValue="{labels}">'
+        f'<TextArea name="{name}" toName="{PICTURE}" perRegion="true" editable="true" maxSubmissions="1" rows="{rows}" '
+        f'placeholder="{placeholder}" displayMode="region-list"/></View>'
+    )
+
+
+def _pages() -> str:
+    return (
+        '<Header value="$title"/>'
+        f'<RectangleLabels name="{BOXES}" toName="{PICTURE}">{_labels((FIGURE, CAPTION))}</RectangleLabels>'
+        + _region_text(LABEL, f"{FIGURE},{CAPTION}", "as printed, e.g. Figure 3 (the same for its caption)")
+        + _picture()
+    )
+
+
+def _boxes() -> str:
+    types = ",".join(IMAGE_TYPES)
+    return (
+        '<Header value="$title"/>'
+        f'<RectangleLabels name="{BOXES}" toName="{PICTURE}">{_labels((PANEL, IDENTIFIER, *IMAGE_TYPES))}'
+        "</RectangleLabels>"
+        + _region_text(READ, IDENTIFIER, "what is printed, without brackets and dots")
+        + f'<View visibleWhen="region-selected" whenTagName="{BOXES}" whenLabelValue="{types}">'
+        f'<Choices name="{MARK}" toName="{PICTURE}" perRegion="true" choice="single-radio" showInline="true">'
+        f'<Choice value="{PLAIN}"/><Choice value="{ANNOTATED}"/></Choices></View>'
+        + _picture()
+        + f'<Text name="{CAPTION_TEXT}" value="$caption"/>'
+    )
+
+
+def _captions() -> str:
+    return (
+        '<Header value="$title"/>'
+        f'<Relations><Relation value="{DESCRIBES}"/></Relations>'
+        f'<Labels name="{PARTS}" toName="{CAPTION_TEXT}">{_labels((SUBCAPTION, IDENTIFIER))}</Labels>'
+        f'<Text name="{CAPTION_TEXT}" value="$caption" granularity="word"/>'
+        f'<RectangleLabels name="{BOXES}" toName="{PICTURE}"><Label value="{PANEL}" background="{_COLOURS[PANEL]}" '
+        'hotkey="3"/></RectangleLabels>'
+        + _region_text(PANEL_NAME, PANEL, "what the caption calls the panel")
+        + _region_text(TRANSCRIPTION, PANEL, "the panel's subcaption; empty: the parts that point at it", rows=4)
+        + _picture()
+    )
+
+
+def _audit() -> str:
+    choices = "".join(f'<Choice value="{name}" hotkey="{number}"/>' for number, name in enumerate(VERDICTS, start=1))
+    return (
+        '<Header value="$title"/>'
+        '<Header size="5" value="Is this the subcaption of the framed panel?"/>'
+        '<Text name="subcaption" value="$subcaption"/>'
+        f'<Choices name="{VERDICT}" toName="{PICTURE}" choice="single-radio" required="true" showInline="true">'
+        f"{choices}</Choices>"
+        f'<RectangleLabels name="{BOXES}" toName="{PICTURE}"><Label value="{PANEL}" background="{_COLOURS[PANEL]}"/>'
+        f"</RectangleLabels>{_picture()}"
+        f'<Header size="6" value="The whole caption"/><Text name="{CAPTION_TEXT}" value="$caption"/>'
+    )
+
+
+def configuration(interface: str) -> str:
+    """Return an interface's configuration, the XML that a Label Studio project takes.
+
+    Raises:
+        UnknownInterface: if there is none of this name.
+    """
+    made = {"pages": _pages, "boxes": _boxes, "captions": _captions, "audit": _audit}.get(interface)
+    if made is None:
+        raise UnknownInterface(f"no interface {interface!r}; there are {', '.join(INTERFACES)}")
+    return f"<View>{made()}</View>"
+
+
+def labels_of(interface: str) -> frozenset[str]:
+    """Return the labels that rectangles may have in an interface."""
+    return {
+        "pages": frozenset({FIGURE, CAPTION}),
+        "boxes": frozenset({PANEL, IDENTIFIER, *IMAGE_TYPES}),
+    }.get(interface, frozenset({PANEL}))

@@ -1,0 +1,302 @@
+"""Regions of Label Studio: boxes in per cent, stretches of text in UTF-16 units, and what people wrote at them.
+
+What belongs here: one region to and from our units, with every check of what comes from outside. What does not: what a
+region means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pmo_assets.annotation.interfaces import BOXES, CAPTION_TEXT, DESCRIBES, PARTS, PICTURE
+from pmo_assets.records.geometry import UNIT_BOX, Box, area, clip
+
+OUTSIDE: Final = 0.01
+"""A box may stick out of its picture by this fraction: browsers round. What sticks out further was not drawn there."""
+
+MAX_REGIONS: Final = 2000
+"""A figure with more regions was not drawn by people."""
+
+
+class BadRegion(ValueError):
+    """An answer holds something that cannot be; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBox:
+    """A rectangle: normalised box, its label, what was chosen and written at it (by the part's name)."""
+
+    id: str
+    box: Box
+    label: str
+    choices: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """A stretch [start, end) of the caption, in characters, and its label."""
+
+    id: str
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a person left in a task.
+
+    Attributes:
+        boxes: rectangles.
+        parts: stretches of the caption.
+        links: (from, to) ids of related regions.
+        choices: chosen for the task as a whole, by the part's name.
+    """
+
+    boxes: tuple[DrawnBox, ...]
+    parts: tuple[MarkedText, ...]
+    links: tuple[tuple[str, str], ...]
+    choices: Mapping[str, str]
+
+
+def rectangle(region_id: str, box: Box, label: str, width: int, height: int) -> dict[str, Any]:
+    """Return a predicted rectangle.
+
+    Args:
+        region_id: unique in the task.
+        box: normalised.
+        label: its label.
+        width: of the picture, pixels.
+        height: of the picture, pixels.
+    """
+    return {
+        **_region(region_id, box, width, height),
+        "from_name": BOXES,
+        "type": "rectanglelabels",
+        "value": {**_percent(box), "rotation": 0, "rectanglelabels": [label]},
+    }
+
+
+def _region(region_id: str, box: Box, width: int, height: int) -> dict[str, Any]:
+    return {
+        "id": region_id,
+        "to_name": PICTURE,
+        "original_width": width,
+        "original_height": height,
+        "image_rotation": 0,
+    }
+
+
+def _percent(box: Box) -> dict[str, float]:
+    left, top, right, bottom = clip(box, UNIT_BOX)
+    return {
+        "x": round(left * 100, 6),
+        "y": round(top * 100, 6),
+        "width": round((right - left) * 100, 6),
+        "height": round((bottom - top) * 100, 6),
+    }
+
+
+def written(region_id: str, box: Box, name: str, text: str, width: int, height: int) -> dict[str, Any]:
+    """Return what is predicted to be written at a rectangle; arguments as for `rectangle`."""
+    return {
+        **_region(region_id, box, width, height),
+        "from_name": name,
+        "type": "textarea",
+        "value": {**_percent(box), "rotation": 0, "text": [text]},
+    }
+
+
+def chosen(region_id: str, box: Box, name: str, choice: str, width: int, height: int) -> dict[str, Any]:
+    """Return what is predicted to be chosen at a rectangle; arguments as for `rectangle`."""
+    return {
+        **_region(region_id, box, width, height),
+        "from_name": name,
+        "type": "choices",
+        "value": {**_percent(box), "rotation": 0, "choices": [choice]},
+    }
+
+
+def part(region_id: str, caption: str, start: int, end: int, label: str) -> dict[str, Any]:
+    """Return a predicted stretch of the caption."""
+    return {
+        "id": region_id,
+        "from_name": PARTS,
+        "to_name": CAPTION_TEXT,
+        "type": "labels",
+        "value": {
+            "start": utf16_units(caption, start),
+            "end": utf16_units(caption, end),
+            "text": caption[start:end],
+            "labels": [label],
+        },
+    }
+
+
+def link(from_id: str, to_id: str) -> dict[str, Any]:
+    """Return a predicted relation."""
+    return {"type": "relation", "from_id": from_id, "to_id": to_id, "direction": "right", "labels": [DESCRIBES]}
+
+
+def utf16_units(text: str, place: int) -> int:
+    """Return a place in a text as browsers count it: signs beyond U+FFFF are two units."""
+    return place + sum(ord(sign) > 0xFFFF for sign in text[:place])
+
+
+def characters(text: str, units: int) -> int:
+    """Undo `utf16_units`; a place inside a sign is the one before it."""
+    place = 0
+    for sign in text:
+        units -= 2 if ord(sign) > 0xFFFF else 1
+        if units < 0:
+            break
+        place += 1
+    return place
+
+
+def _number(value: Mapping[str, Any], key: str) -> float:
+    number = value.get(key)
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise BadRegion(f"{key} of a box is no number: {str(number)[:40]!r}")
+    return float(number)
+
+
+def box_of(value: Mapping[str, Any]) -> Box:
+    """Return the normalised box of a region's value.
+
+    Raises:
+        BadRegion: if it is none, is turned, has no area or lies outside the picture.
+    """
+    x, y, wide, tall = (_number(value, key) / 100 for key in ("x", "y", "width", "height"))
+    if value.get("rotation") and abs(_number(value, "rotation")) > 0.01:
+        raise BadRegion("a box is turned; boxes are upright")
+    box = (min(x, x + wide), min(y, y + tall), max(x, x + wide), max(y, y + tall))
+    if min(box) < -OUTSIDE or max(box) > 1 + OUTSIDE:
+        raise BadRegion(f"a box lies outside the picture: {[round(edge, 3) for edge in box]}")
+    inside = clip(box, UNIT_BOX)
+    if area(inside) <= 0:
+        raise BadRegion(f"a box has no area: {[round(edge, 3) for edge in box]}")
+    return inside
+
+
+def _one_label(value: Mapping[str, Any], key: str, allowed: Iterable[str]) -> str:
+    names = value.get(key)
+    if not isinstance(names, list) or len(names) != 1 or not isinstance(names[0], str):
+        raise BadRegion(f"a region has not exactly one label: {str(names)[:60]}")
+    if names[0] not in allowed:
+        raise BadRegion(f"unknown label {names[0][:60]!r}")
+    return names[0]
+
+
+def _written(value: Mapping[str, Any]) -> str:
+    text = value.get("text")
+    lines = text if isinstance(text, list) else [text]
+    if not all(isinstance(line, str) for line in lines):
+        raise BadRegion("what was written is no text")
+    return "\n".join(str(line) for line in lines).strip()
+
+
+def _marked(region_id: str, value: Mapping[str, Any], caption: str, labels: Iterable[str]) -> MarkedText:
+    label = _one_label(value, "labels", labels)
+    start, end = (characters(caption, int(_number(value, key))) for key in ("start", "end"))
+    if not 0 <= start < end <= len(caption):
+        raise BadRegion(f"marked text [{start}, {end}) is not in the caption")
+    said = value.get("text")
+    if isinstance(said, str) and "".join(said.split()) != "".join(caption[start:end].split()):
+        raise BadRegion(f"marked text is {caption[start:end][:40]!r} here and was {said[:40]!r} there")
+    return MarkedText(region_id, start, end, label)
+
+
+@dataclass
+class _Found:
+    """What was found in an answer so far; Label Studio gives what belongs to a region as entries with the same id."""
+
+    caption: str
+    labels: frozenset[str]
+    part_labels: frozenset[str]
+    drawn: dict[str, tuple[Box, str]] = field(default_factory=dict)
+    marked: list[MarkedText] = field(default_factory=list)
+    links: list[tuple[str, str]] = field(default_factory=list)
+    choices: dict[str, dict[str, str]] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def add(self, entry: object) -> None:
+        if not isinstance(entry, dict):
+            raise BadRegion("a region is no object")
+        kind = entry.get("type")
+        if kind == "relation":
+            self.links.append(_ends(entry))
+            return
+        value = entry.get("value")
+        name, region_id = str(entry.get("from_name", "")), str(entry.get("id", ""))
+        if not isinstance(value, dict):
+            raise BadRegion("a region has no value")
+        if kind == "rectanglelabels":
+            if region_id in self.drawn:
+                raise BadRegion(f"two boxes have the id {region_id[:40]!r}")
+            self.drawn[region_id] = box_of(value), _one_label(value, "rectanglelabels", self.labels)
+        elif kind == "labels":
+            self.marked.append(_marked(region_id, value, self.caption, self.part_labels))
+        elif kind == "textarea":
+            self.texts.setdefault(region_id, {})[name] = _written(value)
+        elif kind == "choices":
+            self.choices.setdefault(region_id, {})[name] = _chosen(value)
+        else:
+            raise BadRegion(f"unknown kind of region {str(kind)[:40]!r}")
+
+    def answered(self) -> Answered:
+        boxes = tuple(
+            DrawnBox(key, box, label, self.choices.get(key, {}), self.texts.get(key, {}))
+            for key, (box, label) in self.drawn.items()
+        )
+        known = {*self.drawn, *(item.id for item in self.marked)}
+        if not known.issuperset(end for ends in self.links for end in ends):
+            raise BadRegion("a relation points at a region that does not exist")
+        of_task = {
+            name: choice for key, chosen in self.choices.items() if key not in known for name, choice in chosen.items()
+        }
+        return Answered(boxes, tuple(self.marked), tuple(self.links), of_task)
+
+
+def answered(result: object, *, labels: Iterable[str], caption: str, parts: Iterable[str]) -> Answered:
+    """Return what a person left in a task, checked.
+
+    Args:
+        result: `result` of an annotation in Label Studio's export.
+        labels: that rectangles may have.
+        caption: text whose parts were marked.
+        parts: labels that these may have.
+
+    Raises:
+        BadRegion: if anything in it cannot be.
+    """
+    if not isinstance(result, list) or len(result) > MAX_REGIONS:
+        raise BadRegion("the answer is no list of regions, or one of thousands")
+    found = _Found(caption, frozenset(labels), frozenset(parts))
+    for entry in result:
+        found.add(entry)
+    return found.answered()
+
+
+def _ends(entry: Mapping[str, Any]) -> tuple[str, str]:
+    ends = entry.get("from_id"), entry.get("to_id")
+    if not all(isinstance(end, str) for end in ends):
+        raise BadRegion("a relation without two ends")
+    return str(ends[0]), str(ends[1])
+
+
+def _chosen(value: Mapping[str, Any]) -> str:
+    names = value.get("choices")
+    if not isinstance(names, list) or len(names) != 1 or not isinstance(names[0], str):
+        raise BadRegion(f"not exactly one choice: {str(names)[:60]}")
+    return names[0]
+
+
+def linked(answer: Answered, box: DrawnBox) -> Sequence[MarkedText]:
+    """Return the stretches of text that are related to a box, in the text's order, whichever way relations point."""
+    ends = {a for a, b in answer.links if b == box.id} | {b for a, b in answer.links if a == box.id}
+    return sorted((item for item in answer.parts if item.id in ends), key=lambda item: (item.start, item.end))

@@ -1,0 +1,183 @@
+"""Tasks for people: what the machine found of a figure or page, as Label Studio takes it.
+
+A task's `data.pmo` says what it is about, so that an answer finds its way back; predictions stand in it as regions that
+people correct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from pmo_assets.annotation.cases import FigureCase, stratum
+from pmo_assets.annotation.interfaces import (
+    ANNOTATED,
+    CAPTION,
+    FIGURE,
+    IDENTIFIER,
+    LABEL,
+    MARK,
+    MODEL_VERSION,
+    PANEL,
+    PANEL_NAME,
+    PLAIN,
+    READ,
+    SUBCAPTION,
+    TRANSCRIPTION,
+)
+from pmo_assets.annotation.regions import chosen, link, part, rectangle, written
+from pmo_assets.records.geometry import Box, as_box, normalise
+from pmo_assets.records.reviews import Fingerprint
+
+TASK_FORMAT: Final = 1
+"""Version of `data.pmo`."""
+
+Region = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPicture:
+    """A task's picture: the address under which Label Studio gets it, and its pixels."""
+
+    url: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPage:
+    """A page that people see.
+
+    Attributes:
+        number: from 0.
+        frame: what of the page the picture shows, PDF points.
+        count: pages of the article.
+    """
+
+    number: int
+    frame: Box
+    count: int
+
+
+def title(case: FigureCase) -> str:
+    """Return what people read above a figure: article and label."""
+    return f"{case.article['name']} · {case.figure['label'] or case.figure['image_cluster_id']}"
+
+
+def _task(data: Mapping[str, Any], about: Mapping[str, Any], regions: Sequence[Region]) -> dict[str, Any]:
+    return {
+        "data": {**data, "pmo": {"format": TASK_FORMAT, **about}},
+        "predictions": [{"model_version": MODEL_VERSION, "result": list(regions)}],
+    }
+
+
+def _about(case: FigureCase, interface: str, seen: Fingerprint) -> dict[str, Any]:
+    figure = case.figure
+    return {
+        "interface": interface,
+        "purpose": case.purpose,
+        "article": case.article["name"],
+        "figure": figure["image_cluster_id"],
+        "fingerprint": asdict(seen),
+    }
+
+
+def _figure_data(case: FigureCase, picture: ShownPicture) -> dict[str, Any]:
+    return {"image": picture.url, "title": title(case), "caption": case.figure["caption"] or "(no caption)"}
+
+
+def boxes_task(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> dict[str, Any]:
+    """Return the task of a figure's panels, identifiers and images."""
+    size = picture.width, picture.height
+    regions: list[Region] = []
+    for row in case.panels:
+        regions.append(rectangle(f"panel-{row['ordinal']}", as_box(row["content_box"]), PANEL, *size))
+        for item in row["printed_identifiers"]:
+            name, box = f"identifier-{row['ordinal']}-{item['id']}", as_box(item["box"])
+            regions.append(rectangle(name, box, IDENTIFIER, *size))
+            if item["text"]:
+                regions.append(written(name, box, READ, item["text"], *size))
+        for item in row["images"]:
+            name, box = f"image-{row['ordinal']}-{item['id']}", as_box(item["box"])
+            regions.append(rectangle(name, box, item["image_type"] or "Other", *size))
+            if item["marked"] is not None:
+                regions.append(chosen(name, box, MARK, ANNOTATED if item["marked"] else PLAIN, *size))
+    return _task(_figure_data(case, picture), _about(case, "boxes", seen), regions)
+
+
+def captions_task(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> dict[str, Any]:
+    """Return the task of a figure's caption parts and the panels that they describe."""
+    size, caption = (picture.width, picture.height), case.figure["caption"]
+    regions: list[Region] = []
+    links: list[Region] = []
+    parts: dict[tuple[int, int], str] = {}
+    for row in case.panels:
+        name, box = f"panel-{row['ordinal']}", as_box(row["content_box"])
+        regions.append(rectangle(name, box, PANEL, *size))
+        if row["identifier"]:
+            regions.append(written(name, box, PANEL_NAME, row["identifier"], *size))
+        if row["subcaption"] is not None:
+            regions.append(written(name, box, TRANSCRIPTION, row["subcaption"], *size))
+        for start, end in row["segments"] or ():
+            if 0 <= start < end <= len(caption):
+                links.append(link(parts.setdefault((start, end), f"part-{start}-{end}"), name))
+    regions += [part(name, caption, start, end, SUBCAPTION) for (start, end), name in sorted(parts.items())]
+    about = {
+        **_about(case, "captions", seen),
+        "panels": [
+            {"box": list(row["content_box"]), "identifier": row["identifier"], "subcaption": row["subcaption"]}
+            for row in case.panels
+        ],
+    }
+    return _task(_figure_data(case, picture), about, [*regions, *links])
+
+
+def audit_tasks(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> Iterator[dict[str, Any]]:
+    """Yield a task for each panel of a figure that an audit judges."""
+    for row in case.panels:
+        if row["ordinal"] not in case.asked:
+            continue
+        box = as_box(row["content_box"])
+        named = f", panel {row['identifier']}" if row["identifier"] else ""
+        data = {**_figure_data(case, picture), "title": title(case) + named, "subcaption": row["subcaption"]}
+        judged = {
+            "box": list(row["content_box"]),
+            "identifier": row["identifier"],
+            "subcaption": row["subcaption"],
+            "assembly": stratum(row),
+        }
+        region = rectangle(f"panel-{row['ordinal']}", box, PANEL, picture.width, picture.height)
+        yield _task(data, {**_about(case, "audit", seen), "panels": [judged]}, [region])
+
+
+def page_task(cases: Sequence[FigureCase], article: str, page: ShownPage, picture: ShownPicture) -> dict[str, Any]:
+    """Return the task of the figures and captions on a page of an article.
+
+    Args:
+        cases: the article's figures.
+        article: name of its package.
+        page: which page.
+        picture: of the page.
+    """
+    size = picture.width, picture.height
+    regions: list[Region] = []
+    for case in cases:
+        figure = case.figure
+        for kind, column in ((FIGURE, "locations"), (CAPTION, "caption_locations")):
+            here = [place for place in figure[column] if place["page"] == page.number]
+            for number, place in enumerate(here):
+                name = f"{kind.lower()}-{figure['image_cluster_id']}-{number}"
+                box = normalise(as_box(place["bbox"]), page.frame)
+                regions.append(rectangle(name, box, kind, *size))
+                if figure["label"]:
+                    regions.append(written(name, box, LABEL, figure["label"], *size))
+    about = {
+        "interface": "pages",
+        "purpose": "full",
+        "article": article,
+        "page": page.number,
+        "pages": page.count,
+        "frame": list(page.frame),
+    }
+    return _task({"image": picture.url, "title": f"{article} · page {page.number + 1}"}, about, regions)

@@ -1,0 +1,91 @@
+"""`annotation_quality`: how far people agree with each other, and what their audit of the machine came to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pmo_assets.annotation.annotations import AnnotatedArticle, article_of_row
+from pmo_assets.annotation.cases import stratum
+from pmo_assets.quality.metrics.agreement import (
+    PairAgreement,
+    annotation_metrics,
+    answer_pairs,
+    audit_verdicts,
+    pair_agreement,
+    pair_number,
+)
+from pmo_assets.quality.metrics.metric import Metric, mean
+from pmo_assets.quality.quality_tables import has_annotations, quality_key
+from pmo_assets.release.releases import current_articles
+from pmo_assets.storage.parquet import read_parquet
+from pmo_assets.storage.tables import Tables
+from pmo_assets.viewing.palette import FOUND_COLOUR, SHARED_COLOUR, TRUTH_COLOUR
+from pmo_assets.viewing.quality_plots import stacked_shares_plot
+
+_VERDICT_COLOURS = {"right": TRUTH_COLOUR, "wrong": FOUND_COLOUR, "not evaluable": SHARED_COLOUR}
+
+
+@dataclass(frozen=True)
+class AnnotationsMeasured:
+    """Numbers, a row per pair of answers to the same question, and plots (title, PNG)."""
+
+    metrics: Sequence[Metric]
+    rows: Sequence[dict[str, Any]]
+    plots: Sequence[tuple[str, bytes]]
+
+
+def answered_articles(tables: Tables) -> list[AnnotatedArticle]:
+    """Return the annotated articles that hold single answers of people; none without table `annotations`."""
+    if not has_annotations(tables.data_root):
+        return []
+    rows = read_parquet(tables.data_root, quality_key("annotations")).to_dicts()
+    return [article for article in map(article_of_row, rows) if article.answers]
+
+
+def assembly_sizes(tables: Tables) -> dict[str, int]:
+    """Return how many panels that an audit could have drawn were assigned by whom."""
+    sizes: Counter[str] = Counter()
+    for batch, numbers in current_articles(tables, "panel_assembly").items():
+        wanted = set(numbers)
+        for row in tables.read("panel_assembly", batch).select("article_id", "subcaption", "assembly").to_dicts():
+            if row["article_id"] in wanted and row["subcaption"] is not None:
+                sizes[stratum(row)] += 1
+    return dict(sizes)
+
+
+def _row(number: int, item: PairAgreement) -> dict[str, Any]:
+    overlaps = [value for values in item.ious.values() for value in values]
+    problems = item.problems
+    return {
+        "article_id": pair_number(item),
+        "record": f"q{number}",
+        "name": item.pair.article,
+        "label": item.pair.first.label or "",
+        "image_cluster_id": item.pair.first.image_cluster_id,
+        "badness": float(len(problems)),
+        "problems": problems,
+        "interface": item.pair.interface,
+        "people": list(item.pair.people),
+        "iou": mean(overlaps),
+    }
+
+
+def annotations_measured(articles: Sequence[AnnotatedArticle], sizes: Mapping[str, int]) -> AnnotationsMeasured:
+    """Measure how far people agree.
+
+    Args:
+        articles: with answers.
+        sizes: panels by who assigned them (`assembly_sizes`).
+    """
+    pairs = [pair_agreement(pair) for pair in answer_pairs(articles)]
+    verdicts = {name: dict(counts) for name, counts in audit_verdicts(articles).items()}
+    plots = (
+        [("audit", stacked_shares_plot(verdicts, _VERDICT_COLOURS, title="Audited panels, by who assigned them"))]
+        if verdicts
+        else []
+    )
+    rows = [_row(number, item) for number, item in enumerate(pairs)]
+    return AnnotationsMeasured(annotation_metrics(articles, sizes), rows, plots)
