@@ -5,11 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LLM_VENV ?= .venv-llm
 LLM_STAMP := $(LLM_VENV)/.installed
+ANNOTATE_VENV ?= .venv-annotate
+ANNOTATE_STAMP := $(ANNOTATE_VENV)/.installed
 MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-refresh test-llm test-models lint format documents mutants constraints clean
+.PHONY: help demo dev test test-faults test-refresh test-annotate test-llm test-models lint format documents mutants constraints clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +37,16 @@ test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers a
 
 test-refresh: $(STAMP) ## Two days of PMC through the daemon, with faults and kills: ten to twenty minutes
 	$(BIN)/python -m pytest -m refresh -s pmo_assets_tests/refresh_days
+
+# Label Studio pins its own versions of Django and many packages: it gets an environment of its own.
+$(ANNOTATE_STAMP):
+	$(PYTHON) -m venv $(ANNOTATE_VENV)
+	@echo "installing Label Studio into $(ANNOTATE_VENV): several minutes, about 1 GB"
+	$(ANNOTATE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'label-studio==1.23.2'
+	@touch $@
+
+test-annotate: $(STAMP) $(ANNOTATE_STAMP) ## Annotate in a real Label Studio with a headless Chromium: five minutes
+	PMO_TEST_LABEL_STUDIO=$(ANNOTATE_VENV)/bin/label-studio $(BIN)/python -m pytest -m annotate pmo_assets_tests/annotate
 
 # vLLM pins its own versions of many packages: it gets an environment of its own. Its optional companions of torch do
 # not load beside the CPU build and are not needed for text, nor by the vision model of the tests.

@@ -58,10 +58,10 @@ class UnknownInterface(SystemicError):
     """There is no such interface."""
 
 
-def _labels(names: tuple[str, ...]) -> str:
+def _labels(names: tuple[str, ...], first_key: int = 1) -> str:
     return "".join(
         f'<Label value="{name}" background="{_COLOURS[name]}" hotkey="{number}"/>'
-        for number, name in enumerate(names, start=1)
+        for number, name in enumerate(names, start=first_key)
     )
 
 
@@ -69,18 +69,24 @@ def _picture() -> str:
     return f'<Image name="{PICTURE}" value="$image" zoom="true" zoomControl="true" rotateControl="false"/>'
 
 
+def _rectangles(names: tuple[str, ...], first_key: int = 1) -> str:
+    return (
+        f'<RectangleLabels name="{BOXES}" toName="{PICTURE}" strokeWidth="3" opacity="0.1">'
+        f"{_labels(names, first_key)}</RectangleLabels>"
+    )
+
+
 def _region_text(name: str, labels: str, placeholder: str, rows: int = 1) -> str:
     return (
-        f'<View visibleWhen="region-selected" whenTagName="{BOXES}" whenLabelValue="{labels}">'
-        f'<TextArea name="{name}" toName="{PICTURE}" perRegion="true" editable="true" maxSubmissions="1" rows="{rows}" '
-        f'placeholder="{placeholder}" displayMode="region-list"/></View>'
+        f'<TextArea name="{name}" toName="{PICTURE}" perRegion="true" whenTagName="{BOXES}" whenLabelValue="{labels}" '
+        f'editable="true" maxSubmissions="1" rows="{rows}" placeholder="{placeholder}" displayMode="region-list"/>'
     )
 
 
 def _pages() -> str:
     return (
         '<Header value="$title"/>'
-        f'<RectangleLabels name="{BOXES}" toName="{PICTURE}">{_labels((FIGURE, CAPTION))}</RectangleLabels>'
+        + _rectangles((FIGURE, CAPTION))
         + _region_text(LABEL, f"{FIGURE},{CAPTION}", "as printed, e.g. Figure 3 (the same for its caption)")
         + _picture()
     )
@@ -90,12 +96,11 @@ def _boxes() -> str:
     types = ",".join(IMAGE_TYPES)
     return (
         '<Header value="$title"/>'
-        f'<RectangleLabels name="{BOXES}" toName="{PICTURE}">{_labels((PANEL, IDENTIFIER, *IMAGE_TYPES))}'
-        "</RectangleLabels>"
+        + _rectangles((PANEL, IDENTIFIER, *IMAGE_TYPES))
         + _region_text(READ, IDENTIFIER, "what is printed, without brackets and dots")
-        + f'<View visibleWhen="region-selected" whenTagName="{BOXES}" whenLabelValue="{types}">'
-        f'<Choices name="{MARK}" toName="{PICTURE}" perRegion="true" choice="single-radio" showInline="true">'
-        f'<Choice value="{PLAIN}"/><Choice value="{ANNOTATED}"/></Choices></View>'
+        + f'<Choices name="{MARK}" toName="{PICTURE}" perRegion="true" whenTagName="{BOXES}" whenLabelValue="{types}" '
+        'choice="single-radio" showInline="true">'
+        f'<Choice value="{PLAIN}"/><Choice value="{ANNOTATED}"/></Choices>'
         + _picture()
         + f'<Text name="{CAPTION_TEXT}" value="$caption"/>'
     )
@@ -107,8 +112,7 @@ def _captions() -> str:
         f'<Relations><Relation value="{DESCRIBES}"/></Relations>'
         f'<Labels name="{PARTS}" toName="{CAPTION_TEXT}">{_labels((SUBCAPTION, IDENTIFIER))}</Labels>'
         f'<Text name="{CAPTION_TEXT}" value="$caption" granularity="word"/>'
-        f'<RectangleLabels name="{BOXES}" toName="{PICTURE}"><Label value="{PANEL}" background="{_COLOURS[PANEL]}" '
-        'hotkey="3"/></RectangleLabels>'
+        + _rectangles((PANEL,), 3)
         + _region_text(PANEL_NAME, PANEL, "what the caption calls the panel")
         + _region_text(TRANSCRIPTION, PANEL, "the panel's subcaption; empty: the parts that point at it", rows=4)
         + _picture()
@@ -123,9 +127,9 @@ def _audit() -> str:
         '<Text name="subcaption" value="$subcaption"/>'
         f'<Choices name="{VERDICT}" toName="{PICTURE}" choice="single-radio" required="true" showInline="true">'
         f"{choices}</Choices>"
-        f'<RectangleLabels name="{BOXES}" toName="{PICTURE}"><Label value="{PANEL}" background="{_COLOURS[PANEL]}"/>'
-        f"</RectangleLabels>{_picture()}"
-        f'<Header size="6" value="The whole caption"/><Text name="{CAPTION_TEXT}" value="$caption"/>'
+        + _rectangles((PANEL,), 4)
+        + _picture()
+        + f'<Header size="6" value="The whole caption"/><Text name="{CAPTION_TEXT}" value="$caption"/>'
     )
 
 

@@ -1,0 +1,238 @@
+"""The whole way with a real server and a real browser: out, shown, drawn with the mouse, submitted, in, row changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pmo_assets.records.geometry import Box, iou
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.tables import Tables
+from pmo_assets_tests.annotate.browser import Browser, browser
+from pmo_assets_tests.annotate.conftest import EMAIL, PASSWORD, TOKEN, RunningLabelStudio
+
+pytestmark = pytest.mark.annotate
+
+ARTICLE = "PMC9000000001"
+
+SHOTS = Path(os.environ.get("PMO_TEST_SCREENSHOTS", "")) if os.environ.get("PMO_TEST_SCREENSHOTS") else None
+"""Where screenshots stay, for people to look at."""
+
+REGIONS = """
+const chosen = window.Htx.annotationStore.selected;
+return chosen ? chosen.regions.filter(r => r.type === 'rectangleregion').map(r => ({
+    id: r.cleanId, label: r.labeling.selectedLabels[0].value, box: r.serialize().value,
+})) : [];
+"""
+
+PICTURE = """
+const found = [...document.querySelectorAll('img')].filter(i => i.naturalWidth > 200 && i.width > 200);
+if (!found.length) return null;
+const place = found[0].getBoundingClientRect();
+return place.width > 200 ? {x: place.x, y: place.y, width: place.width, height: place.height} : null;
+"""
+
+CLICK = """
+const wanted = arguments[0];
+const found = [...document.querySelectorAll('button')].filter(b => b.textContent.trim() === wanted && !b.disabled);
+if (!found.length) return false;
+found[0].click();
+return true;
+"""
+
+
+@dataclass
+class Project:
+    """A data root with one article, and the environment of commands on it."""
+
+    root: Path
+    annotations: Path
+    environment: dict[str, str]
+
+    def pmo(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "pmo_assets.cli", *arguments],
+            env=self.environment, cwd=self.root, capture_output=True, text=True, timeout=600, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        tables = Tables(DataRoot(str(self.root / "data")))
+        return [row for batch in tables.batches(table) for row in tables.read(table, batch).to_dicts()]
+
+
+@pytest.fixture(scope="module")
+def project(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory, label_studio: RunningLabelStudio) -> Project:
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(sample_folder / "articles" / ARTICLE, root / "articles" / ARTICLE)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PMO_")}
+    environment = {
+        **kept,
+        "PMO_DATA_ROOT": str(root / "data"),
+        "PMO_DAGSTER_HOME": str(root / "dagster"),
+        "PMO_WORKERS": "1",
+        "PMO_ANNOTATIONS": str(root / "annotations"),
+        "LABEL_STUDIO_URL": label_studio.url,
+        "LABEL_STUDIO_API_KEY": TOKEN,
+    }
+    (root / "annotations").mkdir()
+    made = Project(root, root / "annotations", environment)
+    made.pmo("batches", "add", "--source", str(root / "articles"))
+    made.pmo("run")
+    return made
+
+
+@pytest.fixture(scope="module")
+def window(label_studio: RunningLabelStudio, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("browser") / "profile") as shown:
+        shown.open(f"{label_studio.url}/user/login/")
+        shown.fill("input[name=email]", EMAIL)
+        shown.fill("input[name=password]", PASSWORD)
+        shown.click("button[type=submit]")
+        shown.wait(lambda: "login" not in shown.run("return window.location.href"))
+        yield shown
+
+
+def pushed(project: Project, *arguments: str) -> dict[str, int]:
+    """Export and push; return the numbers of the projects by interface."""
+    folder = project.environment["PMO_TEST_EXPORT"] if "PMO_TEST_EXPORT" in project.environment else "export"
+    said = project.pmo("annotate", "export", folder, *arguments, "--push")
+    words = [line.split() for line in said.splitlines()]
+    interfaces = [line[0] for line in words if line and line[0] in ("audit", "boxes", "captions", "pages")]
+    numbers = [int(line[1].rstrip(":")) for line in words if line and line[0] == "project"]
+    return dict(zip(sorted(interfaces), numbers, strict=True))
+
+
+def opened(window: Browser, url: str, number: int) -> list[dict[str, Any]]:
+    """Open a project's next task and return its boxes, when they are there."""
+    window.open(f"{url}/projects/{number}/data?labeling=1")
+    return list(window.wait(lambda: window.run(PICTURE) and window.run(REGIONS), 90))
+
+
+def normalised(value: dict[str, float]) -> Box:
+    left, top = value["x"] / 100, value["y"] / 100
+    return left, top, left + value["width"] / 100, top + value["height"] / 100
+
+
+def submit(window: Browser) -> None:
+    window.wait(lambda: window.run(CLICK, "Submit"))
+    window.wait(lambda: not window.run("return document.querySelector('.lsf-spin-badge') !== null"), 10)
+
+
+def answered(url: str, number: int, count: int) -> bool:
+    import urllib.request
+
+    request = urllib.request.Request(f"{url}/api/projects/{number}", headers={"Authorization": f"Token {TOKEN}"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return int(json.load(answer)["num_tasks_with_annotations"]) >= count
+
+
+def test_a_box_that_a_person_draws_is_in_the_row_that_is_released(
+    project: Project, window: Browser, label_studio: RunningLabelStudio, tmp_path: Path
+) -> None:
+    url = label_studio.url
+    before = {row["panel_id"]: row for row in project.rows("panels")}
+    (project.environment)["PMO_TEST_EXPORT"] = str(label_studio.documents / "full")
+    number = pushed(project, "--articles", ARTICLE, "--interfaces", "boxes", "--pictures", "folder")["boxes"]
+    shown = opened(window, url, number)
+    window.screenshot((SHOTS or tmp_path) / "boxes.png")
+
+    # what is shown is what the machine found, at its place
+    figure = project.rows("figures")[0]
+    machine = [row for row in project.rows("panel_assembly") if row["image_cluster_id"] == figure["image_cluster_id"]]
+    drawn = [normalised(item["box"]) for item in shown if item["label"] == "Panel"]
+    assert len(drawn) == len(machine)
+    assert all(max(iou(tuple(row["content_box"]), box) for box in drawn) > 0.999 for row in machine)
+    images = sum(len(row["images"]) for row in machine)
+    assert sum(item["label"] in ("CFP", "OCT", "Retinal Imaging", "Other") for item in shown) == images
+
+    # a person draws an image with the mouse: a quarter of the first panel, seen from the picture's place on the screen
+    place = window.run(PICTURE)
+    left, top, right, bottom = machine[0]["content_box"]
+    wanted = (left + (right - left) * 0.3, top + (bottom - top) * 0.3,
+              left + (right - left) * 0.6, top + (bottom - top) * 0.6)  # fmt: skip
+    points = [(place["x"] + place["width"] * x, place["y"] + place["height"] * y)
+              for x, y in (wanted[:2], wanted[2:])]  # fmt: skip
+    window.run("window.Htx.annotationStore.selected.unselectAll();")
+    window.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
+        {"type": "keyDown", "value": "6"}, {"type": "keyUp", "value": "6"}]}]})  # fmt: skip
+    half = ((points[0][0] + points[1][0]) / 2, (points[0][1] + points[1][1]) / 2)
+    window.pointer(
+        {"x": points[0][0], "y": points[0][1]}, {"down": True}, {"x": half[0], "y": half[1]},
+        {"x": points[1][0], "y": points[1][1]}, {"up": True},
+    )  # fmt: skip
+    window.wait(lambda: len(window.run(REGIONS)) == len(shown) + 1, 20)
+    window.screenshot((SHOTS or tmp_path) / "drawn.png")
+    submit(window)
+    window.wait(lambda: answered(url, number, 1))
+
+    said = project.pmo("annotate", "import", "--pull", "--project", str(number))
+    assert "1 answer of 1 task taken" in said
+    (file,) = project.annotations.glob("*.json")
+    (annotated,) = json.loads(file.read_text())["figures"]
+    assert annotated["image_cluster_id"] == figure["image_cluster_id"]
+    assert set(annotated["review"]["decided"]) == {"panels", "identifiers", "images"}
+
+    project.pmo("run")
+    after = {row["panel_id"]: row for row in project.rows("panels")}
+    assert after.keys() == before.keys()
+    changed = after[next(key for key, row in after.items() if row["ordinal"] == machine[0]["ordinal"]
+                         and row["image_cluster_id"] == figure["image_cluster_id"])]  # fmt: skip
+    new = [item for item in changed["images"] if iou(tuple(item["box"]), wanted) > 0.9]
+    assert [(item["image_type"], item["is_gt"]) for item in new] == [("Other", True)]
+    assert changed["annotations"][0]["purpose"] == "full"
+    untouched = [key for key, row in after.items() if row["image_cluster_id"] != figure["image_cluster_id"]]
+    assert untouched
+    assert all(after[key] == before[key] for key in untouched)
+
+
+def test_an_audit_is_answered_by_a_click_and_reported(
+    project: Project, window: Browser, label_studio: RunningLabelStudio, tmp_path: Path
+) -> None:
+    project.environment["PMO_TEST_EXPORT"] = str(tmp_path / "audit")
+    number = pushed(project, "--audit", "1")["audit"]
+    (shown,) = opened(window, label_studio.url, number)
+    assert shown["label"] == "Panel"
+    window.click("input[type=radio]")
+    window.screenshot((SHOTS or tmp_path) / "audit.png")
+    submit(window)
+    window.wait(lambda: answered(label_studio.url, number, 1))
+    before = project.rows("reviewed_panels")
+    project.pmo("annotate", "import", "--pull", "--project", str(number))
+    assert "audit: right" in project.pmo("annotate", "report")
+    project.pmo("run")
+    assert project.rows("reviewed_panels") == before, "an audit overrides nothing"
+
+
+def test_captions_and_pages_open_with_what_was_found(
+    project: Project, window: Browser, label_studio: RunningLabelStudio, tmp_path: Path
+) -> None:
+    project.environment["PMO_TEST_EXPORT"] = str(tmp_path / "whole")
+    numbers = pushed(project, "--articles", ARTICLE, "--interfaces", "pages,captions")
+    panels = opened(window, label_studio.url, numbers["captions"])
+    parts = "return window.Htx.annotationStore.selected.regions.filter(r => r.type === 'textrange' || r.start !== undefined).length"
+    assert window.wait(lambda: window.run(parts)) >= len(panels)
+    assert window.run("return window.Htx.annotationStore.selected.relationStore.relations.length") >= len(panels)
+    window.screenshot((SHOTS or tmp_path) / "captions.png")
+    submit(window)
+    window.wait(lambda: answered(label_studio.url, numbers["captions"], 1))
+    shown = opened(window, label_studio.url, numbers["pages"])
+    window.screenshot((SHOTS or tmp_path) / "pages.png")
+    assert {item["label"] for item in shown} <= {"Figure", "Caption"}
+    said = project.pmo("annotate", "import", "--pull", "--project", str(numbers["captions"]))
+    assert "1 answer of 1 task taken" in said
+    (file,) = project.annotations.glob("*.json")
+    answers = [a for a in json.loads(file.read_text())["answers"] if a["review"]["interface"] == "captions"]
+    machine = {row["identifier"]: row["subcaption"] for row in project.rows("panel_assembly")
+               if row["image_cluster_id"] == answers[0]["image_cluster_id"]}  # fmt: skip
+    assert {p["identifier"]: p["subcaption"] for p in answers[0]["panels"]} == machine, "submitted as it was shown"

@@ -1,0 +1,40 @@
+"""Open cases and audit samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pmo_assets.annotation.cases import FigureCase, audit_sample, is_open, stratum
+from pmo_assets_tests.annotation.answered_cases import LEFT, RIGHT, case, panel_row
+
+
+def many(count: int = 60) -> list[FigureCase]:
+    made = []
+    for number in range(count):
+        word = "LLM Assignment" if number % 10 == 0 else "Automatic Caption Assignment"
+        rows = [panel_row(0, LEFT, "a", assembly=word), panel_row(1, RIGHT, "b"), panel_row(2, RIGHT, None)]
+        made.append(case(*rows, purpose="audit", image_cluster_id=f"f{number}"))
+    return made
+
+
+def test_a_case_is_open_without_a_subcaption_or_below_a_confidence() -> None:
+    certain = case(panel_row(0, LEFT, "a", confidence=0.8))
+    assert is_open(case(), 0.0)
+    assert not is_open(certain, 0.8)
+    assert is_open(certain, 0.81)
+
+
+def test_a_sample_has_as_many_of_each_kind_as_there_are_and_is_the_same_again() -> None:
+    sample = list(audit_sample(many, 20, seed=1))
+    drawn = Counter(stratum(row) for item in sample for row in item.panels if row["ordinal"] in item.asked)
+    assert drawn == {"LLM Assignment": 6, "Automatic Caption Assignment": 14}
+    assert sample == list(audit_sample(many, 20, seed=1))
+    assert sample != list(audit_sample(many, 20, seed=2))
+
+
+def test_panels_without_a_subcaption_are_not_judged_and_figures_may_be_drawn_whole() -> None:
+    everything = list(audit_sample(many, 10_000, seed=0))
+    assert sum(len(item.asked) for item in everything) == 120
+    figures = list(audit_sample(many, 8, seed=0, by_figure=True))
+    assert len(figures) == 8
+    assert all(item.asked == {0, 1} for item in figures)
