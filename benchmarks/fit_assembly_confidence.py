@@ -22,11 +22,13 @@ from scipy.optimize import minimize
 from score_assembly import scored_panel
 
 from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD, WEIGHTS, Features, terms
-from pmo_assets.pipeline.assembly.panel_captions import captioned_panels
-from pmo_assets.pipeline.assembly.steps import figure_marks
+from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
+from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, panel_names
+from pmo_assets.pipeline.assembly.reading.text_readers import text_reader
+from pmo_assets.pipeline.assembly.steps import figure_split
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.outcome import Row
-from pmo_assets.tables.captions import caption_split
+from pmo_assets.records.reading import TextReader
 from pmo_assets.tables.detections import in_detection_order
 from pmo_assets.tables.panels import panel_caption_row
 from pmo_assets.tables.rows import record_of
@@ -35,7 +37,7 @@ PENALTY = 0.3
 """Of the squared coefficients, per figure: features that say little stay near 0."""
 
 
-def examples(case: AssemblyCase) -> list[tuple[Features, bool]]:
+def examples(case: AssemblyCase, reader: TextReader | None) -> list[tuple[Features, bool]]:
     """Return what the confidence is made of, and whether the panel is right, of each panel with a subcaption."""
     seen: list[Features] = []
 
@@ -45,8 +47,9 @@ def examples(case: AssemblyCase) -> list[tuple[Features, bool]]:
 
     rows = in_detection_order(case.detections)
     detections = [record_of(PanelDetection, row) for row in rows]
-    split = caption_split(case.subcaptions)
-    marks = figure_marks(detections, split, case.pixels)
+    assert case.figure is not None
+    split = figure_split(case.figure, case.subcaptions, [row for row in rows if row["kind"] == "identifier"])
+    marks = figure_marks(detections, panel_names(split), lambda: case.pixels, reader)
     panels = captioned_panels(detections, split, marks, number_of)
     identifiers = [row for row in rows if row["kind"] == "identifier"]
     found: list[Row] = [panel_caption_row(panel, identifiers, split.confidence) for panel in panels]
@@ -102,9 +105,8 @@ def report(name: str, table: Table, coefficients: Sequence[float]) -> None:
     for level in (0.5, 0.7, 0.8, CONFIDENCE_THRESHOLD, 0.95, 0.97, 0.98, 0.99):
         above = sure >= level
         if above.any():
-            print(
-                f"  >= {level:.2f}: coverage {above.mean():.3f}, right {y[above].mean():.4f} ({int((1 - y[above]).sum())} wrong)"
-            )
+            wrong = int((1 - y[above]).sum())
+            print(f"  >= {level:.2f}: coverage {above.mean():.3f}, right {y[above].mean():.4f} ({wrong} wrong)")
 
 
 def main() -> None:
@@ -112,11 +114,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", type=Path, nargs="+")
     parser.add_argument("--check", type=Path, nargs="*", default=[])
+    parser.add_argument("--reader", choices=("none", "rapidocr", "easyocr"), default="rapidocr")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
 
     def groups_of(folder: Path) -> list[list[tuple[Features, bool]]]:
-        return [examples(case) for case in read_cases(folder) if case.figure is not None]
+        return [examples(case, text_reader(arguments.reader)) for case in read_cases(folder) if case.figure is not None]
 
     trained = [group for folder in arguments.cases for group in groups_of(folder)]
     names = sorted({name for group in trained for features, _ in group for name in terms(features)})

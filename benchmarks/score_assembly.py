@@ -24,13 +24,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
 from assembly_cases import AssemblyCase, TruePanel, read_cases
 from PIL import Image
 
+from pmo_assets.pipeline.assembly.reading.text_readers import ReaderKind, text_reader
 from pmo_assets.pipeline.assembly.steps import caption_figure_panels
 from pmo_assets.quality.metrics.captions import RIGHT_BLEU, sentence_bleu
 from pmo_assets.quality.metrics.matching import FOUND_IOU, normalised_text
@@ -118,11 +118,12 @@ def with_true_boxes(case: AssemblyCase, mode: TrueBoxes) -> AssemblyCase:
     return replace(case, detections=tuple(rows), subcaptions=tuple(subcaption_rows(key, split)))
 
 
-def assembled(case: AssemblyCase) -> list[Row]:
+def assembled(case: AssemblyCase, reader: ReaderKind) -> list[Row]:
     """Return what assembly makes of the case: rows of `panel_captions`."""
     assert case.figure is not None
-    more: dict[str, Any] = {"pixels": case.pixels} if "pixels" in signature(caption_figure_panels).parameters else {}
-    return caption_figure_panels(case.figure, case.detections, case.subcaptions, **more)
+    return caption_figure_panels(
+        case.figure, case.detections, case.subcaptions, lambda: case.pixels, text_reader(reader)
+    )
 
 
 def scored_panel(truth: TruePanel, rows: Sequence[Row]) -> ScoredPanel:
@@ -151,13 +152,13 @@ def _overlap(row: Row, truth: TruePanel) -> float:
     return max(iou(as_box(row[name]), truth.box) for name in ("box", "content_box"))
 
 
-def scored_case(case: AssemblyCase, mode: TrueBoxes | None) -> ScoredCase:
+def scored_case(case: AssemblyCase, mode: TrueBoxes | None, reader: ReaderKind = "rapidocr") -> ScoredCase:
     """Assemble a figure and compare."""
     if case.figure is None:
         return ScoredCase(case, tuple(scored_panel(panel, ()) for panel in case.truth), (), ())
     if mode is not None:
         case = with_true_boxes(case, mode)
-    rows = assembled(case)
+    rows = assembled(case, reader)
     spurious = [
         row
         for row in rows
@@ -274,6 +275,7 @@ def main() -> None:
     parser.add_argument("cases", type=Path, nargs="+", help="folders that assembly_cases.py wrote")
     parser.add_argument("--threshold", type=float, default=0.8)
     parser.add_argument("--true-boxes", choices=("printed", "unprinted"))
+    parser.add_argument("--reader", choices=("none", "rapidocr", "easyocr"), default="rapidocr")
     parser.add_argument("--by", nargs="*", default=[], help="only these kinds of features (layout, lie, …)")
     parser.add_argument("--feature", default="", help="only figures with a feature that contains this")
     parser.add_argument("--list", type=int, default=0, metavar="N", help="print the N worst figures")
@@ -285,7 +287,7 @@ def main() -> None:
     if args.true_boxes:
         cases = [case for case in cases if case.figure is not None]
     start = time.perf_counter()
-    score = partial(scored_case, mode=args.true_boxes)
+    score = partial(scored_case, mode=args.true_boxes, reader=args.reader)
     if args.processes == 1:
         scored = [score(case) for case in cases]
     else:

@@ -34,6 +34,7 @@ def article(
         fetch_limits,
         figure_options,
         figure_reader,
+        reading_options,
     )
     from pmo_assets.models.chat import chat_model, vision_model
     from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels, annotation, process_article
@@ -68,6 +69,7 @@ def article(
             figure_options=figure_options(settings),
             detection_options=detection_options(settings),
             cascade=caption_cascade(settings, model),
+            reading_options=reading_options(settings),
             reader=figure_reader(settings, vision),
         )
     seconds = time.perf_counter() - start

@@ -11,7 +11,13 @@ from typing import Any
 
 import dagster as dg
 
-from pmo_assets.defs.step_options import detection_options, fetch_limits, figure_options, wanted_types
+from pmo_assets.defs.step_options import (
+    detection_options,
+    fetch_limits,
+    figure_options,
+    reading_options,
+    wanted_types,
+)
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.refresh.searching import pmc_options
 from pmo_assets.settings import Settings
@@ -41,6 +47,7 @@ STEP_INPUTS: Mapping[str, StepInput] = {
     "fetch_limits": lambda context: fetch_limits(settings_of(context)),
     "figure_options": lambda context: figure_options(settings_of(context)),
     "detection_options": lambda context: detection_options(settings_of(context)),
+    "reading_options": lambda context: reading_options(settings_of(context)),
     "wanted_types": lambda context: wanted_types(settings_of(context)),
     "min_caption_confidence": lambda context: settings_of(context).min_caption_confidence,
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pmo_assets.pipeline.articles.fetching import FetchLimits
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.assembly.vision.look import FigureReader
 from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.captions.model_split import CaptionReader
@@ -22,6 +23,11 @@ def figure_options(settings: Settings) -> FigureOptions:
     """Return limits and resolution of figure extraction."""
     limits = PageLimits(pages=settings.max_pages)
     return FigureOptions(max_dpi=settings.max_dpi, max_pixels=settings.max_pixels, limits=limits)
+
+
+def reading_options(settings: Settings) -> ReadingOptions:
+    """Return what reads printed identifiers."""
+    return ReadingOptions(settings.text_reader)
 
 
 def detection_options(settings: Settings) -> DetectionOptions:

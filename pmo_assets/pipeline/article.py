@@ -8,6 +8,7 @@ from typing import Any
 
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
+from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels
 from pmo_assets.pipeline.assembly.vision.look import FigureReader
 from pmo_assets.pipeline.assembly.vision.steps import refine_assembly
@@ -80,6 +81,7 @@ def process_article(
     figure_options: FigureOptions = FigureOptions(),  # noqa: B008 - frozen
     detection_options: DetectionOptions = DetectionOptions(),  # noqa: B008 - frozen
     cascade: Cascade = Cascade(),  # noqa: B008 - frozen
+    reading_options: ReadingOptions = ReadingOptions(),  # noqa: B008 - frozen
     reader: FigureReader | None = None,
 ) -> ArticleResult:
     """Run every step up to panel assembly for one package; relevance and what is wanted are recorded, but stop nothing.
@@ -92,6 +94,7 @@ def process_article(
         figure_options: limits and resolution.
         detection_options: thresholds.
         cascade: how captions are split; by the grammar alone if not given.
+        reading_options: what reads printed identifiers.
         reader: the vision model that looks at figures with open panels; none if not given.
 
     An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
@@ -118,7 +121,7 @@ def process_article(
     split, _ = reread_captions(figures, rows_of(split_article_captions(figures)), cascade)
     captions = rows_of(split)
     panels = rows_of(detect_article_panels(article_id, figures, captions, pixels, detection_options))
-    captioned = rows_of(caption_article_panels(figures, panels, captions))
+    captioned = rows_of(caption_article_panels(article_id, figures, panels, captions, pixels, reading_options))
     images = rows_of(detect_article_images(article_id, figures, panels, captioned, pixels, detection_options))
     seen = {"figures": figures, "subcaptions": captions, "panel_detections": panels, "image_detections": images}
     made = rows_of(assemble_article(figures, captioned, images, captions, specialty.image_types))

@@ -115,7 +115,7 @@ class ReviewedPanels(PanelAssembly):
         _PRINTED, "Identifiers printed in the panel: detection, normalised box, score, text, whether people decided it"
     )
     images = _with_is_gt(
-        _IMAGES,
+        _images_column(""),
         "Images in the panel: detection, normalised box, type and mark status with scores, whether people decided it",
     )
     annotations = dy.List(

@@ -105,7 +105,7 @@ def window(label_studio: RunningLabelStudio, tmp_path_factory: pytest.TempPathFa
 
 def pushed(project: Project, *arguments: str) -> dict[str, int]:
     """Export and push; return the numbers of the projects by interface."""
-    folder = project.environment["PMO_TEST_EXPORT"] if "PMO_TEST_EXPORT" in project.environment else "export"
+    folder = project.environment.get("PMO_TEST_EXPORT", "export")
     said = project.pmo("annotate", "export", folder, *arguments, "--push")
     words = [line.split() for line in said.splitlines()]
     interfaces = [line[0] for line in words if line and line[0] in ("audit", "boxes", "captions", "pages")]
@@ -220,7 +220,10 @@ def test_captions_and_pages_open_with_what_was_found(
     project.environment["PMO_TEST_EXPORT"] = str(tmp_path / "whole")
     numbers = pushed(project, "--articles", ARTICLE, "--interfaces", "pages,captions")
     panels = opened(window, label_studio.url, numbers["captions"])
-    parts = "return window.Htx.annotationStore.selected.regions.filter(r => r.type === 'textrange' || r.start !== undefined).length"
+    parts = (
+        "return window.Htx.annotationStore.selected.regions"
+        ".filter(r => r.type === 'textrange' || r.start !== undefined).length"
+    )
     assert window.wait(lambda: window.run(parts)) >= len(panels)
     assert window.run("return window.Htx.annotationStore.selected.relationStore.relations.length") >= len(panels)
     window.screenshot((SHOTS or tmp_path) / "captions.png")

@@ -18,6 +18,7 @@ from pmo_assets.pipeline.assembly.steps import (
     assemble_article,
     caption_article_panels,
     crop_article_panels,
+    load_reader,
     review_article,
 )
 from pmo_assets.pipeline.assembly.vision.look import TASKS
@@ -47,6 +48,7 @@ panel_captions = article_table(
     "panel_captions",
     group=GROUP,
     step=caption_article_panels,
+    prepare=load_reader,
     reads=["figures", "panel_detections", "subcaptions"],
     checks=[checks.boxes_inside("box")],
     summary=_caption_summary,

@@ -6,17 +6,20 @@ What belongs here: from print to likelihoods. What does not: reading print (`rea
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
+from pmo_assets.pipeline.assembly.reading.identifier_text import IdentifierReading
+from pmo_assets.pipeline.assembly.reading.read_identifiers import read_identifiers
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import Box, centre, height, width
 from pmo_assets.records.identifiers import normalised_identifier
+from pmo_assets.records.reading import TextReader
 
 LIVE_TEXT: Final = 0.985
 """How far live text is believed: it is exact, but may be a label inside a picture."""
@@ -81,6 +84,43 @@ def mark_of(number: int, detection: PanelDetection, names: Sequence[str]) -> Mar
     return Mark(
         number, detection.box, detection.score, tuple(shares[:-1]), shares[-1], detection.text, detection.source
     )
+
+
+def read_mark(mark: Mark, reading: IdentifierReading, names: Sequence[str]) -> Mark:
+    """Return a mark with what was read at its place instead of what detection says."""
+    if reading.text is None:
+        return mark
+    shares = tuple(reading.names.get(name, 0.0) for name in names)
+    best = reading.best
+    return replace(mark, names=shares, other=max(0.0, 1.0 - sum(shares)), text=best or mark.text, source=reading.source)
+
+
+def figure_marks(
+    detections: Sequence[PanelDetection],
+    names: Sequence[str],
+    picture: Callable[[], NDArray[np.uint8]] | None,
+    reader: TextReader | None,
+) -> list[Mark]:
+    """Return a figure's printed identifiers and what each says: live text as it is, all else read in the picture.
+
+    Args:
+        detections: panels and identifiers of the figure.
+        names: what the caption calls the panels.
+        picture: gives its pixels, (height, width, 3) uint8; asked only where something is to be read. None: nothing is.
+        reader: an engine; None for likeness to letters alone.
+
+    Raises:
+        SystemicError: when the engine cannot be loaded.
+    """
+    identifiers = [item for item in detections if item.kind == "identifier"]
+    marks = [mark_of(number, item, names) for number, item in enumerate(identifiers)]
+    unread = [k for k, item in enumerate(identifiers) if item.source != "text"]
+    if picture is None or not unread or not names:
+        return marks
+    readings = read_identifiers(picture(), [identifiers[k].box for k in unread], names, reader)
+    for k, reading in zip(unread, readings, strict=True):
+        marks[k] = read_mark(marks[k], reading, names)
+    return marks
 
 
 def _belief(score: float) -> float:

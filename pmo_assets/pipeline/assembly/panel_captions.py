@@ -7,7 +7,7 @@ open with a reason. What belongs here: from detections and a split to panels wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -54,7 +54,7 @@ def captioned_panels(
         One entry per panel detection (parts of one panel joined), in reading order.
     """
     panels = [item for item in detections if item.kind == "panel"]
-    names = _distinct_names(split)
+    names = panel_names(split)
     if marks is None:
         identifiers = [item for item in detections if item.kind == "identifier"]
         marks = [mark_of(number, item, names) for number, item in enumerate(identifiers)]
@@ -72,24 +72,24 @@ def captioned_panels(
     return tuple(captioned[i] for i in reading_order([panel.box for panel in captioned]))
 
 
-def confirmed_split(caption: str, split: CaptionSplit, identifiers: Sequence[PanelDetection]) -> CaptionSplit:
+def confirmed_split(caption: str, split: CaptionSplit, texts: Iterable[str | None]) -> CaptionSplit:
     """Return the split by the names that the figure prints, where the caption leaves them open; `split` elsewhere.
 
     Args:
         caption: the whole caption.
         split: its split.
-        identifiers: the figure's printed identifiers.
+        texts: the figure's printed identifiers as read.
     """
     if split.identifiers:
         return split
-    printed = {normalised_identifier(item.text) for item in identifiers if item.text}
+    printed = {normalised_identifier(text) for text in texts if text}
     for other in alternative_splits(caption) if len(printed) > 1 else ():
         if all(normalised_identifier(name) in printed for name in other.identifiers):
             return other
     return split
 
 
-def _distinct_names(split: CaptionSplit) -> list[str]:
+def panel_names(split: CaptionSplit) -> list[str]:
     """Return the caption's names; of two that are compared as one, the first."""
     names: dict[str, str] = {}
     for name in split.identifiers:

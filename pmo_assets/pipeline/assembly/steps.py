@@ -6,15 +6,19 @@ A step takes rows of tables and gives a `StepOutput`: this is what a worker proc
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pmo_assets.pipeline.assembly.assemble import panel_contents
-from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split
+from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
+from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split, panel_names
+from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.assembly.review import changed, decisions_of, review_figure, unreviewed
 from pmo_assets.pipeline.assembly.strays import placed_strays
 from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reason
@@ -25,6 +29,7 @@ from pmo_assets.records.geometry import as_box, crop_box
 from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
+from pmo_assets.records.reading import TextReader
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.tables.captions import caption_split
@@ -35,36 +40,93 @@ from pmo_assets.tables.schemas import schema_of
 
 
 def caption_figure_panels(
-    figure: Mapping[str, Any], panel_rows: Sequence[Mapping[str, Any]], subcaption_rows: Sequence[Mapping[str, Any]]
+    figure: Mapping[str, Any],
+    panel_rows: Sequence[Mapping[str, Any]],
+    subcaption_rows: Sequence[Mapping[str, Any]],
+    picture: Callable[[], NDArray[np.uint8]] | None = None,
+    reader: TextReader | None = None,
 ) -> list[Row]:
-    """Put identifiers and subcaptions on a figure's panels: rows of `panel_captions`."""
+    """Put identifiers and subcaptions on a figure's panels: rows of `panel_captions`.
+
+    Args:
+        figure: row of `figures`.
+        panel_rows: its rows of `panel_detections`.
+        subcaption_rows: its rows of `subcaptions`.
+        picture: gives its pixels, (height, width, 3) uint8 RGB; None: identifiers stay as detection read them.
+        reader: what reads identifiers besides their likeness to letters.
+
+    Raises:
+        SystemicError: when the reader's networks cannot be loaded.
+    """
     detected = in_detection_order(panel_rows)
     identifiers = [row for row in detected if row["kind"] == "identifier"]
     detections = [record_of(PanelDetection, row) for row in detected]
-    split = confirmed_split(figure["caption"], caption_split(subcaption_rows), detections)
-    panels = captioned_panels(detections, split)
+    split = figure_split(figure, subcaption_rows, identifiers)
+    marks = figure_marks(detections, panel_names(split), picture, reader)
+    panels = captioned_panels(detections, split, marks)
     return [{**figure_key(figure), **panel_caption_row(panel, identifiers, split.confidence)} for panel in panels]
 
 
+def figure_split(
+    figure: Mapping[str, Any],
+    subcaption_rows: Sequence[Mapping[str, Any]],
+    identifiers: Iterable[Mapping[str, Any]],
+) -> CaptionSplit:
+    """Return how a figure's caption is split, by the names that it prints where the caption leaves them open.
+
+    Args:
+        figure: row of `figures`.
+        subcaption_rows: its rows of `subcaptions`.
+        identifiers: its printed identifiers with their text: rows of `panel_detections`, or `printed_identifiers`.
+    """
+    return confirmed_split(figure["caption"], caption_split(subcaption_rows), (item["text"] for item in identifiers))
+
+
 def caption_article_panels(
+    article_id: int,
     figures: Sequence[Mapping[str, Any]],
     panel_detections: Sequence[Mapping[str, Any]],
     subcaptions: Sequence[Mapping[str, Any]],
+    figure_pixels: PixelStore,
+    reading_options: ReadingOptions,
 ) -> StepOutput:
     """Decide which subcaption each panel of an article's figures has: rows of `panel_captions`.
 
     Args:
+        article_id: PMC number.
         figures: its rows of `figures`.
         panel_detections: its rows of that table, and so for the others.
         subcaptions: see above.
+        figure_pixels: where the renderings are.
+        reading_options: what reads identifiers besides their likeness to letters.
+
+    Raises:
+        SystemicError: when the reader's networks cannot be loaded.
     """
     panels, captions = rows_by_figure(panel_detections), rows_by_figure(subcaptions)
+    pictures = functools.cache(lambda: figure_pixels.read(article_id))
+    reader = reading_options.reader()
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        cluster = figure["image_cluster_id"]
-        return caption_figure_panels(figure, panels.get(cluster, ()), captions.get(cluster, ()))
+        cluster, key = figure["image_cluster_id"], figure["pdf_figure_id"]
+        return caption_figure_panels(
+            figure,
+            panels.get(cluster, ()),
+            captions.get(cluster, ()),
+            lambda: decoded(pictures().get(key), key),
+            reader,
+        )
 
     return for_each_figure(figures, "panel_captions", rows)
+
+
+def load_reader(reading_options: ReadingOptions) -> None:
+    """Load what `caption_article_panels` works with, so that it is not loaded at an article's expense.
+
+    Raises:
+        SystemicError: when that cannot be done.
+    """
+    reading_options.load()
 
 
 def assemble_figure(
@@ -93,7 +155,7 @@ def assemble_figure(
         boxes,
     )
     owned = {number for content in contents for number in content.images}
-    split = caption_split(subcaption_rows)
+    split = figure_split(figure, subcaption_rows, [item for row in panel_rows for item in row["printed_identifiers"]])
     left = _subcaptions_left(panel_rows, split)
     strays = placed_strays(
         [number for number in range(len(images)) if number not in owned],
@@ -123,6 +185,8 @@ def assemble_figure(
 
 def _subcaptions_left(panel_rows: Sequence[Mapping[str, Any]], split: CaptionSplit) -> list[Subcaption]:
     """Return the subcaptions with a text that no panel has."""
+    if not split.identifiers:
+        return []
     used = {normalised_identifier(row["identifier"]) for row in panel_rows if row["subcaption"] is not None}
     return [sub for sub in split.subcaptions if sub.text and normalised_identifier(sub.identifier) not in used]
 
@@ -213,6 +277,7 @@ def review_article(
     subcaptions: Sequence[Mapping[str, Any]],
     annotations: Sequence[Mapping[str, Any]],
     figure_pixels: PixelStore,
+    wanted_types: Collection[ImageType] = IMAGE_TYPES,
 ) -> StepOutput:
     """Put what people decided in place of what the machine assembled: rows of `reviewed_panels`.
 
@@ -225,6 +290,7 @@ def review_article(
         subcaptions: see above.
         annotations: its row of `annotations`, if people annotated it.
         figure_pixels: where the renderings are.
+        wanted_types: image types of which a figure that goes on holds one; people may have changed them.
     """
     assembled = rows_by_figure(unreviewed(row) for row in panel_assembly)
     if not annotations:
@@ -245,8 +311,12 @@ def review_article(
             if why := changed(decided, figure, look):
                 tally[f"{NOT_APPLIED}{decided.label or cluster}: {why}"] += 1
                 continue
-            made = review_figure(figure, present, decided, caption_split(splits.get(cluster, ())), columns=columns)
-            present = made.rows
+            printed = [item for row in present for item in row["printed_identifiers"]]
+            split = figure_split(figure, splits.get(cluster, ()), printed)
+            made = review_figure(figure, present, decided, split, columns=columns)
+            images = [image for row in made.rows for image in (*row["images"], *row["stray_images"])]
+            goes_on = figure_is_wanted(images, wanted_types)
+            present = [{**row, "wanted": goes_on} for row in made.rows]
             tally.update(made.tally)
             tally.update(f"{NOT_APPLIED}{decided.label or cluster}: {note}" for note in made.notes)
         return present

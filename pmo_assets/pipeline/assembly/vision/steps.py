@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pmo_assets.pipeline.assembly.steps import figure_split
 from pmo_assets.pipeline.assembly.vision.applying import FigureFacts, Outcome, open_because, with_verdict
 from pmo_assets.pipeline.assembly.vision.look import FigureReader, Look, look_at_figure
 from pmo_assets.pipeline.assembly.vision.pictures import shown_figure
@@ -19,20 +20,11 @@ from pmo_assets.records.faults import raise_fault, same_fault
 from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.rejections import Rejection, rejection_from
 from pmo_assets.records.stores import PixelStore
-from pmo_assets.tables.captions import caption_split
 
 Key = tuple[int, str]
 """Article and figure."""
 
-Wanted = Callable[[Sequence[Row]], bool]
-"""Whether a figure goes on, by its rows of `panel_assembly`."""
-
 STAGE = "panel_assembly"
-
-
-def shows_more_than_other(panel_rows: Sequence[Row]) -> bool:
-    """Say whether a figure has an image whose type is not Other (paper); undecided types may be anything."""
-    return any(image["image_type"] != "Other" for row in panel_rows for image in row["images"])
 
 
 @dataclass(frozen=True)
@@ -70,9 +62,8 @@ def refine_assembly(
     reader: FigureReader | None,
     figure_pixels: PixelStore,
     progress: Progress | None = None,
-    wanted: Wanted = shows_more_than_other,
 ) -> tuple[StepOutput, VisionCounts]:
-    """Put the open panels of figures to a vision model: rows of `panel_assembly`.
+    """Put the open panels of figures that go on to a vision model: rows of `panel_assembly`.
 
     A figure for which the model gives no fitting answer keeps its rows, with the reason, and is listed as a rejection
     too: that is where a person looks for what failed. In the main process, because waiting for a server takes threads
@@ -84,7 +75,6 @@ def refine_assembly(
         reader: the model; None leaves everything as it is.
         figure_pixels: where the renderings are.
         progress: told how many figures have been looked at.
-        wanted: which figures go on; no others are asked about.
 
     Raises:
         SystemicError: if no request can succeed.
@@ -92,7 +82,7 @@ def refine_assembly(
     if reader is None:
         return StepOutput(rows=list(rows)), VisionCounts()
     by_figure = {name: _by_figure(table) for name, table in [*tables.items(), (STAGE, rows)]}
-    going_on = [figure for figure in tables["figures"] if wanted(by_figure[STAGE].get(_key(figure), []))]
+    going_on = [f for f in tables["figures"] if any(row["wanted"] for row in by_figure[STAGE].get(_key(f), []))]
     asked, errors = _questions(going_on, by_figure, reader.threshold)
     turn = threading.Lock()
     looks = asked_side_by_side(
@@ -163,7 +153,7 @@ def _asked_about(
         by_figure[STAGE].get(key, []),
         identifiers,
         by_figure["image_detections"].get(key, []),
-        caption_split(by_figure["subcaptions"].get(key, [])),
+        figure_split(figure, by_figure["subcaptions"].get(key, []), identifiers),
     )
     question = figure_question(figure["caption"], facts.split, facts.panels, facts.identifiers, facts.images, threshold)
     return _Asked(key, figure["pdf_figure_id"], question, facts) if question is not None else None
