@@ -143,7 +143,7 @@ HOSTILE = {
     "not exactly one label": lambda t: region(t, "panel-0")["value"].update(rectanglelabels=[]),
     "no panel is drawn": lambda t: t["annotations"][0].update(result=[]),
     "no list of regions": lambda t: t["annotations"][0].update(result={"a": 1}),
-    "a region is no object": lambda t: result_of(t).append("x"),
+    "a region is no object": lambda t: t["annotations"][0]["result"].append("x"),
     "relation points at": lambda t: result_of(t).append({"type": "relation", "from_id": "a", "to_id": "b"}),
     "unknown kind": lambda t: result_of(t).append({"type": "polygonlabels", "id": "x", "value": {}}),
     "time cannot be read": lambda t: t["annotations"][0].update(updated_at="yesterday"),

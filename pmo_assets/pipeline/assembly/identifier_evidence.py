@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from string import ascii_uppercase
 from typing import Final
 
 import numpy as np
@@ -26,6 +27,9 @@ LIVE_TEXT: Final = 0.985
 
 UNREAD: Final = 0.5
 """Up to this score of a reading by shape the name was chosen for its place: the print itself says nothing."""
+
+SURE_LETTER: Final = 0.8
+"""A letter that no caption names is read from this probability on."""
 
 NEAR: Final = 3.0
 """An identifier outside every panel belongs to the next one within so many of its heights."""
@@ -114,13 +118,30 @@ def figure_marks(
     """
     identifiers = [item for item in detections if item.kind == "identifier"]
     marks = [mark_of(number, item, names) for number, item in enumerate(identifiers)]
-    unread = [k for k, item in enumerate(identifiers) if item.source != "text"]
-    if picture is None or not unread or not names:
+    unread = [k for k, item in enumerate(identifiers) if item.source != "text" and (names or item.text is None)]
+    if picture is None or not unread:
         return marks
-    readings = read_identifiers(picture(), [identifiers[k].box for k in unread], names, reader)
+    known = names or ascii_uppercase[: len(identifiers) + 2]
+    readings = read_identifiers(picture(), [identifiers[k].box for k in unread], known, reader)
+    if not names:
+        return _lettered(marks, dict(zip(unread, readings, strict=True)))
     for k, reading in zip(unread, readings, strict=True):
         marks[k] = read_mark(marks[k], reading, names)
     return marks
+
+
+def _lettered(marks: Sequence[Mark], readings: Mapping[int, IdentifierReading]) -> list[Mark]:
+    """Return the marks of a figure whose caption names none: letters count where each is read for sure, and once."""
+    letters = {k: reading.best for k, reading in readings.items() if reading.confidence >= SURE_LETTER}
+    if len(letters) < len(readings) or len(set(letters.values())) < len(letters):
+        return list(marks)
+    small = sum((reading.text or "").strip("()[].: ").islower() for reading in readings.values()) * 2 > len(readings)
+    return [
+        replace(mark, text=(letter.lower() if small else letter), source=readings[k].source)
+        if (letter := letters.get(k)) is not None
+        else mark
+        for k, mark in enumerate(marks)
+    ]
 
 
 def _belief(score: float) -> float:

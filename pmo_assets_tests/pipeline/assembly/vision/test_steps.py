@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from pmo_assets.models.chat import ChatEndpoint, KeptAnswers
 from pmo_assets.pipeline.article import MemoryPixels
 from pmo_assets.pipeline.assembly.vision.look import FigureReader
-from pmo_assets.pipeline.assembly.vision.steps import VisionCounts, refine_assembly, shows_more_than_other
+from pmo_assets.pipeline.assembly.vision.steps import VisionCounts, refine_assembly
 from pmo_assets.records.chat import ChatUnavailable
 from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.panels import ADJUDICATED, AUTOMATIC, BY_MODEL
@@ -208,13 +208,11 @@ def test_nothing_open_or_no_choice_or_no_panel_asks_nobody(figure: Figure) -> No
 def test_only_figures_that_go_on_are_asked_about() -> None:
     figure = lettered()
     for row in figure.panels:
-        row["images"][0]["image_type"] = "Other"
+        row["wanted"] = False
     with chat_server(otherwise=fails(500)) as server:
         output, _ = looked(figure, reader_at(server))
         assert not server.requests
     assert output.rows == figure.panels
-    figure.panels[2]["images"][0]["image_type"] = None
-    assert shows_more_than_other(figure.panels), "undecided may be anything"
 
 
 # conflict
