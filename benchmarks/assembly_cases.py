@@ -36,6 +36,7 @@ from pmo_assets.pipeline.article import ArticleResult, MemoryObjects, MemoryPixe
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
+from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_panels
@@ -142,7 +143,7 @@ def detected_article(folder: Path) -> _Detected:
     matches = match_article_figures(number, located, packaged, objects, pixels).rows
     figures = join_article_figures(located, matches, packaged).rows
     split, _ = reread_captions(figures, split_article_captions(figures).rows, Cascade())
-    found = detect_article_panels(number, figures, split.rows, pixels, DetectionOptions()).rows
+    found = detect_article_panels(number, figures, split.rows, pixels, DetectionOptions(), ReadingOptions()).rows
     pictures = {key: picture.png for key, picture in pixels.read(number).items()}
     return _Detected(figures, rows_by_figure(split.rows), rows_by_figure(found), pictures)
 

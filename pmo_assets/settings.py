@@ -182,7 +182,7 @@ class Settings(BaseSettings):
         "rapidocr",
         "What reads printed identifiers besides their likeness to letters: `none`, `rapidocr`, or `easyocr` "
         "(extra `models`).",
-        ("panel_captions",),
+        ("panel_detections", "panel_captions"),
     )
     score_threshold: float = _option(
         SCORE_THRESHOLD, "Detections below this score are dropped (paper: 0.25).", _DETECTIONS, ge=0, le=1

@@ -19,6 +19,7 @@ from pmo_assets.defs.step_options import (
     wanted_types,
 )
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.assembly.reading.text_readers import text_reader
 from pmo_assets.refresh.searching import pmc_options
 from pmo_assets.settings import Settings
 from pmo_assets.sources.opening import SourceOpener, open_source
@@ -54,6 +55,7 @@ STEP_INPUTS: Mapping[str, StepInput] = {
 
 _INPUT_MAKERS: Mapping[str, Callable[..., object]] = {
     "open_source": open_source,
+    "reading_options": text_reader,
     "specialty": load_specialty,
     "wanted_types": load_specialty,
 }

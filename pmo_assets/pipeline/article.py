@@ -120,7 +120,7 @@ def process_article(
     figures = rows_of(join_article_figures(located, matches, packaged))
     split, _ = reread_captions(figures, rows_of(split_article_captions(figures)), cascade)
     captions = rows_of(split)
-    panels = rows_of(detect_article_panels(article_id, figures, captions, pixels, detection_options))
+    panels = rows_of(detect_article_panels(article_id, figures, captions, pixels, detection_options, reading_options))
     captioned = rows_of(caption_article_panels(article_id, figures, panels, captions, pixels, reading_options))
     images = rows_of(detect_article_images(article_id, figures, panels, captioned, pixels, detection_options))
     seen = {"figures": figures, "subcaptions": captions, "panel_detections": panels, "image_detections": images}

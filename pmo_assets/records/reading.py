@@ -27,6 +27,14 @@ class ReadText:
     box: Box | None
 
 
+class ReaderSource(Protocol):
+    """Options that say which reader is used; worker processes get them and make the reader themselves."""
+
+    def reader(self) -> TextReader | None:
+        """Return the reader, made once per process; None for none."""
+        ...
+
+
 class TextReader(Protocol):
     """Reads print: an OCR engine behind one call, made once per process and used by one thread."""
 

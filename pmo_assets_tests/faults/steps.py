@@ -21,7 +21,13 @@ from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import Specialty, load_specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
-from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels, crop_article_panels
+from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
+from pmo_assets.pipeline.assembly.steps import (
+    assemble_article,
+    caption_article_panels,
+    crop_article_panels,
+    review_article,
+)
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.captions.steps import split_article_captions
@@ -213,13 +219,17 @@ def _through_figures(
 def _through_panels(
     article: Article, row: Row, figures: list[Row], pixels: MemoryPixels, cut: MemoryPixels
 ) -> list[Row]:
-    options = DetectionOptions()
+    options, reading = DetectionOptions(), ReadingOptions()
     captions = article.attempt("subcaptions", split_article_captions, figures) or []
-    panels = (
-        article.attempt("panel_detections", detect_article_panels, ARTICLE_ID, figures, captions, pixels, options) or []
+    seen = article.attempt(
+        "panel_detections", detect_article_panels, ARTICLE_ID, figures, captions, pixels, options, reading
     )
+    panels = seen or []
     _unit_boxes(panels, "box")
-    captioned = article.attempt("panel_captions", caption_article_panels, figures, panels, captions) or []
+    assigned = article.attempt(
+        "panel_captions", caption_article_panels, ARTICLE_ID, figures, panels, captions, pixels, reading
+    )
+    captioned = assigned or []
     _unit_boxes(captioned, "box", "content_box")
     images = article.attempt(
         "image_detections", detect_article_images, ARTICLE_ID, figures, panels, captioned, pixels, options
@@ -227,7 +237,8 @@ def _through_panels(
     _unit_boxes(images or [], "box")
     assembled = article.attempt("panel_assembly", assemble_article, figures, captioned, images or [], captions)
     _unit_boxes(assembled or [], "box", "content_box")
-    made = article.attempt("panels", crop_article_panels, ARTICLE_ID, figures, assembled or [], pixels, cut)
+    reviewed = article.attempt("reviewed_panels", review_article, figures, assembled or [], captions, [], pixels)
+    made = article.attempt("panels", crop_article_panels, ARTICLE_ID, figures, reviewed or [], pixels, cut)
     rows = article.attempt("dataset_rows", make_dataset_rows, row, figures, made or [], _specialty(), 0.0) or []
     checked(DatasetRows, rows)
     _article_pages(row["title"] or row["name"], figures, article.rejections, rows, pixels)

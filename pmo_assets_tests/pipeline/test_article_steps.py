@@ -19,12 +19,15 @@ from pmo_assets.pipeline.article import (
 )
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.articles.steps import read_article
+from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
 from pmo_assets.pipeline.figures.matched import UNMATCHED_PREFIX, matched_figures
 from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decoded, png_bytes
 from pmo_assets.records.stores import Picture
 from pmo_assets.samples import TypesetArticle, sample_articles
 from pmo_assets_tests.pipeline.articles.pdf_pages import front_page
+
+NO_READER = ReadingOptions("none")
 
 
 def package_of(article: TypesetArticle, objects: MemoryObjects) -> dict[str, Any]:
@@ -227,8 +230,8 @@ def test_figures_in_groups_for_a_gpu_get_what_they_get_alone() -> None:
     one, many = (DetectionOptions(source="structure", provider=provider) for provider in ("cpu", "cuda"))
     number, figures = article.article_id, found.figures
     assert len(figures) > 1
-    panels = detect_article_panels(number, figures, [], pixels, many)
-    assert panels == detect_article_panels(number, figures, [], pixels, one)
+    panels = detect_article_panels(number, figures, [], pixels, many, NO_READER)
+    assert panels == detect_article_panels(number, figures, [], pixels, one, NO_READER)
     assert panels.rows
     images = detect_article_images(number, figures, panels.rows, [], pixels, many)
     assert images == detect_article_images(number, figures, panels.rows, [], pixels, one)
@@ -236,7 +239,7 @@ def test_figures_in_groups_for_a_gpu_get_what_they_get_alone() -> None:
 
     key = figures[0]["pdf_figure_id"]
     pixels.pictures[number][key] = Picture(key, 1, 1, b"no png")
-    damaged = detect_article_panels(number, figures, [], pixels, many)
+    damaged = detect_article_panels(number, figures, [], pixels, many, NO_READER)
     cluster = figures[0]["image_cluster_id"]
     assert [(item.image_cluster_id, item.error_class) for item in damaged.rejections] == [
         (cluster, "PictureUnreadable")
@@ -305,7 +308,7 @@ def test_labels_of_the_figures_own_row_are_evidence_for_the_type_of_its_images()
     package = package_of(article, objects)
     result = process_article(package, objects, specialty=load_specialty("ophthalmology"), pixels=pixels)
     number, figures, options = article.article_id, result.figures, DetectionOptions(source="structure")
-    panels = detect_article_panels(number, figures, [], pixels, options).rows
+    panels = detect_article_panels(number, figures, [], pixels, options, NO_READER).rows
     first, second = (figure["image_cluster_id"] for figure in figures[:2])
     match = {"secondary_labels": ["optical coherence tomography"], "primary_labels": [], "panel_subtype": ""}
     matches = [

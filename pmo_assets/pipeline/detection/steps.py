@@ -17,12 +17,14 @@ from pmo_assets.pipeline.detection.detect import images_of_figures, panels_of_fi
 from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSource, detector_set
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime
+from pmo_assets.pipeline.detection.printed_words import with_printed_words
 from pmo_assets.pipeline.figures.pictures import decoded
 from pmo_assets.records.defaults import NMS_IOU, SCORE_THRESHOLD
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
+from pmo_assets.records.reading import ReaderSource
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.tables.captions import caption_split
 from pmo_assets.tables.detections import in_detection_order
@@ -103,6 +105,7 @@ def detect_article_panels(
     subcaptions: Sequence[Mapping[str, Any]],
     figure_pixels: PixelStore,
     detection_options: DetectionOptions,
+    reading_options: ReaderSource,
 ) -> StepOutput:
     """Find panels and panel identifiers in an article's figures: rows of `panel_detections`.
 
@@ -112,14 +115,16 @@ def detect_article_panels(
         subcaptions: its rows of `subcaptions`; they say which identifiers to expect.
         figure_pixels: where the renderings are.
         detection_options: detectors and thresholds.
+        reading_options: what reads names that are words.
     """
     detectors = detection_options.detectors()
     pictures = figure_pixels.read(article_id)
     captions = rows_by_figure(subcaptions)
+    reader = reading_options.reader()
 
     def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
         found = panels_of_figures(
-            _views(group, pictures, captions),
+            [with_printed_words(view, reader) for view in _views(group, pictures, captions)],
             detectors.panels,
             score_threshold=detection_options.score_threshold,
             nms_iou=detection_options.nms_iou,
