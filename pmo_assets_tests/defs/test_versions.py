@@ -84,7 +84,7 @@ def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path, before: 
         ("pipeline/figures/matching.py", "MIN_CRITERIA = 2", "MIN_CRITERIA = 3",
          {"figure_matches", "biomedica_matches"}),
         (
-            "pipeline/dataset/rows.py", 'AUTOMATIC = "', 'AUTOMATIC = "another ', {"dataset_rows"},
+            "pipeline/dataset/rows.py", 'SINGLE_PANEL_NAME = "', 'SINGLE_PANEL_NAME = "another ', {"dataset_rows"},
         ),
         (
             "records/defaults.py", "NMS_IOU: Final = 0.3", "NMS_IOU: Final = 0.4",
