@@ -76,10 +76,12 @@ def _rectangles(names: tuple[str, ...], first_key: int = 1) -> str:
     )
 
 
-def _region_text(name: str, labels: str, placeholder: str, rows: int = 1) -> str:
+def _region_text(name: str, labels: str, placeholder: str, rows: int = 1, *, listed: bool = True) -> str:
+    """Return where people write at a region: in the list of regions, which shows it for all, or for the chosen one."""
+    shown = ' displayMode="region-list"' if listed else ""
     return (
         f'<TextArea name="{name}" toName="{PICTURE}" perRegion="true" whenTagName="{BOXES}" whenLabelValue="{labels}" '
-        f'editable="true" maxSubmissions="1" rows="{rows}" placeholder="{placeholder}" displayMode="region-list"/>'
+        f'editable="true" maxSubmissions="1" rows="{rows}" placeholder="{placeholder}"{shown}/>'
     )
 
 
@@ -97,7 +99,7 @@ def _boxes() -> str:
     return (
         '<Header value="$title"/>'
         + _rectangles((PANEL, IDENTIFIER, *IMAGE_TYPES))
-        + _region_text(READ, IDENTIFIER, "what is printed, without brackets and dots")
+        + _region_text(READ, IDENTIFIER, "what is printed, without brackets and dots", listed=False)
         + f'<Choices name="{MARK}" toName="{PICTURE}" perRegion="true" whenTagName="{BOXES}" whenLabelValue="{types}" '
         'choice="single-radio" showInline="true">'
         f'<Choice value="{PLAIN}"/><Choice value="{ANNOTATED}"/></Choices>'

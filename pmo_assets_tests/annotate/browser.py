@@ -75,6 +75,11 @@ class Browser:
         mouse = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions}
         self.call("POST", "/actions", {"actions": [mouse]})
 
+    def key(self, kind: str, value: str) -> None:
+        """Press (`keyDown`) or release (`keyUp`) a key; it stays so until the next call."""
+        keys = {"type": "key", "id": "keys", "actions": [{"type": kind, "value": value}]}
+        self.call("POST", "/actions", {"actions": [keys]})
+
     def wait(self, done: Callable[[], Any], seconds: float = 60.0) -> Any:
         """Return what `done` gives when it is true for the first time."""
         deadline = time.monotonic() + seconds

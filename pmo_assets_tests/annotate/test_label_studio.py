@@ -34,6 +34,20 @@ return chosen ? chosen.regions.filter(r => r.type === 'rectangleregion').map(r =
 })) : [];
 """
 
+LABEL = """
+const found = [...document.querySelectorAll('.lsf-label')].filter(e => e.textContent.trim().startsWith(arguments[0]));
+const place = found[0].getBoundingClientRect();
+return {x: place.x + place.width / 2, y: place.y + place.height / 2};
+"""
+
+CONTROL = "\ue009"
+"""The key, as WebDriver calls it."""
+
+PARTS = """
+const regions = window.Htx.annotationStore.selected.regions;
+return regions.filter(r => r.type !== 'rectangleregion').length;
+"""
+
 PICTURE = """
 const found = [...document.querySelectorAll('img')].filter(i => i.naturalWidth > 200 && i.width > 200);
 if (!found.length) return null;
@@ -103,10 +117,9 @@ def window(label_studio: RunningLabelStudio, tmp_path_factory: pytest.TempPathFa
         yield shown
 
 
-def pushed(project: Project, *arguments: str) -> dict[str, int]:
+def pushed(project: Project, folder: Path, *arguments: str) -> dict[str, int]:
     """Export and push; return the numbers of the projects by interface."""
-    folder = project.environment.get("PMO_TEST_EXPORT", "export")
-    said = project.pmo("annotate", "export", folder, *arguments, "--push")
+    said = project.pmo("annotate", "export", str(folder), *arguments, "--push")
     words = [line.split() for line in said.splitlines()]
     interfaces = [line[0] for line in words if line and line[0] in ("audit", "boxes", "captions", "pages")]
     numbers = [int(line[1].rstrip(":")) for line in words if line and line[0] == "project"]
@@ -142,8 +155,8 @@ def test_a_box_that_a_person_draws_is_in_the_row_that_is_released(
 ) -> None:
     url = label_studio.url
     before = {row["panel_id"]: row for row in project.rows("panels")}
-    (project.environment)["PMO_TEST_EXPORT"] = str(label_studio.documents / "full")
-    number = pushed(project, "--articles", ARTICLE, "--interfaces", "boxes", "--pictures", "folder")["boxes"]
+    folder = label_studio.documents / "full"
+    number = pushed(project, folder, "--articles", ARTICLE, "--interfaces", "boxes", "--pictures", "folder")["boxes"]
     shown = opened(window, url, number)
     window.screenshot((SHOTS or tmp_path) / "boxes.png")
 
@@ -163,14 +176,15 @@ def test_a_box_that_a_person_draws_is_in_the_row_that_is_released(
               left + (right - left) * 0.6, top + (bottom - top) * 0.6)  # fmt: skip
     points = [(place["x"] + place["width"] * x, place["y"] + place["height"] * y)
               for x, y in (wanted[:2], wanted[2:])]  # fmt: skip
-    window.run("window.Htx.annotationStore.selected.unselectAll();")
-    window.call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
-        {"type": "keyDown", "value": "6"}, {"type": "keyUp", "value": "6"}]}]})  # fmt: skip
+    label = window.run(LABEL, "Other")
+    window.pointer(label, {"down": True}, {"up": True})
     half = ((points[0][0] + points[1][0]) / 2, (points[0][1] + points[1][1]) / 2)
+    window.key("keyDown", CONTROL)  # without it the panel under the pointer would be moved
     window.pointer(
         {"x": points[0][0], "y": points[0][1]}, {"down": True}, {"x": half[0], "y": half[1]},
         {"x": points[1][0], "y": points[1][1]}, {"up": True},
     )  # fmt: skip
+    window.key("keyUp", CONTROL)
     window.wait(lambda: len(window.run(REGIONS)) == len(shown) + 1, 20)
     window.screenshot((SHOTS or tmp_path) / "drawn.png")
     submit(window)
@@ -199,8 +213,7 @@ def test_a_box_that_a_person_draws_is_in_the_row_that_is_released(
 def test_an_audit_is_answered_by_a_click_and_reported(
     project: Project, window: Browser, label_studio: RunningLabelStudio, tmp_path: Path
 ) -> None:
-    project.environment["PMO_TEST_EXPORT"] = str(tmp_path / "audit")
-    number = pushed(project, "--audit", "1")["audit"]
+    number = pushed(project, tmp_path / "audit", "--audit", "1")["audit"]
     (shown,) = opened(window, label_studio.url, number)
     assert shown["label"] == "Panel"
     window.click("input[type=radio]")
@@ -217,14 +230,9 @@ def test_an_audit_is_answered_by_a_click_and_reported(
 def test_captions_and_pages_open_with_what_was_found(
     project: Project, window: Browser, label_studio: RunningLabelStudio, tmp_path: Path
 ) -> None:
-    project.environment["PMO_TEST_EXPORT"] = str(tmp_path / "whole")
-    numbers = pushed(project, "--articles", ARTICLE, "--interfaces", "pages,captions")
+    numbers = pushed(project, tmp_path / "whole", "--articles", ARTICLE, "--interfaces", "pages,captions")
     panels = opened(window, label_studio.url, numbers["captions"])
-    parts = (
-        "return window.Htx.annotationStore.selected.regions"
-        ".filter(r => r.type === 'textrange' || r.start !== undefined).length"
-    )
-    assert window.wait(lambda: window.run(parts)) >= len(panels)
+    assert window.wait(lambda: window.run(PARTS)) >= len(panels)
     assert window.run("return window.Htx.annotationStore.selected.relationStore.relations.length") >= len(panels)
     window.screenshot((SHOTS or tmp_path) / "captions.png")
     submit(window)
