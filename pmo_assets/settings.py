@@ -283,7 +283,8 @@ class Settings(BaseSettings):
     )
     annotations: str | None = _option(
         None,
-        "Ground truth for the quality assets: folder of annotation files (JSON) or a pattern such as `truth/*.json`.",
+        "What people annotated: folder of annotation files (JSON) or a pattern such as `truth/*.json`. The quality "
+        "assets measure on them, `reviewed_panels` applies them.",
         ("annotations",),
     )
     gallery_panels: int = _option(2000, "The gallery shows at most about so many panels of a release.", ge=1)

@@ -36,12 +36,20 @@ def annotated_figures(annotations: Path, articles: Path) -> Iterator[tuple[str, 
             continue
         with pymupdf.open(pdf) as document:
             for index, figure in enumerate(json.loads(path.read_text("utf-8"))["figures"]):
+                if not _annotated_in_full(figure):
+                    continue
                 # A figure over several pages is drawn page by page; its boxes refer to the first.
                 place = figure["figure_locations"][0]
                 clip = pymupdf.Rect(place["bbox"])
                 pixmap = document[place["page"]].get_pixmap(dpi=DPI, clip=clip, alpha=False, colorspace=pymupdf.csRGB)
                 pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3).copy()
                 yield path.stem, index, figure_of_annotation(pixels, figure["panels"])
+
+
+def _annotated_in_full(figure: dict[str, Any]) -> bool:
+    """Say whether people drew everything in a figure, and not only decided an open case of it."""
+    review = figure.get("review")
+    return not review or (review["purpose"] == "full" and {"panels", "images"} <= set(review["decided"]))
 
 
 def figure_of_annotation(pixels: Pixels, panels: list[dict[str, Any]]) -> SyntheticFigure:
@@ -85,7 +93,8 @@ def picture_name(url: str) -> str:
 def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, LabelledFigure]]:
     """Yield (file name, figure) of the tasks of a Label Studio export (JSON).
 
-    Rectangles are labelled Panel, Label or with an image type; a second label "marked" on an image's rectangle, or
+    Rectangles are labelled Panel, Label (or Identifier) or with an image type; the choice "Annotated" at an image, as
+    in `pmo annotate`, a second label "marked" on its rectangle, or
     `"marked": ["yes"]` in its `meta`, says that it is marked. The first Label in a panel goes to it; the others are
     kept as `further_labels`. Of a task with several annotations the last that was not cancelled counts; a task without
     one is passed over, while one whose annotation is empty is a figure without boxes.
@@ -108,7 +117,11 @@ def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, Labe
         panels: list[Box] = []
         labels: list[Box] = []
         found: list[PlacedImage] = []
-        for row in made[-1].get("result") or ():
+        result = made[-1].get("result") or ()
+        marked_ids = {
+            row["id"] for row in result if row.get("type") == "choices" and row["value"].get("choices") == ["Annotated"]
+        }
+        for row in result:
             value = row.get("value", {})
             names = value.get("rectanglelabels", [])
             if row.get("type") != "rectanglelabels" or not names:
@@ -117,11 +130,12 @@ def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, Labe
             box = (left, top, left + value["width"] / 100, top + value["height"] / 100)
             if "Panel" in names:
                 panels.append(box)
-            elif "Label" in names:
+            elif "Label" in names or "Identifier" in names:
                 labels.append(box)
             kind = next((t for t in IMAGE_TYPES if t in names), None)
             if kind is not None:
-                marked = "marked" in names or (row.get("meta") or {}).get("marked") == ["yes"]
+                said = (row.get("meta") or {}).get("marked") == ["yes"] or row.get("id") in marked_ids
+                marked = "marked" in names or said
                 found.append(PlacedImage(box, kind, marked))
         placed = []
         for panel in panels:
