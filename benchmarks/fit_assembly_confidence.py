@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from score_assembly import scored_panel
 
-from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD, WEIGHTS, Features, terms
+from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD, Features, terms
 from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, panel_names
 from pmo_assets.pipeline.assembly.reading.text_readers import text_reader
@@ -130,7 +130,9 @@ def main() -> None:
     for folder in arguments.check:
         report(str(folder), table_of(groups_of(folder), names), list(coefficients.values()))
     if arguments.write:
-        WEIGHTS.write_text(json.dumps({"coefficients": coefficients}, indent=1) + "\n", encoding="utf-8")
+        Path("pmo_assets/weights/assembly_confidence.json").write_text(
+            json.dumps({"coefficients": coefficients}, indent=1) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

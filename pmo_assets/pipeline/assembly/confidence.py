@@ -12,10 +12,13 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
 from typing import Final
 
-WEIGHTS: Final = Path(__file__).parents[2] / "weights" / "assembly_confidence.json"
+from pmo_assets.pipeline.detection.networks.memory_batches import loading
+
+PACKAGE_DATA = ("weights/assembly_confidence.json",)
+"""Files of the package that this module reads."""
 
 CONFIDENCE_THRESHOLD: Final = 0.9
 """Panels below this are open: a vision model or a person decides, and they stay out of the dataset."""
@@ -68,8 +71,14 @@ def terms(features: Features) -> dict[str, float]:
 
 @functools.cache
 def _coefficients() -> Mapping[str, float]:
-    found: Mapping[str, float] = json.loads(WEIGHTS.read_text(encoding="utf-8"))["coefficients"]
-    return found
+    """Return the factors of the terms.
+
+    Raises:
+        SystemicError: when they cannot be read.
+    """
+    with loading("assembly_confidence.json", mend="install pmo-assets again"):
+        data = json.loads(files("pmo_assets").joinpath("weights", "assembly_confidence.json").read_text("utf-8"))
+        return {name: float(value) for name, value in data["coefficients"].items()}
 
 
 def confidence(features: Features) -> float:

@@ -86,7 +86,13 @@ def mark_of(number: int, detection: PanelDetection, names: Sequence[str]) -> Mar
     shares = [even * (1 - belief)] * (len(names) + 1)
     shares[len(names) if said is None else said] += belief
     return Mark(
-        number, detection.box, detection.score, tuple(shares[:-1]), shares[-1], detection.text, detection.source
+        number,
+        detection.box,
+        detection.probability or detection.score,
+        tuple(shares[:-1]),
+        shares[-1],
+        detection.text,
+        detection.source,
     )
 
 

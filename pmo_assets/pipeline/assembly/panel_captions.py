@@ -61,13 +61,14 @@ def captioned_panels(
     boxes = [panel.box for panel in panels]
     owners = owners_of([mark.box for mark in marks], boxes)
     evidence = identifier_evidence(marks, owners, len(panels), len(names))
+    chances = [panel.probability or panel.score for panel in panels]  # uncalibrated where other code detected them
     found = [_bare_panel(place, panel, evidence.marks[place]) for place, panel in enumerate(panels)]
     if not found:
         return ()
     captioned = (
-        _with_subcaptions(found, split, names, evidence, sureness)
+        _with_subcaptions(found, split, names, evidence, chances, sureness)
         if names
-        else _with_whole_caption(found, split, sureness)
+        else _with_whole_caption(found, split, chances, sureness)
     )
     return tuple(captioned[i] for i in reading_order([panel.box for panel in captioned]))
 
@@ -115,7 +116,10 @@ def _bare_panel(place: int, panel: PanelDetection, marks: Sequence[Mark]) -> Cap
 
 
 def _with_whole_caption(
-    panels: Sequence[CaptionedPanel], split: CaptionSplit, sureness: Callable[[Features], float]
+    panels: Sequence[CaptionedPanel],
+    split: CaptionSplit,
+    chances: Sequence[float],
+    sureness: Callable[[Features], float],
 ) -> list[CaptionedPanel]:
     """Return the panels of a caption that names none."""
     if not split.subcaptions:
@@ -132,16 +136,19 @@ def _with_whole_caption(
             subcaption=whole,
             method=method,
             reason=reason,
-            confidence=sureness(Features(1.0, panel.score, split.confidence, 0.0, single, 0.0, method)),
+            confidence=sureness(Features(1.0, chance, split.confidence, 0.0, single, 0.0, method)),
             evidence=(Evidence("count", "caption", None, None, split.confidence),),
         )
-        for panel in panels
+        for panel, chance in zip(panels, chances, strict=True)
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """What the panels of a figure are decided by: names, their subcaptions, shares, print, decisions."""
+    """What the panels of a figure are decided by: names, their subcaptions, shares, print, decisions.
+
+    `chances` is how likely each panel is one, 0..1.
+    """
 
     panels: Sequence[CaptionedPanel]
     names: Sequence[str]
@@ -150,6 +157,7 @@ class _Figure:
     found: NameShares
     evidence: IdentifierEvidence
     decided: Sequence[int | None]
+    chances: Sequence[float]
     sureness: Callable[[Features], float]
 
     def read(self, panel: int) -> float:
@@ -170,6 +178,7 @@ def _with_subcaptions(
     split: CaptionSplit,
     names: Sequence[str],
     evidence: IdentifierEvidence,
+    chances: Sequence[float],
     sureness: Callable[[Features], float],
 ) -> list[CaptionedPanel]:
     """Return the panels of a caption that names them, the parts of one panel joined."""
@@ -177,7 +186,7 @@ def _with_subcaptions(
     found = name_shares([panel.box for panel in panels], names, evidence)
     decided = decided_names(found)
     subcaptions = [by_name[normalised_identifier(name)] for name in names]
-    figure = _Figure(panels, names, subcaptions, split, found, evidence, decided, sureness)
+    figure = _Figure(panels, names, subcaptions, split, found, evidence, decided, chances, sureness)
     result = [_decided(figure, place) for place in range(len(panels))]
     return _joined(result)
 
@@ -192,7 +201,7 @@ def _decided(figure: _Figure, place: int) -> CaptionedPanel:
     method = _method(figure, place)
     facts = Features(
         share=float(shares[best]),
-        panel=panel.score,
+        panel=figure.chances[place],
         caption=figure.split.confidence,
         read=figure.read(place),
         counted=len(figure.panels) == len(figure.names),

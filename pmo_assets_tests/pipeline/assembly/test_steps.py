@@ -22,7 +22,7 @@ from pmo_assets.records.outcome import Row
 from pmo_assets.tables.panels import REMAINING, PanelAssembly
 from pmo_assets.tables.schemas import empty_table
 
-FIGURE: Row = {"article_id": 7, "image_cluster_id": "f1"}
+FIGURE: Row = {"article_id": 7, "image_cluster_id": "f1", "caption": "Left: a. Right: b."}
 LEFT, RIGHT, BELOW = (0.0, 0.0, 0.48, 0.48), (0.52, 0.0, 1.0, 0.48), (0.0, 0.52, 0.48, 1.0)
 
 
