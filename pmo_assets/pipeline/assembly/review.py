@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from rapidfuzz.distance import Levenshtein
 
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
+from pmo_assets.pipeline.assembly.strays import with_all_images
 from pmo_assets.pipeline.captions.alignment import aligned
 from pmo_assets.pipeline.figures.fingerprint import difference
 from pmo_assets.records.geometry import (
@@ -71,8 +72,8 @@ class ReviewedFigure:
 
 def unreviewed(row: Mapping[str, Any]) -> Row:
     """Return a row of `panel_assembly` as one of `reviewed_panels` of which people decided nothing."""
-    images = [{**image, "is_gt": False} for image in row["images"]]
-    printed = [{**item, "is_gt": False} for item in row["printed_identifiers"]]
+    images = _unmarked(row["images"])
+    printed = _unmarked(row["printed_identifiers"])
     return {**row, "images": images, "printed_identifiers": printed, "annotations": []}
 
 
@@ -295,6 +296,8 @@ def _blank(figure: Mapping[str, Any], template: Mapping[str, Any], ordinal: int)
         "identifier": None,
         **_nothing_assigned("a person drew this panel, nobody said which subcaption it has"),
         "evidence": [],
+        "stray_images": [],
+        "made_of_image": False,
     }
 
 
@@ -303,7 +306,7 @@ def _with_panels(case: _Case, rows: Sequence[Row], columns: Sequence[str]) -> li
     boxes = [panel.box for panel in case.decided.panels]
     same = matched_boxes(boxes, [as_box(row["content_box"]) for row in rows], SAME_BOX)
     identifiers = [item for row in rows for item in row["printed_identifiers"]]
-    images = [item for row in rows for item in row["images"]]
+    images = [item for row in rows for item in (*row["images"], *_unmarked(row["stray_images"]))]
     of_identifier = assigned_to_panels([as_box(item["box"]) for item in identifiers], boxes)
     of_image = assigned_to_panels([as_box(item["box"]) for item in images], boxes)
     result: list[tuple[Row, DecidedPanel | None]] = []
@@ -317,9 +320,16 @@ def _with_panels(case: _Case, rows: Sequence[Row], columns: Sequence[str]) -> li
             "members": [{"ordinal": row["ordinal"], "box": list(panel.box)}],
             "printed_identifiers": [i for i, owner in zip(identifiers, of_identifier, strict=True) if owner == number],
             "images": [i for i, owner in zip(images, of_image, strict=True) if owner == number],
+            "made_of_image": False,
         }
         result.append((row, panel))
-    return result
+    whole = with_all_images(rows, [row for row, _ in result])
+    return [(row, panel) for row, (_, panel) in zip(whole, result, strict=True)]
+
+
+def _unmarked(images: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Return images as the machine found them."""
+    return [{**image, "is_gt": False} for image in images]
 
 
 def _decided_row(case: _Case, row: Row, panel: DecidedPanel, machine: Sequence[Row]) -> Row:

@@ -185,8 +185,8 @@ def assemble_figure(
 
 def _subcaptions_left(panel_rows: Sequence[Mapping[str, Any]], split: CaptionSplit) -> list[Subcaption]:
     """Return the subcaptions with a text that no panel has."""
-    if not split.identifiers:
-        return []
+    if not split.identifiers and panel_rows:
+        return []  # each panel has the whole caption
     used = {normalised_identifier(row["identifier"]) for row in panel_rows if row["subcaption"] is not None}
     return [sub for sub in split.subcaptions if sub.text and normalised_identifier(sub.identifier) not in used]
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from pmo_assets.records.geometry import Box, area, centre, covered_fraction, height, union_box
+from pmo_assets.records.geometry import Box, area, as_box, centre, covered_fraction, height, union_box
+from pmo_assets.records.outcome import Row
 
 MOST_COVERED: Final = 0.3
 """Up to this fraction of it may lie in panels when an image makes a panel: it does not belong to one from 0.7 on."""
@@ -85,3 +86,28 @@ def _distance(image: Box, panel: Box) -> tuple[float, float]:
     down = max(0.0, panel[1] - image[3], image[1] - panel[3])
     (x, y), (px, py) = centre(image), centre(panel)
     return (across**2 + down**2, (x - px) ** 2 + (y - py) ** 2)
+
+
+def with_all_images(before: Sequence[Row], after: Sequence[Row]) -> list[Row]:
+    """Return a figure's rows so that every image stands in one of them, once; what lost its panel is a stray.
+
+    Args:
+        before: rows of `panel_assembly` that hold or list every image.
+        after: what became of them when a vision model or people changed panels.
+    """
+    if not after:
+        return []
+    images = {image["id"]: image for row in before for image in (*row["images"], *row["stray_images"])}
+    listed: list[list[Row]] = [[] for _ in after]
+    seen = {image["id"] for row in after for image in row["images"]}
+    for place, row in enumerate(after):
+        for image in row["stray_images"]:
+            if image["id"] not in seen:
+                listed[place].append(image)
+                seen.add(image["id"])
+    for name, image in images.items():
+        if name not in seen:
+            boxes = [as_box(row["content_box"] or row["box"]) for row in after]
+            nearest = min(range(len(boxes)), key=lambda k: (_distance(as_box(image["box"]), boxes[k]), k))
+            listed[nearest].append({key: value for key, value in image.items() if key != "is_gt"})
+    return [{**row, "stray_images": strays} for row, strays in zip(after, listed, strict=True)]

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from pmo_assets.pipeline.assembly.membership import belongs
+from pmo_assets.pipeline.assembly.strays import with_all_images
 from pmo_assets.pipeline.assembly.vision.decisions import Decision
 from pmo_assets.pipeline.assembly.vision.question import AskedPanel, FigureQuestion
 from pmo_assets.pipeline.assembly.vision.verdict import Settled, Verdict
@@ -97,7 +98,8 @@ def with_verdict(question: FigureQuestion, verdict: Verdict, facts: FigureFacts,
     made = [_made_of_images(question, facts, rows, item, model) for item in taken]
     outcomes = Counter([outcome for row, outcome in changed.values() if row is not None])
     outcomes.update(_outcome(item) for item in taken)
-    return Applied([*(row for row in kept if row is not None), *_numbered(facts.panels, made)], outcomes)
+    after = [*(row for row in kept if row is not None), *_numbered(facts.panels, made)]
+    return Applied(with_all_images(facts.panels, after), outcomes)
 
 
 def _panel_of(question: FigureQuestion, decision: Decision) -> str | None:
@@ -294,6 +296,9 @@ def _made_of_images(
         **_assigned(facts, before, item, name, IMAGE_GROUP, model),
         "printed_identifiers": [label for label in printed.values() if belongs(as_box(label["box"]), box) > 0],
         "images": [panel_image(row) for row in images],
+        "stray_images": [],
+        "made_of_image": False,
+        "wanted": True,
     }
 
 

@@ -89,6 +89,9 @@ def panel(number: int, box: Sequence[float], name: str | None = None, sure: floa
             {"id": shown["detection_id"]}
             | {key: shown[key] for key in ("box", "score", "image_type", "type_score", "marked", "mark_score")}
         ],
+        "stray_images": [],
+        "made_of_image": False,
+        "wanted": True,
     }
     return {**row, **columns}
 
