@@ -37,6 +37,8 @@ class Features:
         read: 0..1, how far print in the panel says the name itself.
         counted: whether there are as many panels as names.
         agreeing: 0..1, share of the figure's panels whose print says the name that they got.
+        disorder: 0..1, how far the figure's panels follow no order.
+        least: 0..1, the least share of a name that a panel of the figure got.
         method: how it was assigned.
     """
 
@@ -46,6 +48,8 @@ class Features:
     read: float
     counted: bool
     agreeing: float
+    disorder: float
+    least: float
     method: str
 
 
@@ -65,6 +69,8 @@ def terms(features: Features) -> dict[str, float]:
         "read": features.read,
         "counted": float(features.counted),
         "agreeing": features.agreeing,
+        "disorder": features.disorder,
+        "least": logit(features.least),
         f"method {features.method}": 1.0,
     }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pmo_assets.pipeline.assembly.assignment import BY_PLACE, NameShares, decided_names, name_shares
+from pmo_assets.pipeline.assembly.assignment import BY_PLACE, FREE_ORDER, NameShares, decided_names, name_shares
 from pmo_assets.pipeline.assembly.confidence import Features, confidence
 from pmo_assets.pipeline.assembly.identifier_evidence import (
     IdentifierEvidence,
@@ -136,7 +136,7 @@ def _with_whole_caption(
             subcaption=whole,
             method=method,
             reason=reason,
-            confidence=sureness(Features(1.0, chance, split.confidence, 0.0, single, 0.0, method)),
+            confidence=sureness(Features(1.0, chance, split.confidence, 0.0, single, 0.0, 0.0, 1.0, method)),
             evidence=(Evidence("count", "caption", None, None, split.confidence),),
         )
         for panel, chance in zip(panels, chances, strict=True)
@@ -166,6 +166,12 @@ class _Figure:
         if name is None:
             return 0.0
         return max((mark.names[name] * mark.probability for mark in self.evidence.marks[panel]), default=0.0)
+
+    @property
+    def least(self) -> float:
+        """Return the least share of a name that a panel got; 0 where one got none."""
+        shares = self.found.shares
+        return min(float(shares[k, name]) if name is not None else 0.0 for k, name in enumerate(self.decided))
 
     @property
     def agreeing(self) -> float:
@@ -206,6 +212,8 @@ def _decided(figure: _Figure, place: int) -> CaptionedPanel:
         read=figure.read(place),
         counted=len(figure.panels) == len(figure.names),
         agreeing=figure.agreeing,
+        disorder=dict(figure.found.orders).get(FREE_ORDER, 0.0),
+        least=figure.least,
         method=method,
     )
     panel = replace(
