@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pmo_assets.records.geometry import Box, iou
+from pmo_assets.records.geometry import Box, denormalise, iou
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.annotate.browser import Browser, browser
@@ -126,11 +127,10 @@ def pushed(project: Project, folder: Path, *arguments: str) -> dict[str, int]:
     return dict(zip(sorted(interfaces), numbers, strict=True))
 
 
-def opened(window: Browser, url: str, number: int, *, bare: bool = False) -> list[dict[str, Any]]:
-    """Open a project's next task and return its boxes, when they are there; a `bare` one may have none."""
-    window.open(f"{url}/projects/{number}/data?labeling=1")
-    return list(window.wait(lambda: window.run(PICTURE) and ([bare, *window.run(REGIONS)] if bare else
-                                                             window.run(REGIONS)), 90))[bare:]  # fmt: skip
+def opened(window: Browser, url: str, number: int, task: int | None = None) -> list[dict[str, Any]]:
+    """Open a project's next task, or a certain one, and return its boxes when they are there."""
+    window.open(f"{url}/projects/{number}/data?{'labeling=1' if task is None else f'task={task}'}")
+    return list(window.wait(lambda: window.run(PICTURE) and window.run(REGIONS), 90))
 
 
 def normalised(value: dict[str, float]) -> Box:
@@ -143,12 +143,14 @@ def submit(window: Browser) -> None:
     window.wait(lambda: not window.run("return document.querySelector('.lsf-spin-badge') !== null"), 10)
 
 
-def answered(url: str, number: int, count: int) -> bool:
-    import urllib.request
-
-    request = urllib.request.Request(f"{url}/api/projects/{number}", headers={"Authorization": f"Token {TOKEN}"})
+def asked(url: str, path: str) -> Any:
+    request = urllib.request.Request(f"{url}{path}", headers={"Authorization": f"Token {TOKEN}"})
     with urllib.request.urlopen(request, timeout=30) as answer:
-        return int(json.load(answer)["num_tasks_with_annotations"]) >= count
+        return json.load(answer)
+
+
+def answered(url: str, number: int, count: int) -> bool:
+    return int(asked(url, f"/api/projects/{number}")["num_tasks_with_annotations"]) >= count
 
 
 def test_a_box_that_a_person_draws_is_in_the_row_that_is_released(
@@ -238,9 +240,16 @@ def test_captions_and_pages_open_with_what_was_found(
     window.screenshot((SHOTS or tmp_path) / "captions.png")
     submit(window)
     window.wait(lambda: answered(label_studio.url, numbers["captions"], 1))
-    shown = opened(window, label_studio.url, numbers["pages"], bare=True)
+    figure = project.rows("figures")[0]
+    place = figure["locations"][0]
+    tasks = asked(label_studio.url, f"/api/projects/{numbers['pages']}/tasks?page_size=100")
+    task = next(item for item in tasks if item["data"]["pmo"]["page"] == place["page"])
+    shown = opened(window, label_studio.url, numbers["pages"], task["id"])
     window.screenshot((SHOTS or tmp_path) / "pages.png")
-    assert {item["label"] for item in shown} <= {"Figure", "Caption"}
+    assert {item["label"] for item in shown} == {"Figure", "Caption"}
+    frame = tuple(task["data"]["pmo"]["frame"])
+    boxes = [denormalise(normalised(item["box"]), frame) for item in shown if item["label"] == "Figure"]
+    assert max(iou(tuple(place["bbox"]), box) for box in boxes) > 0.999
     said = project.pmo("annotate", "import", "--pull", "--project", str(numbers["captions"]))
     assert "1 answer of 1 task taken" in said
     (file,) = project.annotations.glob("*.json")
