@@ -87,6 +87,34 @@ def detection_sheet(
     return _sheet(tiles(), "figures with panels, identifiers and images")
 
 
+def assignment_sheet(figures: pl.DataFrame, panels: Sequence[Row], pixels: PixelStore) -> dg.MarkdownMetadataValue:
+    """Return a contact sheet of the figures with several panels whose subcaptions are least sure, surest last.
+
+    A panel shows what it is called and how sure that is, or "?" where nothing is assigned.
+    """
+    grouped: dict[tuple[int, str], list[Row]] = {}
+    for row in panels:
+        grouped.setdefault((row["article_id"], row["image_cluster_id"]), []).append(row)
+    known = {(row["article_id"], row["image_cluster_id"]): row for row in figures.iter_rows(named=True)}
+
+    def least(key: tuple[int, str]) -> float:
+        return min(row["confidence"] if row["subcaption"] is not None else 0.0 for row in grouped[key])
+
+    shown = sorted((key for key, rows in grouped.items() if len(rows) > 1), key=lambda key: (least(key), key))
+
+    def tiles() -> Iterable[Tile]:
+        for key in shown[:SHEET_TILES]:
+            figure = known[key]
+            picture = decoded(pixels.read(key[0]).get(figure["pdf_figure_id"]), figure["pdf_figure_id"])
+            boxes = [
+                (tuple(row["box"]), f"{row['identifier'] or '–'} {row['confidence']:.2f}" if row["subcaption"] else "?")
+                for row in grouped[key]
+            ]
+            yield draw_detections(picture, panels=boxes), figure_name(figure)
+
+    return _sheet(tiles(), "the least sure figures: panels with identifier and confidence")
+
+
 def panel_sheet(panels: Sequence[Row], pixels: PixelStore) -> dg.MarkdownMetadataValue:
     """Return a contact sheet of panels with their names."""
 
