@@ -20,10 +20,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from pmo_assets.pipeline.detection.fusion.unnamed_panels import holds_centre, named_by_print, with_further
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, network_panels
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
 from pmo_assets.pipeline.detection.structure.gutters import canvas_of, normalised_box, pixel_rect
-from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBox, named_boxes, printed_sequence
+from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBox, named_boxes
 from pmo_assets.pipeline.detection.structure.identifiers import Identifier, find_identifiers, is_positional
 from pmo_assets.pipeline.detection.structure.panels import (
     PrintedNames,
@@ -37,7 +38,6 @@ from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.geometry import (
     Box,
     area,
-    centre,
     covered_fraction,
     expand,
     matched_boxes,
@@ -136,7 +136,7 @@ def _confirmed(
 
 def _substance(box: Box, marks: Sequence[PanelDetection]) -> float:
     """Return how much of its score a structural panel keeps: it is more than the identifier it was cut around."""
-    own = sum(area(m.box) for m in marks if _holds(box, m.box))
+    own = sum(area(m.box) for m in marks if holds_centre(box, m.box))
     return 0.3 if area(box) < 6 * own else 1.0
 
 
@@ -148,8 +148,8 @@ def _plausible(box: Box, marks: Sequence[PanelDetection], complete: bool) -> flo
         marks: the identifiers of the figure.
         complete: all identifiers of the figure are known, so that a panel without any is none.
     """
-    inside = sum(_holds(box, m.box) for m in marks)
-    if inside == 0 and sum(_holds(expand(box, REACH), m.box) for m in marks) == 1:
+    inside = sum(holds_centre(box, m.box) for m in marks)
+    if inside == 0 and sum(holds_centre(expand(box, REACH), m.box) for m in marks) == 1:
         return 0.9
     return (0.4 if complete else 0.85, 1.0, 0.3)[min(inside, 2)]
 
@@ -191,12 +191,6 @@ def _shared(a: Box, b: Box) -> float:
     return max(covered_fraction(a, b), covered_fraction(b, a))
 
 
-def _holds(panel: Box, box: Box) -> bool:
-    """Say whether the middle of a box lies in a panel."""
-    x, y = centre(box)
-    return panel[0] <= x <= panel[2] and panel[1] <= y <= panel[3]
-
-
 def completed(printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOptions | None = None) -> PrintedNames:
     """Return the names of a figure's panels with places of identifiers that only the network sees."""
     options = options or PanelFusionOptions()
@@ -205,10 +199,12 @@ def completed(printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOp
     ]  # fmt: skip
     tall, wide = printed.canvas.ink.shape
     known = [normalised_box(p.rect, wide, tall) for places in printed.places for p in places]
+    labels = _labels(printed, boxes, options)
+    marks = [normalised_box(label.rect, wide, tall) for label in labels]
     free = [
-        PrintedBox(pixel_rect(as_box(box), wide, tall), float(score))
-        for box, score in zip(boxes.boxes["label"], boxes.scores["label"], strict=True)
-        if score >= options.printed and not any(_holds(as_box(box), k) or _holds(k, as_box(box)) for k in known)
+        label
+        for label, mark in zip(labels, marks, strict=True)
+        if not any(holds_centre(mark, k) or holds_centre(k, mark) for k in known)
     ]
     found = named_boxes(printed.canvas.rgb, free, [printed.names[i] for i in missing])
     places = list(printed.places)
@@ -220,30 +216,20 @@ def completed(printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOp
     return replace(printed, places=tuple(places))
 
 
-def named_by_print(
-    printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOptions | None = None
-) -> PrintedNames:
-    """Return the names of a figure whose caption names no panels, although A, B, C … are printed in it.
-
-    Letters label things inside single pictures, too: all of them must be read, in sequence, and most must lie in a
-    panel of the network of their own. Otherwise `printed` comes back as it is.
-    """
-    options = options or PanelFusionOptions()
+def _labels(printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOptions) -> list[PrintedBox]:
+    """Return the network's boxes of identifiers that count, pixels of the canvas."""
     tall, wide = printed.canvas.ink.shape
-    labels = [
+    return [
         PrintedBox(pixel_rect(as_box(box), wide, tall), float(score))
         for box, score in zip(boxes.boxes["label"], boxes.scores["label"], strict=True)
         if score >= options.printed
     ]
-    names = printed_sequence(printed.canvas.rgb, labels)
-    surest = sorted(labels, key=lambda label: -label.score)[: len(names)]
-    marks = [normalised_box(label.rect, wide, tall) for label in surest]
-    panels = [as_box(b) for b, s in zip(boxes.boxes["panel"], boxes.scores["panel"], strict=True) if s >= options.panel]
-    inside = [[k for k, mark in enumerate(marks) if _holds(expand(panel, REACH), mark)] for panel in panels]
-    apart = {own[0] for own in inside if len(own) == 1}
-    if len(names) < 2 or 2 * len(apart) <= len(names):
-        return printed
-    return replace(printed, names=names, places=tuple(() for _ in names))
+
+
+def _panels(boxes: NetworkBoxes, options: PanelFusionOptions) -> list[tuple[Box, float]]:
+    """Return the network's panels that count, with their scores."""
+    scored = zip(boxes.boxes["panel"], boxes.scores["panel"], strict=True)
+    return [(as_box(box), float(score)) for box, score in scored if score >= options.panel]
 
 
 class EnsemblePanelDetector:
@@ -251,7 +237,7 @@ class EnsemblePanelDetector:
 
     def __init__(self, network: BoxNetwork | None = None, options: PanelFusionOptions | None = None) -> None:
         """Use a network (None: the shipped one)."""
-        self.network, self.options = network or FigureNetwork(), options
+        self.network, self.options = network or FigureNetwork(), options or PanelFusionOptions()
 
     def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
         """Return panels and identifiers per figure."""
@@ -271,11 +257,12 @@ class EnsemblePanelDetector:
             other = completed(other, boxes, self.options)
             if is_confirmed(view, other):
                 return other
-        return named_by_print(printed, boxes, self.options)
+        return named_by_print(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
 
     def _fused(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> list[PanelDetection]:
         if not printed.names:
             printed = self._named(view, printed, boxes)
         printed = completed(printed, boxes, self.options)
+        printed = with_further(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
         structural = structure_panels(view, printed)
         return fused_panels(replace(view, caption_identifiers=printed.names), structural, boxes, self.options)

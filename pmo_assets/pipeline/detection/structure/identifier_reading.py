@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from string import ascii_lowercase, digits
 
 import cv2
 import numpy as np
@@ -233,6 +234,44 @@ def printed_sequence(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tup
             case = int(known[:, :, :count].max(axis=2).sum(axis=0).argmax())
             return tuple(chr(b"Aa"[case] + k) for k in range(count))
     return ()
+
+
+def printed_series(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tuple[str, ...]:
+    """Return "A", "B", "C" … or "a", "b", "c" …, one for each box, when what can be read says so; empty otherwise.
+
+    At least two boxes, and half of them, must read as letters of the sequence, each as another one, and none as a
+    letter beyond it.
+
+    Args:
+        rgb: (height, width, 3) uint8, the canvas.
+        boxes: where identifiers are printed; some may be illegible.
+    """
+    letters = [read.letters if (read := reading(rgb, box.rect)) is not None else () for box in boxes]
+    cases = []
+    for first in b"Aa":
+        every = [[max((_alike(v, chr(first + k), either=False) for v in own), default=0.0) for k in range(26)]
+                 for own in letters]  # fmt: skip
+        cases.append(np.asarray(every))
+    known = np.maximum(*cases)
+    # Marks of several letters are words, or a letter with brackets that were not recognised.
+    sure = [k for k, own in enumerate(letters) if 1 <= len(own) <= 3 and known[k].max() >= SURE]
+    said = [int(known[k].argmax()) for k in sure]
+    if len(set(said)) < max(2, len(boxes) / 2) or len(set(said)) < len(said) or max(said) >= len(boxes):
+        return ()
+    case = int(np.argmax([sum(alike[k, letter] for k, letter in zip(sure, said, strict=True)) for alike in cases]))
+    return tuple(chr(b"Aa"[case] + k) for k in range(len(boxes)))
+
+
+def may_be(rgb: NDArray[np.uint8], rect: Rect, letter: str, *, unread: bool = False) -> bool:
+    """Say whether a letter is printed in a box; with `unread` also whether nothing says that it is another one."""
+    read = reading(rgb, rect)
+    if read is None:
+        return unread
+    if len(read.letters) > 3:
+        return False
+    like = likeness(read.letters, letter)
+    best = max(_alike(v, c) for v in read.letters for c in ascii_lowercase + digits)
+    return like >= max(SURE, best) or (unread and best < SURE)
 
 
 def _paired(boxes: Sequence[PrintedBox], alike: NDArray[np.float64]) -> list[tuple[int, int, float]]:
