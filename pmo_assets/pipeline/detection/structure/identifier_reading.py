@@ -34,6 +34,12 @@ ONE_SHAPE = str.maketrans("01", "ol")
 SURE = 0.7
 """Likeness from which marks are read as a name with a digit behind it."""
 
+PART_OF_WORD = 0.6
+"""Factor of the likeness of a letter beside which other letters or digits stand: numbers of an axis, words."""
+
+LETTER, NARROW = 0.85, frozenset("IJLTfijlrt17")
+"""Likeness from which a mark is a letter, and letters that brackets and strokes resemble."""
+
 WITHOUT_READING = 0.4
 """Least score of a box that is taken for an identifier although it does not look like any name."""
 
@@ -145,8 +151,17 @@ def likeness(letters: Sequence[NDArray[np.float32]] | None, name: str) -> float:
     best = 0.0
     for first in range(len(letters) - len(wanted) + 1):
         run = letters[first : first + len(wanted)]
-        best = max(best, sum(_alike(v, c) for v, c in zip(run, wanted, strict=True)) / len(wanted))
+        others = [*letters[:first], *letters[first + len(wanted) :]]
+        alike = sum(_alike(v, c) for v, c in zip(run, wanted, strict=True)) / len(wanted)
+        best = max(best, alike * (PART_OF_WORD if any(_is_wide_letter(v) for v in others) else 1.0))
     return best
+
+
+def _is_wide_letter(vector: NDArray[np.float32]) -> bool:
+    """Say whether a mark is a letter or digit that no bracket and no stroke looks like."""
+    known = templates()
+    best = int((known.vectors @ vector).argmax())
+    return float(known.vectors[best] @ vector) >= LETTER and known.names[best] not in NARROW
 
 
 def _letter(vector: NDArray[np.float32]) -> str:

@@ -447,6 +447,43 @@ def is_confirmed(view: FigureView, printed: PrintedNames) -> bool:
     return min(area(panel.box) for panel in panels) >= OF_EVEN_SHARE / len(panels)
 
 
+SURE_PRINT = 0.7
+"""Likeness of print from which an identifier is read and not guessed from where it stands."""
+
+
+def _numbered_parts(
+    canvas: Canvas, names: Sequence[str], found: Sequence[Sequence[Identifier]], places: Places
+) -> list[Part]:
+    """Return as many parts as there are names, cut at clear gutters only, where identifiers do not speak against them.
+
+    They agree where every part holds one of them. Where some are not found, or guessed, no part may hold two that are
+    read; if these are fewer than half, they may as well be letters in a picture, and the gutters count.
+    """
+    numbered = panels_by_number(canvas, names)
+    if len(numbered) != len(names) or any(part.trust < 1 for part in numbered):
+        return []
+    read = [i for i in places if found[i][0].text_score >= SURE_PRINT]
+    if len(read) == len(names):
+        inside = [sum(all(holds(p.rect, r) for r in places[i]) for i in places) for p in numbered]
+        return numbered if all(count == 1 for count in inside) else []
+    if 2 * len(read) < len(names):
+        return numbered
+    return numbered if all(sum(holds(p.rect, places[i][0]) for i in read) <= 1 for p in numbered) else []
+
+
+def _unrivalled(found: Sequence[Sequence[Identifier]], places: Places, parts: Sequence[Part]) -> list[int]:
+    """Return which places (by position) stand in a part with no other place as likely as they are."""
+    order = list(places)
+    likely = [(found[i][0].text_score >= SURE_PRINT, found[i][0].text_score) for i in order]
+    home = [next((n for n, p in enumerate(parts) if holds(p.rect, places[i][0])), None) for i in order]
+    return [
+        k
+        for k in range(len(order))
+        if home[k] is not None
+        and not any(home[o] == home[k] and o != k and likely[o][0] >= likely[k][0] for o in range(len(order)))
+    ]
+
+
 def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> list[PanelDetection]:
     """Return panels and identifiers of one figure; at least one panel. See the module's text for the method.
 
@@ -469,14 +506,12 @@ def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> l
             cost_plain, parts_plain = best_partition(plain, places)
             if cost_plain < cost:
                 canvas, parts = plain, parts_plain
-        if len(places) < len(names):
-            numbered = panels_by_number(canvas, names)
-            inside = [[i for i in places if holds(p.rect, places[i][0])] for p in numbered]
-            if len(numbered) == len(names) and all(len(v) <= 1 for v in inside) and all(p.trust == 1 for p in numbered):
-                return [
-                    *(PanelDetection("panel", normalised_box(p.rect, wide, tall), 0.8, "gutter") for p in numbered),
-                    *marks,
-                ]
+        numbered = _numbered_parts(canvas, names, found, places)
+        if numbered:
+            return [
+                *(PanelDetection("panel", normalised_box(p.rect, wide, tall), 0.8, "gutter") for p in numbered),
+                *(marks[k] for k in _unrivalled(found, places, numbered)),
+            ]
         panels = []
         for index, part in parts.items():
             tight = trimmed(canvas.ink, part.rect) or part.rect
