@@ -252,9 +252,17 @@ def seams(canvas: Canvas, rect: Rect, axis: int, share: float = 0.6) -> list[Gut
     return found
 
 
-def is_text_only(canvas: Canvas, rect: Rect) -> bool:
-    """Say whether every connected piece of ink that is centred in `rect` is at most glyph-sized."""
+def is_text_only(canvas: Canvas, rect: Rect, but: Rect | None = None) -> bool:
+    """Say whether every connected piece of ink that is centred in `rect` is at most glyph-sized.
+
+    Args:
+        canvas: the figure.
+        rect: pixels.
+        but: a piece that is not looked at.
+    """
     boxes = canvas.components
+    if but is not None:
+        boxes = boxes[(boxes[:, :2] != but[:2]).any(axis=1)]
     x, y = boxes[:, 0] + boxes[:, 2] / 2, boxes[:, 1] + boxes[:, 3] / 2
     inside = (x >= rect[0]) & (x <= rect[2]) & (y >= rect[1]) & (y <= rect[3])
     # Two letters may touch in print; a ligature or an underlined word is wider than a glyph but never taller.

@@ -21,6 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pmo_assets.pipeline.detection.structure.colour_scales import without_scales
 from pmo_assets.pipeline.detection.structure.gutters import (
     QUALITY,
     Canvas,
@@ -242,8 +243,9 @@ def partition_cost(canvas: Canvas, parts: dict[int, Part], places: Places, below
 def best_partition(canvas: Canvas, places: Places) -> tuple[float, dict[int, Part]]:
     """Return (cost, parts) under the better of the two conventions: identifiers below, or above / inside the top."""
     options = []
+    rect = without_scales(canvas, tuple(r for rects in places.values() for r in rects))
     for below in (True, False):
-        parts = partition(canvas, canvas.rect, places, below)
+        parts = partition(canvas, rect, places, below)
         options.append((partition_cost(canvas, parts, places, below), parts))
     return min(options, key=lambda option: option[0])
 
@@ -328,7 +330,7 @@ def direction(names: Sequence[str]) -> int | None:
 
 def split_evenly(canvas: Canvas, count: int, axis: int | None) -> list[Part]:
     """Split the figure into `count` parts by the best crossings of any kind, best first; fewer when there are none."""
-    parts = [Part(trimmed(canvas.ink, canvas.rect) or canvas.rect, 1.0)]
+    parts = [Part(without_scales(canvas), 1.0)]
     cuts_of: dict[Rect, list[Gutter]] = {}
     while len(parts) < count:
         best: tuple[float, int, Gutter] | None = None
@@ -358,7 +360,7 @@ def split_evenly(canvas: Canvas, count: int, axis: int | None) -> list[Part]:
 def panels_by_number(canvas: Canvas, names: Sequence[str]) -> list[Part]:
     """Return as many parts as there are names; a single part when the figure does not separate into that many."""
     axis = direction(names)
-    tree = cut_tree(canvas)
+    tree = cut_tree(canvas, without_scales(canvas))
     if tree is not None:
         options = frontiers(tree, len(names))
         if axis is not None:
@@ -508,8 +510,10 @@ def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> l
                 canvas, parts = plain, parts_plain
         numbered = _numbered_parts(canvas, names, found, places)
         if numbered:
+            read = all(own and own[0].text_score >= SURE_PRINT for own in found)
+            score = min(own[0].score for own in found) if read else 0.8
             return [
-                *(PanelDetection("panel", normalised_box(p.rect, wide, tall), 0.8, "gutter") for p in numbered),
+                *(PanelDetection("panel", normalised_box(p.rect, wide, tall), score, "gutter") for p in numbered),
                 *(marks[k] for k in _unrivalled(found, places, numbered)),
             ]
         panels = []
