@@ -94,7 +94,7 @@ class Settings(BaseSettings):
         True,
         "Figures without an image of a type that the specialty wants, or of an undecided one, do not go on after "
         "`panel_assembly` (paper: only figures with an image that is not Other); `false`: all figures do.",
-        ("panel_assembly",),
+        ("panel_assembly", "reviewed_panels"),
     )
     biomedica: str | None = _option(
         None,

@@ -216,7 +216,7 @@ def test_all_figures_go_on_where_that_is_set(graph: Graph) -> None:
     assert wanted_types(settings) == IMAGE_TYPES
     assert wanted_types(graph.settings) == ("CFP", "OCT", "Retinal Imaging")
     stale = stale_assets(build_defs(settings), graph.instance, graph.tables, graph.batches[0])
-    assert stale == ["panel_assembly", "panels", "dataset_rows", "rejections"]
+    assert stale == ["panel_assembly", "reviewed_panels", "panels", "dataset_rows", "rejections"]
 
 
 def test_subcaptions_can_be_rebuilt_from_their_segments(graph: Graph) -> None:
