@@ -24,7 +24,7 @@ from pmo_assets.records.geometry import Box
 UNNAMED, MISSING, REPEATED = 0.04, 0.03, 0.01
 """How common a panel without a name is, a name without a panel, and a panel that is a part of the one before it."""
 
-LEAST_SHARE = 0.4
+LEAST_SHARE = 0.5
 """A name that is less likely than this is not given."""
 
 FREE_ORDER = "no order"
