@@ -20,12 +20,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from pmo_assets.pipeline.detection.fusion.unnamed_panels import holds_centre, named_by_print, with_further
+from pmo_assets.pipeline.detection.fusion.unnamed_panels import are_apart, holds_centre, named_by_print, with_further
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, network_panels
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
 from pmo_assets.pipeline.detection.structure.gutters import canvas_of, normalised_box, pixel_rect
 from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBox, named_boxes
-from pmo_assets.pipeline.detection.structure.identifiers import Identifier, find_identifiers, is_positional
+from pmo_assets.pipeline.detection.structure.identifiers import (
+    Identifier,
+    find_identifiers,
+    is_positional,
+    live_candidates,
+    sequence_names,
+)
 from pmo_assets.pipeline.detection.structure.panels import (
     PrintedNames,
     glyph_share,
@@ -71,6 +77,9 @@ class PanelFusionOptions:
     unconfirmed: float = 0.8
     small: float = 0.5
 
+
+INSIDE, FILLED = 0.9, 0.75
+"""Parts of a panel lie in it with this share of their area, and take this share of it together."""
 
 CANDIDATES = 100
 """Panels that compete at most, the best ones: figures have up to some 30, pictures of noise any number."""
@@ -126,12 +135,24 @@ def _confirmed(
 ) -> list[PanelDetection]:
     """Return the structural panels with a higher score where the network sees the same and a lower one elsewhere."""
     same = matched_boxes([p.box for p in panels], [c.box for c in candidates], options.alike)
-    return [
-        replace(
-            p, score=1 - (1 - p.score) * (1 - candidates[same[i]].score) if i in same else p.score * options.unconfirmed
-        )
-        for i, p in enumerate(panels)
-    ]
+    result = []
+    for i, panel in enumerate(panels):
+        seen = candidates[same[i]].score if i in same else _seen_in_parts(panel, candidates)
+        score = panel.score * options.unconfirmed if seen is None else 1 - (1 - panel.score) * (1 - seen)
+        result.append(replace(panel, score=score))
+    return result
+
+
+def _seen_in_parts(panel: PanelDetection, candidates: Sequence[PanelDetection]) -> float | None:
+    """Return the least score of the network's panels that together are a panel between gutters; None without any.
+
+    The network takes pictures of one panel for panels; gutters that give as many parts as there are names do not.
+    """
+    if panel.source != "gutter":
+        return None
+    parts = [c for c in candidates if covered_fraction(c.box, panel.box) >= INSIDE]
+    covered = sum(area(c.box) for c in parts)
+    return min(c.score for c in parts) if len(parts) >= 2 and covered >= FILLED * area(panel.box) else None
 
 
 def _substance(box: Box, marks: Sequence[PanelDetection]) -> float:
@@ -232,6 +253,15 @@ def _panels(boxes: NetworkBoxes, options: PanelFusionOptions) -> list[tuple[Box,
     return [(as_box(box), float(score)) for box, score in scored if score >= options.panel]
 
 
+def _lettered(view: FigureView, printed: PrintedNames) -> PrintedNames:
+    """Return a, b, c … or i, ii, iii … with their places when live text in one style says so; else no names."""
+    live = live_candidates(view, printed.canvas)
+    series = [sequence_names([c for c in live if c.style == style]) for style in dict.fromkeys(c.style for c in live)]
+    names = max(series, key=len, default=())
+    _, found = find_identifiers(replace(view, caption_identifiers=names), printed.canvas) if names else ((), [])
+    return replace(printed, names=names, places=tuple(tuple(places) for places in found))
+
+
 class EnsemblePanelDetector:
     """Structure and network as one `protocols.PanelDetector`; the network is asked only where it may add something."""
 
@@ -257,6 +287,12 @@ class EnsemblePanelDetector:
             other = completed(other, boxes, self.options)
             if is_confirmed(view, other):
                 return other
+        lettered = _lettered(view, printed)
+        marks = [PrintedBox(places[0].rect, 1.0) for places in lettered.places if places]
+        tall, wide = printed.canvas.ink.shape
+        panels = [box for box, _ in _panels(boxes, self.options)]
+        if lettered.names and are_apart(marks, panels, (wide, tall)) and is_confirmed(view, lettered):
+            return lettered
         return named_by_print(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
 
     def _fused(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> list[PanelDetection]:
