@@ -146,8 +146,8 @@ def with_further(
         for label in own_labels(labels, free, size)
         if label.score >= SURE_BOX and 0.5 <= (label.rect[3] - label.rect[1]) / max(usual, 1) <= 2
     ]
-    # Unread print counts where nothing but panels with one identifier each is to be seen.
-    sure = len(own_labels(_boxes_of(known), distinct, size)) + len(fitting) == len(distinct)
+    # One that cannot be read counts where nothing but panels with one identifier each is to be seen.
+    sure = len(fitting) == 1 and len(own_labels(_boxes_of(known), distinct, size)) + 1 == len(distinct)
     letters = _following(names, min(len(fitting), MOST_BEYOND))
     found = named_boxes(printed.canvas.rgb, fitting, letters)
     added = [

@@ -307,7 +307,13 @@ def further_names(
         if not letter.isalpha() or key(letter) in named:
             continue
         same = [c for c in group if c.name == letter]
-        if len(same) == 1 and same[0].score >= SURE_FURTHER and _stands_with(same[0].rect, rects, tolerance):
+        # Letters in brackets are printed for panels only, wherever they stand.
+        bracketed = bool(same) and same[0].source == "text" and same[0].style.startswith("brackets")
+        if (
+            len(same) == 1
+            and same[0].score >= SURE_FURTHER
+            and (bracketed or _stands_with(same[0].rect, rects, tolerance))
+        ):
             found.append(same[0])
         elif code > last:
             break  # the series ends with the first letter that is not printed

@@ -466,7 +466,8 @@ def _numbered_parts(
         return []
     read = [i for i in places if found[i][0].text_score >= SURE_PRINT]
     if len(read) == len(names):
-        inside = [sum(all(holds(p.rect, r) for r in places[i]) for i in places) for p in numbered]
+        # Most places of a name decide: one of a1, a2, a3 may have been misread.
+        inside = [sum(2 * sum(holds(p.rect, r) for r in places[i]) > len(places[i]) for i in places) for p in numbered]
         return numbered if all(count == 1 for count in inside) else []
     if 2 * len(read) < len(names):
         return numbered
