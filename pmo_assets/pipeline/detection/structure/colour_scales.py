@@ -16,8 +16,9 @@ from pmo_assets.pipeline.detection.structure.gutters import (
     trimmed,
 )
 
-SLENDER, WIDEST = 4.0, 0.06
-"""A bar is at least so many times as long as wide, and at most this part of the figure's long side wide."""
+SLENDER, WIDEST, FILLED = 4.0, 0.06, 0.8
+"""A bar is at least so many times as long as wide, at most this part of the figure's long side wide, and so far filled:
+compression frays its edges."""
 
 LEAST_SIDE = 5
 """Narrower bars, in pixels, are lines."""
@@ -33,7 +34,7 @@ def colour_bars(canvas: Canvas) -> list[Rect]:
     found = []
     for x, y, w, h, size in canvas.components.tolist():
         short, long = min(w, h), max(w, h)
-        if short < LEAST_SIDE or long < SLENDER * short or short > WIDEST * side or size < 0.9 * w * h:
+        if short < LEAST_SIDE or long < SLENDER * short or short > WIDEST * side or size < FILLED * w * h:
             continue
         if _is_ramp(canvas, (x, y, x + w, y + h)):
             found.append((x, y, x + w, y + h))
