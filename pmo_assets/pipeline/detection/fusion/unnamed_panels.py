@@ -1,9 +1,9 @@
 """Panels that the caption does not name, although their identifiers are printed.
 
-A network sees where identifiers and panels are. Print that it takes for an identifier and that is the only such print in
-a panel of its own is that panel's, whatever the caption says: such print names panels where the caption names none, and
-continues the caption's letters where it stops early. What is printed elsewhere (axes, scales, letters in pictures) is
-not looked at.
+A network sees where identifiers and panels are. What it takes for an identifier and is the only such print in a panel
+of its own belongs to that panel, whatever the caption says: it names panels where the caption names none, and continues
+the caption's letters where these end too early. What is printed elsewhere (axes, scales, letters in pictures) is not
+looked at.
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from pmo_assets.pipeline.detection.fusion.panel_fusion import (
     completed,
     disjoint_choice,
     fused_panels,
-    named_by_print,
 )
 from pmo_assets.pipeline.detection.structure.gutters import canvas_of
 from pmo_assets.pipeline.detection.structure.identifiers import Identifier
 from pmo_assets.pipeline.detection.structure.panels import PrintedNames
 from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.figure import EmbeddedText
 from pmo_assets.records.geometry import Box, covered_fraction, iou
 from pmo_assets.training.synthetic.letters import print_text as printed
 from pmo_assets_tests.pipeline.detection.fusion.sources import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
@@ -131,27 +131,42 @@ def test_places_that_captions_name_are_not_looked_for() -> None:
     assert completed(known, seen(labels=((place, 0.9),))).places == ((), ())
 
 
-def lettered() -> tuple[FigureView, PrintedNames, Box, Box]:
+def lettered() -> tuple[FigureView, Box, Box]:
     """Two pictures with A and B printed in their corners, unknown to the caption."""
     view, place_a = printed_on(two_pictures(), "A", 4, 4)
     view, place_b = printed_on(view, "B", 224, 4)
-    return view, PrintedNames(canvas_of(view.pixels), (), ()), place_a, place_b
+    return view, place_a, place_b
 
 
 def test_printed_letters_make_panels_although_the_caption_names_none() -> None:
-    view, unknown, a, b = lettered()
+    view, a, b = lettered()
     network = seen(labels=((a, 0.8), (b, 0.8)), panels=((LEFT, 0.8), (RIGHT, 0.8)))
-    assert named_by_print(unknown, network).names == ("A", "B")
     (found,) = EnsemblePanelDetector(lambda views: [network])([view])
     assert [(p.kind, p.text) for p in found] == [
         ("panel", None), ("panel", None), ("identifier", "A"), ("identifier", "B")
     ]  # fmt: skip
 
 
-def test_letters_in_one_panel_name_no_panels() -> None:
-    _, unknown, a, b = lettered()
-    assert named_by_print(unknown, seen(labels=((a, 0.8), (b, 0.8)), panels=((WHOLE, 0.8),))) is unknown
-    assert named_by_print(unknown, seen(labels=((a, 0.8), (b, 0.8)), panels=((LEFT, 0.8),))) is unknown
+def test_live_letters_in_plain_type_make_panels_where_the_network_sees_them_apart() -> None:
+    view, a, b = lettered()
+    view = replace(view, texts=(EmbeddedText("A", a, 8.0, False), EmbeddedText("B", b, 8.0, False)))
+    apart, together = seen(panels=((LEFT, 0.8), (RIGHT, 0.8))), seen(panels=((WHOLE, 0.8),))
+    (found,) = EnsemblePanelDetector(lambda views: [apart])([view])
+    assert [(p.kind, p.text) for p in found] == [
+        ("panel", None), ("panel", None), ("identifier", "A"), ("identifier", "B")
+    ]  # fmt: skip
+    (found,) = EnsemblePanelDetector(lambda views: [together])([view])
+    assert [p.source for p in found] == ["figure"]
+
+
+def test_gutters_that_give_the_named_panels_stand_against_their_parts() -> None:
+    halves = [PanelDetection("panel", box, 0.8, "gutter") for box in (LEFT, RIGHT)]
+    parts = [((x, y, x + 0.45, y + 0.48), 0.97) for x in (0.0, 0.55) for y in (0.0, 0.52)]
+    found = fused_panels(named(two_pictures(), "a", "b"), halves, seen(panels=tuple(parts)))
+    assert [p.box for p in found] == [LEFT, RIGHT]
+    cut_around_identifiers = [replace(half, source="identifier", score=0.6) for half in halves]
+    found = fused_panels(named(two_pictures(), "a", "b"), cut_around_identifiers, seen(panels=tuple(parts)))
+    assert {p.source for p in found} == {"network"}
 
 
 def test_there_are_never_more_panels_than_names_and_their_edges_are_those_of_the_picture() -> None:
