@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD as ASSEMBLY_THRESHOLD
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.detection.networks.retinanet_config import config_files
 from pmo_assets.records.defaults import (
@@ -32,7 +33,6 @@ from pmo_assets.records.defaults import (
     SCORE_THRESHOLD,
     VISION_CONCURRENCY,
     VISION_PIXELS,
-    VISION_THRESHOLD,
 )
 
 _DETECTIONS = ("panel_detections", "image_detections")
@@ -191,6 +191,14 @@ class Settings(BaseSettings):
     min_caption_confidence: float = _option(
         0.0, "Captions split with less confidence stay out of the dataset.", ("dataset_rows",), ge=0, le=1
     )
+    min_assembly_confidence: float = _option(
+        ASSEMBLY_THRESHOLD,
+        "Panels of whose subcaption rules are less sure are open: a vision model, if there is one, or people decide "
+        "(`pmo annotate export --open`), else they stay out of the dataset. What a model or people decided counts.",
+        (*_ASSEMBLY, "dataset_rows"),
+        ge=0,
+        le=1,
+    )
 
     llm_base_url: str | None = _option(
         None, "OpenAI-compatible endpoint of the language model, up to `/v1`; `http://127.0.0.1:8000/v1` if not given."
@@ -248,13 +256,6 @@ class Settings(BaseSettings):
     )
     vlm_thinking: Literal["off", "on", "default"] = _option(
         "off", "Whether the vision model reasons first, as PMO_LLM_THINKING; `on` for a Thinking model.", _ASSEMBLY
-    )
-    vlm_threshold: float = _option(
-        VISION_THRESHOLD,
-        "Panels without a subcaption, or with less confidence in it, are put to the vision model, if there is one.",
-        _ASSEMBLY,
-        ge=0,
-        le=1,
     )
     vlm_boxes: Literal["json", "drawn"] = _option(
         "json",

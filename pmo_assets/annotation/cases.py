@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from pmo_assets.records import panels as panel_rules
 from pmo_assets.records.outcome import Row, rows_by_article, rows_by_figure
 from pmo_assets.records.reviews import Purpose
 from pmo_assets.storage.tables import Tables
@@ -24,7 +25,7 @@ class FigureCase:
         batch: that holds it.
         article: its row of `articles`.
         figure: its row of `figures`.
-        panels: its rows of `panel_assembly`, in order.
+        panels: its rows of `panel_assembly`, in order; of `reviewed_panels` for open cases.
         purpose: why they are asked.
         asked: ordinals of the panels that are meant, for an audit; all if empty.
     """
@@ -42,6 +43,8 @@ def figure_cases(
 ) -> Iterator[FigureCase]:
     """Yield every figure of the articles that are assembled, batch by batch, in the order of the article.
 
+    Whether a case is still open is known after review: what people decided is not put before them again.
+
     Args:
         tables: of the data root.
         current: for every batch the articles that count (`release.releases.current_articles`).
@@ -53,25 +56,30 @@ def figure_cases(
         kept = sorted(set(numbers) if wanted is None else wanted.intersection(numbers))
         if not kept:
             continue
+        reviewed = purpose == "resolve" and tables.exists("reviewed_panels", batch)
+        assembled = "reviewed_panels" if reviewed else "panel_assembly"
         rows = {
             name: rows_by_article(tables.read(name, batch).filter(pl.col("article_id").is_in(kept)).to_dicts())
-            for name in ("articles", "figures", "panel_assembly")
+            for name in ("articles", "figures", assembled)
         }
         for number in kept:
-            panels = rows_by_figure(rows["panel_assembly"].get(number, ()))
+            panels = rows_by_figure(rows[assembled].get(number, ()))
             for figure in sorted(rows["figures"].get(number, ()), key=lambda row: row["ordinal"]):
                 own = sorted(panels.get(figure["image_cluster_id"], ()), key=lambda row: row["ordinal"])
                 yield FigureCase(batch, rows["articles"][number][0], figure, own, purpose)
 
 
 def is_open(case: FigureCase, least: float) -> bool:
-    """Say whether a figure has a panel without a subcaption, or one that is less certain.
+    """Say whether a figure that goes on has an open panel (`records.panels.is_open`).
 
     Args:
         case: the figure.
-        least: confidence, 0..1.
+        least: confidence from which rules are sure, 0..1.
     """
-    return any(row["subcaption"] is None or row["confidence"] < least for row in case.panels)
+    return any(
+        row["wanted"] and panel_rules.is_open(row["subcaption"], row["assembly"], row["confidence"], least)
+        for row in case.panels
+    )
 
 
 def stratum(panel: Mapping[str, object]) -> str:
@@ -107,7 +115,8 @@ def audit_sample(
 ) -> Iterator[FigureCase]:
     """Yield figures with the panels that an audit judges: random, as many of each kind of assembly as there are.
 
-    The same tables and seed give the same sample. Panels without a subcaption have nothing to judge.
+    The same tables and seed give the same sample. Panels without a subcaption have nothing to judge, and those of
+    figures that do not go on never reach the dataset.
 
     Args:
         cases: gives the figures, anew each time: they are looked through twice and not kept.
@@ -117,7 +126,7 @@ def audit_sample(
     """
     names: dict[tuple[int, str, int], str] = {}
     for case in cases():
-        judged = [row for row in case.panels if row["subcaption"] is not None]
+        judged = [row for row in case.panels if _is_judged(row)]
         key = case.figure["article_id"], case.figure["image_cluster_id"]
         if by_figure and judged:
             names[(*key, 0)] = stratum(min(judged, key=lambda row: (row["confidence"], row["ordinal"])))
@@ -129,10 +138,14 @@ def audit_sample(
         asked = frozenset(
             row["ordinal"]
             for row in case.panels
-            if row["subcaption"] is not None and (*key, 0 if by_figure else row["ordinal"]) in chosen
+            if _is_judged(row) and (*key, 0 if by_figure else row["ordinal"]) in chosen
         )
         if asked:
             yield FigureCase(case.batch, case.article, case.figure, case.panels, "audit", asked)
+
+
+def _is_judged(panel: Mapping[str, object]) -> bool:
+    return panel["subcaption"] is not None and bool(panel["wanted"])
 
 
 def known_figures(

@@ -72,7 +72,7 @@ def _chosen(
     tables: Tables,
     current: dict[str, list[int]],
     kind: str,
-    numbers: Sequence[int],
+    numbers: Sequence[int] | None,
     *,
     below: float,
     audit: int,
@@ -85,16 +85,21 @@ def _chosen(
         return (case for case in figure_cases(tables, current, "resolve") if is_open(case, below))
     if kind == "audit":
         return audit_sample(lambda: figure_cases(tables, current, "audit"), audit, seed, by_figure=by_figure)
-    return figure_cases(tables, current, "full", numbers or None)
+    return figure_cases(tables, current, "full", numbers)
 
 
 @annotate_app.command("export")
 def export(
     folder: Annotated[Path, typer.Argument(help="Where the projects go, a folder each.")],
     open_cases: Annotated[
-        bool, typer.Option("--open", help="Figures with a panel without subcaption, or one below --below.")
+        bool, typer.Option("--open", help="Figures with a panel that neither rules nor a model nor people decided.")
     ] = False,
-    below: Annotated[float, typer.Option(min=0, max=1, help="With --open: confidence that is not enough.")] = 0.5,
+    below: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="With --open: confidence that is not enough; PMO_MIN_ASSEMBLY_CONFIDENCE if not given."
+        ),
+    ] = None,
     audit: Annotated[
         int | None, typer.Option("--audit", min=1, help="A random sample of so many panels, to be judged.")
     ] = None,
@@ -134,8 +139,9 @@ def export(
     if unknown := sorted(set(batch or ()) - set(current)):
         raise CommandError(f"no such batch is assembled: {', '.join(unknown)}")
     current = {key: numbers for key, numbers in current.items() if not batch or key in batch}
-    numbers = _numbers(tables, current, articles or [])
-    cases = _chosen(tables, current, kind, numbers, below=below, audit=audit or 0, seed=seed, by_figure=by_figure)
+    numbers = _numbers(tables, current, articles) if articles else None
+    least = settings.min_assembly_confidence if below is None else below
+    cases = _chosen(tables, current, kind, numbers, below=least, audit=audit or 0, seed=seed, by_figure=by_figure)
     folder = folder.expanduser().absolute()
     exported = Exported()
     with spinner("writing tasks"):
@@ -173,7 +179,9 @@ def _numbers(tables: Tables, current: dict[str, list[int]], names: Sequence[str]
     known = known_figures(tables, current, names)
     if missing := [name for name in names if name not in known]:
         raise CommandError(f"no such article is assembled: {', '.join(missing)} (the names of packages, e.g. PMC123)")
-    return [row["article_id"] for figures in known.values() for row in list(figures.values())[:1]]
+    if without := [name for name in names if not known[name]]:
+        raise CommandError(f"no figure was found in {', '.join(without)}: there is nothing to annotate")
+    return [next(iter(figures.values()))["article_id"] for figures in known.values()]
 
 
 def _interfaces(wanted: str | None, kind: str) -> tuple[Interface, ...]:

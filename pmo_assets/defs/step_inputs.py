@@ -51,6 +51,7 @@ STEP_INPUTS: Mapping[str, StepInput] = {
     "reading_options": lambda context: reading_options(settings_of(context)),
     "wanted_types": lambda context: wanted_types(settings_of(context)),
     "min_caption_confidence": lambda context: settings_of(context).min_caption_confidence,
+    "min_assembly_confidence": lambda context: settings_of(context).min_assembly_confidence,
 }
 
 _INPUT_MAKERS: Mapping[str, Callable[..., object]] = {

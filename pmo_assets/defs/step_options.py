@@ -75,7 +75,7 @@ def figure_reader(settings: Settings, model: ChatModel | None) -> FigureReader |
         model,
         thinking=settings.vlm_thinking,
         reasks=settings.vlm_reasks,
-        threshold=settings.vlm_threshold,
+        threshold=settings.min_assembly_confidence,
         boxes=settings.vlm_boxes,
         max_pixels=settings.vlm_max_pixels,
         concurrency=settings.vlm_concurrency,

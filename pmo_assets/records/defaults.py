@@ -25,10 +25,6 @@ NMS_IOU: Final = 0.3
 CONCURRENCY: Final = 16
 """Captions asked side by side: a server with continuous batching answers so many about as fast as one."""
 
-VISION_THRESHOLD: Final = 0.75
-"""Panels that are surer of their subcaption are not put to a vision model: 88 % of the panels were right in the paper's
-audit, half of whose figures were assigned by rules and all right, so about three of four of the model's."""
-
 VISION_PIXELS: Final = 2_000_000
 """Of a figure as a vision model sees it: about 2,000 tokens for Qwen3-VL, and letters of 8 points across a page can
 be read."""

@@ -25,6 +25,23 @@ GROUND_TRUTH: Final = "Ground Truth"
 """… by people who annotated the whole figure."""
 
 
+def is_open(subcaption: str | None, assembly: str | None, confidence: float, least: float) -> bool:
+    """Say whether a panel is open: a vision model or people may decide it, and it stays out of the dataset.
+
+    It is when it has no subcaption, or one that rules are not sure of. What a model or people decided is decided: their
+    confidence is of another kind.
+
+    Args:
+        subcaption: of the panel.
+        assembly: who assigned it (`AUTOMATIC` …).
+        confidence: 0..1 that it is this panel's.
+        least: confidence from which rules are sure (`PMO_MIN_ASSEMBLY_CONFIDENCE`).
+    """
+    if subcaption is None or not subcaption.strip():
+        return True
+    return assembly in (None, AUTOMATIC) and confidence < least
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One thing that speaks for, or against, a panel's subcaption.

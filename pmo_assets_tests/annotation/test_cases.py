@@ -24,6 +24,12 @@ def test_a_case_is_open_without_a_subcaption_or_below_a_confidence() -> None:
     assert is_open(certain, 0.81)
 
 
+def test_what_a_model_decided_and_figures_that_do_not_go_on_are_not_open() -> None:
+    assert not is_open(case(panel_row(0, LEFT, "a", confidence=0.6, assembly="LLM Assignment")), 0.9)
+    assert not is_open(case(panel_row(0, LEFT, "a", confidence=0.6, assembly="Manual Assignment")), 0.9)
+    assert not is_open(case(panel_row(0, LEFT, None, wanted=False)), 0.9)
+
+
 def test_a_sample_has_as_many_of_each_kind_as_there_are_and_is_the_same_again() -> None:
     sample = list(audit_sample(many, 20, seed=1))
     drawn = Counter(stratum(row) for item in sample for row in item.panels if row["ordinal"] in item.asked)

@@ -57,7 +57,7 @@ def test_a_vision_model_is_asked_about_open_panels(pmo: Pmo, few_articles: Path,
     with chat_server(otherwise=looks_at_figures) as server:
         result = pmo(
             "article", package, "--out", tmp_path / "out.json", PMO_VLM_MODEL="sees", PMO_VLM_BASE_URL=server.base_url,
-            PMO_VLM_THRESHOLD="1", PMO_DATA_ROOT=str(tmp_path),
+            PMO_MIN_ASSEMBLY_CONFIDENCE="1", PMO_DATA_ROOT=str(tmp_path),
         )  # fmt: skip
         asked = len(server.requests)
     assert result.returncode == 0, result.stderr

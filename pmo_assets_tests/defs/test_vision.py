@@ -28,7 +28,7 @@ def materialised(
     graph: Graph, folder: Path, base_url: str | None, **options: object
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
     """Materialise `panel_assembly` of the graph's first batch, all panels open: rows, rejections, metadata."""
-    values: dict[str, object] = {"llm_retries": 0, "vlm_threshold": 1.0, "vlm_concurrency": 4}
+    values: dict[str, object] = {"llm_retries": 0, "min_assembly_confidence": 1.0, "vlm_concurrency": 4}
     if base_url is not None:
         values |= {"vlm_base_url": base_url, "vlm_model": "sees", "vlm_api_key": SecretStr(KEY)}
     settings = settings_below(folder, **(values | options))
@@ -119,7 +119,7 @@ def test_what_decides_the_answers_changes_the_code_version_and_nothing_else_does
         versions(vlm_model="a", vlm_thinking="on"),
         versions(vlm_model="a", vlm_boxes="drawn"),
         versions(vlm_model="a", vlm_max_pixels=10_000),
-        versions(vlm_model="a", vlm_threshold=0.5),
+        versions(vlm_model="a", min_assembly_confidence=0.5),
         versions(vlm_model="a", vlm_reasks=1),
     ):
         assert {name for name in usual if usual[name] != changed[name]} == {"panel_assembly"}

@@ -21,7 +21,7 @@ PACKAGE_DATA = ("weights/assembly_confidence.json",)
 """Files of the package that this module reads."""
 
 CONFIDENCE_THRESHOLD: Final = 0.9
-"""Panels below this are open: a vision model or a person decides, and they stay out of the dataset."""
+"""Panels that rules are less sure of are open (`records.panels.is_open`)."""
 
 _LEAST: Final = 1e-3
 

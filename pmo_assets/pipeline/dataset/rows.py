@@ -13,7 +13,7 @@ from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure, PageBox
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.outcome import Row
-from pmo_assets.records.panels import Panel, PanelImage, PrintedIdentifier
+from pmo_assets.records.panels import Panel, PanelImage, PrintedIdentifier, is_open
 
 SINGLE_PANEL_NAME = "None"
 """The published `panel_name` of a figure whose caption names no panel."""
@@ -144,18 +144,30 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
     }
 
 
-def left_out_reason(panel: Panel, *, image_types: Sequence[ImageType], min_caption_confidence: float) -> str | None:
-    """Return why a panel does not enter the dataset; None when it does.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a panel needs to enter the dataset.
 
-    Args:
-        panel: the panel.
-        image_types: the specialty's types; a panel must hold an image of one of them.
+    Attributes:
+        image_types: the specialty's types; it must hold an image of one of them.
         min_caption_confidence: least confidence of the caption's split.
+        min_assembly_confidence: least confidence that rules gave it the right subcaption.
     """
+
+    image_types: Sequence[ImageType]
+    min_caption_confidence: float
+    min_assembly_confidence: float
+
+
+def left_out_reason(panel: Panel, entry: Entry) -> str | None:
+    """Return why a panel does not enter the dataset; None when it does."""
     if panel.subcaption is None or not panel.subcaption.strip():
         return "no subcaption"
-    if (panel.caption_confidence or 0.0) < min_caption_confidence:
+    if (panel.caption_confidence or 0.0) < entry.min_caption_confidence:
         return "caption split below the least confidence"
+    if is_open(panel.subcaption, panel.assembly, panel.confidence, entry.min_assembly_confidence):
+        return "subcaption below the least confidence"
+    image_types = entry.image_types
     types = [image.image_type for image in panel.images]
     if set(image_types) >= set(IMAGE_TYPES):
         return None
@@ -168,9 +180,7 @@ def dataset_rows(
     panels: Iterable[Panel],
     figures: Mapping[str, Figure],
     article: ArticleCredit,
-    *,
-    image_types: Sequence[ImageType],
-    min_caption_confidence: float,
+    entry: Entry,
 ) -> tuple[list[Row], list[LeftOut]]:
     """Return the rows of an article that enter the dataset, and the panels that do not with their reason.
 
@@ -178,13 +188,12 @@ def dataset_rows(
         panels: its panels.
         figures: its figures by image_cluster_id.
         article: the article.
-        image_types: see `left_out_reason`.
-        min_caption_confidence: see `left_out_reason`.
+        entry: what panels need.
     """
     rows: list[Row] = []
     left_out: list[LeftOut] = []
     for panel in panels:
-        reason = left_out_reason(panel, image_types=image_types, min_caption_confidence=min_caption_confidence)
+        reason = left_out_reason(panel, entry)
         if reason is not None:
             left_out.append(LeftOut(panel.panel_id, reason))
             continue

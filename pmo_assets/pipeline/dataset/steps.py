@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pmo_assets.pipeline.articles.relevance import Specialty
-from pmo_assets.pipeline.dataset.rows import dataset_rows
+from pmo_assets.pipeline.dataset.rows import Entry, dataset_rows
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.outcome import StepOutput
@@ -25,6 +25,7 @@ def make_dataset_rows(
     panels: Sequence[Mapping[str, Any]],
     specialty: Specialty,
     min_caption_confidence: float,
+    min_assembly_confidence: float,
 ) -> StepOutput:
     """Build an article's rows of the dataset from its panels; the tally says why the others are left out.
 
@@ -34,13 +35,13 @@ def make_dataset_rows(
         panels: its rows of `panels`.
         specialty: says which image types a panel must hold.
         min_caption_confidence: least confidence of the caption's split, 0..1.
+        min_assembly_confidence: least confidence that rules gave a panel the right subcaption, 0..1.
     """
     shown = {row["image_cluster_id"] for row in panels}
     rows, left_out = dataset_rows(
         (record_of(Panel, row) for row in panels),
         {row["image_cluster_id"]: record_of(Figure, row) for row in figures if row["image_cluster_id"] in shown},
         record_of(ArticleCredit, article),
-        image_types=specialty.image_types,
-        min_caption_confidence=min_caption_confidence,
+        Entry(specialty.image_types, min_caption_confidence, min_assembly_confidence),
     )
     return StepOutput(rows, tally=Counter(item.reason for item in left_out))

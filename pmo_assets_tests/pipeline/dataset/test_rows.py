@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pmo_assets.pipeline.dataset.rows import attribution, dataset_rows, left_out_reason
+from pmo_assets.pipeline.dataset.rows import Entry, attribution, dataset_rows, left_out_reason
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.panels import Panel
@@ -79,8 +79,7 @@ def rows_of(*panels: dict[str, Any], article: Mapping[str, Any] = ARTICLE) -> li
         [record_of(Panel, row) for row in panels],
         {"f1": record_of(Figure, FIGURE)},
         record_of(ArticleCredit, article),
-        image_types=["CFP", "OCT", "Retinal Imaging"],
-        min_caption_confidence=0.0,
+        Entry(["CFP", "OCT", "Retinal Imaging"], 0.0, 0.0),
     )
     return rows
 
@@ -136,6 +135,10 @@ def test_a_single_panel_is_named_as_published() -> None:
         ({"subcaption": None}, "no subcaption"),
         ({"subcaption": "  "}, "no subcaption"),
         ({"caption_confidence": 0.1}, "caption split below the least confidence"),
+        ({"confidence": 0.89}, "subcaption below the least confidence"),
+        ({"confidence": 0.75, "assembly": "LLM Assignment"}, None),
+        ({"confidence": 0.4, "assembly": "LLM Assignment (adjudication)"}, None),
+        ({"confidence": 0.4, "assembly": "Manual Assignment"}, None),
         ({"images": [image(kind="Other")]}, "no image of a wanted type"),
         ({"images": []}, "image type undecided or no image"),
         ({"images": [image(kind=None)]}, "image type undecided or no image"),
@@ -143,17 +146,13 @@ def test_a_single_panel_is_named_as_published() -> None:
     ],
 )
 def test_panels_that_stay_out_say_why(changes: dict[str, Any], reason: str | None) -> None:
-    found = left_out_reason(
-        record_of(Panel, panel(**changes)), image_types=["CFP", "OCT", "Retinal Imaging"], min_caption_confidence=0.5
-    )
+    found = left_out_reason(record_of(Panel, panel(**changes)), Entry(["CFP", "OCT", "Retinal Imaging"], 0.5, 0.9))
     assert found == reason
 
 
 def test_with_all_types_wanted_no_image_is_needed() -> None:
     everything = ["CFP", "OCT", "Retinal Imaging", "Other"]
-    assert (
-        left_out_reason(record_of(Panel, panel(images=[])), image_types=everything, min_caption_confidence=0.0) is None
-    )
+    assert left_out_reason(record_of(Panel, panel(images=[])), Entry(everything, 0.0, 0.0)) is None
 
 
 def test_rows_and_left_out_account_for_all_panels() -> None:
@@ -162,8 +161,7 @@ def test_rows_and_left_out_account_for_all_panels() -> None:
         [record_of(Panel, row) for row in panels],
         {"f1": record_of(Figure, FIGURE)},
         record_of(ArticleCredit, ARTICLE),
-        image_types=["OCT"],
-        min_caption_confidence=0.0,
+        Entry(["OCT"], 0.0, 0.0),
     )
     assert [row["panel_id"] for row in rows] == ["p_7_f1_0"]
     assert [(item.panel_id, item.reason) for item in left_out] == [("p_7_f1_1", "no subcaption")]

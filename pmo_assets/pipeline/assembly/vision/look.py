@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.assembly.vision.answers import ANSWERS, FigureAnswer
 from pmo_assets.pipeline.assembly.vision.decisions import Decision, fitting_decisions
 from pmo_assets.pipeline.assembly.vision.figure_types import FIGURE_TYPES, FigureType
@@ -14,7 +15,7 @@ from pmo_assets.pipeline.assembly.vision.verdict import Answered, Verdict, adjud
 from pmo_assets.pipeline.prompting.asking import REASKS, ask_until_fitting
 from pmo_assets.pipeline.prompting.prompts import Prompt, load_prompt
 from pmo_assets.records.chat import ChatModel, ChatPicture, ChatRequest, ChatUsage, Message, Thinking
-from pmo_assets.records.defaults import VISION_CONCURRENCY, VISION_PIXELS, VISION_THRESHOLD
+from pmo_assets.records.defaults import VISION_CONCURRENCY, VISION_PIXELS
 from pmo_assets.records.rejections import ArticleError
 
 TASK_OF: Final[Mapping[FigureType, str]] = {kind: f"panels_{kind}" for kind in FIGURE_TYPES}
@@ -44,7 +45,7 @@ class FigureReader:
         prompts: by task.
         thinking: whether it reasons before it answers.
         reasks: how often an answer that does not fit is sent back.
-        threshold: panels with less confidence in their subcaption are asked about, and those without one.
+        threshold: panels of whose subcaption rules are less sure are asked about, and those without one.
         boxes: as coordinates beside the plain picture, or drawn on it.
         max_pixels: of the picture.
         concurrency: how many figures are asked about at once.
@@ -54,7 +55,7 @@ class FigureReader:
     prompts: Mapping[str, Prompt] = field(default_factory=_prompts)
     thinking: Thinking = "off"
     reasks: int = REASKS
-    threshold: float = VISION_THRESHOLD
+    threshold: float = CONFIDENCE_THRESHOLD
     boxes: BoxesShown = "json"
     max_pixels: int = VISION_PIXELS
     concurrency: int = VISION_CONCURRENCY

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from pmo_assets.pipeline.assembly.vision.figure_types import FigureType, figure_type, hints
 from pmo_assets.pipeline.prompting.prompts import as_json
 from pmo_assets.records.geometry import Box, area, as_box, covered_fraction
+from pmo_assets.records.panels import is_open
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.subcaptions import CaptionSplit
 
@@ -121,9 +122,9 @@ class FigureQuestion:
         return tuple(panel for panel in self.panels if not panel.is_final)
 
 
-def is_open(row: Mapping[str, Any], threshold: float) -> bool:
-    """Say whether a row of `panel_assembly` is put to the model: no subcaption, or one below the threshold."""
-    return row["subcaption"] is None or row["confidence"] < threshold
+def is_asked(row: Mapping[str, Any], threshold: float) -> bool:
+    """Say whether a row of `panel_assembly` is put to the model: it is open (`records.panels.is_open`)."""
+    return is_open(row["subcaption"], row["assembly"], row["confidence"], threshold)
 
 
 def figure_question(
@@ -142,13 +143,13 @@ def figure_question(
         panel_rows: rows of `panel_assembly` of the figure.
         identifier_rows: rows of `panel_detections` of its printed identifiers.
         image_rows: its rows of `image_detections`.
-        threshold: see `is_open`.
+        threshold: confidence below which rules leave a panel open.
 
     Raises:
         FigureNotAsked: if it is beyond what a model is asked.
     """
     options = {sub.identifier: sub.text for sub in split.subcaptions if sub.identifier is not None}
-    if not options or not any(is_open(row, threshold) for row in panel_rows):
+    if not options or not any(is_asked(row, threshold) for row in panel_rows):
         return None
     rows = sorted(panel_rows, key=lambda row: row["ordinal"])
     panels = tuple(_panel(f"P{number}", row, threshold) for number, row in enumerate(rows, start=1))
@@ -174,7 +175,7 @@ def figure_question(
 
 
 def _panel(name: str, row: Mapping[str, Any], threshold: float) -> AskedPanel:
-    is_final = not is_open(row, threshold)
+    is_final = not is_asked(row, threshold)
     return AskedPanel(
         name, row["ordinal"], as_box(row["content_box"]), is_final, row["identifier"] if is_final else None
     )

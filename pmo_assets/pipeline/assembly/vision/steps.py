@@ -12,7 +12,7 @@ from pmo_assets.pipeline.assembly.steps import figure_split
 from pmo_assets.pipeline.assembly.vision.applying import FigureFacts, Outcome, open_because, with_verdict
 from pmo_assets.pipeline.assembly.vision.look import FigureReader, Look, look_at_figure
 from pmo_assets.pipeline.assembly.vision.pictures import shown_figure
-from pmo_assets.pipeline.assembly.vision.question import FigureNotAsked, FigureQuestion, figure_question, is_open
+from pmo_assets.pipeline.assembly.vision.question import FigureNotAsked, FigureQuestion, figure_question, is_asked
 from pmo_assets.pipeline.figures.pictures import decoded
 from pmo_assets.pipeline.prompting.asking import Progress, asked_side_by_side
 from pmo_assets.records.chat import NO_USAGE, ChatUsage
@@ -99,7 +99,7 @@ def refine_assembly(
             outcomes += applied.outcomes
     for key in errors.keys() - changed.keys():
         changed[key] = [_unanswered(row, errors[key], reader.threshold) for row in by_figure[STAGE][key]]
-        outcomes["left open"] += sum(is_open(row, reader.threshold) for row in changed[key])
+        outcomes["left open"] += sum(is_asked(row, reader.threshold) for row in changed[key])
     kept = [row for key, group in by_figure[STAGE].items() for row in changed.get(key, group)]
     usage = sum((look.usage for look in looks), NO_USAGE)
     panels = sum(len(item.question.open_panels) for item in asked)
@@ -172,6 +172,6 @@ def _looked_at(item: _Asked, reader: FigureReader, figure_pixels: PixelStore, tu
 
 
 def _unanswered(row: Row, error: Exception, threshold: float) -> Row:
-    if not is_open(row, threshold):
+    if not is_asked(row, threshold):
         return row
     return open_because(row, f"the vision model gave no answer ({type(error).__name__})")
