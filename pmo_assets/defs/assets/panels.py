@@ -13,7 +13,6 @@ from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import assignment_sheet, panel_sheet
 from pmo_assets.defs.step_options import figure_reader
-from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.assembly.steps import (
     NOT_APPLIED,
     assemble_article,
@@ -42,7 +41,10 @@ def _caption_summary(made: Made) -> Mapping[str, Any]:
         "with_subcaption": sum(row["subcaption"] is not None for row in made.rows),
         "methods": dg.MetadataValue.json(dict(methods.most_common())),
         "undecided": dg.MetadataValue.json(dict(reasons.most_common(10))),
-        "sure": sum(row["subcaption"] is not None and row["confidence"] >= CONFIDENCE_THRESHOLD for row in made.rows),
+        "sure": sum(
+            row["subcaption"] is not None and row["confidence"] >= made.settings.min_assembly_confidence
+            for row in made.rows
+        ),
         "preview": assignment_sheet(made.tables["figures"], made.rows, made.input("figure_pixels")),
     }
 
