@@ -2,12 +2,17 @@
 
 Order of evidence:
 
-1. Identifiers with a known place: the figure is cut at gutters until every part holds one identifier.
-2. Only the number of names is known: the level of the cut tree with as many parts.
-3. Neither: the whole figure is one panel (annotation guide: one panel when the figure has no identifiers).
+1. Gutters and names agree: a level of the cut tree has as many parts as there are names, and no part holds two
+   identifiers that are read.
+2. Identifiers with a known place: the figure is cut at gutters until every part holds one identifier.
+3. Only the number of names is known: as 1, or that many parts by the best crossings.
+4. Neither: the whole figure is one panel (annotation guide: one panel when the figure has no identifiers).
+
+A colour scale beside the panels is left out first (`colour_scales.py`).
 
 Scores. A panel cut around an identifier scores the identifier's own score (live text 0.95, shape 0.8..1) times the
-trust in its weakest cut (`gutters.QUALITY`). A panel chosen by number scores 0.8 times that trust. The whole figure
+trust in its weakest cut (`gutters.QUALITY`). A panel chosen by number scores 0.8 times that trust, or as the weakest
+identifier where each part holds one of all. The whole figure
 scores 0.95 when the caption names no panels, 0.5 when it names several that could not be separated.
 """
 

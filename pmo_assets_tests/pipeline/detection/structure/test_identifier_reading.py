@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.structure.gutters import Rect
 from pmo_assets.pipeline.detection.structure.identifier_reading import (
+    SURE,
     PrintedBox,
     in_rows,
     likeness,
@@ -138,6 +139,13 @@ def test_weaker_boxes_of_something_else_do_not_break_a_sequence() -> None:
 def test_other_letters_are_no_sequence(names: list[str]) -> None:
     pixels, rects = figure_with(names)
     assert printed_sequence(pixels, boxes(rects)) == ()
+
+
+def test_a_digit_of_a_number_is_no_letter() -> None:
+    pixels, rects = figure_with(["400", "O", "(o)"])
+    number, letter, bracketed = (likeness(read.letters, "O") for r in rects if (read := reading(pixels, r)) is not None)
+    assert number < SURE <= letter
+    assert bracketed >= SURE
 
 
 def test_a_letter_in_the_corner_of_the_figure_is_read() -> None:

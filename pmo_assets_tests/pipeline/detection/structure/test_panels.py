@@ -27,7 +27,7 @@ from pmo_assets.pipeline.detection.structure.panels import (
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, contains, intersection, iou, union_box
-from pmo_assets_tests.pipeline.detection.drawing import as_fraction, live_text, paper, paste, photograph, plot
+from pmo_assets_tests.pipeline.detection.drawing import Picture, as_fraction, live_text, paper, paste, photograph, plot
 
 
 def boxes(found: tuple[PanelDetection, ...], kind: str = "panel") -> list[Box]:
@@ -48,6 +48,34 @@ def test_identifiers_below_pictures_give_panels_of_picture_and_identifier() -> N
     assert all(iou(a, b) > 0.98 for a, b in zip(boxes(found), truth, strict=True))
     assert boxes(found, "identifier") == [t.box for t in texts]
     assert [p.text for p in found if p.kind == "identifier"] == ["a", "b", "c", "d"]
+
+
+def rows_of_photographs() -> tuple[Picture, list[Box]]:
+    """Six photographs of two heights in two rows, so that no edges but those of the gutters are level."""
+    figure = paper(1290, 720)
+    rects = [
+        paste(figure, photograph(400, 240 + 60 * (k in (0, 4)), k), 10 + (k % 3) * 430, 10 + (k // 3) * 370)
+        for k in range(6)
+    ]
+    return figure, [as_fraction(figure, rect) for rect in rects]
+
+
+def test_letters_in_one_picture_do_not_name_panels_that_gutters_separate() -> None:
+    figure, truth = rows_of_photographs()
+    texts = (live_text(figure, "A", 60, 100), live_text(figure, "B", 250, 60))
+    found = detect_panels(FigureView(figure, (), texts, tuple("ABCDEF")))
+    assert all(iou(a, b) > 0.98 for a, b in zip(boxes(found), truth, strict=True))
+    assert boxes(found, "identifier") == []
+
+
+def test_gutters_on_which_all_identifiers_agree_are_as_sure_as_these() -> None:
+    figure, truth = rows_of_photographs()
+    texts = tuple(
+        live_text(figure, letter, 20 + (k % 3) * 430, 15 + (k // 3) * 370) for k, letter in enumerate("ABCDEF")
+    )
+    found = detect_panels(FigureView(figure, (), texts, tuple("ABCDEF")))
+    assert all(iou(a, b) > 0.98 for a, b in zip(boxes(found), truth, strict=True))
+    assert [(p.source, p.score) for p in found if p.kind == "panel"] == [("gutter", 0.95)] * 6
 
 
 def test_identifiers_at_the_top_left_give_the_same() -> None:
