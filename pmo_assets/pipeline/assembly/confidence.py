@@ -20,7 +20,7 @@ from pmo_assets.pipeline.detection.networks.memory_batches import loading
 PACKAGE_DATA = ("weights/assembly_confidence.json",)
 """Files of the package that this module reads."""
 
-CONFIDENCE_THRESHOLD: Final = 0.9
+CONFIDENCE_THRESHOLD: Final = 0.92
 """Panels that rules are less sure of are open (`records.panels.is_open`)."""
 
 _LEAST: Final = 1e-3

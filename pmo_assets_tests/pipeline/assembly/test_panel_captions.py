@@ -74,7 +74,15 @@ def test_an_identifier_where_no_order_puts_it_makes_nothing_sure() -> None:
     assert all(item.confidence < CONFIDENCE_THRESHOLD for item in result)
     last = result[3]
     assert (last.subcaption, last.identifier) == (None, "a")
-    assert last.reason == "“a” is printed in the panel, but its place says “d”"
+    assert "“a” 0.49, “d” 0.48" in last.reason
+
+
+def test_print_that_says_another_name_contradicts_the_order() -> None:
+    three = [(0.0, 0.0, 0.3, 1.0), (0.35, 0.0, 0.65, 1.0), (0.7, 0.0, 1.0, 1.0)]
+    detections = [*map(panel, three), *(printed(name, box) for name, box in zip("abb", three, strict=True))]
+    last = captioned_panels(detections, split("a", "b", "c"))[2]
+    assert (last.subcaption, last.identifier) == (None, "b")
+    assert last.reason == "“b” is printed in the panel, but its place says “c”"
 
 
 def test_two_panels_for_three_names_are_a_guess_that_says_so() -> None:
