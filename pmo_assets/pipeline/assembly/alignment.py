@@ -22,6 +22,9 @@ MOST_EXACT = 10
 ROUNDS = 60
 """Rounds of belief propagation; it settles within some tens."""
 
+_LEAST_LOG = -300.0
+"""Logarithm of the least weight of names that are passed over."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -53,6 +56,11 @@ class Shares:
     log_total: float
 
 
+def _power(base: float, exponents: Matrix) -> Matrix:
+    """Return powers that stay above 0: three hundred names without a panel are unlikely, not impossible."""
+    return np.exp(np.maximum(exponents * np.log(base), _LEAST_LOG))
+
+
 def ordered_shares(weights: Weights, order: list[int]) -> Shares:
     """Return the shares when panels in `order` take names in the caption's order; either may be left out.
 
@@ -62,7 +70,7 @@ def ordered_shares(weights: Weights, order: list[int]) -> Shares:
     """
     panels, names = weights.pairs.shape
     steps = _passing(names, weights.missing)
-    last = weights.missing ** np.arange(names, -1, -1.0)  # names that are left when all panels are done
+    last = _power(weights.missing, np.arange(names, -1, -1.0))  # names that are left when all panels are done
     log_total = 0.0
     # State: the last name given, 0 for none; [0] after a panel without a name, [1] after one that took it.
     state = np.zeros((2, names + 1))
@@ -99,7 +107,7 @@ def _passing(names: int, missing: float) -> Matrix:
     """Return (names + 1, names + 1): what it weighs to go from the last name given to a later one."""
     place = np.arange(names + 1)
     skipped = place[None, :] - place[:, None] - 1
-    return np.where(skipped >= 0, missing ** np.maximum(skipped, 0.0), 0.0)
+    return np.where(skipped >= 0, _power(missing, np.maximum(skipped, 0.0)), 0.0)
 
 
 def free_shares(weights: Weights) -> Shares:
@@ -127,15 +135,18 @@ def _exact_shares(pairs: Matrix, unnamed: Matrix, missing: float) -> Shares:
 
     empty = np.zeros(sets)
     empty[0] = 1.0
-    before = [empty]
+    before, log_scales = [empty], 0.0
     for panel in range(panels):
-        before.append(grown(before[-1], panel))
+        state = grown(before[-1], panel)
+        before.append(state / state.sum())
+        log_scales += float(np.log(state.sum()))
     after = [empty]
     for panel in reversed(range(panels)):
-        after.append(grown(after[-1], panel))
+        state = grown(after[-1], panel)
+        after.append(state / state.sum())
     after.reverse()
     left = missing ** (names - np.array([bin(k).count("1") for k in range(sets)], dtype=np.float64))
-    total = float((before[-1] * left).sum())
+    log_total = float(np.log((before[-1] * left).sum())) + log_scales
     shares = np.zeros((panels, names + 1))
     for panel in range(panels):
         # What the panels behind it take must be disjoint from what is taken: a sum over the subsets of the rest.
@@ -145,7 +156,7 @@ def _exact_shares(pairs: Matrix, unnamed: Matrix, missing: float) -> Shares:
             sources = members[name] ^ (1 << name)
             shares[panel, name] = float((before[panel][sources] * rest[members[name]]).sum())
             shares[panel, name] *= pairs[panel, name] / scale[panel]
-    return Shares(shares / shares.sum(axis=1, keepdims=True), float(np.log(total) + np.log(scale).sum()))
+    return Shares(shares / shares.sum(axis=1, keepdims=True), log_total + float(np.log(scale).sum()))
 
 
 def _over_disjoint(taken: Matrix, names: int, missing: float) -> Matrix:

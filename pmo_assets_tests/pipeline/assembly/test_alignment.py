@@ -94,3 +94,13 @@ def test_sixty_panels_are_no_problem() -> None:
     w = Weights(np.ones((60, 60)), np.full(60, 0.04), 0.03, 0.01)
     assert np.isfinite(ordered_shares(w, list(range(60))).log_total)
     assert np.isfinite(free_shares(w).log_total)
+
+
+@pytest.mark.parametrize(("panels", "names"), [(300, 10), (2, 300), (300, 300), (1, MOST_EXACT)])
+def test_hundreds_of_panels_or_names_have_shares(panels: int, names: int) -> None:
+    pairs = np.full((panels, names), 0.01)
+    pairs[:, 0] = 60.0
+    w = Weights(pairs, np.full(panels, 1e-4), 0.03, 0.01)
+    for found in (ordered_shares(w, list(range(panels))), free_shares(w)):
+        assert np.isfinite(found.log_total)
+        assert found.shares.sum(axis=1) == pytest.approx(np.ones(panels))
