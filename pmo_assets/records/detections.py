@@ -24,6 +24,7 @@ class FigureView:
         texts: live text inside the figure; empty when unknown.
         caption_identifiers: identifiers that the caption names ("A", "b", "left"), in order; empty when none.
         alternative_identifiers: where it names none, series of names that print may confirm ("1", "2"; "Control", …).
+        words: names that are words, read in the picture; they count as live text does, but make no picture live.
     """
 
     pixels: NDArray[np.uint8]
@@ -31,6 +32,7 @@ class FigureView:
     texts: tuple[EmbeddedText, ...] = ()
     caption_identifiers: tuple[str, ...] = ()
     alternative_identifiers: tuple[tuple[str, ...], ...] = ()
+    words: tuple[EmbeddedText, ...] = ()
 
     @property
     def is_live(self) -> bool:

@@ -6,7 +6,6 @@ may do so, the picture is read as a whole, which takes a second. What is read co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -37,7 +36,7 @@ def missing_words(view: FigureView) -> frozenset[str]:
 
 
 def with_printed_words(view: FigureView, reader: TextReader | None) -> FigureView:
-    """Return the figure with the words that name panels as texts, where they can be read in the picture.
+    """Return the figure with the `words` that name panels, where they can be read in the picture.
 
     Args:
         view: the figure.
@@ -51,9 +50,9 @@ def with_printed_words(view: FigureView, reader: TextReader | None) -> FigureVie
         return view
     height = view.pixels.shape[0]
     (read,) = reader([view.pixels])
-    found: Sequence[EmbeddedText] = [
+    found = tuple(
         EmbeddedText(text.text, text.box, (text.box[3] - text.box[1]) * height * POINTS_PER_PIXEL, bold=False)
         for text in read
         if text.box is not None and text.confidence >= LEAST_CONFIDENCE and key(text.text) in wanted
-    ]
-    return replace(view, texts=(*view.texts, *found))
+    )
+    return replace(view, words=found)

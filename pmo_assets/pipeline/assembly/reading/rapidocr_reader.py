@@ -41,6 +41,13 @@ BATCH = 16
 DETECTION_SIDE = 960
 """Longest side in pixels of pictures in which print is looked for."""
 
+NARROWEST = 30
+"""Pictures so many times as long as wide are not searched: scaled to that side nothing is left of the other."""
+
+LARGEST, LONGEST = 500, 40
+"""Print that is higher, in pixels, names no panel (60 points at 600 dpi), nor does a line so many times as long as
+high: such lines are not read, which bounds time and memory for a page of text."""
+
 LEAST_SCORE = 0.1
 """Texts found in a panel with less confidence are no texts."""
 
@@ -119,7 +126,7 @@ def _upright(picture: NDArray[np.uint8], corners: NDArray[np.float64]) -> NDArra
     """Return the text between four corners (from the top left clockwise), upright and stretched as crops are."""
     wide = round(STRETCH * float(np.linalg.norm(corners[1] - corners[0])))
     tall = round(float(np.linalg.norm(corners[3] - corners[0])))
-    if wide < 2 or tall < 2:
+    if wide < 2 or tall < 2 or tall > LARGEST or wide > LONGEST * tall:
         return None
     target = np.asarray([[0, 0], [wide, 0], [wide, tall], [0, tall]], dtype=np.float32)
     turn = cv2.getPerspectiveTransform(corners.astype(np.float32), target)
@@ -170,7 +177,7 @@ class RapidOcrReader:
 
     def _anywhere(self, picture: NDArray[np.uint8]) -> tuple[ReadText, ...]:
         tall, wide = picture.shape[:2]
-        if min(tall, wide) < 8:
+        if min(tall, wide) < 8 or max(tall, wide) > NARROWEST * min(tall, wide):
             return ()
         corners = _detection()(np.ascontiguousarray(picture[:, :, ::-1])).boxes
         if corners is None:

@@ -43,6 +43,9 @@ name: fitted on synthetic figures, in one of eight of whose boxes stood a name t
 TEMPLATE_WEIGHT, READER_WEIGHT = 0.7, 0.8
 """Weights of the two in their pool (fitted likewise)."""
 
+LARGEST = 500
+"""Print that is higher than so many pixels names no panel (60 points at 600 dpi): it is not read."""
+
 UPRIGHT = 1.5
 """Boxes so many times as high as wide may hold a text that is turned by a quarter."""
 
@@ -64,14 +67,22 @@ def read_identifiers(
     Raises:
         SystemicError: when the engine cannot be loaded.
     """
-    found = [template_reading(rgb, box, names) for box in boxes]
-    if reader is None or not readable_names(names):
+    known = readable_names(names)
+    unread = reading_of(dict.fromkeys(known, 1 / (len(known) + 1)), None, "")
+    legible = [_is_legible(rgb, box) for box in boxes]
+    found = [template_reading(rgb, box, names) if one else unread for box, one in zip(boxes, legible, strict=True)]
+    if reader is None or not known:
         return found
-    doubtful = [k for k, one in enumerate(found) if one.confidence < SURE]
+    doubtful = [k for k, one in enumerate(found) if one.confidence < SURE and legible[k]]
     seen = reader_readings(rgb, [boxes[k] for k in doubtful], names, reader)
     for k, one in zip(doubtful, seen, strict=True):
         found[k] = combined(found[k], one)
     return found
+
+
+def _is_legible(rgb: NDArray[np.uint8], box: Box) -> bool:
+    left, top, right, bottom = crop_box(box, rgb.shape[1], rgb.shape[0])
+    return min(right - left, bottom - top) <= LARGEST
 
 
 def combined(templates: IdentifierReading, reader: IdentifierReading) -> IdentifierReading:

@@ -109,7 +109,7 @@ def live_candidates(view: FigureView, canvas: Canvas) -> list[Identifier]:
     height, width = canvas.ink.shape
     wanted = {key(name): name for name in view.caption_identifiers if len(key(name)) > 2 and not is_positional(name)}
     found = []
-    for text in view.texts:
+    for text in (*view.texts, *view.words):
         rect = pixel_rect(text.box, width, height)
         if rect[2] <= rect[0] or rect[3] <= rect[1]:
             continue

@@ -107,10 +107,11 @@ def picture_boxes(bitmaps: Sequence[EmbeddedBitmap]) -> tuple[Box, ...]:
 
 def glyph_share(view: FigureView) -> float | None:
     """Return the upper quartile of live text heights as a fraction of the long side; None without enough text."""
-    if len(view.texts) < 3:
+    texts = (*view.texts, *view.words)
+    if len(texts) < 3:
         return None
     tall, wide = view.pixels.shape[:2]
-    sides = sorted(min(height(t.box) * tall, width(t.box) * wide * 3) for t in view.texts)
+    sides = sorted(min(height(t.box) * tall, width(t.box) * wide * 3) for t in texts)
     # A line box is about 1.2 times the font size, capitals 0.7: the whole line box leaves room for headings.
     return float(sides[len(sides) * 3 // 4] * 1.2 / max(tall, wide))
 

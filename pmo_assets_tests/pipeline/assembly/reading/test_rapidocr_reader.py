@@ -50,6 +50,13 @@ def test_turned_print_is_read() -> None:
 
 
 @needs_rapidocr
+@pytest.mark.parametrize("shape", [(1, 1), (8, 100_000), (100_000, 9), (20, 700)])
+def test_pictures_of_any_shape_are_looked_at(shape: tuple[int, int]) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (*shape, 3), dtype=np.uint8)
+    assert RapidOcrReader()([noise])[0] is not None
+
+
+@needs_rapidocr
 def test_print_is_found_anywhere_in_a_panel() -> None:
     figure, boxes = printed_figure(["(a)", "Control", "(c)"], size=24)
     found = read_panel(figure, (0.0, 0.0, 1.0, 1.0), ["a", "b", "c"], RapidOcrReader())
