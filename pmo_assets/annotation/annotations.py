@@ -42,6 +42,10 @@ def _ordered(box: Box) -> Box:
 OrderedBox = Annotated[tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat], AfterValidator(_ordered)]
 
 
+_Count = Annotated[int, Field(ge=0, le=2**31)]
+"""Pages, characters, pixels: whole numbers that a table can hold."""
+
+
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -49,7 +53,7 @@ class _Record(BaseModel):
 class Location(_Record):
     """A box on a page: page from 0, [left, top, right, bottom] in PDF points, origin at the top left."""
 
-    page: int = Field(ge=0)
+    page: _Count
     bbox: OrderedBox
 
 
@@ -74,7 +78,7 @@ class AnnotatedPanel(_Record):
     box: OrderedBox
     subcaption: str | None = None
     images: tuple[AnnotatedImage, ...] = ()
-    segments: tuple[tuple[int, int], ...] | None = None
+    segments: tuple[tuple[_Count, _Count], ...] | None = None
     verdict: Verdict | None = None
     judged: str | None = None
     score: FiniteFloat = 1.0
@@ -87,8 +91,8 @@ class FigureFingerprint(_Record):
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     look: str = Field(pattern=r"^[0-9a-f]{256}$")
-    width: int = Field(ge=1)
-    height: int = Field(ge=1)
+    width: int = Field(ge=1, le=2**31)
+    height: int = Field(ge=1, le=2**31)
 
 
 class FigureReview(_Record):
@@ -143,8 +147,8 @@ class AnnotatedArticle(_Record):
     article_id: str = Field(min_length=1)
     figures: tuple[AnnotatedFigure, ...]
     complete: bool = True
-    pages: tuple[int, ...] = ()
-    page_count: int | None = None
+    pages: tuple[_Count, ...] = ()
+    page_count: _Count | None = None
     answers: tuple[AnnotatedFigure, ...] = ()
 
 

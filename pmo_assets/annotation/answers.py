@@ -54,6 +54,9 @@ from pmo_assets.records.stores import SystemicError
 MAX_TEXT: Final = 20_000
 """Characters of a subcaption or name; captions have some thousand."""
 
+MAX_PAGE: Final = 100_000
+"""No article has so many pages."""
+
 MOVED: Final = 0.98
 """IoU with the shown box below which a person moved it: one that was only looked at comes back as it was."""
 
@@ -111,8 +114,8 @@ class _About(BaseModel):
     figure: str | None = None
     fingerprint: FigureFingerprint | None = None
     panels: tuple[_Shown, ...] = ()
-    page: int = Field(0, ge=0)
-    pages: int = Field(0, ge=0)
+    page: int = Field(0, ge=0, le=MAX_PAGE)
+    pages: int = Field(0, ge=0, le=MAX_PAGE)
     frame: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat] | None = None
 
 
@@ -162,7 +165,7 @@ def _who(annotation: Mapping[str, Any]) -> str:
     person = annotation.get("completed_by")
     if isinstance(person, dict):
         person = person.get("email") or person.get("id")
-    return "unknown" if person is None else str(person)[:200]
+    return "unknown" if person is None else str(person)[:200].encode("utf-8", "replace").decode()
 
 
 def _when(annotation: Mapping[str, Any]) -> str | None:

@@ -131,9 +131,9 @@ def _page_tasks(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     with pymupdf.open(stream=pdf, filetype="pdf") as document:
         for number, page in enumerate(document):
-            pixmap = page.get_pixmap(dpi=PAGE_DPI, alpha=False, colorspace=pymupdf.csRGB)
+            zoom = min(PAGE_DPI / 72, LONGEST_SIDE / max(page.rect.width, page.rect.height, 1.0))
+            pixmap = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), alpha=False, colorspace=pymupdf.csRGB)
             pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
-            zoom = PAGE_DPI / 72
             left, top, right, bottom = (float(edge) / zoom for edge in pixmap.irect)
             shown = ShownPage(number, (left, top, right, bottom), document.page_count)
             picture = shown_picture(pixels.copy(), picture_name(name, f"page_{number + 1}"), served)

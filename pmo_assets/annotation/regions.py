@@ -6,7 +6,6 @@ region means.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,6 +18,10 @@ OUTSIDE: Final = 0.01
 
 MAX_REGIONS: Final = 2000
 """A figure with more regions was not drawn by people."""
+
+
+LARGEST: Final = 1e9
+"""Per cent and places in a text are smaller."""
 
 
 class BadRegion(ValueError):
@@ -160,7 +163,7 @@ def characters(text: str, units: int) -> int:
 
 def _number(value: Mapping[str, Any], key: str) -> float:
     number = value.get(key)
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) < LARGEST:
         raise BadRegion(f"{key} of a box is no number: {str(number)[:40]!r}")
     return float(number)
 

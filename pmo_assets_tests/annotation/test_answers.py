@@ -138,6 +138,8 @@ HOSTILE = {
     "no area": lambda t: region(t, "panel-0")["value"].update(width=0),
     "is no number": lambda t: region(t, "panel-0")["value"].update(width="NaN"),
     "no number": lambda t: region(t, "panel-0")["value"].update(width=float("inf")),
+    "of a box is no number": lambda t: region(t, "panel-0")["value"].update(width=10**400),
+    "no task of this project: page": lambda t: t["data"]["pmo"].update(page=10**30),
     "turned": lambda t: region(t, "panel-0")["value"].update(rotation=12),
     "unknown label 'Pannel'": lambda t: region(t, "panel-0")["value"].update(rectanglelabels=["Pannel"]),
     "not exactly one label": lambda t: region(t, "panel-0")["value"].update(rectanglelabels=[]),
@@ -192,6 +194,12 @@ def test_a_caption_that_changed_since_the_export_is_noticed() -> None:
     task = submitted(captions_task(case(), PICTURE, SEEN))
     taken = take_answers([task], known(caption="Another. (a) Something else that is long enough to hold places of it."))
     assert "marked text is" in taken.problems[0].reason
+
+
+def test_a_name_with_half_a_sign_stands_for_a_person_too() -> None:
+    task = submitted(boxes_task(case(), PICTURE, SEEN))
+    task["annotations"][0]["completed_by"] = "ann\ud800"
+    assert take_answers([task], known()).taken == 1
 
 
 def test_skipped_answers_are_counted_and_not_taken() -> None:
