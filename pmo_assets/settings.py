@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     specialty: str = _option(
         "ophthalmology",
         "Which articles and panels are wanted: `ophthalmology`, `everything` (no filter), or the path of a TOML file.",
-        ("articles", "panel_assembly", "dataset_rows", "pubmed_ophtha"),
+        ("articles", "panel_assembly", "reviewed_panels", "dataset_rows", "pubmed_ophtha"),
     )
     only_wanted_figures: bool = _option(
         True,

@@ -124,7 +124,7 @@ def process_article(
     captioned = rows_of(caption_article_panels(article_id, figures, panels, captions, pixels, reading_options))
     images = rows_of(detect_article_images(article_id, figures, panels, captioned, pixels, detection_options))
     seen = {"figures": figures, "subcaptions": captions, "panel_detections": panels, "image_detections": images}
-    made = rows_of(assemble_article(figures, captioned, images, captions, specialty.image_types))
+    made = rows_of(assemble_article(figures, captioned, images, captions, panels, specialty.image_types))
     assembled, _ = refine_assembly(seen, made, reader, pixels)
     return ArticleResult(article, figures, rows_by_figure(rows_of(assembled)), rejections)
 

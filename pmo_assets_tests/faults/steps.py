@@ -235,11 +235,13 @@ def _through_panels(
         "image_detections", detect_article_images, ARTICLE_ID, figures, panels, captioned, pixels, options
     )
     _unit_boxes(images or [], "box")
-    assembled = article.attempt("panel_assembly", assemble_article, figures, captioned, images or [], captions)
+    assembled = article.attempt("panel_assembly", assemble_article, figures, captioned, images or [], captions, panels)
     _unit_boxes(assembled or [], "box", "content_box")
-    reviewed = article.attempt("reviewed_panels", review_article, figures, assembled or [], captions, [], pixels)
+    reviewed = article.attempt(
+        "reviewed_panels", review_article, figures, assembled or [], captions, panels, [], pixels
+    )
     made = article.attempt("panels", crop_article_panels, ARTICLE_ID, figures, reviewed or [], pixels, cut)
-    rows = article.attempt("dataset_rows", make_dataset_rows, row, figures, made or [], _specialty(), 0.0) or []
+    rows = article.attempt("dataset_rows", make_dataset_rows, row, figures, made or [], _specialty(), 0.0, 0.0) or []
     checked(DatasetRows, rows)
     _article_pages(row["title"] or row["name"], figures, article.rejections, rows, pixels)
     for figure in figures:

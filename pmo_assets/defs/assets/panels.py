@@ -152,7 +152,7 @@ reviewed_panels = article_table(
     "reviewed_panels",
     group=GROUP,
     step=review_article,
-    reads=["figures", "panel_assembly", "subcaptions", ANNOTATIONS],
+    reads=["figures", "panel_assembly", "subcaptions", "panel_detections", ANNOTATIONS],
     checks=[
         checks.boxes_inside("content_box"),
         checks.BatchCheck(

@@ -32,7 +32,7 @@ from pmo_assets.records.geometry import (
 )
 from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.outcome import Row
-from pmo_assets.records.panels import BY_PERSON, GROUND_TRUTH, Evidence
+from pmo_assets.records.panels import AUTOMATIC, BY_PERSON, GROUND_TRUTH, Evidence
 from pmo_assets.records.reviews import FULL, DecidedFigure, DecidedPanel, Fingerprint, Review
 from pmo_assets.records.subcaptions import CaptionSplit
 from pmo_assets.tables.rows import record_of
@@ -47,7 +47,7 @@ SAME_CAPTION: Final = 0.8
 """1 - edit distance / length from which a caption is the one that people read: XML and PDF differ in some signs."""
 
 FIRST_ADDED: Final = 1000
-"""Ordinals of panels that the machine did not find begin here: no other panel takes them after a re-run."""
+"""Ordinals of panels that the machine did not find begin here: panels that it finds in a re-run have lower ones."""
 
 METHODS: Final = {"full": "annotated", "resolve": "resolved"}
 """What stands in brackets behind the published word for who assigned a subcaption, by purpose."""
@@ -236,6 +236,15 @@ def _person(case: _Case, identifier: str | None) -> Row:
     return asdict(Evidence("person", case.review.annotator or "unknown", None, identifier, 1.0))
 
 
+def _confirmed(case: _Case, identifier: str | None, row: Row) -> Row:
+    """Return the columns of a panel in which a person read the identifier that it has: it is not open any more."""
+    if row["assembly"] != AUTOMATIC:
+        return {"identifier": identifier}
+    why = f"a person read “{identifier}” in the panel, too"
+    assigned = _assigned(case, identifier, row["subcaption"], row["segments"], why)
+    return {**assigned, "caption_confidence": row["caption_confidence"]}
+
+
 def _words_of(case: _Case, panel: DecidedPanel, row: Row) -> Row:
     """Return the columns of identifier and subcaption as people decided them; those they left to the machine remain."""
     if case.decides("subcaptions") and (panel.subcaption is not None or case.review.purpose == "full"):
@@ -246,8 +255,11 @@ def _words_of(case: _Case, panel: DecidedPanel, row: Row) -> Row:
     if not case.decides("identifiers"):
         return {}
     key = normalised_identifier(panel.identifier)
-    if key == normalised_identifier(row["identifier"]):
-        return {"identifier": panel.identifier if panel.identifier is not None else row["identifier"]}
+    same = key == normalised_identifier(row["identifier"])
+    if same and panel.identifier is None:
+        return {"identifier": row["identifier"]}
+    if same and row["subcaption"] is not None:
+        return _confirmed(case, panel.identifier, row)
     for sub in case.split.subcaptions:
         if sub.identifier is not None and normalised_identifier(sub.identifier) == key:
             why = f"a person read “{panel.identifier}” in the panel"
@@ -310,10 +322,9 @@ def _with_panels(case: _Case, rows: Sequence[Row], columns: Sequence[str]) -> li
     of_identifier = assigned_to_panels([as_box(item["box"]) for item in identifiers], boxes)
     of_image = assigned_to_panels([as_box(item["box"]) for item in images], boxes)
     result: list[tuple[Row, DecidedPanel | None]] = []
+    first = max([FIRST_ADDED, *(row["ordinal"] + 1 for row in rows)])
     for number, panel in enumerate(case.decided.panels):
-        row = (
-            rows[same[number]] if number in same else _blank(case.figure, dict.fromkeys(columns), FIRST_ADDED + number)
-        )
+        row = rows[same[number]] if number in same else _blank(case.figure, dict.fromkeys(columns), first + number)
         row = {
             **row,
             "box": list(panel.box),
@@ -338,7 +349,8 @@ def _decided_row(case: _Case, row: Row, panel: DecidedPanel, machine: Sequence[R
         printed = [item for other in machine for item in other["printed_identifiers"]]
         row["printed_identifiers"] = _printed(panel, printed, row["ordinal"])
     if case.decides("images"):
-        row["images"] = _images(panel, [item for other in machine for item in other["images"]], row["ordinal"])
+        images = [item for other in machine for item in (*other["images"], *other["stray_images"])]
+        row["images"] = _images(panel, images, row["ordinal"])
     words = _words_of(case, panel, row)
     row |= words
     if "assembly" in words:
@@ -397,8 +409,16 @@ def review_figure(
         made = _decided_row(case, row, own, rows) if own is not None else dict(row)
         result.tally["panels decided"] += own is not None
         result.rows.append({**made, "annotations": [*row_annotations(row), entry]})
+    if case.decides("images"):
+        result.rows = _without_decided_strays(result.rows)
     result.tally["figures decided"] = 1
     return result
+
+
+def _without_decided_strays(rows: Sequence[Row]) -> list[Row]:
+    """Return rows without stray images that people put into a panel: each image stands in one row, once."""
+    taken = {image["id"] for row in rows for image in row["images"]}
+    return [{**row, "stray_images": [item for item in row["stray_images"] if item["id"] not in taken]} for row in rows]
 
 
 def row_annotations(row: Mapping[str, Any]) -> list[Row]:

@@ -59,27 +59,29 @@ def caption_figure_panels(
         SystemicError: when the reader's networks cannot be loaded.
     """
     detected = in_detection_order(panel_rows)
-    identifiers = [row for row in detected if row["kind"] == "identifier"]
     detections = [record_of(PanelDetection, row) for row in detected]
-    split = figure_split(figure, subcaption_rows, identifiers)
+    split = figure_split(figure, subcaption_rows, detected)
     marks = figure_marks(detections, panel_names(split), picture, reader)
     panels = captioned_panels(detections, split, marks)
+    printed = [row for row in detected if row["kind"] == "identifier"]
+    identifiers = [{**row, "text": mark.text} for row, mark in zip(printed, marks, strict=True)]
     return [{**figure_key(figure), **panel_caption_row(panel, identifiers, split.confidence)} for panel in panels]
 
 
 def figure_split(
     figure: Mapping[str, Any],
     subcaption_rows: Sequence[Mapping[str, Any]],
-    identifiers: Iterable[Mapping[str, Any]],
+    detected: Iterable[Mapping[str, Any]],
 ) -> CaptionSplit:
     """Return how a figure's caption is split, by the names that it prints where the caption leaves them open.
 
     Args:
         figure: row of `figures`.
         subcaption_rows: its rows of `subcaptions`.
-        identifiers: its printed identifiers with their text: rows of `panel_detections`, or `printed_identifiers`.
+        detected: its rows of `panel_detections`: all that is printed counts, also what no panel has.
     """
-    return confirmed_split(figure["caption"], caption_split(subcaption_rows), (item["text"] for item in identifiers))
+    printed = (row["text"] for row in detected if row["kind"] == "identifier")
+    return confirmed_split(figure["caption"], caption_split(subcaption_rows), printed)
 
 
 def caption_article_panels(
@@ -134,6 +136,7 @@ def assemble_figure(
     panel_rows: Sequence[Mapping[str, Any]],
     image_rows: Sequence[Mapping[str, Any]],
     subcaption_rows: Sequence[Mapping[str, Any]] = (),
+    detection_rows: Sequence[Mapping[str, Any]] = (),
     wanted_types: Collection[ImageType] = IMAGE_TYPES,
 ) -> list[Row]:
     """Put images on a figure's panels: rows of `panel_assembly` made of rows of `panel_captions`.
@@ -145,6 +148,7 @@ def assemble_figure(
         panel_rows: its rows of `panel_captions`.
         image_rows: its rows of `image_detections`.
         subcaption_rows: its rows of `subcaptions`; one that no panel has may be that of images without a panel.
+        detection_rows: its rows of `panel_detections`.
         wanted_types: image types of which a figure that goes on holds one.
     """
     images = in_detection_order(image_rows)
@@ -155,7 +159,7 @@ def assemble_figure(
         boxes,
     )
     owned = {number for content in contents for number in content.images}
-    split = figure_split(figure, subcaption_rows, [item for row in panel_rows for item in row["printed_identifiers"]])
+    split = figure_split(figure, subcaption_rows, detection_rows)
     left = _subcaptions_left(panel_rows, split)
     strays = placed_strays(
         [number for number in range(len(images)) if number not in owned],
@@ -196,6 +200,7 @@ def assemble_article(
     panel_captions: Sequence[Mapping[str, Any]],
     image_detections: Sequence[Mapping[str, Any]],
     subcaptions: Sequence[Mapping[str, Any]],
+    panel_detections: Sequence[Mapping[str, Any]],
     wanted_types: Collection[ImageType] = IMAGE_TYPES,
 ) -> StepOutput:
     """Put images on the panels of an article's figures: rows of `panel_assembly`; the tally says which do not go on.
@@ -205,15 +210,15 @@ def assemble_article(
         panel_captions: its rows of that table, and so for the others.
         image_detections: see above.
         subcaptions: see above.
+        panel_detections: see above.
         wanted_types: image types of which a figure that goes on holds one; all types: every figure goes on.
     """
-    panels, images = rows_by_figure(panel_captions), rows_by_figure(image_detections)
-    captions = rows_by_figure(subcaptions)
+    images = rows_by_figure(image_detections)
+    tables = [rows_by_figure(panel_captions), images, rows_by_figure(subcaptions), rows_by_figure(panel_detections)]
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        cluster = figure["image_cluster_id"]
-        own = images.get(cluster, ())
-        return assemble_figure(figure, panels.get(cluster, ()), own, captions.get(cluster, ()), wanted_types)
+        panels, own, captions, detected = (table.get(figure["image_cluster_id"], ()) for table in tables)
+        return assemble_figure(figure, panels, own, captions, detected, wanted_types)
 
     output = for_each_figure(figures, "panel_assembly", rows)
     reasons = (unwanted_reason(images.get(figure["image_cluster_id"], ()), wanted_types) for figure in figures)
@@ -275,6 +280,7 @@ def review_article(
     figures: Sequence[Mapping[str, Any]],
     panel_assembly: Sequence[Mapping[str, Any]],
     subcaptions: Sequence[Mapping[str, Any]],
+    panel_detections: Sequence[Mapping[str, Any]],
     annotations: Sequence[Mapping[str, Any]],
     figure_pixels: PixelStore,
     wanted_types: Collection[ImageType] = IMAGE_TYPES,
@@ -288,6 +294,7 @@ def review_article(
         figures: its rows of `figures`.
         panel_assembly: its rows of that table, and so for the others.
         subcaptions: see above.
+        panel_detections: see above.
         annotations: its row of `annotations`, if people annotated it.
         figure_pixels: where the renderings are.
         wanted_types: image types of which a figure that goes on holds one; people may have changed them.
@@ -298,7 +305,7 @@ def review_article(
     tally: Counter[str] = Counter()
     wanted, notes = decisions_of(annotations[0]["figures"], figures)
     tally.update(NOT_APPLIED + note for note in notes)
-    splits = rows_by_figure(subcaptions)
+    captions, detected = rows_by_figure(subcaptions), rows_by_figure(panel_detections)
     pictures = figure_pixels.read(figures[0]["article_id"]) if wanted and figures else {}
     columns = list(schema_of("reviewed_panels").columns())
 
@@ -311,8 +318,7 @@ def review_article(
             if why := changed(decided, figure, look):
                 tally[f"{NOT_APPLIED}{decided.label or cluster}: {why}"] += 1
                 continue
-            printed = [item for row in present for item in row["printed_identifiers"]]
-            split = figure_split(figure, splits.get(cluster, ()), printed)
+            split = figure_split(figure, captions.get(cluster, ()), detected.get(cluster, ()))
             made = review_figure(figure, present, decided, split, columns=columns)
             images = [image for row in made.rows for image in (*row["images"], *row["stray_images"])]
             goes_on = figure_is_wanted(images, wanted_types)

@@ -14,7 +14,7 @@ from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.stores import Picture
 from pmo_assets.tables.panels import ReviewedPanels
 from pmo_assets.tables.schemas import checked
-from pmo_assets_tests.annotation.answered_cases import CAPTION, LEFT, RIGHT, SEEN, figure_row, panel_row, pixels
+from pmo_assets_tests.annotation.answered_cases import CAPTION, LEFT, RIGHT, SEEN, figure_row, image, panel_row, pixels
 
 B_TEXT = "Overview. OCT scan. Scale bars 1 mm."
 
@@ -60,7 +60,7 @@ MACHINE = (panel_row(0, LEFT, "a"), panel_row(1, RIGHT, None))
 
 def reviewed(*annotations: dict[str, Any], machine: Any = MACHINE, shade: int = 200, **figure: Any) -> StepOutput:
     rows = [{"article_id": 7, "name": "PMC7", "figures": list(annotations)}] if annotations else []
-    output = review_article([figure_row(**figure)], machine, split(), rows, Pixels(shade))
+    output = review_article([figure_row(**figure)], machine, split(), [], rows, Pixels(shade))
     checked(ReviewedPanels, output.rows)
     assert output.rejections == []
     return output
@@ -122,9 +122,36 @@ def test_images_that_people_drew_replace_the_machines_under_their_names() -> Non
     assert first["printed_identifiers"] == [
         {"id": "d0", "box": [0.0, 0.0, 0.06, 0.1], "score": 1.0, "text": "a", "is_gt": True}
     ]
-    assert (first["subcaption"], first["assembly"]) == (MACHINE[0]["subcaption"], "Automatic Caption Assignment")
+    assert (first["subcaption"], first["assembly"]) == (MACHINE[0]["subcaption"], "Ground Truth")
     assert second["images"] == []
     assert first["annotations"] == [{"purpose": "full", "decided": list(fields), "annotator": "p1", "at": "2026-01-02"}]
+
+
+def test_a_stray_image_that_people_put_into_a_panel_stands_there_and_nowhere_else() -> None:
+    box = [0.3, 0.8, 0.45, 0.95]
+    listed = [panel_row(0, LEFT, "a", stray_images=[image("i9", box)]), MACHINE[1]]
+    given = decided(LEFT, "a", images=[{"box": box, "type": "OCT", "marked": None}])
+    first, _ = reviewed(
+        annotation(given, decided(RIGHT, None), purpose="full", fields=("images",)), machine=listed
+    ).rows
+    assert [item["id"] for item in first["images"]] == ["i9"]
+    assert first["stray_images"] == []
+
+
+@pytest.mark.parametrize("machine", [panel_row(1, RIGHT, "b", confidence=0.4),
+                                     panel_row(1, RIGHT, "b", subcaption=None, assembly=None)])  # fmt: skip
+def test_an_identifier_that_a_person_confirms_decides_the_panel(machine: dict[str, Any]) -> None:
+    given = annotation(decided(RIGHT, "b"), purpose="full", fields=("identifiers",))
+    (row,) = reviewed(given, machine=[machine]).rows
+    assert (row["subcaption"], row["assembly"], row["confidence"]) == (B_TEXT, "Ground Truth", 1.0)
+
+
+def test_panels_added_twice_have_numbers_of_their_own() -> None:
+    top, bottom = (0.5, 0.0, 1.0, 0.5), (0.5, 0.5, 1.0, 1.0)
+    resolve = annotation(decided(top, "a"), decided(LEFT, "b"), fields=("panels", "identifiers"))
+    full = annotation(decided(bottom, "b"), decided(top, "a"), purpose="full", fields=("panels", "identifiers"))
+    numbers = [row["ordinal"] for row in reviewed(resolve, full).rows]
+    assert len(set(numbers)) == 2, numbers
 
 
 def test_panels_that_people_drew_are_added_under_numbers_of_their_own_and_struck_out_ones_go() -> None:

@@ -67,8 +67,9 @@ def assembled(
 ) -> list[Row]:
     """Return the rows of a figure."""
     subcaptions = subcaption_rows(*captions)
-    captioned = caption_figure_panels(FIGURE, panel_rows(panels, names), subcaptions)
-    return assemble_figure(FIGURE, captioned, image_rows(images), subcaptions)
+    detected = panel_rows(panels, names)
+    captioned = caption_figure_panels(FIGURE, detected, subcaptions)
+    return assemble_figure(FIGURE, captioned, image_rows(images), subcaptions, detected)
 
 
 def of_images(rows: Sequence[Row]) -> list[Row]:
@@ -106,6 +107,17 @@ def test_images_of_a_figure_without_panels_make_panels() -> None:
     assert [(row["ordinal"], len(row["images"])) for row in of_images(rows)] == [(0, 2)], "one caption, one row"
     assert [row["ordinal"] for row in of_images(assembled([], [LEFT, RIGHT], captions=["A", "B"]))] == [0, 1]
     PanelAssembly.validate(_table(rows), cast=True)
+
+
+def test_what_is_printed_outside_of_all_panels_counts_for_the_split_too() -> None:
+    figure = {**FIGURE, "caption": "(1) a haemorrhage, (2) a scar and (3) an oedema."}
+    detected = panel_rows([LEFT, RIGHT], ["1", "2"])
+    detected += [{**detected[-1], "detection_id": "l2", "ordinal": 2, "box": [0.7, 0.9, 0.72, 0.92], "text": "3"}]
+    whole = [{**subcaption_rows(None)[0], "text": figure["caption"]}]
+    captioned = caption_figure_panels(figure, detected, whole)
+    assert [row["identifier"] for row in captioned] == ["1", "2"]
+    rows = assemble_figure(figure, captioned, image_rows([LEFT, RIGHT, BELOW]), whole, detected)
+    assert [row["identifier"] for row in of_images(rows)] == ["3"], "the third is left, and an image without a panel"
 
 
 def test_a_small_image_outside_is_listed() -> None:
@@ -154,7 +166,7 @@ def test_figures_that_do_not_go_on_are_counted_and_kept_but_not_cut() -> None:
         for name, kind in (("f1", "OCT"), ("f2", "Other"))
         for row in image_rows([LEFT], [kind])
     ]
-    output = assemble_article(figures, captioned, images, subcaptions, ("CFP", "OCT", "Retinal Imaging"))
+    output = assemble_article(figures, captioned, images, subcaptions, [], ("CFP", "OCT", "Retinal Imaging"))
     assert {row["image_cluster_id"]: row["wanted"] for row in output.rows} == {"f1": True, "f2": False, "f3": False}
     assert output.tally == {"no image of a wanted type": 1, "no image was found": 1}
     unwanted = [row for row in output.rows if not row["wanted"]]
