@@ -58,7 +58,7 @@ class Shares:
 
 def _power(base: float, exponents: Matrix) -> Matrix:
     """Return powers that stay above 0: three hundred names without a panel are unlikely, not impossible."""
-    return np.exp(np.maximum(exponents * np.log(base), _LEAST_LOG))
+    return np.asarray(np.exp(np.maximum(exponents * np.log(base), _LEAST_LOG)))
 
 
 def ordered_shares(weights: Weights, order: list[int]) -> Shares:
