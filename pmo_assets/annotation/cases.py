@@ -126,7 +126,7 @@ def audit_sample(
     """
     names: dict[tuple[int, str, int], str] = {}
     for case in cases():
-        judged = [row for row in case.panels if _is_judged(row)]
+        judged = [row for row in case.panels if is_judged(row)]
         key = case.figure["article_id"], case.figure["image_cluster_id"]
         if by_figure and judged:
             names[(*key, 0)] = stratum(min(judged, key=lambda row: (row["confidence"], row["ordinal"])))
@@ -138,13 +138,14 @@ def audit_sample(
         asked = frozenset(
             row["ordinal"]
             for row in case.panels
-            if _is_judged(row) and (*key, 0 if by_figure else row["ordinal"]) in chosen
+            if is_judged(row) and (*key, 0 if by_figure else row["ordinal"]) in chosen
         )
         if asked:
             yield FigureCase(case.batch, case.article, case.figure, case.panels, "audit", asked)
 
 
-def _is_judged(panel: Mapping[str, object]) -> bool:
+def is_judged(panel: Mapping[str, object]) -> bool:
+    """Say whether an audit may draw a panel: it has a subcaption, and its figure goes on."""
     return panel["subcaption"] is not None and bool(panel["wanted"])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pmo_assets.annotation.annotations import AnnotatedArticle, article_of_row
-from pmo_assets.annotation.cases import stratum
+from pmo_assets.annotation.cases import is_judged, stratum
 from pmo_assets.quality.metrics.agreement import (
     PairAgreement,
     annotation_metrics,
@@ -50,8 +50,9 @@ def assembly_sizes(tables: Tables) -> dict[str, int]:
     sizes: Counter[str] = Counter()
     for batch, numbers in current_articles(tables, "panel_assembly").items():
         wanted = set(numbers)
-        for row in tables.read("panel_assembly", batch).select("article_id", "subcaption", "assembly").to_dicts():
-            if row["article_id"] in wanted and row["subcaption"] is not None:
+        columns = ["article_id", "subcaption", "assembly", "wanted"]
+        for row in tables.read("panel_assembly", batch).select(columns).to_dicts():
+            if row["article_id"] in wanted and is_judged(row):
                 sizes[stratum(row)] += 1
     return dict(sizes)
 

@@ -23,6 +23,7 @@ from pmo_assets.pipeline.assembly.steps import (
 )
 from pmo_assets.pipeline.assembly.vision.look import TASKS
 from pmo_assets.pipeline.assembly.vision.steps import refine_assembly
+from pmo_assets.records.panels import is_open
 
 GROUP = "panels"
 
@@ -42,7 +43,7 @@ def _caption_summary(made: Made) -> Mapping[str, Any]:
         "methods": dg.MetadataValue.json(dict(methods.most_common())),
         "undecided": dg.MetadataValue.json(dict(reasons.most_common(10))),
         "sure": sum(
-            row["subcaption"] is not None and row["confidence"] >= made.settings.min_assembly_confidence
+            not is_open(row["subcaption"], row["assembly"], row["confidence"], made.settings.min_assembly_confidence)
             for row in made.rows
         ),
         "preview": assignment_sheet(made.tables["figures"], made.rows, made.input("figure_pixels")),

@@ -15,6 +15,7 @@ import pymupdf
 
 from pmo_assets.records.geometry import Box, as_box
 from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.records.reviews import ALL_FIELDS, FULL
 from pmo_assets.training.data.coco import LabelledFigure, article_of_name, shards, write_coco
 from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.placed_figure import PlacedImage, PlacedPanel, SyntheticFigure
@@ -49,7 +50,10 @@ def annotated_figures(annotations: Path, articles: Path) -> Iterator[tuple[str, 
 def _annotated_in_full(figure: dict[str, Any]) -> bool:
     """Say whether people drew everything in a figure, and not only decided an open case of it."""
     review = figure.get("review")
-    return not review or (review["purpose"] == "full" and {"panels", "images"} <= set(review["decided"]))
+    if not review:
+        return True
+    decided = review.get("decided", ALL_FIELDS)
+    return review.get("purpose", FULL.purpose) == FULL.purpose and {"panels", "images"} <= set(decided)
 
 
 def figure_of_annotation(pixels: Pixels, panels: list[dict[str, Any]]) -> SyntheticFigure:

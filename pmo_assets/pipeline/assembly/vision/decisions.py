@@ -149,6 +149,8 @@ def _seen(question: FigureQuestion, panel: AskedPanel, name: str, evidence: Give
         label = next((label for label in question.labels if label.id == evidence.label_id), None)
         if label is None:
             raise MisfittingAnswer(f"there is no label {evidence.label_id}.")
+        if label.panel not in (None, panel.id) and covered_fraction(label.box, panel.box) < NEW_LABEL_OVERLAP:
+            raise MisfittingAnswer(f"the label {label.id} lies in {label.panel} and not in {panel.id}.")
         return Seen("given label", label.text or "", label.box, label.id)
     box = from_thousandths(evidence.bbox_2d)
     if not area(box) > 0:

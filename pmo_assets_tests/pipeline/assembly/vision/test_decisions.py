@@ -102,6 +102,15 @@ def test_a_question_holds_what_is_open_and_shows_what_is_final() -> None:
     assert "bbox_2d" not in json.dumps(question_json(question, "drawn"))
 
 
+def test_a_label_of_another_panel_is_no_evidence() -> None:
+    figure = lettered()
+    figure.panels[2]["printed_identifiers"] = [{"id": "l2", "box": [0.0, 0.52, 0.04, 0.56], "score": 0.9, "text": "B"}]
+    figure.labels.append(label(2, [0.0, 0.52, 0.04, 0.56], "B"))
+    answer = {"assignments": [assigned("P2", "B", {"label_id": "L3"}), assigned("P3", "C", PLACE)]}
+    with pytest.raises(MisfittingAnswer, match="the label L3 lies in P3 and not in P2"):
+        decided(figure.question(), answer)
+
+
 def test_labels_of_final_panels_are_left_out_and_images_too() -> None:
     figure = lettered()
     figure.panels[0]["printed_identifiers"] = [{"id": "l1", "box": [0, 0, 0.04, 0.05], "score": 0.9, "text": "A"}]
