@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pmo_assets.annotation.cases import FigureCase, audit_sample, is_open, stratum
-from pmo_assets_tests.annotation.answered_cases import LEFT, RIGHT, case, panel_row
+import polars as pl
+
+from pmo_assets.annotation.cases import FigureCase, audit_sample, figure_cases, is_open, stratum
+from pmo_assets.records.reviews import Purpose
+from pmo_assets_tests.annotation.answered_cases import LEFT, RIGHT, case, figure_row, panel_row
 
 
 def many(count: int = 60) -> list[FigureCase]:
@@ -44,3 +47,29 @@ def test_panels_without_a_subcaption_are_not_judged_and_figures_may_be_drawn_who
     figures = list(audit_sample(many, 8, seed=0, by_figure=True))
     assert len(figures) == 8
     assert all(item.asked == {0, 1} for item in figures)
+
+
+class Batch:
+    """Tables of one batch: the machine leaves panel b open, people decided it."""
+
+    def __init__(self, *, reviewed: bool) -> None:
+        machine = [panel_row(0, LEFT, "a"), panel_row(1, RIGHT, None)]
+        people = [machine[0], panel_row(1, RIGHT, "b", assembly="Manual Assignment", confidence=1.0)]
+        self.rows = {"articles": [{"article_id": 7, "name": "PMC7"}], "figures": [figure_row()],
+                     "panel_assembly": machine, "reviewed_panels": people}  # fmt: skip
+        self.reviewed = reviewed
+
+    def exists(self, asset: str, batch: str) -> bool:
+        return self.reviewed and asset == "reviewed_panels"
+
+    def read(self, asset: str, batch: str) -> pl.DataFrame:
+        return pl.DataFrame(self.rows[asset])
+
+
+def test_what_people_decided_is_not_put_before_them_again_but_audited_as_the_machine_had_it() -> None:
+    def found(purpose: Purpose, *, reviewed: bool) -> list[FigureCase]:
+        return list(figure_cases(Batch(reviewed=reviewed), {"b1": [7]}, purpose))  # type: ignore[arg-type]
+
+    assert [is_open(item, 0.9) for item in found("resolve", reviewed=False)] == [True]
+    assert [is_open(item, 0.9) for item in found("resolve", reviewed=True)] == [False]
+    assert [row["assembly"] for item in found("audit", reviewed=True) for row in item.panels][1] is None

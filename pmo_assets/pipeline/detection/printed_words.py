@@ -9,13 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from pmo_assets.pipeline.detection.structure.identifiers import is_positional, key
+from pmo_assets.pipeline.detection.structure.identifiers import is_word, key
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.figure import EmbeddedText
 from pmo_assets.records.reading import TextReader
-
-SHORTEST: Final = 2
-"""Letters and digits of a name that is a word, at least: "OD"."""
 
 LEAST_CONFIDENCE: Final = 0.6
 """A word that is read with less confidence is not added."""
@@ -28,11 +25,7 @@ def missing_words(view: FigureView) -> frozenset[str]:
     """Return the words (`key`) by which panels are, or may be, named and which no live text says."""
     names = (*view.caption_identifiers, *(name for other in view.alternative_identifiers for name in other))
     said = {key(text.text) for text in view.texts}
-    return frozenset(
-        key(name)
-        for name in names
-        if len(key(name)) >= SHORTEST and not key(name).isdigit() and not is_positional(name) and key(name) not in said
-    )
+    return frozenset(key(name) for name in names if is_word(name) and key(name) not in said)
 
 
 def with_printed_words(view: FigureView, reader: TextReader | None) -> FigureView:

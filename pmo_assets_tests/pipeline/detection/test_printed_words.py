@@ -34,7 +34,7 @@ class Reader:
 
 def test_letters_places_and_what_live_text_says_are_not_looked_for() -> None:
     texts = (EmbeddedText("Baseline", BOX, 10.0, bold=False),)
-    view = FigureView(PIXELS, (), texts, ("A", "1", "Top left", "Baseline", "Month 6"))
+    view = FigureView(PIXELS, (), texts, ("A", "A1", "ii", "12", "Top left", "Baseline", "OD", "Month 6"))
     assert missing_words(view) == {"month6"}
     assert missing_words(FigureView(PIXELS, alternative_identifiers=(("1", "2"), ("Before", "After")))) == {
         "before", "after",

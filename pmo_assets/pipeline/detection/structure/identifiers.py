@@ -104,10 +104,15 @@ def key(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
+def is_word(name: str) -> bool:
+    """Say whether a name is a word ("Step 1"): it is no place, no identifier, and longer than two letters ("OD")."""
+    return len(key(name)) > 2 and not is_positional(name) and parse_identifier(name) is None
+
+
 def live_candidates(view: FigureView, canvas: Canvas) -> list[Identifier]:
     """Return every piece of live text that could be an identifier."""
     height, width = canvas.ink.shape
-    wanted = {key(name): name for name in view.caption_identifiers if len(key(name)) > 2 and not is_positional(name)}
+    wanted = {key(name): name for name in view.caption_identifiers if is_word(name)}
     found = []
     for text in (*view.texts, *view.words):
         rect = pixel_rect(text.box, width, height)
