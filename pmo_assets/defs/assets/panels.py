@@ -136,6 +136,11 @@ def _all_applied(made: Made) -> dg.AssetCheckResult:
 def _review_summary(made: Made) -> Mapping[str, Any]:
     articles = made.tables["figures"]["article_id"].unique()
     left = _not_applied(made)
+    if made.settings.annotations and not made.tables[ANNOTATIONS].height:
+        made.context.log.warning(
+            "PMO_ANNOTATIONS is set, but this version has read no annotations: what people decided is not applied; "
+            f"materialise {ANNOTATIONS} (`pmo run` does), then this asset again"
+        )
     facts: dict[str, Any] = {
         "panels": len(made.rows),
         **{key.replace(" ", "_"): made.tally[key] for key in DECIDED},
