@@ -36,7 +36,6 @@ class Features:
         caption: 0..1, of the caption's split.
         read: 0..1, how far print in the panel says the name itself.
         counted: whether there are as many panels as names.
-        agreeing: 0..1, share of the figure's panels whose print says the name that they got.
         disorder: 0..1, how far the figure's panels follow no order.
         least: 0..1, the least share of a name that a panel of the figure got.
         method: how it was assigned.
@@ -47,7 +46,6 @@ class Features:
     caption: float
     read: float
     counted: bool
-    agreeing: float
     disorder: float
     least: float
     method: str
@@ -68,7 +66,6 @@ def terms(features: Features) -> dict[str, float]:
         "caption": logit(features.caption),
         "read": features.read,
         "counted": float(features.counted),
-        "agreeing": features.agreeing,
         "disorder": features.disorder,
         "least": logit(features.least),
         f"method {features.method}": 1.0,

@@ -136,7 +136,7 @@ def _with_whole_caption(
             subcaption=whole,
             method=method,
             reason=reason,
-            confidence=sureness(Features(1.0, chance, split.confidence, 0.0, single, 0.0, 0.0, 1.0, method)),
+            confidence=sureness(Features(1.0, chance, split.confidence, 0.0, single, 0.0, 1.0, method)),
             evidence=(Evidence("count", "caption", None, None, split.confidence),),
         )
         for panel, chance in zip(panels, chances, strict=True)
@@ -173,11 +173,6 @@ class _Figure:
         shares = self.found.shares
         return min(float(shares[k, name]) if name is not None else 0.0 for k, name in enumerate(self.decided))
 
-    @property
-    def agreeing(self) -> float:
-        """Return the share of the panels whose print says the name that they got."""
-        return sum(self.read(k) > SURE_PRINT / 2 for k in range(len(self.panels))) / len(self.panels)
-
 
 def _with_subcaptions(
     panels: Sequence[CaptionedPanel],
@@ -211,7 +206,6 @@ def _decided(figure: _Figure, place: int) -> CaptionedPanel:
         caption=figure.split.confidence,
         read=figure.read(place),
         counted=len(figure.panels) == len(figure.names),
-        agreeing=figure.agreeing,
         disorder=dict(figure.found.orders).get(FREE_ORDER, 0.0),
         least=figure.least,
         method=method,

@@ -25,6 +25,7 @@ from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reaso
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.detections import PanelDetection
+from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.geometry import as_box, crop_box
 from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
@@ -319,7 +320,13 @@ def review_article(
                 tally[f"{NOT_APPLIED}{decided.label or cluster}: {why}"] += 1
                 continue
             split = figure_split(figure, captions.get(cluster, ()), detected.get(cluster, ()))
-            made = review_figure(figure, present, decided, split, columns=columns)
+            try:
+                made = review_figure(figure, present, decided, split, columns=columns)
+            except Exception as error:
+                # What people decided cannot be applied; what the machine assembled is not lost for that.
+                raise_fault(error)
+                tally[f"{NOT_APPLIED}{decided.label or cluster}: {type(error).__name__}: {error}"] += 1
+                continue
             images = [image for row in made.rows for image in (*row["images"], *row["stray_images"])]
             goes_on = figure_is_wanted(images, wanted_types)
             present = [{**row, "wanted": goes_on} for row in made.rows]

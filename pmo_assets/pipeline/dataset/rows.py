@@ -96,6 +96,11 @@ def attribution(title: str | None, citation: str | None) -> str:
     return ", ".join(part for part in (f"'{title}'" if title else None, citation) if part)
 
 
+def _published_annotation(facts: Mapping[str, Any]) -> Row:
+    """Return what is published of an annotation: not who made it, which is a person's account."""
+    return {name: value for name, value in facts.items() if name != "annotator"}
+
+
 def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
     """Return the dataset row of a panel that has a subcaption.
 
@@ -127,7 +132,7 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         "image_data": _json([image_entry(panel.panel_id, image) for image in panel.images]),
         "identifier_data": _json([identifier_entry(panel.panel_id, item) for item in panel.printed_identifiers]),
         "assembly": f"{panel.assembly} ({panel.method})",
-        "annotation": _json([asdict(item) for item in panel.annotations]),
+        "annotation": _json([_published_annotation(asdict(item)) for item in panel.annotations]),
         "license": license_code,
         "attribution": attribution(
             article.title or article.name, full_citation(article.authors, article.citation, article.doi)
