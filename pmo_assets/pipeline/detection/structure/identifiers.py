@@ -105,8 +105,8 @@ def key(name: str) -> str:
 
 
 def is_word(name: str) -> bool:
-    """Say whether a name is a word ("Step 1"): it is no place, no identifier, and as long as "OD"."""
-    return len(key(name)) > 1 and not is_positional(name) and parse_identifier(name) is None
+    """Say whether a name is a word ("Step 1"): it is no place, no identifier, and longer than two letters ("OD")."""
+    return len(key(name)) > 2 and not is_positional(name) and parse_identifier(name) is None
 
 
 def live_candidates(view: FigureView, canvas: Canvas) -> list[Identifier]:
