@@ -288,6 +288,11 @@ class Settings(BaseSettings):
         "assets measure on them, `reviewed_panels` applies them.",
         ("annotations",),
     )
+    apply_annotations: bool = _option(
+        True,
+        "`reviewed_panels` puts what people annotated in place of the machine's; `false`: it is measured on, no more.",
+        ("reviewed_panels",),
+    )
     gallery_panels: int = _option(2000, "The gallery shows at most about so many panels of a release.", ge=1)
 
     @field_validator("detector_weights", "mark_weights", "panel_checkpoint", "image_checkpoint", mode="before")

@@ -211,7 +211,9 @@ def write_export(
         for stream in streams.values():
             stream.write("\n]\n")
     if not exported.tasks:
-        raise NothingToExport("there is nothing to ask people: no figure is a case of this kind")
+        raise NothingToExport(
+            "there is nothing to ask people: no figure is a case of this kind (--open: all panels are sure or decided)"
+        )
     for interface in exported.tasks:
         place = folder / interface
         made = project(interface, purpose)  # type: ignore[arg-type]

@@ -40,6 +40,7 @@ def article(
     from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels, annotation, process_article
     from pmo_assets.pipeline.articles.fetching import fetch_package
     from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.records.panels import is_open
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.sources.package_folders import list_package
 
@@ -82,9 +83,11 @@ def article(
     if overlays is not None:
         _write_overlays(overlays, result, pixels.read(result.article["article_id"]))
     panels = [panel for rows in result.assembled.values() for panel in rows]
+    least = settings.min_assembly_confidence
+    still_open = sum(is_open(item["subcaption"], item["assembly"], item["confidence"], least) for item in panels)
     messages.print(
         f"{len(result.figures)} figures, {len(panels)} panels, "
-        f"{sum(panel['subcaption'] is not None for panel in panels)} with a subcaption, "
+        f"{sum(panel['subcaption'] is not None for panel in panels)} with a subcaption, {still_open} open, "
         f"{len(result.rejections)} rejections, {seconds:.1f} s"
     )
     for item in result.rejections:

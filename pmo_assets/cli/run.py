@@ -92,7 +92,7 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
                     f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True
                 )
             elif start is not None:
-                _say_batch(progress, registry, key, time.perf_counter() - start)
+                _say_batch(progress, registry, settings, key, time.perf_counter() - start)
             else:
                 progress.console.print(f"[dim]batch {key} is up to date[/]", highlight=False)
             progress.advance(overall)
@@ -108,10 +108,14 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
     return failed
 
 
-def _say_batch(progress: Progress, registry: Any, batch: str, seconds: float) -> None:
+def _say_batch(progress: Progress, registry: Any, settings: Settings, batch: str, seconds: float) -> None:
+    from pmo_assets.records.panels import is_open
     from pmo_assets.storage.tables import Tables
 
     tables = Tables(registry.data_root)
+    least = settings.min_assembly_confidence
+    panels = tables.read("panels", batch).select("subcaption", "assembly", "confidence")
+    still_open = sum(is_open(said, by, sure, least) for said, by, sure in panels.iter_rows())
     counts = {
         name: tables.read(name, batch).height
         for name in ("articles", "figures", "panels", "dataset_rows", "rejections")
@@ -123,6 +127,13 @@ def _say_batch(progress: Progress, registry: Any, batch: str, seconds: float) ->
         highlight=False,
         soft_wrap=True,
     )
+    if still_open:
+        progress.console.print(
+            f"  {still_open} {'panel is' if still_open == 1 else 'panels are'} open and not in the dataset: "
+            "`pmo annotate export FOLDER --open` asks people",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def say_release(settings: Settings) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -63,11 +63,15 @@ def demo(
 
 
 def below_demo_folder(settings: Settings, folder: Path) -> Settings:
-    """Return the settings with data, instance and truth below the demo's folder, where they are not set explicitly."""
-    places = {
+    """Return the settings with data, instance and truth below the demo's folder, where they are not set explicitly.
+
+    The truth is measured on and not applied: the demo shows what the machine makes.
+    """
+    places: dict[str, Any] = {
         "data_root": str((folder / "data").absolute()),
         "dagster_home": (folder / "dagster").absolute(),
         "annotations": str((folder / "truth").absolute()),
+        "apply_annotations": False,
     }
     return settings.model_copy(update={k: v for k, v in places.items() if k not in settings.model_fields_set})
 
@@ -98,5 +102,6 @@ def dev(
     environment = {**os.environ, "DAGSTER_HOME": str(home), "PMO_DATA_ROOT": place}
     if shown.annotations:
         environment["PMO_ANNOTATIONS"] = shown.annotations
+        environment["PMO_APPLY_ANNOTATIONS"] = str(shown.apply_annotations).lower()
     with contextlib.suppress(KeyboardInterrupt):
         sys.exit(subprocess.run(command, env=environment, check=False).returncode)

@@ -37,8 +37,8 @@ FILES_DIGEST: Final = "files_digest"
 
 
 def annotations_in_force(settings: Settings, data_root: DataRoot) -> pl.DataFrame:
-    """Return table `annotations`; empty when no annotations are set, or they have not been read by this version."""
-    if settings.annotations and has_annotations(data_root):
+    """Return table `annotations`; empty when none are to be applied, or they have not been read by this version."""
+    if settings.annotations and settings.apply_annotations and has_annotations(data_root):
         table = read_parquet(data_root, quality_key(ANNOTATIONS))
         if table.schema == empty_table(Annotations).schema:
             return table

@@ -22,6 +22,9 @@ Tile = tuple[NDArray[np.uint8], str]
 SHEET_TILES = 12
 """Figures on a contact sheet: enough to see at a glance whether a batch went well."""
 
+READABLE_TILES = 4
+"""Figures on a sheet whose words are to be read."""
+
 MAX_PREVIEW_BYTES = 28_000
 """Pictures live in the event log's row: larger ones slow the UI down."""
 
@@ -88,7 +91,7 @@ def detection_sheet(
 
 
 def assignment_sheet(figures: pl.DataFrame, panels: Sequence[Row], pixels: PixelStore) -> dg.MarkdownMetadataValue:
-    """Return a contact sheet of the figures with several panels whose subcaptions are least sure, surest last.
+    """Return the few figures whose subcaptions are least sure, surest last.
 
     A panel shows what it is called and how sure that is, or "?" where nothing is assigned.
     """
@@ -100,10 +103,10 @@ def assignment_sheet(figures: pl.DataFrame, panels: Sequence[Row], pixels: Pixel
     def least(key: tuple[int, str]) -> float:
         return min(row["confidence"] if row["subcaption"] is not None else 0.0 for row in grouped[key])
 
-    shown = sorted((key for key, rows in grouped.items() if len(rows) > 1), key=lambda key: (least(key), key))
+    shown = sorted(grouped, key=lambda key: (least(key), key))
 
     def tiles() -> Iterable[Tile]:
-        for key in shown[:SHEET_TILES]:
+        for key in shown[:READABLE_TILES]:
             figure = known[key]
             picture = decoded(pixels.read(key[0]).get(figure["pdf_figure_id"]), figure["pdf_figure_id"])
             boxes = [

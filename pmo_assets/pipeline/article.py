@@ -184,4 +184,7 @@ def _panel(panel: Row) -> Row:
         "score": round(panel["score"], 4),
         "assembly": panel["method"],
         "assembly_reason": panel["reason"],
+        "confidence": round(panel["confidence"], 4),
+        "runner_up": panel["runner_up"],
+        "evidence": panel["evidence"],
     }

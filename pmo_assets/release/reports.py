@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -12,6 +13,7 @@ from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.assembly.wanted import NO_IMAGE, NO_WANTED_TYPE
 from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.records.panels import AUTOMATIC
 from pmo_assets.release.releases import Selection, current_rows
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
@@ -155,6 +157,21 @@ def _bars(values: pl.Series, *, colours: Mapping[str, str] | None = None) -> tup
     return tuple(Bar(str(label), count, colour=(colours or {}).get(str(label))) for label, count in counts.iter_rows())
 
 
+SURENESS = (0.5, 0.8, 0.9, 0.92, 0.95, 0.98, 1.0)
+"""Bounds of the confidences that the report counts together."""
+
+
+def _sureness_bars(panels: pl.DataFrame) -> tuple[Bar, ...]:
+    """Return how many panels have which confidence, of those whose subcaption rules assigned."""
+    sure = panels.filter(pl.col("assembly") == AUTOMATIC)["confidence"].to_list()
+    bounds = (0.0, *SURENESS)
+    counted = [
+        (low, high, sum(low <= value < high or (value == high == 1.0) for value in sure))
+        for low, high in pairwise(bounds)
+    ]
+    return tuple(Bar(f"{low:.2f} to {high:.2f}", count) for low, high, count in reversed(counted) if count)
+
+
 def release_summary(
     tables: Tables, selection: Selection, *, stages: Sequence[str], specialty: Specialty
 ) -> ReportSummary:
@@ -206,6 +223,7 @@ def release_summary(
             ),
         ),
         BarGroup("How subcaptions were assigned", _bars(panels["method"].fill_null("not assigned"))),
+        BarGroup("How sure rules are of subcaptions", _sureness_bars(panels)),
         BarGroup("Why panels have no subcaption", _bars(panels.filter(pl.col("method").is_null())["reason"])),
         BarGroup("Licences of the rows", _bars(rows["license"].fill_null("none stated"))),
         BarGroup(
