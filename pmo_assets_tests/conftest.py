@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--faults-seed", type=int, default=0, help="Seed of the hostile inputs.")
     group.addoption("--faults-first", type=int, default=0, help="Number of the first case of each kind.")
     group.addoption("--faults-count", type=int, default=None, help="Cases of each kind; a usual number if not given.")
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C through: what a shell starts in the background is deaf to it, and tests that interrupt would hang."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
