@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--faults-count", type=int, default=None, help="Cases of each kind; a usual number if not given.")
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C through: what a shell starts in the background is deaf to it, and tests that interrupt would hang."""
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+def pytest_runtest_setup() -> None:
+    """Let Ctrl-C through in every test: those that interrupt would hang without.
+
+    What a shell starts in the background is deaf to it, and libraries leave handlers of their own behind.
+    """
+    if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
