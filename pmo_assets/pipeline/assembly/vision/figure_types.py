@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from pmo_assets.records.identifiers import HORIZONTAL_PLACES, MIDDLE_PLACES, VERTICAL_PLACES, normalised_identifier
+from pmo_assets.pipeline.assembly.positions import is_place
+from pmo_assets.records.identifiers import normalised_identifier
 
 FigureType = Literal["alphanumeric", "positional", "mixed"]
 
 FIGURE_TYPES: Final[tuple[FigureType, ...]] = ("alphanumeric", "positional", "mixed")
 
 _LINES: Final = frozenset({"row", "column"})
-_PLACES: Final = frozenset({*HORIZONTAL_PLACES, *VERTICAL_PLACES, *MIDDLE_PLACES, *_LINES, "above", "below"})
 
 _SAME: Final = "Some of the names differ only in capitals or punctuation: look at the print closely."
 _GAP: Final = "Some names of the series are not among the options: not every panel needs to have one."
@@ -26,14 +26,9 @@ def _words(name: str) -> set[str]:
     return {word.removesuffix("most") for word in words} | {word.removesuffix("s") for word in words}
 
 
-def is_positional(name: str) -> bool:
-    """Say whether a panel is named by its place: "top left", "second row", "rightmost column"."""
-    return bool(_words(name) & _PLACES)
-
-
 def figure_type(names: Sequence[str]) -> FigureType:
     """Return which kind of names a caption gives its panels; everything that is no place is alphanumeric."""
-    positional = [is_positional(name) for name in names]
+    positional = [is_place(name) for name in names]
     if all(positional) and names:
         return "positional"
     return "mixed" if any(positional) else "alphanumeric"
