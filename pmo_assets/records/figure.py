@@ -98,6 +98,7 @@ class Figure:
         article_id: number of the article.
         image_cluster_id: unique in the article: its graphic's name in the XML, or made of `pdf_figure_id`.
         pdf_figure_id: key of its rendering.
+        ordinal: position in its article.
         label: as printed ("Figure 3"); None when there is none.
         caption: text without the label; from the XML when matched.
         matched: it was matched to a package figure.
@@ -113,6 +114,7 @@ class Figure:
     article_id: int
     image_cluster_id: str
     pdf_figure_id: str
+    ordinal: int
     label: str | None
     caption: str
     matched: bool

@@ -174,6 +174,10 @@ class Panel:
         score: of the panel detection, 0..1.
         printed_identifiers: identifiers printed in it.
         images: images in it.
+        ordinal: position in its figure.
+        width, height: pixels of its picture.
+        sha256, picture_bytes: of its picture (PNG).
+        perceptual_hash: of its picture, hexadecimal.
         annotations: what people decided of its figure.
     """
 
@@ -192,4 +196,10 @@ class Panel:
     score: float
     printed_identifiers: tuple[PrintedIdentifier, ...]
     images: tuple[PanelImage, ...]
+    ordinal: int
+    width: int
+    height: int
+    sha256: str
+    picture_bytes: int
+    perceptual_hash: str
     annotations: tuple[PanelAnnotation, ...] = ()

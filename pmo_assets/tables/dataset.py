@@ -1,115 +1,79 @@
-"""Tables of the group `dataset`: rows before and after licences are applied, and what is left out as a duplicate."""
+"""Tables of the group `dataset`: a panel's row before licences are applied, and what stays out of a release."""
 
 from __future__ import annotations
 
 import dataframely as dy
-import polars as pl
-import pyarrow as pa
 
-from pmo_assets.tables.columns import SEGMENTS
-from pmo_assets.tables.schemas import empty_table
-
-_WITHHELD = "null where the licence forbids redistribution"
-"""Of columns that `pipeline.dataset.licensing` withholds."""
+from pmo_assets.tables.columns import SEGMENTS, box_column, page_boxes_column
+from pmo_assets.tables.panels import IMAGE_FIELDS, IDENTIFIER_FIELDS
 
 
 class DatasetRows(dy.Schema):
-    """Rows of the dataset without their pixels, before licences are applied: one per panel with a subcaption.
+    """Rows of the dataset without their pictures, before licences are applied: one per panel with a subcaption.
 
-    The published columns (PubMed-Ophtha, Table 2) but `panel_image_bytes`, and those that the release needs.
+    What the forms of a release (`pmo_assets.tables.release`) are made of. Column names are the published ones
+    (PubMed-Ophtha, Table 2) where the content is the same.
     """
 
-    panel_id = dy.String(primary_key=True, description="Unique id of the panel")
-    article_id = dy.Int64(min=1, description='PMC number without "PMC"')
+    panel_id = dy.String(primary_key=True, description="Unique id of the panel, the same in every release")
+    article_id = dy.Int64(min=1, description='PMC number without "PMC"; see docs/own_articles.md for others')
     image_cluster_id = dy.String(description="Figure within the article")
-    panel_name = dy.String(description='Panel identifier; "None" for a single-panel figure, as published')
-    subcaption_text = dy.String(nullable=True, description=f"Subcaption; {_WITHHELD}")
+    figure_ordinal = dy.Int64(min=0, description="Position of the figure in its article")
+    panel_ordinal = dy.Int64(min=0, description="Position of the panel in its figure")
+    figure_label = dy.String(nullable=True, description='The figure\'s label as printed, e.g. "Figure 3"')
+    panel_name = dy.String(nullable=True, description="Panel identifier; null for a single panel")
+    subcaption_text = dy.String(description="Subcaption")
     subcaption_segments = dy.List(dy.List(dy.Int64()), description=SEGMENTS)
-    position = dy.String(description="JSON {predicted_box, content_box, figure_page_coordinates, prediction_score}")
+    in_text_mention = dy.List(dy.String(), description="Paragraphs of the article that refer to the figure")
     is_multi_page_figure = dy.Bool(description="The figure runs over several pages")
-    in_text_mention = dy.List(
-        dy.String(),
-        nullable=True,
-        description=f"Paragraphs of the article that refer to the figure; {_WITHHELD}",
+    figure_page_boxes = page_boxes_column("Where the figure lies: page (from 0) and [l, t, r, b] in PDF points")
+    panel_box = box_column("Panel as detected, normalised to the figure")
+    content_box = box_column("What the picture shows: the panel with all that was assigned to it, normalised")
+    panel_score = dy.Float64(min=0, max=1, description="Score of the panel detection")
+    picture_width = dy.Int64(min=1, description="Pixels of the panel's picture")
+    picture_height = dy.Int64(min=1, description="Pixels of the panel's picture")
+    picture_sha256 = dy.String(description="Of the panel's picture (PNG)")
+    picture_bytes = dy.Int64(min=1, description="Size of the panel's picture (PNG)")
+    perceptual_hash = dy.String(description="Of the panel's picture, hexadecimal; equal for equal looks")
+    images = dy.List(
+        dy.Struct(IMAGE_FIELDS),
+        description="Images in the panel: id, normalised box, scores, type and mark status (null: undecided), and "
+        "whether people decided it",
+    )
+    identifiers = dy.List(
+        dy.Struct(IDENTIFIER_FIELDS),
+        description="Identifiers printed in the panel: id, normalised box, score, text (null: unread), and whether "
+        "people decided it",
     )
     contains_cfp = dy.Bool(description="Holds a colour fundus photograph")
     contains_oct = dy.Bool(description="Holds an OCT image")
     contains_retinal = dy.Bool(description="Holds another retinal image")
     contains_other = dy.Bool(description="Holds another image")
     contains_marked = dy.Bool(description="Holds an image with arrows or other marks")
-    image_data = dy.String(
-        description="JSON list of {id, imaging_type, mark_status, is_gt, included_in_content_box, position}"
+    assembly = dy.String(description="Who assigned the subcaption, in the published words")
+    assembly_method = dy.String(description="How: single panel, identifier, position, reading order, …")
+    assembly_confidence = dy.Float64(min=0, max=1, description="That the subcaption is this panel's, calibrated")
+    caption_confidence = dy.Float64(min=0, max=1, description="Confidence of the caption's split")
+    annotations = dy.List(
+        dy.Struct({"purpose": dy.String(), "decided": dy.List(dy.String()), "at": dy.String(nullable=True)}),
+        description="What people decided of the figure: why they looked, which fields, when",
     )
-    identifier_data = dy.String(
-        description="JSON list of {id, is_gt, included_in_content_box, origin_identifier, position, text}"
-    )
-    assembly = dy.String(description="How the subcaption was assigned")
-    annotation = dy.String(description="JSON list of human annotations that exist for the figure")
     license = dy.String(nullable=True, description="Licence code; null when none is stated")
-    attribution = dy.String(description="'title', citation: authors, journal, year, volume, pages, DOI as far as known")
+    license_url = dy.String(
+        nullable=True, description="The licence's deed in the stated version; null when no version is stated"
+    )
     commercial_use = dy.Bool(description="The licence allows commercial use (CC0, CC BY, CC BY-SA, CC BY-ND)")
+    attribution = dy.String(description="'title', citation: authors, journal, year, volume, pages, DOI as far as known")
     title = dy.String(nullable=True, description="Title of the article; null when not known")
     authors = dy.List(dy.String(), nullable=True, description="Its authors in order; null when not known")
     journal = dy.String(nullable=True, description="Its journal; null when not known")
     year = dy.Int64(nullable=True, description="Its year of publication; null when not known")
     doi = dy.String(nullable=True, description="Its digital object identifier; null when not known")
     article_url = dy.String(nullable=True, description="Its page at PubMed Central, else at its DOI; null without both")
-    license_url = dy.String(
-        nullable=True, description="The licence's deed in the stated version; null when no version is stated"
-    )
     article_version = dy.Int64(min=1, description="Version of the article; the release keeps the newest")
 
 
-PUBLISHED_COLUMNS = (
-    "panel_id",
-    "article_id",
-    "image_cluster_id",
-    "panel_name",
-    "subcaption_text",
-    "subcaption_segments",
-    "panel_image_bytes",
-    "position",
-    "is_multi_page_figure",
-    "in_text_mention",
-    "contains_cfp",
-    "contains_oct",
-    "contains_retinal",
-    "contains_other",
-    "contains_marked",
-    "image_data",
-    "identifier_data",
-    "assembly",
-    "annotation",
-    "license",
-    "attribution",
-    "commercial_use",
-)
-"""Columns of PubMed-Ophtha in the published order (paper, Table 2)."""
-
-
-RELEASE_COLUMNS = (
-    *PUBLISHED_COLUMNS,
-    "title",
-    "authors",
-    "journal",
-    "year",
-    "doi",
-    "article_url",
-    "license_url",
-)
-"""Columns of `pubmed_ophtha.parquet`: the published ones, and apart from each other whom and what a row credits.
-
-A new one needs a declaration of what it holds of the article (`pipeline.dataset.licensing.HOLDS`).
-"""
-
-
-class PubmedOphtha(DatasetRows):
-    """A release: the dataset rows with their pictures, nulls where the licence forbids redistribution."""
-
-    panel_image_bytes = dy.Binary(nullable=True, description=f"PNG; {_WITHHELD}")
-
-
-class Duplicates(dy.Schema):
+class DuplicateArticles(dy.Schema):
     """Packages that are not published because another package is the same article."""
 
     article_id = dy.Int64(primary_key=True, min=1, description="Number of the package that is not published")
@@ -138,14 +102,8 @@ class Retractions(dy.Schema):
     )
 
 
-def release_arrow_schema() -> pa.Schema:
-    """Return the Arrow schema of `pubmed_ophtha.parquet` (columns in the published order)."""
-    return empty_table(PubmedOphtha).select(RELEASE_COLUMNS).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
-
-
 SCHEMAS: dict[str, type[dy.Schema]] = {
     "dataset_rows": DatasetRows,
-    "pubmed_ophtha": PubmedOphtha,
     "retractions": Retractions,
 }
 """The schema of each asset of the group that is a table."""

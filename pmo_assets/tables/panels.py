@@ -14,29 +14,28 @@ from pmo_assets.records.panels import AUTOMATIC, CaptionedPanel, Evidence
 from pmo_assets.records.subcaptions import Subcaption
 from pmo_assets.tables.columns import SEGMENTS, FigureKey, box_column
 
+_READ_IDENTIFIER = {
+    "id": dy.String(), "box": dy.List(dy.Float64()), "score": dy.Float64(), "text": dy.String(nullable=True)
+}  # fmt: skip
+_FOUND_IMAGE = {
+    "id": dy.String(), "box": dy.List(dy.Float64()), "score": dy.Float64(), "image_type": dy.String(nullable=True),
+    "type_score": dy.Float64(), "marked": dy.Bool(nullable=True), "mark_score": dy.Float64(),
+}  # fmt: skip
+
+IDENTIFIER_FIELDS = {**_READ_IDENTIFIER, "is_gt": dy.Bool()}
+"""Of an identifier printed in a panel: detection, normalised box, score, text, whether people decided it."""
+
+IMAGE_FIELDS = {**_FOUND_IMAGE, "is_gt": dy.Bool()}
+"""Of an image in a panel: detection, normalised box, type and mark status with scores, whether people decided it."""
+
 _PRINTED = dy.List(
-    dy.Struct(
-        {"id": dy.String(), "box": dy.List(dy.Float64()), "score": dy.Float64(), "text": dy.String(nullable=True)}
-    ),
+    dy.Struct(_READ_IDENTIFIER),
     description="Identifiers printed in the panel: detection, normalised box, score, text",
 )
 
 
 def _images_column(description: str) -> dy.List:
-    return dy.List(
-        dy.Struct(
-            {
-                "id": dy.String(),
-                "box": dy.List(dy.Float64()),
-                "score": dy.Float64(),
-                "image_type": dy.String(nullable=True),
-                "type_score": dy.Float64(),
-                "marked": dy.Bool(nullable=True),
-                "mark_score": dy.Float64(),
-            }
-        ),
-        description=description,
-    )
+    return dy.List(dy.Struct(_FOUND_IMAGE), description=description)
 
 
 _EVIDENCE = dy.List(
@@ -103,20 +102,17 @@ class PanelAssembly(PanelCaptions):
     wanted = dy.Bool(description="Its figure goes on: it holds an image of a wanted type, or of an undecided one")
 
 
-def _with_is_gt(column: dy.List, description: str) -> dy.List:
-    fields = column.inner.inner if isinstance(column.inner, dy.Struct) else {}
-    return dy.List(dy.Struct({**fields, "is_gt": dy.Bool()}), description=description)
-
-
 class ReviewedPanels(PanelAssembly):
     """Panels as people decided them, where they did, and as the machine assembled them everywhere else."""
 
-    printed_identifiers = _with_is_gt(
-        _PRINTED, "Identifiers printed in the panel: detection, normalised box, score, text, whether people decided it"
+    printed_identifiers = dy.List(
+        dy.Struct(IDENTIFIER_FIELDS),
+        description="Identifiers printed in the panel: detection, normalised box, score, text, whether people decided it",
     )
-    images = _with_is_gt(
-        _images_column(""),
-        "Images in the panel: detection, normalised box, type and mark status with scores, whether people decided it",
+    images = dy.List(
+        dy.Struct(IMAGE_FIELDS),
+        description="Images in the panel: detection, normalised box, type and mark status with scores, whether people "
+        "decided it",
     )
     annotations = dy.List(
         dy.Struct(
@@ -138,6 +134,8 @@ class Panels(ReviewedPanels):
     width = dy.Int64(min=1, description="Pixels of the panel picture")
     height = dy.Int64(min=1, description="Pixels of the panel picture")
     sha256 = dy.String(description="Of the panel picture (PNG)")
+    picture_bytes = dy.Int64(min=1, description="Size of the panel picture (PNG)")
+    perceptual_hash = dy.String(description="Of the panel picture, hexadecimal; near for pictures that look alike")
 
 
 SCHEMAS: dict[str, type[dy.Schema]] = {

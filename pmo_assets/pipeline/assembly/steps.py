@@ -264,8 +264,15 @@ def crop_article_panels(
             name = panel_id(article_id, figure["image_cluster_id"], panel["ordinal"])
             png = png_bytes(np.ascontiguousarray(pixels[top:bottom, left:right]))
             cut.append(Picture(name, right - left, bottom - top, png))
-            extent = {"width": right - left, "height": bottom - top}
-            result.append({**panel, "panel_id": name, **extent, "sha256": hashlib.sha256(png).hexdigest()})
+            facts = {
+                "panel_id": name,
+                "width": right - left,
+                "height": bottom - top,
+                "sha256": hashlib.sha256(png).hexdigest(),
+                "picture_bytes": len(png),
+                "perceptual_hash": "",
+            }
+            result.append({**panel, **facts})
         return result
 
     output = for_each_figure(figures, "panels", rows)

@@ -29,38 +29,30 @@ _FACTS: Final = Holding.FACTS
 
 HOLDS: Final[Mapping[str, Holding]] = MappingProxyType(
     {
-        "panel_id": _FACTS,
-        "article_id": _FACTS,
-        "image_cluster_id": _FACTS,  # a file name
+        **dict.fromkeys(("subcaption_text", "in_text_mention", "caption"), Holding.TEXT),
+        **dict.fromkeys(("panel_image_bytes", "panel_image", "figure_image"), Holding.PICTURE),
+        **dict.fromkeys(("panel_id", "article_id", "image_cluster_id", "pmcid", "pmid"), _FACTS),  # names
+        **dict.fromkeys(("figure_ordinal", "panel_ordinal", "figure_label", "panel_ids", "figures", "panels"), _FACTS),
         "panel_name": _FACTS,  # the letter, number or position by which a caption calls the panel
-        "subcaption_text": Holding.TEXT,
         "subcaption_segments": _FACTS,  # with them, who has a copy of the article can restore the text
-        "panel_image_bytes": Holding.PICTURE,
-        "position": _FACTS,
-        "is_multi_page_figure": _FACTS,
-        "in_text_mention": Holding.TEXT,
-        "contains_cfp": _FACTS,
-        "contains_oct": _FACTS,
-        "contains_retinal": _FACTS,
-        "contains_other": _FACTS,
-        "contains_marked": _FACTS,
-        "image_data": _FACTS,  # boxes, types, scores
-        "identifier_data": _FACTS,  # boxes, scores, and the letter or number that is printed there
-        "assembly": _FACTS,
-        "annotation": _FACTS,  # always empty so far; an annotation that quotes a caption would be text
-        "license": _FACTS,
-        "attribution": _FACTS,  # title, authors and citation are what every use of an article names
-        "commercial_use": _FACTS,
-        "title": _FACTS,
-        "authors": _FACTS,
-        "journal": _FACTS,
-        "year": _FACTS,
-        "doi": _FACTS,
-        "article_url": _FACTS,
-        "license_url": _FACTS,
+        # places, sizes and scores
+        **dict.fromkeys(("position", "panel_box", "content_box", "panel_score", "is_multi_page_figure"), _FACTS),
+        **dict.fromkeys(("figure_page_boxes", "caption_page_boxes", "dpi", "matched"), _FACTS),
+        **dict.fromkeys(("picture_width", "picture_height", "picture_sha256", "perceptual_hash"), _FACTS),
+        **dict.fromkeys(("image_data", "images"), _FACTS),  # boxes, types, scores
+        **dict.fromkeys(("identifier_data", "identifiers"), _FACTS),  # and the letter or number that is printed there
+        **dict.fromkeys(("contains_cfp", "contains_oct", "contains_retinal"), _FACTS),
+        **dict.fromkeys(("contains_other", "contains_marked"), _FACTS),
+        **dict.fromkeys(("assembly", "assembly_method", "assembly_confidence", "caption_confidence"), _FACTS),
+        **dict.fromkeys(("annotation", "annotations"), _FACTS),  # when what was decided, not what was read
+        **dict.fromkeys(("split", "duplicate_group"), _FACTS),
+        **dict.fromkeys(("license", "license_url", "commercial_use"), _FACTS),
+        # title, authors and citation are what every use of an article names
+        **dict.fromkeys(("attribution", "title", "authors", "journal", "year", "doi", "citation"), _FACTS),
+        **dict.fromkeys(("article_url", "article_version", "is_manuscript"), _FACTS),
     }
 )
-"""What each column of the release holds of the article."""
+"""What each column of a release's tables holds of the article; a name means the same in each of them."""
 
 
 def withheld(license_code: str | None) -> bool:

@@ -1,11 +1,9 @@
-"""Rows of the dataset: the published columns (PubMed-Ophtha, Table 2), and whom to credit (`DatasetRows`)."""
+"""Rows of the dataset (`DatasetRows`): what is known of a panel, its figure and its article, and who enters."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from pmo_assets.pipeline.articles.credit import article_url, full_citation
 from pmo_assets.pipeline.articles.licences import commercial_use
@@ -13,11 +11,7 @@ from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure, PageBox
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.outcome import Row
-from pmo_assets.records.panels import Panel, PanelImage, PrintedIdentifier, is_open
-
-SINGLE_PANEL_NAME = "None"
-"""The published `panel_name` of a figure whose caption names no panel."""
-
+from pmo_assets.records.panels import Panel, PanelAnnotation, PanelImage, PrintedIdentifier, is_open
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
@@ -28,55 +22,21 @@ class LeftOut:
 
 
 def rounded_box(box: Sequence[float], digits: int = 6) -> list[float]:
-    """Return a normalised box for JSON: fixed digits, so that the same box gives the same bytes."""
+    """Return a normalised box with fixed digits, so that the same box gives the same bytes."""
     return [round(float(value), digits) for value in box]
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+def _page_box(place: PageBox) -> Row:
+    return {"page": place.page, "bbox": rounded_box(place.bbox, 3)}
 
 
-def page_coordinates(locations: Sequence[PageBox]) -> dict[str, dict[str, float]]:
-    """Return page (from 0, as text) -> {x0, y0, x1, y1} in PDF points, as published."""
-    return {
-        str(place.page): dict(zip(("x0", "y0", "x1", "y1"), (round(float(v), 3) for v in place.bbox), strict=True))
-        for place in locations
-    }
+def _image(image: PanelImage) -> Row:
+    scores = {name: round(getattr(image, name), 4) for name in ("score", "type_score", "mark_score")}
+    return {**asdict(image), **scores, "box": rounded_box(image.box)}
 
 
-def image_entry(panel: str, image: PanelImage) -> dict[str, Any]:
-    """Return an entry of `image_data`; type and mark status are null where detection could not decide."""
-    label = image.image_type
-    marked = image.marked
-    return {
-        "id": f"{panel}_{image.id}",
-        "imaging_type": {
-            "label": [label] if label is not None else None,
-            "prediction_score": [round(image.type_score, 4)] if label is not None else None,
-        },
-        "mark_status": {
-            "label": None if marked is None else "Marked" if marked else "Unmarked",
-            "prediction_score": round(image.mark_score, 4),
-        },
-        "is_gt": image.is_gt,
-        "included_in_content_box": True,
-        "position": {"predicted_box": rounded_box(image.box), "prediction_score": round(image.score, 4)},
-    }
-
-
-def identifier_entry(panel: str, identifier: PrintedIdentifier) -> dict[str, Any]:
-    """Return an entry of `identifier_data`."""
-    return {
-        "id": f"{panel}_{identifier.id}",
-        "is_gt": identifier.is_gt,
-        "included_in_content_box": True,
-        "origin_identifier": None,
-        "position": {
-            "predicted_box": rounded_box(identifier.box),
-            "prediction_score": round(identifier.score, 4),
-        },
-        "text": identifier.text,
-    }
+def _identifier(identifier: PrintedIdentifier) -> Row:
+    return {**asdict(identifier), "score": round(identifier.score, 4), "box": rounded_box(identifier.box)}
 
 
 def contained_types(images: Sequence[PanelImage]) -> dict[str, bool]:
@@ -96,13 +56,13 @@ def attribution(title: str | None, citation: str | None) -> str:
     return ", ".join(part for part in (f"'{title}'" if title else None, citation) if part)
 
 
-def _published_annotation(facts: Mapping[str, Any]) -> Row:
+def _published_annotation(annotation: PanelAnnotation) -> Row:
     """Return what is published of an annotation: not who made it, which is a person's account."""
-    return {name: value for name, value in facts.items() if name != "annotator"}
+    return {"purpose": annotation.purpose, "decided": list(annotation.decided), "at": annotation.at}
 
 
 def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
-    """Return the dataset row of a panel that has a subcaption.
+    """Return the row of `dataset_rows` of a panel that has a subcaption.
 
     Args:
         panel: the panel.
@@ -110,40 +70,46 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         article: its article.
     """
     license_code = article.license_code
-    paragraphs = list(dict.fromkeys(mention.paragraph for mention in figure.mentions))
     return {
         "panel_id": panel.panel_id,
         "article_id": panel.article_id,
         "image_cluster_id": panel.image_cluster_id,
-        "panel_name": panel.identifier if panel.identifier is not None else SINGLE_PANEL_NAME,
+        "figure_ordinal": figure.ordinal,
+        "panel_ordinal": panel.ordinal,
+        "figure_label": figure.label or None,
+        "panel_name": panel.identifier,
         "subcaption_text": panel.subcaption,
         "subcaption_segments": [list(segment) for segment in panel.segments or ()],
-        "position": _json(
-            {
-                "predicted_box": rounded_box(panel.box),
-                "content_box": rounded_box(panel.content_box),
-                "figure_page_coordinates": page_coordinates(figure.locations),
-                "prediction_score": round(panel.score, 4),
-            }
-        ),
+        "in_text_mention": list(dict.fromkeys(mention.paragraph for mention in figure.mentions)),
         "is_multi_page_figure": figure.is_multi_page,
-        "in_text_mention": paragraphs,
+        "figure_page_boxes": [_page_box(place) for place in figure.locations],
+        "panel_box": rounded_box(panel.box),
+        "content_box": rounded_box(panel.content_box),
+        "panel_score": round(panel.score, 4),
+        "picture_width": panel.width,
+        "picture_height": panel.height,
+        "picture_sha256": panel.sha256,
+        "picture_bytes": panel.picture_bytes,
+        "perceptual_hash": panel.perceptual_hash,
+        "images": [_image(image) for image in panel.images],
+        "identifiers": [_identifier(item) for item in panel.printed_identifiers],
         **contained_types(panel.images),
-        "image_data": _json([image_entry(panel.panel_id, image) for image in panel.images]),
-        "identifier_data": _json([identifier_entry(panel.panel_id, item) for item in panel.printed_identifiers]),
-        "assembly": f"{panel.assembly} ({panel.method})",
-        "annotation": _json([_published_annotation(asdict(item)) for item in panel.annotations]),
+        "assembly": panel.assembly,
+        "assembly_method": panel.method,
+        "assembly_confidence": round(panel.confidence, 4),
+        "caption_confidence": round(panel.caption_confidence or 0.0, 4),
+        "annotations": [_published_annotation(item) for item in panel.annotations],
         "license": license_code,
+        "license_url": article.license_url,
+        "commercial_use": commercial_use(license_code),
         "attribution": attribution(
             article.title or article.name, full_citation(article.authors, article.citation, article.doi)
         ),
-        "commercial_use": commercial_use(license_code),
         "title": article.title,
+        "authors": list(article.authors) or None,
         "journal": article.journal,
         "year": article.year,
         "doi": article.doi,
-        "license_url": article.license_url,
-        "authors": list(article.authors) or None,
         "article_url": article_url(article.pmcid, article.doi),
         "article_version": article.version,
     }

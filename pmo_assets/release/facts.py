@@ -1,0 +1,136 @@
+"""What the files beside a release's tables say of it: counts, licences, files, splits (`ReleaseFacts`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from pmo_assets.pipeline.articles.relevance import Specialty
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFile:
+    """A file of the hub's folder.
+
+    Attributes:
+        path: below the folder, e.g. "data/panels/train-00000.parquet".
+        sha256: of its bytes, hexadecimal.
+        size: in bytes.
+        rows: of its table.
+    """
+
+    path: str
+    sha256: str
+    size: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class ConfigFacts:
+    """A config of the hub's folder.
+
+    Attributes:
+        name: "panels", "figures" or "articles" (`tables.release.RELEASE_TABLES` has its schema).
+        files: its shards by split, splits in the order train, validation, test; only splits that have rows.
+    """
+
+    name: str
+    files: Mapping[str, Sequence[ReleaseFile]]
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Rows by split."""
+        return {split: sum(file.rows for file in files) for split, files in self.files.items()}
+
+    @property
+    def size(self) -> int:
+        """Bytes of all shards."""
+        return sum(file.size for files in self.files.values() for file in files)
+
+
+@dataclass(frozen=True, slots=True)
+class LicenceCount:
+    """How many panels are under a licence.
+
+    Attributes:
+        code: as PMC writes it ("CC BY"); None where none is stated.
+        deed: the licence's address; None where no version is stated.
+        panels: how many.
+    """
+
+    code: str | None
+    deed: str | None
+    panels: int
+
+
+@dataclass(frozen=True, slots=True)
+class SplitFacts:
+    """How the articles were divided.
+
+    Attributes:
+        shares: wanted share of articles by split.
+        test_from_year: articles of that year or a later one are the test split; None where the number decides.
+        articles: articles by split.
+        panels: panels by split.
+        groups: groups of panels that look the same.
+        grouped_panels: panels in these groups.
+        groups_across_articles: groups with panels of several articles.
+        moved: articles that have another split than their number gives them, because they share a picture.
+        groups_across_splits: groups with panels in several splits: 0, or the release is not made.
+    """
+
+    shares: Mapping[str, float]
+    test_from_year: int | None
+    articles: Mapping[str, int]
+    panels: Mapping[str, int]
+    groups: int
+    grouped_panels: int
+    groups_across_articles: int
+    moved: int
+    groups_across_splits: int
+
+
+@dataclass(frozen=True)
+class ReleaseFacts:
+    """What a release holds, for its card and the files beside it; every number is counted, none typed.
+
+    Attributes:
+        version: of the release, "1.2.0".
+        previous: the version before; None for the first.
+        specialty: what the dataset is about.
+        software: version of pmo-assets.
+        configs: the hub's configs, the default one first.
+        panels, figures, articles: in the release.
+        withheld: panels whose picture and texts are null because of their licence.
+        noncommercial_left_out: panels left out because their licence forbids commercial use; None where they are kept.
+        licences: panels by licence and deed, most frequent first.
+        contains: panels by what they contain (cfp, oct, retinal, other, marked).
+        assembly: panels by who assigned the subcaption.
+        splits: how the articles were divided.
+        duplicate_articles: packages that are not published because another package is the same article.
+        searched_on: day (UTC) on which PMC was searched last; None if its articles came from elsewhere.
+        statistics: tables of numbers and losses, as Markdown (`release.statistics`).
+        journals: how many journals the articles are from.
+        years: first and last year of publication; None when none is known.
+    """
+
+    version: str
+    previous: str | None
+    specialty: Specialty
+    software: str
+    configs: Sequence[ConfigFacts]
+    panels: int
+    figures: int
+    articles: int
+    withheld: int
+    noncommercial_left_out: int | None
+    licences: Sequence[LicenceCount]
+    contains: Mapping[str, int]
+    assembly: Mapping[str, int]
+    splits: SplitFacts
+    duplicate_articles: int
+    searched_on: date | None
+    statistics: str
+    journals: int
+    years: tuple[int, int] | None
