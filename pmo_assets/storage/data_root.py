@@ -24,6 +24,7 @@ import errno
 import functools
 import os
 import re
+import shutil
 import socket
 import threading
 import time
@@ -277,6 +278,61 @@ class DataRoot:
             pass
         except OSError as error:
             raise self._failure("delete", key, error) from error
+
+    def tree(self, prefix: str) -> list[str]:
+        """Return the keys of all files below a prefix, relative to it and sorted; half-written files are left out."""
+        base = self._path(prefix)
+        selector = pafs.FileSelector(base, recursive=True, allow_not_found=True)
+        try:
+            infos = self._fs.get_file_info(selector)
+        except OSError as error:
+            raise self._failure("list", prefix, error) from error
+        names = [info.path[len(base) + 1 :] for info in infos if info.type == pafs.FileType.File]
+        return sorted(name for name in names if not PurePosixPath(name).name.startswith("."))
+
+    def delete_tree(self, prefix: str) -> None:
+        """Remove everything below a prefix."""
+        try:
+            if self._fs.get_file_info(self._path(prefix)).type == pafs.FileType.Directory:
+                self._fs.delete_dir(self._path(prefix))
+        except OSError as error:
+            raise self._failure("delete", prefix, error) from error
+
+    def replace_tree(self, source: str, target: str, *, last: str) -> None:
+        """Put the files below `source` in the place of those below `target`.
+
+        Locally the folders are exchanged by renaming. An object store cannot do that: there `last`, which readers hold
+        the other files against, is removed first and appears last, so that nobody takes a mixture for the whole.
+
+        Args:
+            source: prefix of the new files; nothing is left there.
+            target: prefix that they get.
+            last: name of the file below both that says what the others are (checksums).
+        """
+        try:
+            if self.is_local:
+                self._rename_tree(Path(self._path(source)), Path(self._path(target)))
+                return
+            self.delete(f"{target}/{last}")
+            names = [name for name in self.tree(source) if name != last]
+            for name in names:
+                self._fs.copy_file(self._path(f"{source}/{name}"), self._path(f"{target}/{name}"))
+            for name in set(self.tree(target)) - set(names):
+                self.delete(f"{target}/{name}")
+            self._fs.copy_file(self._path(f"{source}/{last}"), self._path(f"{target}/{last}"))
+            self.delete_tree(source)
+        except OSError as error:
+            raise self._failure("replace", target, error) from error
+
+    @staticmethod
+    def _rename_tree(source: Path, target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        old = target.with_name(f".{target.name}.old")
+        shutil.rmtree(old, ignore_errors=True)
+        if target.exists():
+            target.rename(old)
+        source.rename(target)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _sync(path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Literal
 
 import polars as pl
 import pyarrow as pa
@@ -40,25 +43,113 @@ def read_parquet(data_root: DataRoot, key: str, columns: Sequence[str] | None = 
         raise StorageError(f"{data_root.uri(key)} is damaged ({error}): materialise it again") from error
 
 
-def stream_release(
-    data_root: DataRoot, key: str, schema: pa.Schema, tables: Iterator[pa.Table], metadata: dict[bytes, bytes]
-) -> int:
-    """Write a Parquet file row group by row group, whole or not at all; return the number of rows.
+class _HashingStream:
+    """A stream that knows the SHA-256 and the size of what went through it; it can only be written to, in order."""
 
-    Args:
-        data_root: where it goes.
-        key: path below the root.
-        schema: Arrow schema of the file.
-        tables: one table per row group; empty ones are passed over.
-        metadata: key-value metadata of the file.
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._checksum = hashlib.sha256()
+        self.size = 0
+        self.closed = False
+
+    def write(self, data: bytes) -> int:
+        self._checksum.update(data)
+        self.size += len(data)
+        self._stream.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def tell(self) -> int:
+        return self.size
+
+    def writable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self.closed = True
+
+    @property
+    def sha256(self) -> str:
+        return self._checksum.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file as it was written: key below the data root, SHA-256 (hexadecimal), size in bytes, rows."""
+
+    key: str
+    sha256: str
+    size: int
+    rows: int
+
+
+class ParquetStream:
+    """A Parquet file that is written row group by row group and appears whole when it is finished.
+
+    Facts are compressed with Zstandard. Pictures are not: they are compressed already, and uncompressed columns let
+    storage that knows chunks by content find the same picture again. They get neither dictionaries nor statistics.
     """
-    rows = 0
-    with (
-        data_root.writing(key) as stream,
-        pq.ParquetWriter(stream, schema.with_metadata(metadata), compression=_COMPRESSION) as writer,
-    ):
-        for table in tables:
-            if table.num_rows:
-                writer.write_table(table.cast(schema))
-                rows += table.num_rows
-    return rows
+
+    def __init__(
+        self, data_root: DataRoot, key: str, schema: pa.Schema, metadata: Mapping[bytes, bytes], pictures: str | None
+    ) -> None:
+        """Open the file.
+
+        Args:
+            data_root: where it goes.
+            key: path below the root.
+            schema: Arrow schema of the file.
+            metadata: key-value metadata of the file.
+            pictures: path of the column with encoded pictures ("panel_image.bytes"); None without one.
+        """
+        leaves = _leaf_paths(schema)
+        facts = [path for path in leaves if path != pictures]
+        self._exit = contextlib.ExitStack()
+        self._stream = _HashingStream(self._exit.enter_context(data_root.writing(key)))
+        self._schema, self._key, self._rows = schema, key, 0
+        self._writer = pq.ParquetWriter(
+            self._stream,
+            schema.with_metadata(dict(metadata)),
+            compression={path: _COMPRESSION if path in facts else "none" for path in leaves},
+            use_dictionary=facts,
+            write_statistics=facts,
+            write_page_index=True,
+        )
+
+    def write(self, group: pa.Table) -> None:
+        """Append a row group."""
+        self._writer.write_table(group.cast(self._schema), row_group_size=max(1, group.num_rows))
+        self._rows += group.num_rows
+
+    def finish(self) -> WrittenFile:
+        """Make the file appear, and return what was written."""
+        self._writer.close()
+        self._exit.close()
+        return WrittenFile(self._key, self._stream.sha256, self._stream.size, self._rows)
+
+    def abandon(self) -> None:
+        """Leave no trace of the file; nothing happens when it is finished."""
+        error = InterruptedError("abandoned")
+        with contextlib.suppress(InterruptedError, StorageError):
+            self._exit.__exit__(type(error), error, None)
+
+
+def _leaf_paths(schema: pa.Schema) -> list[str]:
+    """Return the paths of a schema's Parquet columns: "title", "panel_image.bytes", "authors.list.element", …"""
+
+    def below(path: str, kind: pa.DataType) -> list[str]:
+        if pa.types.is_struct(kind):
+            return [leaf for field in kind for leaf in below(f"{path}.{field.name}", field.type)]
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            return below(f"{path}.list.element", kind.value_type)
+        return [path]
+
+    return [leaf for field in schema for leaf in below(field.name, field.type)]

@@ -33,17 +33,21 @@ class Tables:
         """Say whether the table has been written."""
         return self.data_root.exists(self.key(asset, batch))
 
-    def read(self, asset: str, batch: str) -> pl.DataFrame:
-        """Return an asset's table of a batch."""
+    def read(self, asset: str, batch: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return an asset's table of a batch, or some of its columns."""
         key = self.key(asset, batch)
         if not self.data_root.exists(key):
             raise StorageError(f"{asset} has no table for batch {batch}: materialise {asset} for it first")
-        table = read_parquet(self.data_root, key)
-        if table.columns != list(schema_of(asset).columns()):
-            raise StorageError(
-                f"{asset} of batch {batch} was written by a version with other columns: run `pmo run`, or materialise "
-                "it again in the UI"
-            )
+        other = StorageError(
+            f"{asset} of batch {batch} was written by a version with other columns: run `pmo run`, or materialise "
+            "it again in the UI"
+        )
+        try:
+            table = read_parquet(self.data_root, key, columns)
+        except pl.exceptions.ColumnNotFoundError:
+            raise other from None
+        if table.columns != list(columns if columns is not None else schema_of(asset).columns()):
+            raise other
         return table
 
     def write(self, asset: str, batch: str, rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:

@@ -227,6 +227,19 @@ class WithheldPanels(dy.Schema):
     panel_image_sha256 = dy.String(description="Of the withheld picture (PNG)")
     subcaption_text_sha256 = dy.String(description="Of the withheld subcaption (UTF-8)")
     in_text_mention_sha256 = dy.String(description="Of the withheld paragraphs as a JSON list (UTF-8)")
+    caption_sha256 = dy.String(description="Of the figure's withheld caption (UTF-8)")
+
+
+class RowIndex(dy.Schema):
+    """Digests of a release's rows, by what they say: two releases are held against each other by them."""
+
+    panel_id = dy.String(primary_key=True, description="Panel")
+    article_id = _ROWS["article_id"]
+    picture = dy.Int64(description="Of the picture")
+    text = dy.Int64(description="Of subcaption, name and in-text mentions")
+    boxes = dy.Int64(description="Of boxes, images, identifiers and types")
+    assembly = dy.Int64(description="Of how the subcaption was assigned")
+    credit = dy.Int64(description="Of licence and attribution")
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

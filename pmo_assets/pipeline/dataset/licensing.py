@@ -11,6 +11,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final
 
+import polars as pl
+
 from pmo_assets.pipeline.articles.licences import allows_redistribution
 
 
@@ -73,3 +75,20 @@ def withheld_columns(license_code: str | None, columns: Iterable[str]) -> tuple[
     """
     kept = {Holding.FACTS} if withheld(license_code) else set(Holding)
     return tuple(name for name in columns if HOLDS[name] not in kept)
+
+
+def without_forbidden(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of a release with nulls in the columns that each row's licence does not let it publish.
+
+    Args:
+        rows: any columns of a release's tables, `license` among them.
+
+    Raises:
+        KeyError: if it is not declared what a column holds.
+    """
+    codes = rows["license"].unique(maintain_order=True).to_list()
+    forbidding = [code for code in codes if withheld(code)]
+    kept = ~pl.col("license").is_in([code for code in forbidding if code is not None])
+    kept = kept & pl.col("license").is_not_null() if None in forbidding else kept.fill_null(True)
+    columns = withheld_columns(None, rows.columns)
+    return rows.with_columns(pl.when(kept).then(pl.col(name)).otherwise(None).alias(name) for name in columns)

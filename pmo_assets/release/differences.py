@@ -1,0 +1,137 @@
+"""What is new, changed and gone between two releases, and why; `CHANGES.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import polars as pl
+
+from pmo_assets.release.row_index import FACETS
+
+NEW_ARTICLE: Final = "of an article that was not in the release before"
+NEW_PANEL: Final = "of an article that was"
+NOT_MADE: Final = "no longer made of an article that is still in the release"
+NO_PANEL_LEFT: Final = "of an article that has no panel in the release any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How a release differs from another one, in panels.
+
+    Attributes:
+        since: version of the other one; None for the first release.
+        rows_before, rows_after: panels of either.
+        new: new panels by reason.
+        changed: panels with another content, by what changed (`row_index.FACETS`); one panel may count several times.
+        changed_panels: panels with another content, each once.
+        gone: panels that are gone, by reason.
+        columns: whether columns or their types changed.
+    """
+
+    since: str | None
+    rows_before: int
+    rows_after: int
+    new: Mapping[str, int] = field(default_factory=dict)
+    changed: Mapping[str, int] = field(default_factory=dict)
+    changed_panels: int = 0
+    gone: Mapping[str, int] = field(default_factory=dict)
+    columns: bool = False
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no panel is new, changed or gone."""
+        return not (self.new or self.changed or self.gone)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON takes it; `Changes(**…)` reads it back."""
+        return asdict(self)
+
+
+def changed_rows(before: pl.DataFrame, after: pl.DataFrame, reasons: Mapping[int, str]) -> pl.DataFrame:
+    """Return every panel that is new, changed or gone: panel_id, article_id, change, why; by panel_id.
+
+    Args:
+        before: `RowIndex` of the older release.
+        after: of the newer one.
+        reasons: why an article is out of the newer release, by its number, as far as known.
+    """
+    facets = list(FACETS)
+    known, present = before["article_id"].unique(), after["article_id"].unique()
+    shared = before.join(after, on="panel_id", how="inner", suffix="_after")
+    differing = pl.concat_list(
+        pl.when(pl.col(name) != pl.col(f"{name}_after")).then(pl.lit(name)).otherwise(None) for name in facets
+    ).list.drop_nulls()
+    changed = (
+        shared.with_columns(why=differing.list.join(", "), change=pl.lit("changed")).filter(pl.col("why") != "")
+    )  # fmt: skip
+    is_known = pl.col("article_id").is_in(known.implode())
+    new = after.join(before, on="panel_id", how="anti").with_columns(
+        change=pl.lit("new"), why=pl.when(is_known).then(pl.lit(NEW_PANEL)).otherwise(pl.lit(NEW_ARTICLE))
+    )
+    given = pl.DataFrame(
+        {"article_id": list(reasons), "reason": list(reasons.values())},
+        schema={"article_id": pl.Int64, "reason": pl.String},
+    )
+    still = pl.col("article_id").is_in(present.implode())
+    default = pl.when(still).then(pl.lit(NOT_MADE)).otherwise(pl.lit(NO_PANEL_LEFT))
+    gone = before.join(after, on="panel_id", how="anti").join(given, on="article_id", how="left").with_columns(
+        change=pl.lit("gone"), why=pl.coalesce("reason", default)
+    )  # fmt: skip
+    columns = ("panel_id", "article_id", "change", "why")
+    return pl.concat([new.select(columns), changed.select(columns), gone.select(columns)]).sort("panel_id")
+
+
+def differences(
+    since: str | None, before: pl.DataFrame, after: pl.DataFrame, reasons: Mapping[int, str], *, columns: bool = False
+) -> Changes:
+    """Count what `changed_rows` lists; the arguments are its, and the older release's version."""
+    rows = changed_rows(before, after, reasons)
+
+    def counted(change: str) -> dict[str, int]:
+        why = rows.filter(pl.col("change") == change).group_by("why").len().sort("len", "why", descending=[True, False])
+        return dict(why.iter_rows())
+
+    changed = rows.filter(pl.col("change") == "changed")
+    facets = changed.select(pl.col("why").str.split(", ").explode()).to_series()
+    return Changes(
+        since=since,
+        rows_before=before.height,
+        rows_after=after.height,
+        new=counted("new"),
+        changed={name: count for name in FACETS if (count := int((facets == name).sum()))},
+        changed_panels=changed.height,
+        gone=counted("gone"),
+        columns=columns,
+    )
+
+
+def _section(version: str, changes: Changes) -> str:
+    if changes.since is None:
+        return f"## {version}\n\nThe first release: {changes.rows_after} panels.\n"
+    lines = [f"## {version}", "", f"Since {changes.since}: {changes.rows_before} panels became {changes.rows_after}."]
+    if changes.columns:
+        lines.append("Columns or their types changed.")
+    if changes.nothing:
+        lines.append("No panel is new, changed or gone.")
+    lines.append("")
+    lines += [f"* {count} new: {why}" for why, count in changes.new.items()]
+    if changes.changed:
+        facets = ", ".join(f"{name} ({count})" for name, count in changes.changed.items())
+        lines.append(f"* {changes.changed_panels} changed: {facets}")
+    lines += [f"* {count} gone: {why}" for why, count in changes.gone.items()]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def changes_file(history: Sequence[tuple[str, Changes]]) -> str:
+    """Return `CHANGES.md`.
+
+    Args:
+        history: (version, its changes), newest first.
+    """
+    sections = "\n".join(_section(version, changes) for version, changes in history)
+    return (
+        "# Changes\n\nThe first number of a version changes with the columns, the second when panels are new or gone, "
+        "the third when only their content changed. `panel_id` is the same in every release.\n\n" + sections
+    )

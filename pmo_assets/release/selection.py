@@ -1,0 +1,156 @@
+"""Which articles a release takes, and from which batch.
+
+Of an article that several batches hold, the newest version counts (highest version, then latest batch), also when
+that version was retracted or rejected: then none of its rows is in the release. Of several packages that are the same
+article under different names (`pipeline.dataset.identity`) one is published; the others are listed beside the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from pmo_assets.pipeline.articles.credit import pmc_number
+from pmo_assets.pipeline.dataset.identity import ArticlePackage, Duplicate, duplicates
+from pmo_assets.refresh.candidates import known_of_pmc
+from pmo_assets.storage.objects import content_digest
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.dataset import DuplicateArticles
+from pmo_assets.tables.schemas import checked
+
+@dataclass(frozen=True)
+class Selection:
+    """What a release takes of the finished batches.
+
+    Attributes:
+        current: for every finished batch the articles that it holds in their newest version and that are published
+            from it, in order.
+        duplicates: packages that are not published because another one is the same article.
+        batches: batch of every package in `duplicates`, by its number.
+        retracted: name of the package by the number of every article that PMC says is retracted, and its batch does
+            not: its rows are left out.
+    """
+
+    current: dict[str, list[int]]
+    duplicates: tuple[Duplicate, ...] = ()
+    batches: Mapping[int, str] = field(default_factory=dict)
+    retracted: Mapping[int, str] = field(default_factory=dict)
+
+    def listing(self) -> pl.DataFrame:
+        """Return the duplicates as a table (`DuplicateArticles`)."""
+        rows = [
+            {
+                "article_id": item.package.article_id,
+                "name": item.package.name,
+                "batch": self.batches[item.package.article_id],
+                "duplicate_of": item.published.article_id,
+                "duplicate_of_name": item.published.name,
+                "identifier": item.identifier,
+                "value": item.value,
+                "shared_with": item.shared_with.name,
+                "is_retracted": item.published.is_retracted,
+            }
+            for item in self.duplicates
+        ]
+        return checked(DuplicateArticles, rows)
+
+
+def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str, list[int]]:
+    """Return for every finished batch the articles whose newest version it holds, in order.
+
+    A batch is finished when it has a table of the asset `finished`. A published version counts before an author
+    manuscript, then the highest, of one version a retracted package, then the latest batch; only the same package,
+    registered again, takes its retraction back. A version that PMC no longer holds does not count, and one that it
+    passes over for a lower one only as long as no batch has that.
+    """
+    batches = tables.batches(finished)
+    at_pmc = known_of_pmc(tables.data_root)
+    latest: dict[int, dict[tuple[int, str], tuple[bool, bool, int, bool, int]]] = {}
+    for place, batch in enumerate(batches):
+        packages = tables.read("article_packages", batch).select(
+            "article_id", "version", "name", "is_manuscript", "is_retracted"
+        )
+        for article_id, version, name, manuscript, retracted in packages.iter_rows():
+            if (article_id, version) not in at_pmc.withdrawn:
+                counts = (article_id, version) not in at_pmc.passed_over
+                preference = (counts, not manuscript, version, retracted, place)
+                latest.setdefault(article_id, {})[version, name] = preference
+    owners = {article_id: max(packages.values())[-1] for article_id, packages in latest.items()}
+    return {
+        batch: sorted(article_id for article_id, owner in owners.items() if owner == place)
+        for place, batch in enumerate(batches)
+    }
+
+
+def _packages(tables: Tables, batch: str, place: int, articles: Sequence[int]) -> Iterator[ArticlePackage]:
+    """Yield what is known of the identity of a batch's current articles."""
+    read = {row["article_id"]: row for row in tables.read("articles", batch).iter_rows(named=True)}
+    counted = dict(tables.read("dataset_rows", batch).group_by("article_id").len().iter_rows())
+    current = set(articles)
+    for package in tables.read("article_packages", batch).iter_rows(named=True):
+        number = package["article_id"]
+        if number not in current:
+            continue
+        # An article on which a worker died has no row of `articles`; its package still has a name and a PDF.
+        article = read.get(number, {})
+        sources = {item["fact"]: item["source"] for item in article.get("stated_by", ())}
+        pdf = package["pdf"]
+        yield ArticlePackage(
+            article_id=number,
+            name=package["name"],
+            pmcid=pmc_number(number, article.get("pmcid")),
+            doi=article.get("doi") or package["doi"],
+            doi_is_stated=not article.get("doi") or sources.get("doi") in ("metadata", "XML"),
+            title=article.get("title") or package["title"],
+            pdf_digest=content_digest(pdf) if pdf is not None else None,
+            version=package["version"],
+            batch=place,
+            rows=counted.get(number, 0),
+            has_xml=article.get("has_xml", False),
+            is_manuscript=bool(package["is_manuscript"]),
+            is_retracted=package["is_retracted"] or article.get("is_retracted", False),
+        )
+
+
+def select_articles(tables: Tables) -> Selection:
+    """Return what a release takes: the newest version of each package, and of each article one package.
+
+    What PMC says is retracted is out, also when the batch that says so is not processed yet or has failed, or an older
+    copy of the article was registered after it.
+    """
+    newest = current_articles(tables)
+    packages = [
+        package
+        for place, (batch, articles) in enumerate(newest.items())
+        for package in _packages(tables, batch, place, articles)
+    ]
+    at_pmc = known_of_pmc(tables.data_root).retracted
+    retracted = {item.article_id: item.name for item in packages if item.article_id in at_pmc and not item.is_retracted}
+    packages = [replace(item, is_retracted=item.is_retracted or item.article_id in retracted) for item in packages]
+    found = duplicates(packages)
+    names = list(newest)
+    batches = {item.package.article_id: names[item.package.batch] for item in found}
+    retracted = {number: name for number, name in retracted.items() if number not in batches}
+    out = {*batches, *retracted}
+    current = {batch: [number for number in articles if number not in out] for batch, articles in newest.items()}
+    return Selection(current, tuple(found), batches, retracted)
+
+
+def current_rows(
+    tables: Tables, batch: str, articles: Sequence[int], columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Return a batch's dataset rows of the articles that it holds in their newest version, in the release's order.
+
+    Args:
+        tables: the tables below the data root.
+        batch: a finished batch.
+        articles: what the release takes of it.
+        columns: which ones; all if not given.
+    """
+    order = ("article_id", "figure_ordinal", "image_cluster_id", "panel_ordinal", "panel_id")
+    wanted = None if columns is None else list(dict.fromkeys((*order, *columns)))
+    rows = tables.read("dataset_rows", batch, wanted)
+    rows = rows.filter(pl.col("article_id").is_in(list(articles))).sort(order)
+    return rows if columns is None else rows.select(columns)

@@ -1,0 +1,190 @@
+"""The versions of a data root's releases: what each was made of, so that it can be told apart and made again.
+
+Layout below `release/versions/<version>/`::
+
+    manifest.json        what it was made of, and its files
+    rows.parquet         digests of its rows (`RowIndex`)
+    articles.parquet     its articles: batch, version, split
+    duplicates.parquet   its panels that look the same
+    changes.json         how it differs from the version before
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import polars as pl
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict
+
+from pmo_assets.records.stores import StorageError
+from pmo_assets.release.differences import Changes
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+
+VERSIONS: Final = "release/versions"
+FIRST: Final = "1.0.0"
+
+
+class BatchOfRelease(BaseModel):
+    """What a release took of a batch."""
+
+    model_config = ConfigDict(frozen=True)
+
+    batch: str
+    articles: int
+
+
+class FileOfRelease(BaseModel):
+    """A file of a release: key below `release/`, SHA-256, bytes, rows of a table."""
+
+    model_config = ConfigDict(frozen=True)
+
+    path: str
+    sha256: str
+    size: int
+    rows: int | None = None
+
+
+class Manifest(BaseModel):
+    """What a release was made of and what it holds.
+
+    Attributes:
+        version: "1.2.0".
+        previous: the version before; None for the first.
+        digest: of its data files; the same data have the same.
+        schema_digest: of the tables' columns and types.
+        software: version of pmo-assets.
+        specialty: name of the specialty.
+        options: what was taken and left (`ReleaseOptions`), and how articles were split.
+        settings: digest of the settings that change an asset's result, by asset.
+        code_versions: code version by asset.
+        models: SHA-256 of the networks that came with the package, by file.
+        batches: in sequence.
+        counts: panels, figures, articles, withheld, and so on.
+        files: the data files.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: str
+    previous: str | None
+    digest: str
+    schema_digest: str
+    software: str
+    specialty: str
+    options: dict[str, Any]
+    settings: dict[str, str]
+    code_versions: dict[str, str]
+    models: dict[str, str]
+    batches: list[BatchOfRelease]
+    counts: dict[str, int]
+    files: list[FileOfRelease]
+
+    def as_bytes(self) -> bytes:
+        """Return it as a JSON file; the same manifest gives the same bytes."""
+        return (json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """Return what versions are ordered by.
+
+    Raises:
+        ValueError: if it is no version.
+    """
+    parts = version.split(".")
+    if len(parts) != 3 or not all(part.isdigit() for part in parts):
+        raise ValueError(f"{version!r} is no version: give three numbers such as 1.2.0")
+    return tuple(int(part) for part in parts)
+
+
+def released_versions(data_root: DataRoot) -> list[str]:
+    """Return the versions that were released, oldest first."""
+    found = {name.split("/")[0] for name in data_root.tree(VERSIONS) if name.endswith("/manifest.json")}
+    return sorted(found, key=version_key)
+
+
+def read_manifest(data_root: DataRoot, version: str) -> Manifest:
+    """Return what a version was made of.
+
+    Raises:
+        StorageError: if there is no such version.
+    """
+    key = f"{VERSIONS}/{version}/manifest.json"
+    if not data_root.exists(key):
+        known = ", ".join(released_versions(data_root)) or "none"
+        raise StorageError(f"there is no release {version} below {data_root.root}: released are {known}")
+    return Manifest.model_validate_json(data_root.read(key))
+
+
+def read_version_table(data_root: DataRoot, version: str, name: str) -> pl.DataFrame:
+    """Return a table that is kept of a version: "rows", "articles" or "duplicates"."""
+    read_manifest(data_root, version)
+    return pl.read_parquet(io.BytesIO(data_root.read(f"{VERSIONS}/{version}/{name}.parquet")))
+
+
+def read_history(data_root: DataRoot) -> list[tuple[str, Changes]]:
+    """Return (version, changes) of all releases, newest first."""
+    return [
+        (version, Changes(**json.loads(data_root.read(f"{VERSIONS}/{version}/changes.json"))))
+        for version in reversed(released_versions(data_root))
+    ]
+
+
+def schema_digest() -> str:
+    """Return a digest of the columns and types of a release's tables."""
+    text = "\n".join(f"{name}\n{_described(arrow_schema(schema))}" for name, schema in RELEASE_TABLES.items())
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _described(schema: pa.Schema) -> str:
+    return "\n".join(f"{field.name}: {field.type}" for field in schema)
+
+
+def data_digest(files: Sequence[FileOfRelease]) -> str:
+    """Return a digest of a release's data files: equal where all of them are."""
+    lines = "\n".join(f"{file.sha256} {file.path}" for file in sorted(files, key=lambda file: file.path))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def next_version(previous: Manifest | None, digest: str, changes: Changes) -> str:
+    """Return the version of a release: the previous one's if the data are the same, else the next.
+
+    The first number changes with the columns, the second when panels are new or gone, the third when only the content
+    of rows, splits or what lies beside them changed.
+
+    Args:
+        previous: the newest release; None for the first.
+        digest: see `data_digest`.
+        changes: against the previous one.
+    """
+    if previous is None:
+        return FIRST
+    if digest == previous.digest:
+        return previous.version
+    major, minor, patch = version_key(previous.version)
+    if changes.columns:
+        return f"{major + 1}.0.0"
+    if changes.new or changes.gone:
+        return f"{major}.{minor + 1}.0"
+    return f"{major}.{minor}.{patch + 1}"
+
+
+def write_version(data_root: DataRoot, manifest: Manifest, tables: Mapping[str, bytes], changes: Changes) -> None:
+    """Keep a version: its tables first, its manifest last.
+
+    Args:
+        data_root: where releases are.
+        manifest: of the version.
+        tables: "rows", "articles" and "duplicates" as Parquet.
+        changes: against the version before.
+    """
+    folder = f"{VERSIONS}/{manifest.version}"
+    for name, content in tables.items():
+        data_root.write(f"{folder}/{name}.parquet", content)
+    data_root.write(f"{folder}/changes.json", (json.dumps(changes.as_json(), indent=2) + "\n").encode())
+    data_root.write(f"{folder}/manifest.json", manifest.as_bytes())

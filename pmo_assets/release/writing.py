@@ -1,0 +1,338 @@
+"""The rows of all batches with their pictures, licences applied, streamed into both forms of a release in one pass.
+
+Memory holds the facts of one batch and a row group per file that is being written, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import polars as pl
+import pyarrow as pa
+
+from pmo_assets.pipeline.dataset.hub_rows import FIGURE_PICTURE, PANEL_PICTURE, hub_articles, hub_figures, hub_panels
+from pmo_assets.pipeline.dataset.licensing import withheld, without_forbidden
+from pmo_assets.pipeline.dataset.published import published_rows
+from pmo_assets.records.stores import Picture, StorageError
+from pmo_assets.release.row_index import row_digests
+from pmo_assets.release.selection import Selection, current_rows
+from pmo_assets.release.shards import ShardWriter, with_pictures
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.objects import content_digest
+from pmo_assets.storage.parquet import WrittenFile
+from pmo_assets.storage.pixels import ParquetPixels
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.release import (
+    CONFIGS,
+    RELEASE_TABLES,
+    PublishedPanels,
+    RowIndex,
+    WithheldPanels,
+    arrow_schema,
+)
+
+SPLITS: Final = ("train", "validation", "test")
+
+PUBLISHED_PICTURE: Final = "panel_image_bytes"
+
+_PICTURES = {"panels": PANEL_PICTURE, "figures": FIGURE_PICTURE}
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseOptions:
+    """What a release takes and leaves.
+
+    Attributes:
+        noncommercial: keep rows whose licence forbids commercial use; else they are left out.
+        figure_pictures: the hub's table `figures` has pictures.
+        withhold: null what a licence does not let a release publish; False only for oneself.
+    """
+
+    noncommercial: bool = True
+    figure_pictures: bool = True
+    withhold: bool = True
+
+
+@dataclass
+class ReleaseCounts:
+    """What was counted while a release was written."""
+
+    panels: int = 0
+    figures: int = 0
+    articles: int = 0
+    withheld: int = 0
+    left_out: int = 0
+    licences: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
+    contains: Counter[str] = field(default_factory=Counter)
+    assembly: Counter[str] = field(default_factory=Counter)
+    split_panels: Counter[str] = field(default_factory=Counter)
+    split_articles: Counter[str] = field(default_factory=Counter)
+    journals: set[str] = field(default_factory=set)
+    years: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class WrittenTables:
+    """The files of a release's tables.
+
+    Attributes:
+        published: `pubmed_ophtha.parquet`.
+        configs: the hub's shards, by config and split.
+        withheld: what is withheld and how to restore it.
+        index: digests of the rows.
+        counts: what they hold.
+    """
+
+    published: WrittenFile
+    configs: Mapping[str, Mapping[str, Sequence[WrittenFile]]]
+    withheld: WrittenFile
+    index: WrittenFile
+    counts: ReleaseCounts
+
+
+def released_rows(tables: Tables, batch: str, articles: Sequence[int], options: ReleaseOptions,
+                  columns: Sequence[str] | None = None) -> pl.DataFrame:  # fmt: skip
+    """Return the rows of a batch that a release takes: current ones, and without NC licences where they are left out."""
+    if options.noncommercial:
+        return current_rows(tables, batch, articles, columns)
+    wanted = None if columns is None else list(dict.fromkeys((*columns, "license")))
+    rows = current_rows(tables, batch, articles, wanted)
+    rows = rows.filter(~is_noncommercial())
+    return rows if columns is None else rows.select(columns)
+
+
+def is_noncommercial() -> pl.Expr:
+    """Return the rows that a release without NC leaves out, by their column `license`."""
+    return pl.col("license").fill_null("").str.contains(r"\bNC\b")
+
+
+class _Writers:
+    """The writers of all files of a release; what is not finished leaves no trace."""
+
+    def __init__(self, data_root: DataRoot, prefix: str, metadata: Callable[[pa.Schema], Mapping[bytes, bytes]]) -> None:
+        def writer(name: str, schema: pa.Schema, pictures: str | None, described: bool, **options: Any) -> ShardWriter:
+            facts = metadata(schema) if described else {}
+            return ShardWriter(data_root, f"{prefix}/{name}", schema, facts, pictures=pictures, **options)
+
+        schemas = {name: arrow_schema(schema) for name, schema in RELEASE_TABLES.items()}
+        self.schemas = schemas
+        self.published = writer(
+            "pubmed_ophtha.parquet", schemas["pubmed_ophtha"], PUBLISHED_PICTURE, False, shard_bytes=None
+        )
+        self.configs = {
+            (config, split): writer(
+                f"hub/data/{config}/{split}-{{}}.parquet",
+                schemas[config],
+                f"{_PICTURES[config]}.bytes" if config in _PICTURES else None,
+                True,
+            )
+            for config in CONFIGS
+            for split in SPLITS
+        }
+        self.withheld = writer("hub/withheld.parquet", arrow_schema(WithheldPanels), None, False, shard_bytes=None)
+        self.index = writer("rows.parquet", arrow_schema(RowIndex), None, False, shard_bytes=None)
+
+    def abandon(self) -> None:
+        for writer in (self.published, *self.configs.values(), self.withheld, self.index):
+            writer.abandon()
+
+
+def write_tables(
+    data_root: DataRoot,
+    tables: Tables,
+    selection: Selection,
+    *,
+    splits: pl.DataFrame,
+    groups: pl.DataFrame,
+    options: ReleaseOptions,
+    prefix: str,
+    metadata: Callable[[pa.Schema], Mapping[bytes, bytes]],
+    say: Callable[[str], None],
+) -> WrittenTables:
+    """Write `pubmed_ophtha.parquet`, the hub's shards and what lies beside them.
+
+    Args:
+        data_root: where the files go; not always where tables and pictures are.
+        tables: the tables below the data root.
+        selection: see `select_articles`.
+        splits: `ArticleSplits`, with every article that has rows.
+        groups: `PanelDuplicates`.
+        options: what the release takes.
+        prefix: key below which the files go.
+        metadata: key-value metadata of the hub's files, by their schema.
+        say: told of progress, batch by batch.
+
+    Raises:
+        StorageError: if pictures or splits are missing.
+    """
+    writers = _Writers(data_root, prefix, metadata)
+    counts = ReleaseCounts()
+    with contextlib.ExitStack() as stack:
+        stack.callback(writers.abandon)
+        for number, (batch, articles) in enumerate(selection.current.items(), start=1):
+            current = current_rows(tables, batch, articles)
+            rows = current if options.noncommercial else current.filter(~is_noncommercial())
+            counts.left_out += current.height - rows.height
+            say(f"release: batch {number} of {len(selection.current)} ({batch}, {rows.height} rows)")
+            if not rows.is_empty():
+                _write_batch(writers, tables, batch, rows, splits, groups, options, counts)
+        return WrittenTables(
+            published=_only(writers.published),
+            configs={
+                config: {split: files for split in SPLITS if (files := writers.configs[config, split].finish())}
+                for config in CONFIGS
+            },
+            withheld=_only(writers.withheld),
+            index=_only(writers.index),
+            counts=counts,
+        )
+
+
+def _only(writer: ShardWriter) -> WrittenFile:
+    (file,) = writer.finish()
+    return file
+
+
+def _facts(table: pl.DataFrame, options: ReleaseOptions) -> pa.Table:
+    """Return rows of a release as Arrow, nulls where a licence forbids redistribution."""
+    table = without_forbidden(table) if options.withhold else table
+    return table.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def _write_batch(
+    writers: _Writers,
+    tables: Tables,
+    batch: str,
+    rows: pl.DataFrame,
+    splits: pl.DataFrame,
+    groups: pl.DataFrame,
+    options: ReleaseOptions,
+    counts: ReleaseCounts,
+) -> None:
+    articles = tables.read("articles", batch)
+    known = hub_articles(rows, articles, splits)
+    if known["split"].null_count():
+        raise StorageError(
+            "articles came in while the release was being made, and have no split yet: make the release again"
+        )
+    figures = hub_figures(rows, tables.read("figures", batch), splits)
+    _count(counts, rows, known, figures)
+    packages = tables.read("article_packages", batch, ["article_id", "name", "pdf", "xml"])
+    writers.withheld.add(_withheld(rows, figures, packages), [0] * _withheld_rows(rows))
+    writers.index.add(row_digests(rows).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(arrow_schema(RowIndex)),
+                      [0] * rows.height)  # fmt: skip
+    published = _facts(published_rows(rows), options)
+    panels = _facts(hub_panels(rows, splits, groups), options)
+    whole = _facts(figures.drop("pdf_figure_id"), options)
+    own = _facts(known, options).cast(writers.schemas["articles"])
+    stores = ParquetPixels(tables.data_root, "panels", batch), ParquetPixels(tables.data_root, "figures", batch)
+    spans = zip(_spans(rows), _spans(figures), known["article_id"], known["split"], strict=True)
+    for place, ((first, count), (first_figure, figure_count), article_id, split) in enumerate(spans):
+        forbidden = options.withhold and withheld(rows["license"][first])
+        pictures = stores[0].read(article_id)
+        ids = rows["panel_id"][first : first + count].to_list()
+        found = _pictures(pictures, ids, batch, "panels")
+        sizes = [len(picture.png) for picture in found]
+        shown = [None if forbidden else picture.png for picture in found]
+        names = [f"{name}.png" for name in ids]
+        part = with_pictures(
+            published.slice(first, count), PUBLISHED_PICTURE, names, shown, writers.schemas["pubmed_ophtha"]
+        )
+        writers.published.add(part, sizes)
+        part = with_pictures(panels.slice(first, count), PANEL_PICTURE, names, shown, writers.schemas["panels"])
+        writers.configs["panels", split].add(part, sizes)
+        some = figures.slice(first_figure, figure_count)
+        drawn = _pictures(stores[1].read(article_id), some["pdf_figure_id"].to_list(), batch, "figures")
+        facts = whole.slice(first_figure, figure_count).append_column(
+            "picture_sha256", pa.array([hashlib.sha256(picture.png).hexdigest() for picture in drawn], pa.string())
+        )
+        hidden = forbidden or not options.figure_pictures
+        names = [f"{article_id}_{cluster}.png" for cluster in some["image_cluster_id"]]
+        shown = [None if hidden else picture.png for picture in drawn]
+        part = with_pictures(facts, FIGURE_PICTURE, names, shown, writers.schemas["figures"])
+        kept = [len(picture.png) if options.figure_pictures else 0 for picture in drawn]
+        writers.configs["figures", split].add(part, kept)
+        writers.configs["articles", split].add(own.slice(place, 1), [0])
+
+
+def _spans(rows: pl.DataFrame) -> Iterator[tuple[int, int]]:
+    """Yield (first row, number of rows) of each article, in the order of the rows."""
+    start = 0
+    for count in rows.group_by("article_id", maintain_order=True).len()["len"]:
+        yield start, count
+        start += count
+
+
+def _pictures(stored: Mapping[str, Picture], keys: Sequence[str], batch: str, store: str) -> list[Picture]:
+    if missing := [key for key in keys if key not in stored]:
+        raise StorageError(
+            f"batch {batch} has dataset rows without a picture ({missing[0]} …): its {store} were made again and the "
+            "run ended before its dataset rows were; run `pmo run` or materialise the batch in the UI"
+        )
+    return [stored[key] for key in keys]
+
+
+def _count(counts: ReleaseCounts, rows: pl.DataFrame, articles: pl.DataFrame, figures: pl.DataFrame) -> None:
+    counts.panels += rows.height
+    counts.figures += figures.height
+    counts.articles += articles.height
+    counts.withheld += _withheld_rows(rows)
+    for code, url, count in rows.group_by("license", "license_url").len().iter_rows():
+        counts.licences[code, url] += count
+    for name in rows.columns:
+        if name.startswith("contains_"):
+            counts.contains[name.removeprefix("contains_")] += int(rows[name].sum())
+    counts.assembly.update(dict(rows["assembly"].value_counts().iter_rows()))
+    for split, found, panels in articles.group_by("split").agg(pl.len(), pl.col("panels").sum()).iter_rows():
+        counts.split_articles[split] += found
+        counts.split_panels[split] += panels
+    counts.journals.update(articles["journal"].drop_nulls())
+    counts.years.update(articles["year"].drop_nulls())
+
+
+def _withheld_rows(rows: pl.DataFrame) -> int:
+    return sum(withheld(code) for code in rows["license"])
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text (UTF-8)."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def list_digest(texts: Sequence[str]) -> str:
+    """Return the SHA-256 of a list of texts: of the list as JSON."""
+    return text_digest(json.dumps(list(texts), ensure_ascii=False))
+
+
+def _withheld(rows: pl.DataFrame, figures: pl.DataFrame, packages: pl.DataFrame) -> pa.Table:
+    """Return what stands in the list of what is withheld (`WithheldPanels`) for rows of a batch."""
+    forbidden = rows.filter(pl.Series([withheld(code) for code in rows["license"]], dtype=pl.Boolean))
+    captions = {(row[0], row[1]): row[2] for row in figures.select("article_id", "image_cluster_id", "caption").rows()}
+    sources = {row["article_id"]: row for row in packages.iter_rows(named=True)}
+    listed = []
+    for row in forbidden.iter_rows(named=True):
+        source = sources[row["article_id"]]
+        listed.append(
+            {
+                "panel_id": row["panel_id"],
+                "article_id": row["article_id"],
+                "name": source["name"],
+                "image_cluster_id": row["image_cluster_id"],
+                "pdf_sha256": content_digest(source["pdf"]) if source["pdf"] else None,
+                "xml_sha256": content_digest(source["xml"]) if source["xml"] else None,
+                "panel_image_sha256": row["picture_sha256"],
+                "subcaption_text_sha256": text_digest(row["subcaption_text"]),
+                "in_text_mention_sha256": list_digest(row["in_text_mention"]),
+                "caption_sha256": text_digest(captions[row["article_id"], row["image_cluster_id"]]),
+            }
+        )
+    return pa.Table.from_pylist(listed, arrow_schema(WithheldPanels))
+
+
+__all__ = ["PublishedPanels", "ReleaseCounts", "ReleaseOptions", "WrittenTables", "released_rows", "write_tables"]
