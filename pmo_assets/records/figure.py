@@ -22,6 +22,21 @@ class PageBox:
 
 
 @dataclass(frozen=True, slots=True)
+class PageSize:
+    """The size of a page as displayed (rotation applied), in PDF points.
+
+    Attributes:
+        page: 0-based page index.
+        width: PDF points.
+        height: PDF points.
+    """
+
+    page: int
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddedBitmap:
     """A bitmap placed in the figure by the PDF (an exact hint for panels and images).
 
@@ -63,6 +78,7 @@ class PdfFigure:
         caption: text without the label; from the XML when the figure was located by it, else from the PDF.
         locations: where it lies, one entry per page in page order; tight on ink.
         caption_locations: where its caption lies (label included); empty when the caption was not found.
+        page_sizes: size of each page that `locations` and `caption_locations` name, in page order.
         image_cluster_id: the package figure whose caption located it; None when found by layout alone.
         located_by: "xml_caption", "layout", or "package_image" when it was found by registration of its JPEG.
         confidence: 0..1.
@@ -79,6 +95,7 @@ class PdfFigure:
     caption: str
     locations: tuple[PageBox, ...]
     caption_locations: tuple[PageBox, ...]
+    page_sizes: tuple[PageSize, ...]
     image_cluster_id: str | None
     located_by: str
     confidence: float

@@ -16,6 +16,13 @@ def page_boxes_column(description: str) -> dy.List:
     )
 
 
+def page_sizes_column(description: str) -> dy.List:
+    return dy.List(
+        dy.Struct({"page": dy.Int64(min=0), "width": dy.Float64(min=0), "height": dy.Float64(min=0)}),
+        description=description,
+    )
+
+
 SEGMENTS = "[start, end) character ranges of the caption, in order"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataframely as dy
 
-from pmo_assets.tables.columns import FigureKey, page_boxes_column
+from pmo_assets.tables.columns import FigureKey, page_boxes_column, page_sizes_column
 
 
 class PdfFigures(dy.Schema):
@@ -17,6 +17,7 @@ class PdfFigures(dy.Schema):
     caption = dy.String(description="Caption without the label")
     locations = page_boxes_column("Where the figure lies: page (from 0) and [l, t, r, b] in PDF points")
     caption_locations = page_boxes_column("Where its caption lies, label included")
+    page_sizes = page_sizes_column("Width and height, in PDF points as displayed, of the pages of both locations")
     image_cluster_id = dy.String(nullable=True, description="Package figure whose caption located it")
     located_by = dy.Enum(
         ["xml_caption", "layout", "package_image"],
@@ -69,6 +70,7 @@ class Figures(FigureKey):
     is_multi_page = dy.Bool(description="The figure runs over several pages")
     locations = page_boxes_column("Page (from 0) and [l, t, r, b] in PDF points")
     caption_locations = page_boxes_column("Where its caption lies, label included")
+    page_sizes = PdfFigures.columns()["page_sizes"]
     mentions = dy.List(
         dy.Struct({"sentence": dy.String(), "paragraph": dy.String()}), description="In-text mentions of the figure"
     )

@@ -330,6 +330,7 @@ def _odd_figure(article: Article, facts: Row, pixels: np.ndarray, rng: random.Ra
         "article_id": ARTICLE_ID, "pdf_figure_id": "p0-1", "image_cluster_id": "odd", "ordinal": 0, "label": "Figure 1",
         "caption": caption, "matched": False, "match_criteria": None, "confidence": 1.0, "is_multi_page": False,
         "locations": [{"page": 0, "bbox": [0.0, 0.0, 9.0, 9.0]}], "caption_locations": [], "mentions": [],
+        "page_sizes": [{"page": 0, "width": 612.0, "height": 792.0}],
         "width": width, "height": height, "dpi": 72.0,
         "bitmaps": [bitmap] * rng.choice((0, 1, 2)), "texts": [text] * rng.choice((0, 1)),
     }  # fmt: skip

@@ -265,6 +265,7 @@ def test_figures_take_the_facts_of_the_package_figure_they_match() -> None:
         "article_id": 1,
         "confidence": 0.9,
         "caption_locations": [],
+        "page_sizes": [{"page": 0, "width": 612.0, "height": 792.0}],
         "width": 1,
         "height": 1,
         "dpi": 72.0,

@@ -142,7 +142,7 @@ def extract_figures(
         first = parts[0].page.index
         counts[first] += 1
         package = printed.get(caption.image_cluster_id or "")
-        figure = figure_record(f"p{first}-{counts[first]}", region, parts, dpi, package, agreement)
+        figure = figure_record(f"p{first}-{counts[first]}", region, parts, pages, dpi, package, agreement)
         figures.append(figure)
         rendered = [part.pixels for part in parts if part.pixels is not None]
         if rendered and receive is not None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
+from pmo_assets.pipeline.figures.page import PageContent
 from pmo_assets.pipeline.figures.regions.figure_regions import FigureRegion
 from pmo_assets.pipeline.figures.registration import SAME_PICTURE
 from pmo_assets.pipeline.figures.rendering import joined_offsets
 from pmo_assets.pipeline.figures.trimming import TrimmedPart
 from pmo_assets.records.article import PackageFigure
-from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText, PageBox, PdfFigure
+from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText, PageBox, PageSize, PdfFigure
 from pmo_assets.records.geometry import UNIT_BOX, Box, clip, covered_fraction, height, width
 
 DOUBT = 0.7
@@ -29,6 +30,7 @@ def figure_record(
     name: str,
     region: FigureRegion,
     parts: Sequence[TrimmedPart],
+    pages: Sequence[PageContent],
     dpi: float,
     package: PackageFigure | None,
     agreement: float | None,
@@ -39,6 +41,7 @@ def figure_record(
         name: its `pdf_figure_id`.
         region: where it was found.
         parts: what is left of that on each page, tight on ink; at least one.
+        pages: all pages of the document, as displayed.
         dpi: resolution of the rendering.
         package: the package figure of its caption; None for a caption found by layout.
         agreement: correlation with the package picture; None when they were not compared.
@@ -77,6 +80,7 @@ def figure_record(
         caption=package.caption if package is not None else caption.caption,
         locations=tuple(PageBox(part.page.index, part.bbox) for part in parts),
         caption_locations=caption.boxes,
+        page_sizes=_page_sizes({part.page.index for part in parts} | {at.page for at in caption.boxes}, pages),
         image_cluster_id=package.image_cluster_id if package is not None else None,
         located_by=_located_by(region, package),
         confidence=round(_confidence(region, agreement), 3),
@@ -87,6 +91,10 @@ def figure_record(
         bitmaps=tuple(bitmaps[:MAX_HINTS]),
         texts=tuple(texts[:MAX_HINTS]),
     )
+
+
+def _page_sizes(indices: Set[int], pages: Sequence[PageContent]) -> tuple[PageSize, ...]:
+    return tuple(PageSize(index, pages[index].width, pages[index].height) for index in sorted(indices))
 
 
 def _located_by(region: FigureRegion, package: PackageFigure | None) -> str:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.page import EncryptedPdf, PageLimit, PageLimits, UnreadablePdf
+from pmo_assets.records.figure import PageSize
 from pmo_assets.records.geometry import Box
 from pmo_assets_tests.pipeline.figures.typesetting import (
     Manuscript,
@@ -66,6 +67,8 @@ def test_rotated_page(rotation: int, with_xml: bool) -> None:
     extraction = extraction_of(manuscript, with_xml, 1, render=True)
     assert agrees(box_of(extraction, 1), truth, 0.999)  # type: ignore[arg-type]
     assert extraction.pixels["p0-1"].max() < 250
+    (size,) = extraction.figures[0].page_sizes
+    assert (size.page, size.width, size.height) == (0, page.rect.width, page.rect.height), "as displayed"
 
 
 @MODES
@@ -74,6 +77,7 @@ def test_figure_over_two_pages_is_joined(with_xml: bool) -> None:
     page = manuscript.page()
     manuscript.picture(page, (60, 60, 535, 700), photograph(475, 640, seed=1))
     manuscript.caption(page, 50, 720, f"Figure 1. {caption_text(1)}", 490)
+    manuscript.width, manuscript.height = 700.0, 900.0
     page = manuscript.page()
     manuscript.picture(page, (60, 60, 300, 300), photograph(240, 240, seed=2))
     manuscript.caption(page, 50, 320, "Figure 1. (continued)", 490)
@@ -83,6 +87,7 @@ def test_figure_over_two_pages_is_joined(with_xml: bool) -> None:
     figure = extraction.figures[0]
     assert [at.page for at in figure.locations] == [0, 1]
     assert agrees(figure.locations[1].bbox, (60, 60, 300, 300), 0.999)
+    assert figure.page_sizes == (PageSize(0, 595.0, 842.0), PageSize(1, 700.0, 900.0))
     assert (figure.width, figure.height) == (475, 640 + 13 + 240)  # gap: 2 % of 640
     pixels = extraction.pixels[figure.pdf_figure_id]
     assert pixels.shape == (893, 475, 3)

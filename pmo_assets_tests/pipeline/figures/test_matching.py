@@ -24,6 +24,7 @@ def _figure(number: int, pixels: NDArray[np.uint8]) -> PdfFigure:
         caption=caption_text(number),
         locations=(PageBox(0, (0, 0, 100, 100)),),
         caption_locations=(),
+        page_sizes=(),
         image_cluster_id=None,
         located_by="layout",
         confidence=1.0,
