@@ -176,7 +176,7 @@ class Panel:
         images: images in it.
         ordinal: position in its figure.
         width, height: pixels of its picture.
-        sha256, picture_bytes: of its picture (PNG).
+        sha256: of its picture's pixels: RGB, 8 bits, row by row.
         perceptual_hash: of its picture, hexadecimal.
         annotations: what people decided of its figure.
     """
@@ -200,6 +200,5 @@ class Panel:
     width: int
     height: int
     sha256: str
-    picture_bytes: int
     perceptual_hash: str
     annotations: tuple[PanelAnnotation, ...] = ()

@@ -58,19 +58,19 @@ class ObjectStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A PNG in a pixel store.
+    """A losslessly encoded picture in a pixel store.
 
     Attributes:
         key: unique in its article (pdf_figure_id, panel_id).
         width: pixels.
         height: pixels.
-        png: the PNG file.
+        encoded: the file: PNG, or WebP without loss.
     """
 
     key: str
     width: int
     height: int
-    png: bytes
+    encoded: bytes
 
 
 class PixelStore(Protocol):

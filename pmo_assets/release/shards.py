@@ -34,15 +34,21 @@ def with_pictures(
     Args:
         facts: all other columns.
         column: of the pictures: binary, or a struct {bytes, path} as the hub's feature Image has it.
-        names: file name of each picture, for the struct's path.
+        names: of each picture, for the struct's path.
         pictures: encoded; None for null.
         schema: of the whole table.
     """
     content = pa.array(pictures, pa.binary())
     if pa.types.is_struct(schema.field(column).type):
-        files = pa.array([None if png is None else name for name, png in zip(names, pictures, strict=True)], pa.string())
+        files = pa.array([_file_name(*item) for item in zip(names, pictures, strict=True)], pa.string())
         content = pa.StructArray.from_arrays([content, files], ["bytes", "path"], mask=content.is_null())
     return facts.append_column(column, content).select(schema.names).cast(schema)
+
+
+def _file_name(name: str, encoded: bytes | None) -> str | None:
+    if encoded is None:
+        return None
+    return f"{name}.png" if encoded.startswith(b"\x89PNG") else f"{name}.webp"
 
 
 class ShardWriter:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -19,6 +21,7 @@ import pyarrow as pa
 from pmo_assets.pipeline.dataset.hub_rows import FIGURE_PICTURE, PANEL_PICTURE, hub_articles, hub_figures, hub_panels
 from pmo_assets.pipeline.dataset.licensing import withheld, without_forbidden
 from pmo_assets.pipeline.dataset.published import published_rows
+from pmo_assets.pipeline.figures.pictures import as_png, decoded_bytes, pixels_digest
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.release.row_index import row_digests
 from pmo_assets.release.selection import Selection, current_rows
@@ -31,7 +34,6 @@ from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.release import (
     CONFIGS,
     RELEASE_TABLES,
-    PublishedPanels,
     RowIndex,
     WithheldPanels,
     arrow_schema,
@@ -67,7 +69,7 @@ class ReleaseCounts:
     figures: int = 0
     articles: int = 0
     withheld: int = 0
-    left_out: int = 0
+    noncommercial_left_out: int = 0
     licences: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
     contains: Counter[str] = field(default_factory=Counter)
     assembly: Counter[str] = field(default_factory=Counter)
@@ -96,8 +98,9 @@ class WrittenTables:
     counts: ReleaseCounts
 
 
-def released_rows(tables: Tables, batch: str, articles: Sequence[int], options: ReleaseOptions,
-                  columns: Sequence[str] | None = None) -> pl.DataFrame:  # fmt: skip
+def released_rows(
+    tables: Tables, batch: str, articles: Sequence[int], options: ReleaseOptions, columns: Sequence[str] | None = None
+) -> pl.DataFrame:
     """Return the rows of a batch that a release takes: current ones, and without NC licences where they are left out."""
     if options.noncommercial:
         return current_rows(tables, batch, articles, columns)
@@ -175,13 +178,14 @@ def write_tables(
     counts = ReleaseCounts()
     with contextlib.ExitStack() as stack:
         stack.callback(writers.abandon)
+        encoders = stack.enter_context(ThreadPoolExecutor(max_workers=os.cpu_count()))
         for number, (batch, articles) in enumerate(selection.current.items(), start=1):
             current = current_rows(tables, batch, articles)
             rows = current if options.noncommercial else current.filter(~is_noncommercial())
-            counts.left_out += current.height - rows.height
+            counts.noncommercial_left_out += current.height - rows.height
             say(f"release: batch {number} of {len(selection.current)} ({batch}, {rows.height} rows)")
             if not rows.is_empty():
-                _write_batch(writers, tables, batch, rows, splits, groups, options, counts)
+                _write_batch(writers, tables, batch, rows, splits, groups, options, counts, encoders)
         return WrittenTables(
             published=_only(writers.published),
             configs={
@@ -214,6 +218,7 @@ def _write_batch(
     groups: pl.DataFrame,
     options: ReleaseOptions,
     counts: ReleaseCounts,
+    encoders: ThreadPoolExecutor,
 ) -> None:
     articles = tables.read("articles", batch)
     known = hub_articles(rows, articles, splits)
@@ -224,7 +229,7 @@ def _write_batch(
     figures = hub_figures(rows, tables.read("figures", batch), splits)
     _count(counts, rows, known, figures)
     packages = tables.read("article_packages", batch, ["article_id", "name", "pdf", "xml"])
-    writers.withheld.add(_withheld(rows, figures, packages), [0] * _withheld_rows(rows))
+    sources = {row["article_id"]: row for row in packages.iter_rows(named=True)}
     writers.index.add(row_digests(rows).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(arrow_schema(RowIndex)),
                       [0] * rows.height)  # fmt: skip
     published = _facts(published_rows(rows), options)
@@ -235,29 +240,31 @@ def _write_batch(
     spans = zip(_spans(rows), _spans(figures), known["article_id"], known["split"], strict=True)
     for place, ((first, count), (first_figure, figure_count), article_id, split) in enumerate(spans):
         forbidden = options.withhold and withheld(rows["license"][first])
-        pictures = stores[0].read(article_id)
         ids = rows["panel_id"][first : first + count].to_list()
-        found = _pictures(pictures, ids, batch, "panels")
-        sizes = [len(picture.png) for picture in found]
-        shown = [None if forbidden else picture.png for picture in found]
-        names = [f"{name}.png" for name in ids]
+        found = _pictures(stores[0].read(article_id), ids, batch, "panels")
+        sizes = [len(picture) for picture in found]
+        shown = [None if forbidden else picture for picture in found]
+        as_published = [None] * count if forbidden else list(encoders.map(as_png, found))
         part = with_pictures(
-            published.slice(first, count), PUBLISHED_PICTURE, names, shown, writers.schemas["pubmed_ophtha"]
+            published.slice(first, count), PUBLISHED_PICTURE, ids, as_published, writers.schemas["pubmed_ophtha"]
         )
         writers.published.add(part, sizes)
-        part = with_pictures(panels.slice(first, count), PANEL_PICTURE, names, shown, writers.schemas["panels"])
+        part = with_pictures(panels.slice(first, count), PANEL_PICTURE, ids, shown, writers.schemas["panels"])
         writers.configs["panels", split].add(part, sizes)
         some = figures.slice(first_figure, figure_count)
         drawn = _pictures(stores[1].read(article_id), some["pdf_figure_id"].to_list(), batch, "figures")
-        facts = whole.slice(first_figure, figure_count).append_column(
-            "picture_sha256", pa.array([hashlib.sha256(picture.png).hexdigest() for picture in drawn], pa.string())
-        )
         hidden = forbidden or not options.figure_pictures
-        names = [f"{article_id}_{cluster}.png" for cluster in some["image_cluster_id"]]
-        shown = [None if hidden else picture.png for picture in drawn]
-        part = with_pictures(facts, FIGURE_PICTURE, names, shown, writers.schemas["figures"])
-        kept = [len(picture.png) if options.figure_pictures else 0 for picture in drawn]
-        writers.configs["figures", split].add(part, kept)
+        ids = [f"{article_id}_{cluster}" for cluster in some["image_cluster_id"]]
+        shown = [None if hidden else picture for picture in drawn]
+        facts = whole.slice(first_figure, figure_count)
+        part = with_pictures(facts, FIGURE_PICTURE, ids, shown, writers.schemas["figures"])
+        writers.configs["figures", split].add(
+            part, [len(picture) if options.figure_pictures else 0 for picture in drawn]
+        )
+        if withheld(rows["license"][first]):
+            writers.withheld.add(
+                _withheld(rows.slice(first, count), some, drawn, sources[article_id]), [0] * count
+            )
         writers.configs["articles", split].add(own.slice(place, 1), [0])
 
 
@@ -269,13 +276,13 @@ def _spans(rows: pl.DataFrame) -> Iterator[tuple[int, int]]:
         start += count
 
 
-def _pictures(stored: Mapping[str, Picture], keys: Sequence[str], batch: str, store: str) -> list[Picture]:
+def _pictures(stored: Mapping[str, Picture], keys: Sequence[str], batch: str, store: str) -> list[bytes]:
     if missing := [key for key in keys if key not in stored]:
         raise StorageError(
             f"batch {batch} has dataset rows without a picture ({missing[0]} …): its {store} were made again and the "
             "run ended before its dataset rows were; run `pmo run` or materialise the batch in the UI"
         )
-    return [stored[key] for key in keys]
+    return [stored[key].encoded for key in keys]
 
 
 def _count(counts: ReleaseCounts, rows: pl.DataFrame, articles: pl.DataFrame, figures: pl.DataFrame) -> None:
@@ -310,14 +317,24 @@ def list_digest(texts: Sequence[str]) -> str:
     return text_digest(json.dumps(list(texts), ensure_ascii=False))
 
 
-def _withheld(rows: pl.DataFrame, figures: pl.DataFrame, packages: pl.DataFrame) -> pa.Table:
-    """Return what stands in the list of what is withheld (`WithheldPanels`) for rows of a batch."""
-    forbidden = rows.filter(pl.Series([withheld(code) for code in rows["license"]], dtype=pl.Boolean))
-    captions = {(row[0], row[1]): row[2] for row in figures.select("article_id", "image_cluster_id", "caption").rows()}
-    sources = {row["article_id"]: row for row in packages.iter_rows(named=True)}
+def _withheld(
+    rows: pl.DataFrame, figures: pl.DataFrame, drawn: Sequence[bytes], source: Mapping[str, Any]
+) -> pa.Table:
+    """Return what stands in the list of what is withheld (`WithheldPanels`) for an article's rows.
+
+    Args:
+        rows: `DatasetRows` of the article.
+        figures: its figures as `hub_figures` gives them.
+        drawn: their encoded pictures.
+        source: its row of `article_packages`.
+    """
+    captions = dict(figures.select("image_cluster_id", "caption").iter_rows())
+    pictures = {
+        cluster: pixels_digest(decoded_bytes(encoded))
+        for cluster, encoded in zip(figures["image_cluster_id"], drawn, strict=True)
+    }
     listed = []
-    for row in forbidden.iter_rows(named=True):
-        source = sources[row["article_id"]]
+    for row in rows.iter_rows(named=True):
         listed.append(
             {
                 "panel_id": row["panel_id"],
@@ -329,10 +346,9 @@ def _withheld(rows: pl.DataFrame, figures: pl.DataFrame, packages: pl.DataFrame)
                 "panel_image_sha256": row["picture_sha256"],
                 "subcaption_text_sha256": text_digest(row["subcaption_text"]),
                 "in_text_mention_sha256": list_digest(row["in_text_mention"]),
-                "caption_sha256": text_digest(captions[row["article_id"], row["image_cluster_id"]]),
+                "caption_sha256": text_digest(captions[row["image_cluster_id"]]),
+                "figure_image_sha256": pictures[row["image_cluster_id"]],
             }
         )
     return pa.Table.from_pylist(listed, arrow_schema(WithheldPanels))
 
-
-__all__ = ["PublishedPanels", "ReleaseCounts", "ReleaseOptions", "WrittenTables", "released_rows", "write_tables"]

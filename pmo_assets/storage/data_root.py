@@ -279,6 +279,13 @@ class DataRoot:
         except OSError as error:
             raise self._failure("delete", key, error) from error
 
+    def replace(self, source: str, target: str) -> None:
+        """Put a file in the place of another one."""
+        try:
+            self._fs.move(self._path(source), self._path(target))
+        except OSError as error:
+            raise self._failure("replace", target, error) from error
+
     def tree(self, prefix: str) -> list[str]:
         """Return the keys of all files below a prefix, relative to it and sorted; half-written files are left out."""
         base = self._path(prefix)

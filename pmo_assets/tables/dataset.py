@@ -32,9 +32,8 @@ class DatasetRows(dy.Schema):
     panel_score = dy.Float64(min=0, max=1, description="Score of the panel detection")
     picture_width = dy.Int64(min=1, description="Pixels of the panel's picture")
     picture_height = dy.Int64(min=1, description="Pixels of the panel's picture")
-    picture_sha256 = dy.String(description="Of the panel's picture (PNG)")
-    picture_bytes = dy.Int64(min=1, description="Size of the panel's picture (PNG)")
-    perceptual_hash = dy.String(description="Of the panel's picture, hexadecimal; equal for equal looks")
+    picture_sha256 = dy.String(description="Of the panel's picture: of its pixels, RGB, 8 bits, row by row")
+    perceptual_hash = dy.String(description="Of the panel's picture, hexadecimal; near for pictures that look alike")
     images = dy.List(
         dy.Struct(IMAGE_FIELDS),
         description="Images in the panel: id, normalised box, scores, type and mark status (null: undecided), and "

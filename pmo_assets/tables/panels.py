@@ -133,8 +133,7 @@ class Panels(ReviewedPanels):
     panel_id = dy.String(unique=True, description="Stable and unique over all articles")
     width = dy.Int64(min=1, description="Pixels of the panel picture")
     height = dy.Int64(min=1, description="Pixels of the panel picture")
-    sha256 = dy.String(description="Of the panel picture (PNG)")
-    picture_bytes = dy.Int64(min=1, description="Size of the panel picture (PNG)")
+    sha256 = dy.String(description="Of the panel picture's pixels: RGB, 8 bits, row by row")
     perceptual_hash = dy.String(description="Of the panel picture, hexadecimal; near for pictures that look alike")
 
 

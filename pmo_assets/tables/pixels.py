@@ -11,4 +11,4 @@ class Pixels(dy.Schema):
     key = dy.String(primary_key=True, description="pdf_figure_id or panel_id")
     width = dy.Int64(min=1, description="Pixels")
     height = dy.Int64(min=1, description="Pixels")
-    png = dy.Binary(description="PNG")
+    encoded = dy.Binary(description="The picture as a file: PNG, or WebP without loss")

@@ -139,7 +139,6 @@ class HubFigures(dy.Schema):
     figure_image = _picture_column("Picture of the figure as rendered from the PDF")
     picture_width = dy.Int64(min=1, description="Pixels of the figure's picture")
     picture_height = dy.Int64(min=1, description="Pixels of the figure's picture")
-    picture_sha256 = dy.String(description="Of the figure's picture (PNG)")
     dpi = Figures.columns()["dpi"]
     caption = dy.String(nullable=True, description=f"Caption without the label; {WITHHELD}")
     in_text_mention = dy.List(
@@ -224,10 +223,11 @@ class WithheldPanels(dy.Schema):
     image_cluster_id = _ROWS["image_cluster_id"]
     pdf_sha256 = dy.String(nullable=True, description="Of the PDF that the panel was cut from")
     xml_sha256 = dy.String(nullable=True, description="Of the XML that the caption was read from; null without one")
-    panel_image_sha256 = dy.String(description="Of the withheld picture (PNG)")
+    panel_image_sha256 = dy.String(description="Of the withheld picture's pixels: RGB, 8 bits, row by row")
     subcaption_text_sha256 = dy.String(description="Of the withheld subcaption (UTF-8)")
     in_text_mention_sha256 = dy.String(description="Of the withheld paragraphs as a JSON list (UTF-8)")
     caption_sha256 = dy.String(description="Of the figure's withheld caption (UTF-8)")
+    figure_image_sha256 = dy.String(description="Of the figure's withheld picture's pixels")
 
 
 class RowIndex(dy.Schema):

@@ -23,7 +23,8 @@ from pmo_assets.pipeline.assembly.review import changed, decisions_of, review_fi
 from pmo_assets.pipeline.assembly.strays import placed_strays
 from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reason
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
-from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
+from pmo_assets.pipeline.figures.perceptual_hash import perceptual_hash
+from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded, pixels_digest
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.geometry import as_box, crop_box
@@ -262,15 +263,15 @@ def crop_article_panels(
         for panel in panels:
             left, top, right, bottom = crop_box(panel["content_box"], pixels.shape[1], pixels.shape[0])
             name = panel_id(article_id, figure["image_cluster_id"], panel["ordinal"])
-            png = png_bytes(np.ascontiguousarray(pixels[top:bottom, left:right]))
-            cut.append(Picture(name, right - left, bottom - top, png))
+            part = np.ascontiguousarray(pixels[top:bottom, left:right])
+            encoded = compact_bytes(part)
+            cut.append(Picture(name, right - left, bottom - top, encoded))
             facts = {
                 "panel_id": name,
                 "width": right - left,
                 "height": bottom - top,
-                "sha256": hashlib.sha256(png).hexdigest(),
-                "picture_bytes": len(png),
-                "perceptual_hash": "",
+                "sha256": pixels_digest(part),
+                "perceptual_hash": perceptual_hash(part).hex(),
             }
             result.append({**panel, **facts})
         return result

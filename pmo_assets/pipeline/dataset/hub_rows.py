@@ -31,7 +31,7 @@ def hub_panels(rows: pl.DataFrame, splits: pl.DataFrame, groups: pl.DataFrame) -
 
 
 def hub_figures(rows: pl.DataFrame, figures: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
-    """Return the figures that have rows: columns of `HubFigures` but the picture and its hash, and `pdf_figure_id`.
+    """Return the figures that have rows: columns of `HubFigures` but the picture, and `pdf_figure_id`.
 
     Args:
         rows: `DatasetRows` in the release's order.
@@ -49,8 +49,7 @@ def hub_figures(rows: pl.DataFrame, figures: pl.DataFrame, splits: pl.DataFrame)
     )  # fmt: skip
     joined = grouped.join(facts, on=_FIGURE_KEY, how="left", maintain_order="left")
     joined = joined.join(splits.select("article_id", "split"), on="article_id", how="left", maintain_order="left")
-    later = (FIGURE_PICTURE, "picture_sha256")
-    return joined.select(*(name for name in HubFigures.columns() if name not in later), "pdf_figure_id")
+    return joined.select(*(name for name in HubFigures.columns() if name != FIGURE_PICTURE), "pdf_figure_id")
 
 
 def hub_articles(rows: pl.DataFrame, articles: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:

@@ -89,7 +89,6 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         "picture_width": panel.width,
         "picture_height": panel.height,
         "picture_sha256": panel.sha256,
-        "picture_bytes": panel.picture_bytes,
         "perceptual_hash": panel.perceptual_hash,
         "images": [_image(image) for image in panel.images],
         "identifiers": [_identifier(item) for item in panel.printed_identifiers],

@@ -1,0 +1,308 @@
+"""A release from beginning to end: both forms, the files beside them, its version; whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import polars as pl
+
+from pmo_assets import __version__
+from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.refresh.candidates import read_candidates
+from pmo_assets.release.differences import Changes, changes_file, differences
+from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile
+from pmo_assets.release.hub.card import LICENSE_FILE, dataset_card, license_file
+from pmo_assets.release.hub.citation import citation_file
+from pmo_assets.release.hub.croissant import croissant_file
+from pmo_assets.release.hub.features import hub_metadata
+from pmo_assets.release.hub.sums import SUMS_FILE, sums_file
+from pmo_assets.release.panel_duplicates import PanelGroups
+from pmo_assets.release.retractions import REMOVED, RETRACTED, RETRACTIONS_KEY
+from pmo_assets.release.selection import Selection
+from pmo_assets.release.versions import (
+    BatchOfRelease,
+    FileOfRelease,
+    Manifest,
+    data_digest,
+    next_version,
+    read_history,
+    read_manifest,
+    read_version_table,
+    released_versions,
+    schema_digest,
+    write_version,
+)
+from pmo_assets.release.writing import ReleaseOptions, WrittenTables, write_tables
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.dataset import Retractions
+from pmo_assets.tables.schemas import empty_table
+
+RELEASE_KEY: Final = "release/pubmed_ophtha.parquet"
+ANNOTATION_KEY: Final = "release/pubmed_ophtha_annotation.json"
+HUB: Final = "release/hub"
+CARD_KEY: Final = f"{HUB}/README.md"
+LICENSE_KEY: Final = f"{HUB}/{LICENSE_FILE}"
+DUPLICATE_ARTICLES_KEY: Final = f"{HUB}/duplicate_articles.parquet"
+
+_STAGING: Final = "release/.making"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What made the batches' tables: stands in the manifest, so that an older release can be understood and rebuilt.
+
+    Attributes:
+        settings: digest of the settings that change an asset's result, by asset.
+        code_versions: code version by asset.
+        models: SHA-256 of the networks that come with the package, by file.
+    """
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    code_versions: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a release holds: its facts, how it differs from the one before, its manifest, the ids of its panels."""
+
+    facts: ReleaseFacts
+    changes: Changes
+    manifest: Manifest
+    panel_ids: pl.Series = field(repr=False)
+    expected: int
+
+
+def make_release(
+    data_root: DataRoot,
+    tables: Tables,
+    selection: Selection,
+    *,
+    groups: PanelGroups,
+    specialty: Specialty,
+    options: ReleaseOptions,
+    origin: Origin,
+    statistics: str,
+    annotations: Callable[[DataRoot, str], None],
+    say: Callable[[str], None],
+) -> Release:
+    """Write both forms of a release and what lies beside them; the same inputs give the same bytes.
+
+    Everything is written aside and then put in the place of the release before, so that a release that is killed
+    leaves that one.
+
+    Args:
+        data_root: where tables, pictures and the release are.
+        tables: the tables below it.
+        selection: see `select_articles`.
+        groups: which panels look the same, and the split of every article.
+        specialty: what the dataset is about.
+        options: what the release takes.
+        origin: what made the tables.
+        statistics: for the card, as Markdown.
+        annotations: writes `pubmed_ophtha_annotation.json` under the key that it is given.
+        say: told of progress, batch by batch.
+
+    Raises:
+        StorageError: if pictures or splits are missing, or something cannot be written.
+    """
+    data_root.delete_tree(_STAGING)
+    written = write_tables(
+        data_root,
+        tables,
+        selection,
+        splits=groups.splits,
+        groups=groups.duplicates,
+        options=options,
+        prefix=_STAGING,
+        metadata=hub_metadata,
+        say=say,
+    )
+    annotations(data_root, f"{_STAGING}/pubmed_ophtha_annotation.json")
+    files = [*_table_files(written), *_side_tables(data_root, selection, groups)]
+    index = pl.read_parquet(io.BytesIO(data_root.read(written.index.key)))
+    changes, manifest = _manifest(data_root, selection, written, groups, specialty, options, origin, files, index)
+    facts = _facts(data_root, written, selection, groups, specialty, options, manifest, statistics)
+    history = [item for item in read_history(data_root) if item[0] != manifest.version]
+    for name, content in {
+        "README.md": dataset_card(facts).encode(),
+        LICENSE_FILE: license_file(facts).encode(),
+        "CITATION.cff": citation_file(facts).encode(),
+        "croissant.json": croissant_file(facts),
+        "CHANGES.md": changes_file([(manifest.version, changes), *history]).encode(),
+        "manifest.json": manifest.as_bytes(),
+    }.items():
+        data_root.write(f"{_STAGING}/hub/{name}", content)
+        files.append(FileOfRelease(path=f"hub/{name}", sha256=hashlib.sha256(content).hexdigest(), size=len(content)))
+    in_hub = {file.path.removeprefix("hub/"): file.sha256 for file in files if file.path.startswith("hub/")}
+    data_root.write(f"{_STAGING}/hub/{SUMS_FILE}", sums_file(in_hub).encode())
+    kept = {"rows": data_root.read(written.index.key), "duplicates": parquet_bytes(groups.duplicates)}
+    write_version(data_root, manifest, {**kept, "articles": parquet_bytes(_articles(selection, groups))}, changes)
+    data_root.replace_tree(f"{_STAGING}/hub", HUB, last=SUMS_FILE)
+    data_root.replace(f"{_STAGING}/pubmed_ophtha.parquet", RELEASE_KEY)
+    data_root.replace(f"{_STAGING}/pubmed_ophtha_annotation.json", ANNOTATION_KEY)
+    data_root.delete_tree(_STAGING)
+    return Release(facts, changes, manifest, index["panel_id"], groups.panels)
+
+
+def _path(key: str) -> str:
+    return key.removeprefix(f"{_STAGING}/")
+
+
+def _table_files(written: WrittenTables) -> list[FileOfRelease]:
+    shards = [file for splits in written.configs.values() for files in splits.values() for file in files]
+    return [
+        FileOfRelease(path=_path(file.key), sha256=file.sha256, size=file.size, rows=file.rows)
+        for file in (written.published, *shards, written.withheld)
+    ]
+
+
+def _side_tables(data_root: DataRoot, selection: Selection, groups: PanelGroups) -> list[FileOfRelease]:
+    known = data_root.exists(RETRACTIONS_KEY)
+    retractions = read_parquet(data_root, RETRACTIONS_KEY) if known else empty_table(Retractions)
+    files = []
+    for name, table in {
+        "duplicates": groups.duplicates,
+        "splits": groups.splits,
+        "duplicate_articles": selection.listing(),
+        "retractions": retractions,
+    }.items():
+        content = parquet_bytes(table)
+        path = f"hub/{name}.parquet"
+        data_root.write(f"{_STAGING}/{path}", content)
+        digest = hashlib.sha256(content).hexdigest()
+        files.append(FileOfRelease(path=path, sha256=digest, size=len(content), rows=table.height))
+    content = data_root.read(f"{_STAGING}/pubmed_ophtha_annotation.json")
+    digest = hashlib.sha256(content).hexdigest()
+    files.append(FileOfRelease(path="pubmed_ophtha_annotation.json", sha256=digest, size=len(content)))
+    return files
+
+
+def _articles(selection: Selection, groups: PanelGroups) -> pl.DataFrame:
+    """Return the articles that a release took of each batch, with their split where they have rows."""
+    taken = pl.DataFrame(
+        [(batch, number) for batch, numbers in selection.current.items() for number in numbers],
+        schema={"batch": pl.String, "article_id": pl.Int64},
+        orient="row",
+    )
+    return taken.join(groups.splits, on="article_id", how="left", maintain_order="left")
+
+
+def _gone_articles(data_root: DataRoot, selection: Selection) -> dict[int, str]:
+    """Return why articles are out of the release, by number."""
+    reasons = {
+        item.package.article_id: "the same article as another package" for item in selection.duplicates
+    }  # fmt: skip
+    if data_root.exists(RETRACTIONS_KEY):
+        out = read_parquet(data_root, RETRACTIONS_KEY).filter(pl.col("returned_on").is_null())
+        words = {RETRACTED: "the article was retracted", REMOVED: "PubMed Central removed the article"}
+        reasons.update({number: words[reason] for number, reason in out.select("article_id", "reason").iter_rows()})
+    return reasons
+
+
+def _manifest(
+    data_root: DataRoot,
+    selection: Selection,
+    written: WrittenTables,
+    groups: PanelGroups,
+    specialty: Specialty,
+    options: ReleaseOptions,
+    origin: Origin,
+    files: Sequence[FileOfRelease],
+    index: pl.DataFrame,
+) -> tuple[Changes, Manifest]:
+    """Return how this release differs from the newest one, and its manifest with its version."""
+    digest = data_digest(files)
+    versions = released_versions(data_root)
+    previous = read_manifest(data_root, versions[-1]) if versions else None
+    if previous is not None and previous.digest == digest:
+        changes = dict(read_history(data_root))[previous.version]
+        before = previous.previous
+    elif previous is not None:
+        before = previous.version
+        changes = differences(
+            before,
+            read_version_table(data_root, before, "rows"),
+            index,
+            _gone_articles(data_root, selection),
+            columns=previous.schema_digest != schema_digest(),
+        )
+    else:
+        before, changes = None, Changes(None, 0, index.height)
+    counts = written.counts
+    manifest = Manifest(
+        version=next_version(previous, digest, changes),
+        previous=before,
+        digest=digest,
+        schema_digest=schema_digest(),
+        software=__version__,
+        specialty=specialty.name,
+        options={**asdict(options), **groups.options()},
+        settings=dict(origin.settings),
+        code_versions=dict(origin.code_versions),
+        models=dict(origin.models),
+        batches=[BatchOfRelease(batch=batch, articles=len(ids)) for batch, ids in selection.current.items()],
+        counts={
+            "panels": counts.panels,
+            "figures": counts.figures,
+            "articles": counts.articles,
+            "withheld": counts.withheld,
+            "noncommercial_left_out": counts.noncommercial_left_out,
+            **{f"{split}_articles": count for split, count in groups.facts.articles.items()},
+            **{f"{split}_panels": count for split, count in groups.facts.panels.items()},
+        },
+        files=list(files),
+    )
+    return changes, manifest
+
+
+def _facts(
+    data_root: DataRoot,
+    written: WrittenTables,
+    selection: Selection,
+    groups: PanelGroups,
+    specialty: Specialty,
+    options: ReleaseOptions,
+    manifest: Manifest,
+    statistics: str,
+) -> ReleaseFacts:
+    counts = written.counts
+
+    def release_file(file: Any) -> ReleaseFile:
+        return ReleaseFile(_path(file.key).removeprefix("hub/"), file.sha256, file.size, file.rows)
+
+    return ReleaseFacts(
+        version=manifest.version,
+        previous=manifest.previous,
+        specialty=specialty,
+        software=__version__,
+        configs=[
+            ConfigFacts(name, {split: [release_file(file) for file in files] for split, files in splits.items()})
+            for name, splits in written.configs.items()
+        ],
+        panels=counts.panels,
+        figures=counts.figures,
+        articles=counts.articles,
+        withheld=counts.withheld,
+        noncommercial_left_out=None if options.noncommercial else counts.noncommercial_left_out,
+        licences=[
+            LicenceCount(code, deed, count)
+            for (code, deed), count in sorted(
+                counts.licences.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or "")
+            )
+        ],
+        contains=dict(counts.contains),
+        assembly=dict(sorted(counts.assembly.items(), key=lambda item: (-item[1], item[0]))),
+        splits=groups.facts,
+        duplicate_articles=len(selection.duplicates),
+        searched_on=read_candidates(data_root).searched_on,
+        statistics=statistics,
+        journals=len(counts.journals),
+        years=(min(counts.years), max(counts.years)) if counts.years else None,
+    )
