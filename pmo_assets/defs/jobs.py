@@ -24,9 +24,9 @@ MEASURE_QUALITY = dg.define_asset_job(
 
 MAKE_RELEASE = dg.define_asset_job(
     "make_release",
-    selection=dg.AssetSelection.assets("retractions", "pubmed_ophtha", "dataset_report"),
+    selection=dg.AssetSelection.assets("retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"),
     executor_def=dg.in_process_executor,
-    description="Put the rows of all batches into one Parquet file, with card, gallery and report.",
+    description="Make a release of all batches: the published file, the folder for the Hub, gallery and report.",
 )
 
 FIND_ARTICLES = dg.define_asset_job(

@@ -18,7 +18,7 @@ from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, Re
 from pmo_assets.release.hub.card import LICENSE_FILE, dataset_card, license_file
 from pmo_assets.release.hub.citation import citation_file
 from pmo_assets.release.hub.croissant import croissant_file
-from pmo_assets.release.hub.features import hub_metadata
+from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_file
 from pmo_assets.release.panel_duplicates import PanelGroups
 from pmo_assets.release.retractions import REMOVED, RETRACTED, RETRACTIONS_KEY
@@ -121,7 +121,7 @@ def make_release(
         groups=groups.duplicates,
         options=options,
         prefix=_STAGING,
-        metadata=hub_metadata,
+        metadata=feature_metadata,
         say=say,
     )
     annotations(data_root, f"{_STAGING}/pubmed_ophtha_annotation.json")
