@@ -84,6 +84,10 @@ class Articles(ArticleKey):
     year = dy.Int64(nullable=True, description="Year of publication")
     authors = dy.List(dy.String(), description="Authors in order; empty when not known")
     citation = dy.String(nullable=True, description="Journal, year, volume, pages as far as known")
+    mesh_terms = dy.List(
+        dy.String(), description="MeSH headings that the XML carries; empty where it has none, as most of PMC's"
+    )
+    keywords = dy.List(dy.String(), description="Keywords and the publisher's subjects in the XML; empty without any")
     license_code = dy.String(nullable=True, description="Licence (CC BY, CC BY-NC, …); null when none is stated")
     license_url = dy.String(nullable=True, description="Its deed; null when no version is stated")
     stated_by = dy.List(

@@ -180,6 +180,8 @@ class HubArticles(dy.Schema):
     journal = _ROWS["journal"]
     year = _ROWS["year"]
     citation = Articles.columns()["citation"]
+    mesh_terms = Articles.columns()["mesh_terms"]
+    keywords = Articles.columns()["keywords"]
     license = _ROWS["license"]
     license_url = _ROWS["license_url"]
     commercial_use = _ROWS["commercial_use"]

@@ -158,6 +158,14 @@ def test_whom_to_credit_is_read_from_the_pdf_where_there_is_no_xml() -> None:
     assert "XML" not in {item["source"] for item in without["stated_by"]}
 
 
+def test_under_which_words_an_article_is_filed_is_read_from_its_xml() -> None:
+    article = next(item for item in sample_articles() if item.expected.relevant)
+    row, without = credit_of(article), credit_of(dataclasses.replace(article, xml=None))
+    assert row["mesh_terms"] == ["Humans", "Tomography, Optical Coherence", "Retina"]
+    assert row["keywords"] == ["optical coherence tomography", "retina", "macula"]
+    assert (without["mesh_terms"], without["keywords"]) == ([], [])
+
+
 def test_the_metadata_of_the_package_go_first() -> None:
     article = next(item for item in sample_articles() if item.expected.relevant)
     stated = {"title": "The curated title", "doi": "10.1000/curated", "citation": "J. 2020; 1: 2"}

@@ -105,6 +105,8 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
                 "doi": given["doi"],
                 "pmcid": given.get("pmcid"),
                 "authors": [],
+                "mesh_terms": [],
+                "keywords": [],
                 "title": given.get("title"),
                 "stated_by": [{"fact": "doi", "source": given.get("doi_source", "XML")}] if given["doi"] else [],
                 "xml_figures": [],

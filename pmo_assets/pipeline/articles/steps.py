@@ -115,6 +115,8 @@ def read_article(
             "pmcid": pmc_number(article_id, article.pmcid if article else None),
             "pmid": article.pmid if article else None,
             **credit,
+            "mesh_terms": list(article.mesh_terms) if article else [],
+            "keywords": list(article.keywords) if article else [],
             "license_code": code,
             "license_url": deed or license_url(code, *front.licences, *statements, front.license_links),
             "stated_by": [{"fact": fact, "source": source} for fact, source in sources.items()],

@@ -51,6 +51,7 @@ HOLDS: Final[Mapping[str, Holding]] = MappingProxyType(
         **dict.fromkeys(("license", "license_url", "commercial_use"), _FACTS),
         # title, authors and citation are what every use of an article names
         **dict.fromkeys(("attribution", "title", "authors", "journal", "year", "doi", "citation"), _FACTS),
+        **dict.fromkeys(("mesh_terms", "keywords"), _FACTS),  # words under which an article is filed
         **dict.fromkeys(("article_url", "article_version", "is_manuscript"), _FACTS),
     }
 )
