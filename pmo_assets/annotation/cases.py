@@ -47,7 +47,7 @@ def figure_cases(
 
     Args:
         tables: of the data root.
-        current: for every batch the articles that count (`release.releases.current_articles`).
+        current: for every batch the articles that count (`release.selection.current_articles`).
         purpose: why people are asked.
         articles: only these; all if None.
     """

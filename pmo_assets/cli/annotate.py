@@ -59,7 +59,7 @@ def _folder(annotations: str | None, settings: Settings) -> Path:
 
 
 def _assembled(settings: Settings) -> tuple[Tables, dict[str, list[int]]]:
-    from pmo_assets.release.releases import current_articles
+    from pmo_assets.release.selection import current_articles
     from pmo_assets.storage.tables import Tables
 
     tables = Tables(data_root_of(settings))

@@ -22,6 +22,7 @@ from pmo_assets.cli.environment import check_address_space, show_home, show_sett
 from pmo_assets.cli.pmc import pmc_app
 from pmo_assets.cli.quality import quality
 from pmo_assets.cli.refresh import refresh
+from pmo_assets.cli.release import release_app
 from pmo_assets.cli.run import report, run
 from pmo_assets.cli.samples import demo, dev, samples
 from pmo_assets.cli.train import train_app
@@ -49,6 +50,7 @@ app.add_typer(batches_app, name="batches")
 app.add_typer(pmc_app, name="pmc")
 app.add_typer(captions_app, name="captions")
 app.add_typer(annotate_app, name="annotate")
+app.add_typer(release_app, name="release")
 app.add_typer(train_app, name="train")
 
 INTERRUPTED = 130

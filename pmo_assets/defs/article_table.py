@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
+import dataframely as dy
 import polars as pl
 
 from pmo_assets.defs.checks import BatchCheck, check_specs
@@ -43,9 +44,12 @@ _RESOURCES = {"data_root", "objects", "settings", "workers"}
 
 def column_schema(asset: str) -> dg.TableSchema:
     """Return the asset's columns with types and descriptions, as the UI shows them."""
-    columns = [
-        dg.TableColumn(name, kind, description=text) for name, kind, text in column_descriptions(schema_of(asset))
-    ]
+    return table_schema(schema_of(asset))
+
+
+def table_schema(schema: type[dy.Schema]) -> dg.TableSchema:
+    """Return a schema's columns with types and descriptions, as the UI shows them."""
+    columns = [dg.TableColumn(name, kind, description=text) for name, kind, text in column_descriptions(schema)]
     return dg.TableSchema(columns=columns)
 
 

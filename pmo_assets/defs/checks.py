@@ -19,6 +19,7 @@ ROW_COUNT = "row_count"
 UNIQUE_IDS = "unique_ids"
 BOXES_INSIDE = "boxes_inside_figure"
 SURVIVORS = "survivors"
+SPLITS = "splits"
 
 _TOLERANCE = 1e-6
 
@@ -153,6 +154,13 @@ def unique_ids_result(ids: pl.Series) -> dg.AssetCheckResult:
             "repeated": len(repeated),
             "examples": dg.MetadataValue.json(repeated.head(5).to_list()),
         },
+    )
+
+
+def splits_result(crossing: int, groups: int) -> dg.AssetCheckResult:
+    """Report whether no group of panels that look the same lies in several splits."""
+    return dg.AssetCheckResult(
+        check_name=SPLITS, passed=crossing == 0, metadata={"groups": groups, "groups_across_splits": crossing}
     )
 
 

@@ -19,7 +19,7 @@ from pmo_assets.quality.metrics.agreement import (
 )
 from pmo_assets.quality.metrics.metric import Metric, mean
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
-from pmo_assets.release.releases import current_articles
+from pmo_assets.release.selection import current_articles
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.palette import FOUND_COLOUR, SHARED_COLOUR, TRUTH_COLOUR

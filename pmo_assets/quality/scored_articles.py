@@ -13,7 +13,7 @@ from pmo_assets.quality.predictions import predicted_articles
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
 from pmo_assets.records.outcome import Row, rows_by_article, rows_by_figure
 from pmo_assets.records.stores import StorageError
-from pmo_assets.release.releases import current_articles
+from pmo_assets.release.selection import current_articles
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
 

@@ -20,8 +20,9 @@ from pmo_assets.release.hub.citation import citation_file
 from pmo_assets.release.hub.croissant import croissant_file
 from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_file
+from pmo_assets.release.keys import ANNOTATION_KEY, HUB, RELEASE_KEY, RETRACTIONS_KEY
 from pmo_assets.release.panel_duplicates import PanelGroups
-from pmo_assets.release.retractions import REMOVED, RETRACTED, RETRACTIONS_KEY
+from pmo_assets.release.retractions import REMOVED, RETRACTED
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.versions import (
     BatchOfRelease,
@@ -42,13 +43,6 @@ from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import Retractions
 from pmo_assets.tables.schemas import empty_table
-
-RELEASE_KEY: Final = "release/pubmed_ophtha.parquet"
-ANNOTATION_KEY: Final = "release/pubmed_ophtha_annotation.json"
-HUB: Final = "release/hub"
-CARD_KEY: Final = f"{HUB}/README.md"
-LICENSE_KEY: Final = f"{HUB}/{LICENSE_FILE}"
-DUPLICATE_ARTICLES_KEY: Final = f"{HUB}/duplicate_articles.parquet"
 
 _STAGING: Final = "release/.making"
 
@@ -120,7 +114,7 @@ def make_release(
         splits=groups.splits,
         groups=groups.duplicates,
         options=options,
-        prefix=_STAGING,
+        prefix=f"{_STAGING}/",
         metadata=feature_metadata,
         say=say,
     )
@@ -194,7 +188,7 @@ def _articles(selection: Selection, groups: PanelGroups) -> pl.DataFrame:
     return taken.join(groups.splits, on="article_id", how="left", maintain_order="left")
 
 
-def _gone_articles(data_root: DataRoot, selection: Selection) -> dict[int, str]:
+def gone_articles(data_root: DataRoot, selection: Selection) -> dict[int, str]:
     """Return why articles are out of the release, by number."""
     reasons = {
         item.package.article_id: "the same article as another package" for item in selection.duplicates
@@ -230,7 +224,7 @@ def _manifest(
             before,
             read_version_table(data_root, before, "rows"),
             index,
-            _gone_articles(data_root, selection),
+            gone_articles(data_root, selection),
             columns=previous.schema_digest != schema_digest(),
         )
     else:

@@ -14,7 +14,7 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.assembly.wanted import NO_IMAGE, NO_WANTED_TYPE
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.panels import AUTOMATIC
-from pmo_assets.release.releases import Selection, current_rows
+from pmo_assets.release.selection import Selection, current_rows
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables

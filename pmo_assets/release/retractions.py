@@ -15,14 +15,13 @@ import pyarrow.parquet as pq
 
 from pmo_assets.records.candidates import CandidateState
 from pmo_assets.refresh.candidates import read_candidates
-from pmo_assets.release.releases import RELEASE_KEY, Selection
+from pmo_assets.release.keys import RELEASE_KEY, RETRACTIONS_KEY
+from pmo_assets.release.selection import Selection
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import Retractions
 from pmo_assets.tables.schemas import checked, empty_table
-
-RETRACTIONS_KEY: Final = "release/retractions.parquet"
 
 RETRACTED: Final = "retracted"
 REMOVED: Final = "removed"

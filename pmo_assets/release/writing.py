@@ -121,7 +121,7 @@ class _Writers:
     def __init__(self, data_root: DataRoot, prefix: str, metadata: Callable[[pa.Schema], Mapping[bytes, bytes]]) -> None:
         def writer(name: str, schema: pa.Schema, pictures: str | None, described: bool, **options: Any) -> ShardWriter:
             facts = metadata(schema) if described else {}
-            return ShardWriter(data_root, f"{prefix}/{name}", schema, facts, pictures=pictures, **options)
+            return ShardWriter(data_root, f"{prefix}{name}", schema, facts, pictures=pictures, **options)
 
         schemas = {name: arrow_schema(schema) for name, schema in RELEASE_TABLES.items()}
         self.schemas = schemas
@@ -167,7 +167,7 @@ def write_tables(
         splits: `ArticleSplits`, with every article that has rows.
         groups: `PanelDuplicates`.
         options: what the release takes.
-        prefix: key below which the files go.
+        prefix: what the files' keys begin with, "" or ending in a slash.
         metadata: key-value metadata of the hub's files, by their schema.
         say: told of progress, batch by batch.
 

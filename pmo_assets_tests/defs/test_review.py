@@ -24,7 +24,7 @@ from pmo_assets.defs.runner import read_annotations_if_changed, run_job, stale_a
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.stores import Picture
-from pmo_assets.release.releases import current_articles
+from pmo_assets.release.selection import current_articles
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels

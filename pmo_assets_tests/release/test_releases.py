@@ -18,7 +18,7 @@ from pmo_assets.pipeline.dataset.card import LICENSE_FILE
 from pmo_assets.pipeline.dataset.licensing import HOLDS, Holding
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import Picture
-from pmo_assets.release.releases import (
+from pmo_assets.release.selection import (
     DUPLICATES_KEY,
     LICENSE_KEY,
     RELEASE_KEY,

@@ -12,7 +12,7 @@ import pytest
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
 from pmo_assets.records.packages import PackageListing
 from pmo_assets.refresh.candidates import Candidates, write_candidates
-from pmo_assets.release.releases import RELEASE_KEY, current_articles, select_articles
+from pmo_assets.release.selection import RELEASE_KEY, current_articles, select_articles
 from pmo_assets.release.retractions import (
     REMOVED,
     RETRACTED,

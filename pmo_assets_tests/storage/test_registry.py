@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pmo_assets.records.stores import StorageError
-from pmo_assets.release.releases import current_articles
+from pmo_assets.release.selection import current_articles
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry

@@ -8,22 +8,29 @@ import dagster as dg
 import polars as pl
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import OWNERS, Stopwatch, article_table, column_schema
+from pmo_assets.defs.article_table import OWNERS, Stopwatch, article_table, column_schema, table_schema
 from pmo_assets.defs.loading import batch_stages, group_assets
 from pmo_assets.defs.made import Made
+from pmo_assets.defs.release_origin import release_origin
 from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import seconds_on_the_way
-from pmo_assets.release.releases import Release, select_articles, write_release
+from pmo_assets.release.keys import CARD_KEY, HUB, RELEASE_KEY, RETRACTIONS_KEY
+from pmo_assets.release.making import make_release
+from pmo_assets.release.panel_duplicates import find_panel_duplicates
 from pmo_assets.release.reports import REPORT_KEY, write_gallery, write_report
-from pmo_assets.release.retractions import REMOVED, RETRACTED, RETRACTIONS_KEY, write_retractions
+from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
+from pmo_assets.release.selection import select_articles
+from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import Retractions
+from pmo_assets.tables.release import HubPanels
 
 GROUP = "dataset"
 
@@ -81,19 +88,6 @@ dataset_rows = article_table(
 )
 
 
-def _release_metadata(data_root: DataRoot, release: Release) -> dict[str, Any]:
-    return {
-        "dagster/row_count": release.rows,
-        "articles": release.articles,
-        "batches": release.batches,
-        "without_pixels": release.withheld,
-        "duplicates_left_out": release.duplicates,
-        "duplicates": dg.MetadataValue.path(data_root.uri(release.duplicates_key)),
-        "path": dg.MetadataValue.path(data_root.uri(release.key)),
-        "card": dg.MetadataValue.path(data_root.uri(release.card_key)),
-    }
-
-
 @dg.asset(
     name="retractions",
     group_name=GROUP,
@@ -138,29 +132,101 @@ def retractions(tables: dg.ResourceParam[Tables]) -> dg.MaterializeResult:  # ty
     )
 
 
+def _release_options(settings: Settings) -> ReleaseOptions:
+    return ReleaseOptions(
+        noncommercial=settings.release_noncommercial, figure_pictures=settings.release_figure_pictures
+    )
+
+
+def _split_options(settings: Settings) -> SplitOptions:
+    shares = (1 - settings.validation_share - settings.test_share, settings.validation_share, settings.test_share)
+    return SplitOptions(shares, settings.test_from_year)
+
+
+def _check_rows(tables: Tables) -> None:
+    if not tables.batches("dataset_rows"):
+        raise StorageError(
+            "no batch has dataset rows yet: materialise dataset_rows for at least one article batch first"
+        )
+
+
+@dg.asset(
+    name="panel_duplicates",
+    group_name=GROUP,
+    deps=["retractions", dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES)],
+    description="Panels that look the same, over all batches, and the split (train, validation, test) of every article: "
+    "articles that share a picture are in one split.",
+    owners=OWNERS,
+    kinds={"polars", "parquet"},
+    tags={"pmo/work": "facts"},
+    code_version=code_version(select_articles, find_panel_duplicates),
+    check_specs=[
+        dg.AssetCheckSpec(
+            checks.SPLITS, asset="panel_duplicates", description="No picture is in several splits.", blocking=True
+        ),
+    ],
+)
+def panel_duplicates(
+    tables: dg.ResourceParam[Tables], settings: dg.ResourceParam[Settings]
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Find panels that look the same, and split the articles."""
+    watch = Stopwatch()
+    _check_rows(tables)
+    groups = find_panel_duplicates(
+        tables, select_articles(tables), _release_options(settings), _split_options(settings)
+    )
+    facts = groups.facts
+    return dg.MaterializeResult(
+        metadata={
+            "seconds": watch.seconds,
+            "panels": groups.panels,
+            "groups": facts.groups,
+            "grouped_panels": facts.grouped_panels,
+            "groups_across_articles": facts.groups_across_articles,
+            "articles_moved": facts.moved,
+            "splits": dg.MetadataValue.table(
+                [
+                    dg.TableRecord({"split": split, "articles": facts.articles[split], "panels": facts.panels[split]})
+                    for split in facts.articles
+                ]
+            ),
+            "largest_groups": dg.MetadataValue.table(
+                [
+                    dg.TableRecord({"group": group, "panels": panels, "articles": articles})
+                    for group, panels, articles in groups.largest(10)
+                ]
+            ),
+        },
+        check_results=[checks.splits_result(facts.groups_across_splits, facts.groups)],
+    )
+
+
 @dg.asset(
     name="pubmed_ophtha",
     group_name=GROUP,
     deps=[
         "retractions",
+        "panel_duplicates",
+        "annotations",
         dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES),
         dg.AssetDep("panels", partition_mapping=ALL_BATCHES),
+        dg.AssetDep("figures", partition_mapping=ALL_BATCHES),
         dg.AssetDep("articles", partition_mapping=ALL_BATCHES),
         dg.AssetDep("article_packages", partition_mapping=ALL_BATCHES),
     ],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
-    "licences applied.",
+    "licences applied; as the published file and as a folder for the Hugging Face Hub, with its version.",
     owners=OWNERS,
     kinds={"parquet", "huggingface"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(select_articles, write_release),
+    code_version=code_version(select_articles, find_panel_duplicates, make_release),
     check_specs=[
         dg.AssetCheckSpec(
             checks.UNIQUE_IDS, asset="pubmed_ophtha", description="No panel id occurs twice.", blocking=True
         ),
         dg.AssetCheckSpec(checks.ROW_COUNT, asset="pubmed_ophtha", description="Every current row is in the release."),
     ],
-    metadata={"dagster/column_schema": column_schema("pubmed_ophtha")},
+    metadata={"dagster/column_schema": table_schema(HubPanels)},
 )
 def pubmed_ophtha(
     context: dg.AssetExecutionContext,
@@ -168,26 +234,50 @@ def pubmed_ophtha(
     tables: dg.ResourceParam[Tables],
     settings: dg.ResourceParam[Settings],
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Write `pubmed_ophtha.parquet` and the dataset card."""
+    """Write both forms of the release and note its version."""
     watch = Stopwatch()
-    if not tables.batches("dataset_rows"):
-        raise StorageError(
-            "no batch has dataset rows yet: materialise dataset_rows for at least one article batch first"
-        )
+    _check_rows(tables)
     withdrawn = withdrawn_digest(data_root)
-    release = write_release(
-        data_root, tables, select_articles(tables), specialty=load_specialty(settings.specialty), say=context.log.info
+    selection, options = select_articles(tables), _release_options(settings)
+    # Found anew rather than read from `panel_duplicates`: a batch may have been finished since.
+    groups = find_panel_duplicates(tables, selection, options, _split_options(settings))
+    release = make_release(
+        data_root,
+        tables,
+        selection,
+        groups=groups,
+        specialty=load_specialty(settings.specialty),
+        options=options,
+        origin=release_origin(settings),
+        statistics="",
+        annotations=no_annotations,
+        say=context.log.info,
     )
+    facts, manifest = release.facts, release.manifest
     return dg.MaterializeResult(
         metadata={
             "seconds": watch.seconds,
-            **_release_metadata(data_root, release),
+            "dagster/row_count": facts.panels,
+            "version": manifest.version,
+            "articles": facts.articles,
+            "figures": facts.figures,
+            "batches": len(manifest.batches),
+            "withheld": facts.withheld,
+            "duplicate_articles": facts.duplicate_articles,
+            "new": sum(release.changes.new.values()),
+            "changed": release.changes.changed_panels,
+            "gone": sum(release.changes.gone.values()),
+            "path": dg.MetadataValue.path(data_root.uri(RELEASE_KEY)),
+            "hub": dg.MetadataValue.path(data_root.uri(HUB)),
+            "card": dg.MetadataValue.path(data_root.uri(CARD_KEY)),
             WITHDRAWN: withdrawn,
         },
-        data_version=dg.DataVersion(release.digest),
+        data_version=dg.DataVersion(manifest.digest[:16]),
         check_results=[
             checks.unique_ids_result(release.panel_ids),
-            checks.row_count_result(release.rows == release.expected, rows=release.rows, expected=release.expected),
+            checks.row_count_result(
+                facts.panels == release.expected, rows=facts.panels, expected=release.expected
+            ),
         ],
     )
 

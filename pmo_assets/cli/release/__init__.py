@@ -1,0 +1,14 @@
+"""`pmo release …`: what is done with a release, one module per command."""
+
+from __future__ import annotations
+
+import typer
+
+from pmo_assets.cli.release.versions import diff, rebuild, versions
+
+release_app = typer.Typer(
+    help="The dataset that people take away: its versions, and what can be done with it.", no_args_is_help=True
+)
+release_app.command("list")(versions)
+release_app.command()(diff)
+release_app.command()(rebuild)

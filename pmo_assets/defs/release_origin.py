@@ -1,0 +1,29 @@
+"""What made the tables of a release: code versions, settings and networks, for its manifest."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+import pmo_assets
+from pmo_assets.defs.loading import all_assets, batch_stages
+from pmo_assets.release.making import Origin
+from pmo_assets.settings import Settings, settings_digest
+
+_WEIGHTS: Final = "weights"
+_NETWORKS: Final = (".onnx", ".json")
+
+
+def release_origin(settings: Settings) -> Origin:
+    """Return code versions and digests of settings by asset, and the digests of the networks of the package."""
+    assets = all_assets()
+    stages = batch_stages(assets)
+    versions = {spec.key.path[-1]: spec.code_version or "" for item in assets for spec in item.specs}
+    folder = Path(next(iter(pmo_assets.__path__))) / _WEIGHTS
+    files = sorted(path for path in folder.iterdir() if path.suffix in _NETWORKS)
+    return Origin(
+        settings={stage: digest for stage in stages if (digest := settings_digest(settings, stage))},
+        code_versions={stage: versions[stage] for stage in stages},
+        models={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
+    )

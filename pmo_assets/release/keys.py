@@ -1,0 +1,22 @@
+"""Where the files of a release lie below the data root."""
+
+from __future__ import annotations
+
+from typing import Final
+
+RELEASE_KEY: Final = "release/pubmed_ophtha.parquet"
+"""The published form."""
+
+ANNOTATION_KEY: Final = "release/pubmed_ophtha_annotation.json"
+"""What people annotated, in the published form."""
+
+HUB: Final = "release/hub"
+"""The folder for the Hub."""
+
+CARD_KEY: Final = f"{HUB}/README.md"
+LICENSE_KEY: Final = f"{HUB}/LICENSE.md"
+DUPLICATE_ARTICLES_KEY: Final = f"{HUB}/duplicate_articles.parquet"
+"""Packages that are not published because another package is the same article."""
+
+RETRACTIONS_KEY: Final = "release/retractions.parquet"
+"""What left the dataset; the folder for the Hub holds a copy."""
