@@ -18,12 +18,14 @@ class ReleaseFile:
         sha256: of its bytes, hexadecimal.
         size: in bytes.
         rows: of its table.
+        arrow_bytes: of these rows in memory as Arrow holds them (`pyarrow.Table.nbytes`), which readers make room for.
     """
 
     path: str
     sha256: str
     size: int
     rows: int
+    arrow_bytes: int
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,9 @@ class ReleaseFacts:
         statistics: tables of numbers and losses, as Markdown (`release.statistics`).
         journals: how many journals the articles are from.
         years: first and last year of publication; None when none is known.
+        picture_format: of the pictures in the tables, without loss: "PNG" or "WebP".
+        side_tables: the Parquet files beside the configs: duplicates, splits, withheld, …
+        creator: who makes the release, as it is to be cited: a group's or a person's name.
     """
 
     version: str
@@ -134,3 +139,6 @@ class ReleaseFacts:
     statistics: str
     journals: int
     years: tuple[int, int] | None
+    picture_format: str = "PNG"
+    side_tables: Sequence[ReleaseFile] = ()
+    creator: str = "The pmo-assets maintainers"

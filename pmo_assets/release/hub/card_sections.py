@@ -1,0 +1,306 @@
+"""The text of the dataset card, section by section. Numbers come from the release's facts, and from nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from pmo_assets.release.facts import ReleaseFacts
+from pmo_assets.release.hub.citation import PAPER_URL, SOFTWARE, bibtex
+from pmo_assets.release.hub.features import PICTURE
+from pmo_assets.release.hub.licence_list import LICENSE_FILE, licence_rows, withheld_names
+from pmo_assets.release.hub.markdown import markdown_table, size_text
+from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.schemas import column_descriptions
+
+REPOSITORY = "OWNER/NAME"
+"""Stands in the card for the dataset's name on the hub: the files do not know where they will be uploaded."""
+
+
+def body(facts: ReleaseFacts) -> str:
+    """Return the card without its head, as Markdown."""
+    sections = [
+        _what_it_is(facts),
+        _how_to_load(facts),
+        _fields(facts),
+        _splits(facts),
+        _statistics(facts),
+        _licences(facts),
+        _how_it_was_made(),
+        _limits(facts),
+        _uses(),
+        _changes(facts),
+        _citing(facts),
+        _CONTACT,
+    ]
+    return "\n\n".join(section.strip() for section in sections) + "\n"
+
+
+def _what_it_is(facts: ReleaseFacts) -> str:
+    years = "" if facts.years is None else f", published {' to '.join(dict.fromkeys(map(str, facts.years)))}"
+    searched = ""
+    if facts.searched_on is not None:
+        searched = f" PubMed Central was last searched on {facts.searched_on}."
+    return f"""# {facts.specialty.title}
+
+{facts.specialty.description}
+
+{facts.panels:,} panels of {facts.figures:,} figures from {facts.articles:,} open-access articles in {facts.journals:,}
+journals{years}, cut from the article PDFs at full resolution. Each panel comes with the part of the caption that speaks
+of it, its place in the figure and on the page, the images and printed identifiers found in it, the paragraphs of the
+article that refer to its figure, and its article's licence and authors. The method and the published columns are those
+of [PubMed-Ophtha]({PAPER_URL}); this is release **{facts.version}**, made with {SOFTWARE} {facts.software}.{searched}
+
+{
+        markdown_table(
+            ("config", "one row is", "rows", "size"),
+            [
+                (f"`{config.name}`", _ROW[config.name], sum(config.rows.values()), size_text(config.size))
+                for config in facts.configs
+            ],
+        )
+    }
+
+`{facts.configs[0].name}` is the default. Pictures are {facts.picture_format}, without loss, inside the tables."""
+
+
+_ROW: Mapping[str, str] = {
+    "panels": "a panel with its picture and subcaption",
+    "figures": "a figure with its picture and whole caption",
+    "articles": "an article",
+}
+
+
+def _first_split(facts: ReleaseFacts) -> str:
+    """Return the split that the examples read: train where there is one."""
+    return next(iter(facts.configs[0].rows), "train")
+
+
+def _how_to_load(facts: ReleaseFacts) -> str:
+    split = _first_split(facts)
+    return f"""## Loading
+
+No code of ours is needed. The examples run in this folder (`git clone` or `hf download --repo-type dataset
+{REPOSITORY}`). Put the dataset's name on the hub in place of `"."`, and `hf://datasets/{REPOSITORY}/data/…` in place of
+`data/…`, to read it from there without a copy.
+
+[datasets](https://huggingface.co/docs/datasets):
+
+```python
+from datasets import load_dataset
+
+panels = load_dataset(".", split="{split}")  # or load_dataset(".", "figures", split="{split}")
+panel = panels[0]
+print(panel["panel_image"], panel["subcaption_text"], panel["license"])
+```
+
+Without downloading all of it first:
+
+```python
+from datasets import load_dataset
+
+for panel in load_dataset(".", split="{split}", streaming=True).take(2):
+    print(panel["panel_id"], panel["panel_image"])
+```
+
+[Polars](https://pola.rs):
+
+```python
+import polars as pl
+
+panels = pl.scan_parquet("data/panels/*.parquet")
+free = panels.filter("contains_oct", "commercial_use").select("panel_id", "subcaption_text", "attribution").collect()
+```
+
+[pandas](https://pandas.pydata.org), and a picture by hand:
+
+```python
+import io
+
+import pandas as pd
+from PIL import Image
+
+panels = pd.read_parquet("data/panels", columns=["panel_id", "panel_image", "subcaption_text"])
+panels = panels.dropna(subset="panel_image")  # rows whose licence forbids redistribution
+pictures = [Image.open(io.BytesIO(picture["bytes"])) for picture in panels["panel_image"].head(2)]
+```
+
+[DuckDB](https://duckdb.org):
+
+```python
+import duckdb
+
+print(duckdb.sql("SELECT license, count(*) AS panels FROM 'data/panels/*.parquet' GROUP BY license"))
+```
+
+[PyTorch](https://pytorch.org):
+
+```python
+from datasets import load_dataset
+from torch.utils.data import DataLoader
+
+panels = load_dataset(".", split="{split}").select_columns(["panel_image", "subcaption_text"])
+panels = panels.filter(lambda text: text is not None, input_columns="subcaption_text")
+for pairs in DataLoader(panels, batch_size=8, shuffle=True, collate_fn=list):
+    pictures, texts = zip(*((pair["panel_image"].convert("RGB"), pair["subcaption_text"]) for pair in pairs))
+    break
+```
+
+`pmo release webdataset .` ({SOFTWARE}) writes tar shards for [webdataset](https://github.com/webdataset/webdataset).
+`croissant.json` describes the folder in [Croissant](https://mlcommons.org/croissant); `sha256sum -c SHA256SUMS` checks
+it."""
+
+
+def type_name(kind: pa.DataType) -> str:
+    """Return a column's type as it stands in the card."""
+    if kind == PICTURE:
+        return "Image"
+    if pa.types.is_list(kind):
+        return f"list({type_name(kind.value_type)})"
+    if pa.types.is_struct(kind):
+        return "{" + ", ".join(f"{field.name}: {type_name(field.type)}" for field in kind) + "}"
+    return {"double": "float64"}.get(str(kind), str(kind))
+
+
+def _fields(facts: ReleaseFacts) -> str:
+    parts = [
+        """## Fields
+
+Boxes are [left, top, right, bottom]. "Normalised" boxes run from 0 to 1 over the figure's picture, page boxes are in
+PDF points from the page's upper left corner. `article_id` and `image_cluster_id` join the configs. Ids are the same in
+every release."""
+    ]
+    for config in facts.configs:
+        schema = RELEASE_TABLES[config.name]
+        types = arrow_schema(schema)
+        rows = [(f"`{name}`", type_name(types.field(name).type), text) for name, _, text in column_descriptions(schema)]
+        parts.append(f"### {config.name}\n\n{markdown_table(('field', 'type', 'meaning'), rows)}")
+    return "\n\n".join(parts)
+
+
+def _splits(facts: ReleaseFacts) -> str:
+    splits = facts.splits
+    rows = [
+        (name, f"{share:.0%}", splits.articles.get(name, 0), splits.panels.get(name, 0))
+        for name, share in splits.shares.items()
+    ]
+    rule = (
+        "an article's split follows from a hash of its number, so that it stays the same in every release"
+        if splits.test_from_year is None
+        else f"articles of {splits.test_from_year} and later are the test split; for every other article a hash of its "
+        "number decides"
+    )
+    return f"""## Splits
+
+Splits are by article: {rule}.
+
+{markdown_table(("split", "wanted share of articles", "articles", "panels"), rows)}
+
+**Near-duplicates.** Panels whose pictures are the same bytes, or whose perceptual hashes are close, form a group
+(`duplicate_group`; `duplicates.parquet` lists the groups), and articles that share a group have the same split. Nothing
+is left out for it. In this release {splits.groups:,} groups hold {splits.grouped_panels:,} panels,
+{splits.groups_across_articles:,} groups span several articles, {splits.moved:,} articles have another split than their
+number gives them, and {splits.groups_across_splits:,} groups lie in several splits. `splits.parquet` has the split of
+every article."""
+
+
+def _statistics(facts: ReleaseFacts) -> str:
+    return f"""## Statistics
+
+{markdown_table(("panels that contain", "panels"), list(facts.contains.items()))}
+
+{markdown_table(("subcaption assigned by", "panels"), list(facts.assembly.items()))}
+
+{facts.statistics}"""
+
+
+def _licences(facts: ReleaseFacts) -> str:
+    left_out = ""
+    if facts.noncommercial_left_out is not None:
+        left_out = f" {facts.noncommercial_left_out:,} panels whose licence forbids commercial use are left out."
+    return f"""## Licences
+
+There is no one licence. Each row is under the licence of the article it was cut from: `license`, its deed `license_url`
+where a version is stated, whom to credit in `attribution` (and apart `title`, `authors`, `journal`, `year`, `doi`,
+`article_url`). `commercial_use` is true for CC0, CC BY, CC BY-SA and CC BY-ND.{left_out}
+[{LICENSE_FILE}]({LICENSE_FILE}) says what each licence asks. Source of the articles: U.S. National Library of Medicine,
+PubMed Central.
+
+{markdown_table(("licence", "deed", "panels"), licence_rows(facts.licences))}
+
+{facts.withheld:,} panels lie under a licence that does not allow adapted material to be passed on (ND, text mining
+only, or none stated): their {withheld_names()} are null.
+Boxes, segments and identifiers stay. Whoever may use the articles restores the nulls from them with
+`pmo release fill-null` ({SOFTWARE}): `withheld.parquet` has the hash that each restored value must have."""
+
+
+def _how_it_was_made() -> str:
+    return f"""## How it was made
+
+Articles of the specialty were searched for at PubMed Central; packages with PDF, XML and metadata were taken from its
+open-access subset. From each PDF the figures were located and matched with those of the XML, captions were split into
+subcaptions, panels and the images in them were detected, each panel was given its subcaption, and images were typed
+(colour fundus photograph, OCT, other retinal image, other) and looked at for arrows and other marks.
+The method is the [paper's]({PAPER_URL}). Subcaptions are cut from captions, never written (`subcaption_segments` says
+where); `assembly` says where a vision model or a person assigned one. Each row says how sure the machine was
+(`panel_score`, `assembly_confidence`, `caption_confidence`, scores of images) and what people decided (`annotations`,
+`is_gt`). `manifest.json` names the batches of articles, versions, settings and models that made this release."""
+
+
+def _limits(facts: ReleaseFacts) -> str:
+    return f"""## Known limits
+
+* **Made by machines.** Places, types, marks and the assignment of subcaptions are automatic unless `is_gt` or
+  `annotations` say that people decided; some are wrong. Filter by the scores where precision matters.
+* **What is missing.** Panels without a subcaption, figures that could not be located and articles whose PDF could not
+  be read are not in here; the losses stand under Statistics. Types and marks that are undecided are null.
+* **Published pictures are no sample of patients.** Authors show what is typical, rare or striking, and who publishes
+  open access differs by country, device and disease: how often something occurs here does not say how often it occurs.
+  Age, sex and ethnicity are not recorded.
+* **Pictures of figures.** They carry letters, arrows, scale bars and the journal's compression; they are not the
+  devices' raw images, and pixels are no measure of the eye.
+* **Duplicates.** The check of near-duplicates compares whole panels by perceptual hash: cropped, mirrored or strongly
+  changed copies, and other pictures of the same patient in another article, are not found.
+* **Overlap with other sets.** Every article is public at PubMed Central. Models that were trained on PMC-OA, BIOMEDICA
+  or the web may have seen the test split.
+* **Text as in print.** Abbreviations are not explained, references to other figures and panels are kept.
+* {facts.duplicate_articles:,} packages with an article that another package holds as well are left out and listed in
+  `duplicate_articles.parquet`."""
+
+
+def _uses() -> str:
+    return """## Uses
+
+**Meant for** training and evaluating vision-language models on scientific figures of the specialty, retrieval,
+captioning, detection of panels and images in figures, and research on such data.
+
+**Not meant for** diagnosis, treatment or any other clinical use, for medical devices without validation on clinical
+data, for estimating how common something is, or for identifying people. Some pictures may show faces. Authors and
+journals are responsible for consent and anonymity in what they published; nothing beyond that was checked or
+removed."""
+
+
+def _changes(facts: ReleaseFacts) -> str:
+    previous = "This is the first release." if facts.previous is None else f"The release before is {facts.previous}."
+    return f"""## Versions and retractions
+
+{previous} `CHANGES.md` says which rows are new, changed and gone, and why. Retracted articles, and those that PubMed
+Central removed, are left out; `retractions.parquet` lists them with the rows of earlier releases: remove those from
+what you made of an earlier one."""
+
+
+def _citing(facts: ReleaseFacts) -> str:
+    return f"""## Citation
+
+`CITATION.cff` has the same in another form. Where you show a figure, credit its article (`attribution`).
+
+```bibtex
+{bibtex(facts)}
+```"""
+
+
+_CONTACT = """## Contact
+
+Mistakes, wishes, and requests to take something out: please open a discussion in this dataset's repository, with the
+`panel_id`."""

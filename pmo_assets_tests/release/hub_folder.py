@@ -1,0 +1,262 @@
+"""A small folder as it goes to the hub: the three configs in real shards with real pictures, and the files beside them.
+
+Made without the release's own writer, from the schemas alone: who reads the folder reads what the schemas promise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from PIL import Image
+
+from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile, SplitFacts
+from pmo_assets.release.hub.card import CARD_FILE, dataset_card
+from pmo_assets.release.hub.citation import CITATION_FILE, citation_file
+from pmo_assets.release.hub.croissant import CROISSANT_FILE, croissant_file
+from pmo_assets.release.hub.features import hub_schema
+from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
+from pmo_assets.tables.release import CONFIGS, ArticleSplits, PanelDuplicates, WithheldPanels, arrow_schema
+
+SPLITS = {101: "train", 102: "train", 103: "validation", 104: "test"}
+"""Split of each article."""
+
+FIGURES_EACH, PANELS_EACH = 1, 2
+"""Figures of an article, panels of a figure."""
+
+WITHHELD_ARTICLE = 102
+"""Its licence forbids redistribution."""
+
+AUTHORS = ["Ünal A", "O'Neil B"]
+
+
+def picture(seed: int, width: int = 24, height: int = 16, form: str = "PNG") -> bytes:
+    """Return a picture that differs from those of other seeds."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (width, height), (seed * 37 % 256, seed * 91 % 256, 128)).save(buffer, form, lossless=True)
+    return buffer.getvalue()
+
+
+def _credit(article: int) -> dict[str, Any]:
+    withheld = article == WITHHELD_ARTICLE
+    return {
+        "article_id": article,
+        "license": "CC BY-ND" if withheld else "CC BY",
+        "license_url": f"https://creativecommons.org/licenses/{'by-nd' if withheld else 'by'}/4.0/",
+        "commercial_use": True,
+        "attribution": f"'Eyes {article}', Ünal A, O'Neil B. J Eye 2024.",
+        "title": f"Eyes {article}",
+        "authors": AUTHORS,
+        "journal": "J Eye",
+        "year": 2024 if article % 2 else None,
+        "doi": None,
+        "article_url": f"https://pmc.ncbi.nlm.nih.gov/articles/PMC{article}/",
+        "article_version": 1,
+        "split": SPLITS[article],
+    }
+
+
+def _contains() -> dict[str, bool]:
+    return {f"contains_{name}": name in ("oct", "marked") for name in ("cfp", "oct", "retinal", "other", "marked")}
+
+
+def _panel(article: int, ordinal: int, form: str) -> dict[str, Any]:
+    name = "AB"[ordinal]
+    content = picture(article * 10 + ordinal, form=form)
+    withheld = article == WITHHELD_ARTICLE
+    return {
+        **_credit(article),
+        **_contains(),
+        "panel_id": f"PMC{article}_F1.x_{name}",  # a dot, as figures' names in packages have
+        "panel_image": None if withheld else {"bytes": content, "path": None},
+        "panel_name": name if article != 104 else None,
+        "subcaption_text": None if withheld else f"OCT of the left eye, panel {name}: 95 % ≥ 3 µm | «mm».",
+        "images": [
+            {
+                "id": f"i{ordinal}", "box": [0.0, 0.0, 0.5, 1.0], "score": 0.9, "image_type": "OCT", "type_score": 0.8,
+                "marked": None, "mark_score": None, "is_gt": False,
+            }
+        ],
+        "identifiers": [] if ordinal else [
+            {"id": "p0", "box": [0.0, 0.0, 0.1, 0.1], "score": 0.7, "text": None, "is_gt": False}
+        ],
+        "in_text_mention": None if withheld else ["Figure 1 shows it."],
+        "image_cluster_id": "F1.x",
+        "figure_label": "Figure 1",
+        "figure_ordinal": 0,
+        "panel_ordinal": ordinal,
+        "panel_box": [0.5 * ordinal, 0.0, 0.5 * ordinal + 0.5, 1.0],
+        "content_box": [0.5 * ordinal, 0.0, 0.5 * ordinal + 0.5, 1.0],
+        "panel_score": 0.95,
+        "figure_page_boxes": [{"page": 2, "bbox": [10.0, 20.0, 110.5, 220.0]}],
+        "is_multi_page_figure": False,
+        "subcaption_segments": [[0, 10], [20, 31]],
+        "assembly": "Automatic Caption Assignment (identifier)",
+        "assembly_method": "identifier",
+        "assembly_confidence": 0.9,
+        "caption_confidence": 1.0,
+        "annotations": [{"purpose": "audit", "decided": ["subcaption"], "at": None}] if article == 103 else [],
+        "picture_width": 24,
+        "picture_height": 16,
+        "picture_sha256": hashlib.sha256(content).hexdigest(),
+        "perceptual_hash": f"{article * 10 + ordinal:064x}",
+        "duplicate_group": None,
+    }  # fmt: skip
+
+
+def _figure(article: int, form: str) -> dict[str, Any]:
+    content = picture(article, 48, 16, form=form)
+    withheld = article == WITHHELD_ARTICLE
+    return {
+        **_credit(article),
+        **_contains(),
+        "image_cluster_id": "F1.x",
+        "figure_ordinal": 0,
+        "figure_label": "Figure 1",
+        "figure_image": None if withheld else {"bytes": content, "path": None},
+        "picture_width": 48,
+        "picture_height": 16,
+        "picture_sha256": hashlib.sha256(content).hexdigest(),
+        "dpi": 300.0,
+        "caption": None if withheld else "A) OCT. B) Fundus.",
+        "in_text_mention": None if withheld else ["Figure 1 shows it."],
+        "is_multi_page_figure": False,
+        "figure_page_boxes": [{"page": 2, "bbox": [10.0, 20.0, 110.5, 220.0]}],
+        "caption_page_boxes": [{"page": 2, "bbox": [10.0, 230.0, 110.5, 250.0]}],
+        "matched": True,
+        "panel_ids": [f"PMC{article}_F1.x_{name}" for name in "AB"],
+    }
+
+
+def _article(article: int) -> dict[str, Any]:
+    return {
+        **_credit(article),
+        "pmcid": article,
+        "pmid": None,
+        "citation": "Ünal A, O'Neil B. J Eye 2024.",
+        "is_manuscript": False,
+        "figures": FIGURES_EACH,
+        "panels": PANELS_EACH,
+    }
+
+
+def rows_of(config: str, split: str, form: str = "PNG") -> list[dict[str, Any]]:
+    """Return the rows of a config's split."""
+    articles = [article for article, of in SPLITS.items() if of == split]
+    if config == "panels":
+        return [_panel(article, ordinal, form) for article in articles for ordinal in range(PANELS_EACH)]
+    return [_figure(article, form) if config == "figures" else _article(article) for article in articles]
+
+
+def write_table(folder: Path, path: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> ReleaseFile:
+    """Write rows as a Parquet file of the folder."""
+    target = folder / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    names = set(schema.names)
+    assert all(set(row) == names for row in rows), "rows have exactly the schema's columns"
+    table = pa.Table.from_pylist(list(rows), schema=schema)
+    pq.write_table(table, target, row_group_size=2)
+    content = target.read_bytes()
+    return ReleaseFile(path, hashlib.sha256(content).hexdigest(), len(content), table.num_rows, table.nbytes)
+
+
+def _shards(folder: Path, config: str, form: str) -> ConfigFacts:
+    """Write a config; of the panels of train there are two shards."""
+    files: dict[str, list[ReleaseFile]] = {}
+    for split in dict.fromkeys(SPLITS.values()):
+        rows = rows_of(config, split, form)
+        cut = 2 if (config, split) == ("panels", "train") else len(rows)
+        parts = [rows[start : start + cut] for start in range(0, len(rows), cut)]
+        files[split] = [
+            write_table(folder, f"data/{config}/{split}-{number:05}.parquet", part, hub_schema(config))
+            for number, part in enumerate(parts)
+        ]
+    return ConfigFacts(config, files)
+
+
+def _side_tables(folder: Path) -> list[ReleaseFile]:
+    splits = [{"article_id": article, "split": split, "own_split": split} for article, split in SPLITS.items()]
+    withheld = [
+        {
+            "panel_id": row["panel_id"], "article_id": WITHHELD_ARTICLE, "name": f"PMC{WITHHELD_ARTICLE}.1",
+            "image_cluster_id": "F1.x", "pdf_sha256": "0" * 64, "xml_sha256": None,
+            "panel_image_sha256": row["picture_sha256"], "subcaption_text_sha256": "0" * 64,
+            "in_text_mention_sha256": "0" * 64,
+        }
+        for row in rows_of("panels", "train")
+        if row["article_id"] == WITHHELD_ARTICLE
+    ]  # fmt: skip
+    return [
+        write_table(folder, "duplicates.parquet", [], arrow_schema(PanelDuplicates)),
+        write_table(folder, "splits.parquet", splits, arrow_schema(ArticleSplits)),
+        write_table(folder, "withheld.parquet", withheld, arrow_schema(WithheldPanels)),
+    ]
+
+
+def release_facts(configs: Sequence[ConfigFacts], side_tables: Sequence[ReleaseFile] = ()) -> ReleaseFacts:
+    """Return what a release with these configs says of itself."""
+    panels = {split: sum(of == split for of in SPLITS.values()) * PANELS_EACH for split in SPLITS.values()}
+    return ReleaseFacts(
+        version="1.2.0",
+        previous="1.1.0",
+        specialty=load_specialty("ophthalmology"),
+        software="0.9.1",
+        configs=configs,
+        panels=8,
+        figures=4,
+        articles=4,
+        withheld=2,
+        noncommercial_left_out=None,
+        licences=[
+            LicenceCount("CC BY", "https://creativecommons.org/licenses/by/4.0/", 6),
+            LicenceCount("CC BY-ND", "https://creativecommons.org/licenses/by-nd/4.0/", 2),
+        ],
+        contains={"cfp": 0, "oct": 8, "retinal": 0, "other": 0, "marked": 8},
+        assembly={"Automatic Caption Assignment (identifier)": 8},
+        splits=SplitFacts(
+            shares={"train": 0.8, "validation": 0.1, "test": 0.1},
+            test_from_year=None,
+            articles={"train": 2, "validation": 1, "test": 1},
+            panels=panels,
+            groups=0,
+            grouped_panels=0,
+            groups_across_articles=0,
+            moved=0,
+            groups_across_splits=0,
+        ),
+        duplicate_articles=5,
+        searched_on=None,
+        statistics="### Losses\n\n| stage | lost |\n| --- | --- |\n| figures | 3 |\n",
+        journals=1,
+        years=(2024, 2024),
+        side_tables=side_tables,
+    )
+
+
+def write_hub_folder(folder: Path, form: str = "PNG") -> ReleaseFacts:
+    """Write a folder as it goes to the hub, and return what it says of itself.
+
+    Args:
+        folder: where; it is made.
+        form: of the pictures, "PNG" or "WebP".
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    configs = [_shards(folder, config, form) for config in CONFIGS]
+    facts = release_facts(configs, _side_tables(folder))
+    texts = {
+        CARD_FILE: dataset_card(facts),
+        LICENSE_FILE: license_file(facts),
+        CITATION_FILE: citation_file(facts),
+        CROISSANT_FILE: croissant_file(facts),
+        "CHANGES.md": "# 1.2.0\n",
+        "manifest.json": '{"version": "1.2.0"}\n',
+    }
+    for name, text in texts.items():
+        (folder / name).write_bytes(text.encode())
+    return facts
