@@ -106,6 +106,10 @@ class DataRoot:
     def _fs(self) -> pafs.FileSystem:
         return _filesystem(self.root, self.endpoint)[0]
 
+    def filesystem(self) -> tuple[pafs.FileSystem, str]:
+        """Return the file system and the root's path on it: for PyArrow's readers of several files at once."""
+        return _filesystem(self.root, self.endpoint)
+
     def _failure(self, action: str, key: str, error: BaseException) -> StorageError:
         hint = (
             "check the folder, its permissions and free space" if self.is_local else "check bucket, endpoint and keys"

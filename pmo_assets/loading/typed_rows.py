@@ -1,0 +1,342 @@
+"""What a row of a release is in Python. Attributes are called like the columns, which `docs/columns.md` explains.
+
+Records hold the facts; a picture, the figure and the article are read when they are asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol, Self
+
+import numpy as np
+import PIL.Image
+from numpy.typing import NDArray
+
+from pmo_assets.loading.errors import ReleaseError, Withheld
+from pmo_assets.loading.pixel_boxes import PixelBox, box_in_crop, mask_of
+from pmo_assets.loading.shown import in_notebook
+from pmo_assets.records.figure import PageBox
+from pmo_assets.records.geometry import Box, as_box, crop_box
+from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.records.panels import PanelAnnotation, PanelImage, PrintedIdentifier
+
+Split = Literal["train", "validation", "test"]
+
+BoxKind = ImageType | Literal["image", "identifier", "panel"]
+"""Boxes of a panel: images of one type, all images, printed identifiers, or the panel as detected."""
+
+
+class RowSource(Protocol):
+    """Where records find what they do not hold: the release."""
+
+    def picture_of(self, config: str, row: int) -> bytes | None:
+        """Return the picture of a row as a file; None where it is withheld."""
+        ...
+
+    def figure_of(self, article_id: int, image_cluster_id: str) -> Figure:
+        """Return a figure."""
+        ...
+
+    def article_of(self, article_id: int) -> Article:
+        """Return an article."""
+        ...
+
+    def panels_of(self, article_id: int, image_cluster_id: str | None = None) -> tuple[Panel, ...]:
+        """Return the panels of an article, or of one of its figures."""
+        ...
+
+    def figures_of(self, article_id: int) -> tuple[Figure, ...]:
+        """Return the figures of an article."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """What rows of all configs have: article, licence, whom to credit, split."""
+
+    CONFIG: ClassVar[str]
+
+    article_id: int
+    split: Split
+    license: str | None
+    license_url: str | None
+    commercial_use: bool
+    attribution: str
+    title: str | None
+    authors: tuple[str, ...] | None
+    journal: str | None
+    year: int | None
+    doi: str | None
+    article_url: str | None
+    article_version: int
+    _source: RowSource = field(repr=False, compare=False)
+    _row: int = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, source: RowSource, row: int, facts: Mapping[str, Any]) -> Self:
+        """Return the record of a row."""
+        return cls(**{name: _as_field(name, facts[name]) for name in _facts_of(cls)}, _source=source, _row=row)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pictured(_Row):
+    """Rows with a picture."""
+
+    image_cluster_id: str
+    figure_ordinal: int
+    figure_label: str | None
+    in_text_mention: tuple[str, ...] | None
+    is_multi_page_figure: bool
+    figure_page_boxes: tuple[PageBox, ...]
+    picture_width: int
+    picture_height: int
+    picture_sha256: str
+    contains_cfp: bool
+    contains_oct: bool
+    contains_retinal: bool
+    contains_other: bool
+    contains_marked: bool
+
+    def picture(self) -> bytes | None:
+        """Return the picture as a file (PNG); None where the licence withholds it."""
+        return self._source.picture_of(self.CONFIG, self._row)
+
+    def image(self) -> PIL.Image.Image:
+        """Return the picture, RGB.
+
+        Raises:
+            Withheld: if the licence does not allow to pass it on.
+            ReleaseError: if it is damaged.
+        """
+        picture = self.picture()
+        if picture is None:
+            raise Withheld(
+                f"the licence of article {self.article_id} ({self.license or 'none is stated'}) does not allow to pass "
+                "on its picture, so the release withholds it; `pmo release fill-null FILE` restores it from a copy of "
+                "the article, or leave such rows out: .filter(pl.col('license').is_in([…]))"
+            )
+        try:
+            return PIL.Image.open(io.BytesIO(picture)).convert("RGB")
+        except (OSError, SyntaxError, ValueError) as error:
+            raise ReleaseError(
+                f"the picture of {self} is damaged ({error}): pmo_assets.load(…, verify=True) says in which file"
+            ) from error
+
+    def pixels(self) -> NDArray[np.uint8]:
+        """Return the picture as (height, width, 3) uint8 RGB.
+
+        Raises:
+            Withheld: if the licence does not allow to pass it on.
+            ReleaseError: if it is damaged.
+        """
+        return np.asarray(self.image())
+
+    @property
+    def article(self) -> Article:
+        """The article."""
+        return self._source.article_of(self.article_id)
+
+    def _text(self) -> str | None:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return in_notebook(repr(self), self.picture(), self._text(), self.license, self.attribution, self.article_url)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Panel(_Pictured):
+    """A panel with its subcaption: a row of the config `panels`.
+
+    Boxes are (left, top, right, bottom) as fractions 0..1 of the figure; `boxes` gives them in pixels of the panel's
+    picture. Texts are None where the licence withholds them. Who annotated (`annotations`) is not published: None.
+    """
+
+    CONFIG: ClassVar[str] = "panels"
+
+    panel_id: str
+    panel_name: str | None
+    panel_ordinal: int
+    subcaption_text: str | None
+    subcaption_segments: tuple[tuple[int, int], ...]
+    panel_box: Box
+    content_box: Box
+    panel_score: float
+    images: tuple[PanelImage, ...]
+    identifiers: tuple[PrintedIdentifier, ...]
+    assembly: str
+    assembly_method: str
+    assembly_confidence: float
+    caption_confidence: float
+    annotations: tuple[PanelAnnotation, ...]
+    perceptual_hash: str
+    duplicate_group: str | None
+
+    def __repr__(self) -> str:
+        return f"<Panel {self.panel_id}{_shortly(self.subcaption_text)}>"
+
+    @property
+    def name(self) -> str | None:
+        """What the caption calls the panel: "A", "top left"; None for a single panel."""
+        return self.panel_name
+
+    @property
+    def subcaption(self) -> str | None:
+        """What the caption says about the panel; None where the licence withholds it."""
+        return self.subcaption_text
+
+    @property
+    def figure(self) -> Figure:
+        """The figure that the panel was cut from."""
+        return self._source.figure_of(self.article_id, self.image_cluster_id)
+
+    def boxes(self, kind: BoxKind = "image") -> list[PixelBox]:
+        """Return boxes as (left, top, right, bottom) in pixels of the panel's picture, right and bottom exclusive.
+
+        Boxes are cut off at the picture's borders; what lies outside of it is left out.
+
+        Args:
+            kind: "CFP", "OCT", "Retinal Imaging" or "Other": images of that type; "image": all images, undecided ones
+                too; "identifier": printed identifiers; "panel": the panel as detected.
+
+        Raises:
+            ReleaseError: if the release has no row of the figure, whose size in pixels is needed, or another rendering.
+        """
+        figure = self.figure
+        size = figure.picture_width, figure.picture_height
+        left, top, right, bottom = crop_box(self.content_box, *size)
+        if (right - left, bottom - top) != (self.picture_width, self.picture_height):
+            raise ReleaseError(
+                f"{self} has {self.picture_width} × {self.picture_height} pixels, but its figure's picture gives "
+                f"{right - left} × {bottom - top}: figures and panels are not of one release, fetch it again"
+            )
+        found = (box_in_crop(box, self.content_box, *size) for box in self._boxes(kind))
+        return [box for box in found if box is not None]
+
+    def mask(self, kind: BoxKind = "image") -> NDArray[np.bool_]:
+        """Return (height, width) bool, True in the boxes of a kind; also where the picture is withheld.
+
+        Args:
+            kind: see `boxes`.
+
+        Raises:
+            ReleaseError: see `boxes`.
+        """
+        return mask_of(self.boxes(kind), self.picture_width, self.picture_height)
+
+    def _boxes(self, kind: BoxKind) -> list[Box]:
+        if kind == "panel":
+            return [self.panel_box]
+        if kind == "identifier":
+            return [identifier.box for identifier in self.identifiers]
+        if kind == "image":
+            return [image.box for image in self.images]
+        if kind not in IMAGE_TYPES:
+            kinds = ", ".join(map(repr, (*IMAGE_TYPES, "image", "identifier", "panel")))
+            raise ValueError(f"there are no boxes of the kind {kind!r}: one of {kinds}")
+        return [image.box for image in self.images if image.image_type == kind]
+
+    def _text(self) -> str | None:
+        return self.subcaption_text
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Figure(_Pictured):
+    """A figure, whole, of which a panel is in the dataset: a row of the config `figures`."""
+
+    CONFIG: ClassVar[str] = "figures"
+
+    dpi: float
+    caption: str | None
+    caption_page_boxes: tuple[PageBox, ...]
+    matched: bool
+    panel_ids: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        label = self.figure_label or self.image_cluster_id
+        return f"<Figure {label} of article {self.article_id}{_shortly(self.caption)}>"
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """Its panels in the dataset."""
+        return self._source.panels_of(self.article_id, self.image_cluster_id)
+
+    def _text(self) -> str | None:
+        return self.caption
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Article(_Row):
+    """An article of which a panel is in the dataset: a row of the config `articles`.
+
+    Attributes:
+        figure_count: its figures in the dataset (column `figures`).
+        panel_count: its panels in the dataset (column `panels`).
+    """
+
+    CONFIG: ClassVar[str] = "articles"
+
+    pmcid: int | None
+    pmid: str | None
+    citation: str | None
+    is_manuscript: bool
+    figure_count: int
+    panel_count: int
+
+    def __repr__(self) -> str:
+        return f"<Article {self.article_id}{_shortly(self.title)}>"
+
+    @classmethod
+    def of(cls, source: RowSource, row: int, facts: Mapping[str, Any]) -> Self:
+        """Return the record of a row."""
+        return super().of(source, row, {**facts, "figure_count": facts["figures"], "panel_count": facts["panels"]})
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """Its figures in the dataset."""
+        return self._source.figures_of(self.article_id)
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """Its panels in the dataset."""
+        return self._source.panels_of(self.article_id)
+
+
+ROW_TYPES: dict[str, type[Panel] | type[Figure] | type[Article]] = {
+    row_type.CONFIG: row_type for row_type in (Panel, Figure, Article)
+}
+"""What a row of each config is."""
+
+
+def _facts_of(row_type: type[_Row]) -> tuple[str, ...]:
+    return tuple(item.name for item in dataclasses.fields(row_type) if not item.name.startswith("_"))
+
+
+def _as_field(name: str, value: Any) -> Any:
+    """Return a column's value as the record holds it."""
+    if value is None:
+        return None
+    if name.endswith("_box"):
+        return as_box(value)
+    if name == "images":
+        return tuple(PanelImage(**{**image, "box": as_box(image["box"])}) for image in value)
+    if name == "identifiers":
+        return tuple(PrintedIdentifier(**{**identifier, "box": as_box(identifier["box"])}) for identifier in value)
+    if name.endswith("_page_boxes"):
+        return tuple(PageBox(part["page"], as_box(part["bbox"])) for part in value)
+    if name == "annotations":
+        return tuple(PanelAnnotation(part["purpose"], tuple(part["decided"]), None, part["at"]) for part in value)
+    return _tuple(value) if isinstance(value, list) else value
+
+
+def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(_tuple(value) if isinstance(value, list) else value for value in values)
+
+
+def _shortly(text: str | None, most: int = 60) -> str:
+    if text is None:
+        return ""
+    line = " ".join(text.split())
+    return f": {line[: most - 1]}…" if len(line) > most else f": {line}"
