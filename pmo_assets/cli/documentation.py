@@ -2,7 +2,7 @@
 
     python -m pmo_assets.cli.documentation docs/settings.md docs/columns.md
 
-rewrites what stands between `<!-- settings -->` and `<!-- /settings -->`, and the same for `columns`.
+rewrites what stands between `<!-- settings -->` and `<!-- /settings -->`, and the same for `columns of panels` and the other tables.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from pmo_assets.settings import settings_table
-from pmo_assets.tables.dataset import RELEASE_COLUMNS, PubmedOphtha
+from pmo_assets.tables.release import RELEASE_TABLES
 from pmo_assets.tables.schemas import column_descriptions
 
 DOCUMENTS = ("docs/settings.md", "docs/columns.md")
@@ -24,17 +24,16 @@ def _settings() -> str:
     return "\n".join(lines + [f"| `{name}` | `{default}` | {text} |" for name, default, text in settings_table()])
 
 
-def _columns() -> str:
-    described = {name: (kind, text) for name, kind, text in column_descriptions(PubmedOphtha)}
+def _columns(table: str) -> str:
     lines = ["| column | type | meaning |", "| --- | --- | --- |"]
-    return "\n".join(
-        lines + [f"| `{name}` | {described[name][0]} | {described[name][1]} |" for name in RELEASE_COLUMNS]
-    )
+    described = column_descriptions(RELEASE_TABLES[table])
+    return "\n".join(lines + [f"| `{name}` | {kind} | {text} |" for name, kind, text in described])
 
 
 def documented(text: str) -> str:
     """Return a document with its generated parts renewed."""
-    for name, part in (("settings", _settings()), ("columns", _columns())):
+    tables = [(f"columns of {name}", _columns(name)) for name in RELEASE_TABLES]
+    for name, part in (("settings", _settings()), *tables):
         pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
         text = re.sub(pattern, lambda match, part=part: f"{match[1]}{part}\n{match[2]}", text, flags=re.DOTALL)  # type: ignore[misc]
     return text

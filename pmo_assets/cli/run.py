@@ -141,7 +141,12 @@ def say_release(settings: Settings) -> None:
     from pmo_assets.release.reports import GALLERY_KEY, REPORT_KEY
 
     root = data_root_of(settings)
-    for name, key in (("dataset", f"{HUB}/README.md"), ("published", RELEASE_KEY), ("gallery", GALLERY_KEY), ("report", REPORT_KEY)):
+    for name, key in (
+        ("dataset", f"{HUB}/README.md"),
+        ("published", RELEASE_KEY),
+        ("gallery", GALLERY_KEY),
+        ("report", REPORT_KEY),
+    ):
         if root.exists(key):
             console.print(f"{name:8s} {root.uri(key)}", soft_wrap=True, highlight=False, markup=False)
 
@@ -150,8 +155,8 @@ def report() -> None:
     """Summarise what has been processed: batches, the way from articles to panels, what was rejected and why."""
     from pmo_assets.defs.loading import batch_stages, group_assets
     from pmo_assets.pipeline.articles.relevance import load_specialty
-    from pmo_assets.release.selection import select_articles
     from pmo_assets.release.reports import duplicates_table, release_summary
+    from pmo_assets.release.selection import select_articles
     from pmo_assets.storage.tables import Tables
     from pmo_assets.viewing.report import BarGroup
 

@@ -15,13 +15,14 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.release.differences import Changes, changes_file, differences
 from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile
-from pmo_assets.release.hub.card import LICENSE_FILE, dataset_card, license_file
+from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.citation import citation_file
 from pmo_assets.release.hub.croissant import croissant_file
 from pmo_assets.release.hub.features import feature_metadata
-from pmo_assets.release.hub.sums import SUMS_FILE, sums_file
+from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
+from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
 from pmo_assets.release.keys import ANNOTATION_KEY, HUB, RELEASE_KEY, RETRACTIONS_KEY
-from pmo_assets.release.panel_duplicates import PanelGroups
+from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.versions import (
@@ -124,18 +125,19 @@ def make_release(
     changes, manifest = _manifest(data_root, selection, written, groups, specialty, options, origin, files, index)
     facts = _facts(data_root, written, selection, groups, specialty, options, manifest, statistics)
     history = [item for item in read_history(data_root) if item[0] != manifest.version]
-    for name, content in {
+    beside: dict[str, bytes] = {
         "README.md": dataset_card(facts).encode(),
         LICENSE_FILE: license_file(facts).encode(),
         "CITATION.cff": citation_file(facts).encode(),
-        "croissant.json": croissant_file(facts),
+        "croissant.json": croissant_file(facts).encode(),
         "CHANGES.md": changes_file([(manifest.version, changes), *history]).encode(),
         "manifest.json": manifest.as_bytes(),
-    }.items():
+    }
+    for name, content in beside.items():
         data_root.write(f"{_STAGING}/hub/{name}", content)
         files.append(FileOfRelease(path=f"hub/{name}", sha256=hashlib.sha256(content).hexdigest(), size=len(content)))
     in_hub = {file.path.removeprefix("hub/"): file.sha256 for file in files if file.path.startswith("hub/")}
-    data_root.write(f"{_STAGING}/hub/{SUMS_FILE}", sums_file(in_hub).encode())
+    data_root.write(f"{_STAGING}/hub/{SUMS_FILE}", sums_text(in_hub).encode())
     kept = {"rows": data_root.read(written.index.key), "duplicates": parquet_bytes(groups.duplicates)}
     write_version(data_root, manifest, {**kept, "articles": parquet_bytes(_articles(selection, groups))}, changes)
     data_root.replace_tree(f"{_STAGING}/hub", HUB, last=SUMS_FILE)
@@ -237,7 +239,7 @@ def _manifest(
         schema_digest=schema_digest(),
         software=__version__,
         specialty=specialty.name,
-        options={**asdict(options), **groups.options()},
+        options={**asdict(options), **split_facts(groups.split_options)},
         settings=dict(origin.settings),
         code_versions=dict(origin.code_versions),
         models=dict(origin.models),
@@ -269,7 +271,8 @@ def _facts(
     counts = written.counts
 
     def release_file(file: Any) -> ReleaseFile:
-        return ReleaseFile(_path(file.key).removeprefix("hub/"), file.sha256, file.size, file.rows)
+        path = _path(file.key).removeprefix("hub/")
+        return ReleaseFile(path, file.sha256, file.size, file.rows, file.arrow_bytes)
 
     return ReleaseFacts(
         version=manifest.version,

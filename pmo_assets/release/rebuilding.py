@@ -36,9 +36,7 @@ class Rebuilt:
     changed_batches: Mapping[str, int]
 
 
-def rebuild_release(
-    tables: Tables, version: str, target: DataRoot, *, say: Callable[[str], None]
-) -> Rebuilt:
+def rebuild_release(tables: Tables, version: str, target: DataRoot, *, say: Callable[[str], None]) -> Rebuilt:
     """Write the tables of an older release, byte by byte as they were, below another root.
 
     Its articles, splits and options are those that were noted then. The batches' own tables are the present ones: where
@@ -57,8 +55,7 @@ def rebuild_release(
     manifest = read_manifest(root, version)
     articles = read_version_table(root, version, "articles")
     current = {
-        str(batch): part["article_id"].to_list()
-        for (batch,), part in articles.group_by("batch", maintain_order=True)
+        str(batch): part["article_id"].to_list() for (batch,), part in articles.group_by("batch", maintain_order=True)
     }
     known = {field.name for field in fields(ReleaseOptions)}
     written = write_tables(

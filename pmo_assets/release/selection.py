@@ -20,6 +20,7 @@ from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import DuplicateArticles
 from pmo_assets.tables.schemas import checked
 
+
 @dataclass(frozen=True)
 class Selection:
     """What a release takes of the finished batches.

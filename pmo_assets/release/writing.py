@@ -21,6 +21,7 @@ import pyarrow as pa
 from pmo_assets.pipeline.dataset.hub_rows import FIGURE_PICTURE, PANEL_PICTURE, hub_articles, hub_figures, hub_panels
 from pmo_assets.pipeline.dataset.licensing import withheld, without_forbidden
 from pmo_assets.pipeline.dataset.published import published_rows
+from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.pipeline.figures.pictures import as_png, decoded_bytes, pixels_digest
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.release.row_index import row_digests
@@ -38,8 +39,6 @@ from pmo_assets.tables.release import (
     WithheldPanels,
     arrow_schema,
 )
-
-SPLITS: Final = ("train", "validation", "test")
 
 PUBLISHED_PICTURE: Final = "panel_image_bytes"
 
@@ -118,7 +117,9 @@ def is_noncommercial() -> pl.Expr:
 class _Writers:
     """The writers of all files of a release; what is not finished leaves no trace."""
 
-    def __init__(self, data_root: DataRoot, prefix: str, metadata: Callable[[pa.Schema], Mapping[bytes, bytes]]) -> None:
+    def __init__(
+        self, data_root: DataRoot, prefix: str, metadata: Callable[[pa.Schema], Mapping[bytes, bytes]]
+    ) -> None:
         def writer(name: str, schema: pa.Schema, pictures: str | None, described: bool, **options: Any) -> ShardWriter:
             facts = metadata(schema) if described else {}
             return ShardWriter(data_root, f"{prefix}{name}", schema, facts, pictures=pictures, **options)
@@ -262,9 +263,7 @@ def _write_batch(
             part, [len(picture) if options.figure_pictures else 0 for picture in drawn]
         )
         if withheld(rows["license"][first]):
-            writers.withheld.add(
-                _withheld(rows.slice(first, count), some, drawn, sources[article_id]), [0] * count
-            )
+            writers.withheld.add(_withheld(rows.slice(first, count), some, drawn, sources[article_id]), [0] * count)
         writers.configs["articles", split].add(own.slice(place, 1), [0])
 
 
@@ -317,9 +316,7 @@ def list_digest(texts: Sequence[str]) -> str:
     return text_digest(json.dumps(list(texts), ensure_ascii=False))
 
 
-def _withheld(
-    rows: pl.DataFrame, figures: pl.DataFrame, drawn: Sequence[bytes], source: Mapping[str, Any]
-) -> pa.Table:
+def _withheld(rows: pl.DataFrame, figures: pl.DataFrame, drawn: Sequence[bytes], source: Mapping[str, Any]) -> pa.Table:
     """Return what stands in the list of what is withheld (`WithheldPanels`) for an article's rows.
 
     Args:
@@ -351,4 +348,3 @@ def _withheld(
             }
         )
     return pa.Table.from_pylist(listed, arrow_schema(WithheldPanels))
-

@@ -83,12 +83,21 @@ class _HashingStream:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file as it was written: key below the data root, SHA-256 (hexadecimal), size in bytes, rows."""
+    """A file as it was written.
+
+    Attributes:
+        key: below the data root.
+        sha256: hexadecimal.
+        size: in bytes.
+        rows: how many.
+        arrow_bytes: of the rows in memory, as Arrow holds them.
+    """
 
     key: str
     sha256: str
     size: int
     rows: int
+    arrow_bytes: int
 
 
 class ParquetStream:
@@ -114,7 +123,7 @@ class ParquetStream:
         facts = [path for path in leaves if path != pictures]
         self._exit = contextlib.ExitStack()
         self._stream = _HashingStream(self._exit.enter_context(data_root.writing(key)))
-        self._schema, self._key, self._rows = schema, key, 0
+        self._schema, self._key, self._rows, self._arrow_bytes = schema, key, 0, 0
         self._writer = pq.ParquetWriter(
             self._stream,
             schema.with_metadata(dict(metadata)),
@@ -126,14 +135,16 @@ class ParquetStream:
 
     def write(self, group: pa.Table) -> None:
         """Append a row group."""
-        self._writer.write_table(group.cast(self._schema), row_group_size=max(1, group.num_rows))
-        self._rows += group.num_rows
+        table = group.cast(self._schema)
+        self._writer.write_table(table, row_group_size=max(1, table.num_rows))
+        self._rows += table.num_rows
+        self._arrow_bytes += table.nbytes
 
     def finish(self) -> WrittenFile:
         """Make the file appear, and return what was written."""
         self._writer.close()
         self._exit.close()
-        return WrittenFile(self._key, self._stream.sha256, self._stream.size, self._rows)
+        return WrittenFile(self._key, self._stream.sha256, self._stream.size, self._rows, self._arrow_bytes)
 
     def abandon(self) -> None:
         """Leave no trace of the file; nothing happens when it is finished."""

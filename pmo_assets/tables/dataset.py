@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 
 from pmo_assets.tables.columns import SEGMENTS, box_column, page_boxes_column
-from pmo_assets.tables.panels import IMAGE_FIELDS, IDENTIFIER_FIELDS
+from pmo_assets.tables.panels import IDENTIFIER_FIELDS, IMAGE_FIELDS
 
 
 class DatasetRows(dy.Schema):

@@ -107,7 +107,8 @@ class ReviewedPanels(PanelAssembly):
 
     printed_identifiers = dy.List(
         dy.Struct(IDENTIFIER_FIELDS),
-        description="Identifiers printed in the panel: detection, normalised box, score, text, whether people decided it",
+        description="Identifiers printed in the panel: detection, normalised box, score, text, whether people decided "
+        "it",
     )
     images = dy.List(
         dy.Struct(IMAGE_FIELDS),

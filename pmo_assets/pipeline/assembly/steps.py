@@ -7,7 +7,6 @@ A step takes rows of tables and gives a `StepOutput`: this is what a worker proc
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final

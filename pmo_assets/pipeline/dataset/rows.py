@@ -13,6 +13,7 @@ from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.outcome import Row
 from pmo_assets.records.panels import Panel, PanelAnnotation, PanelImage, PrintedIdentifier, is_open
 
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """A panel that does not enter the dataset, and why."""

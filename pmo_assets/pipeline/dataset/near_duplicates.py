@@ -1,0 +1,213 @@
+"""Which panels are the same picture: byte for byte, or nearly, by their perceptual hashes.
+
+Two panels are linked if their pictures are identical or their hashes differ in at most `THRESHOLD` bits. A group is what
+hangs together by links, directly or over others. That a link depends on its two panels alone keeps groups stable: more
+panels may join groups, never part them, and the splits by article rely on it. The price is drift: A like B and B like
+C make one group of A and C. It is not limited, it is shown: every member has its distance to the group's representative,
+and `drifted` marks those that are farther from it than a link may be.
+
+A picture that shows nothing (`NO_STRUCTURE`) has no group, not even with identical ones: white paper in two articles says
+nothing about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from pmo_assets.pipeline.figures.perceptual_hash import HASH_BYTES
+
+THRESHOLD: Final = 32
+"""Bits of 256 in which the hashes of the same picture may differ."""
+
+IDENTICAL: Final = "identical"
+NEAR: Final = "near"
+
+_BITS: Final = 8 * HASH_BYTES
+_KEY_BITS: Final = 20
+"""Bits of a hash that make a key: a million hashes fall into as many buckets."""
+
+_SHUFFLES: Final = 8
+"""How often the bits are shuffled and dealt out into keys, 12 each time. At 32 different bits one key agrees with a
+probability of 0.07, one of 96 with 0.999; up to 11 different bits one of the 12 always does."""
+
+_NEIGHBOURS: Final = 32
+"""Hashes of a bucket with which each is compared: the next in the order of the key and of the 44 bits after it. Buckets
+hold one hash on average; this bounds what a large one costs, and the panels of a large group are found through each
+other."""
+
+_CHUNK: Final = 1 << 16
+"""Hashes whose bits are taken apart at once: an eighth of a kilobyte each, twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearDuplicates:
+    """Groups of panels, one entry per panel in the order of the input.
+
+    Attributes:
+        group: number of its group, from 0 in the order of their first panels; -1 for a panel that is like no other.
+        representative: index of the group's representative, its panel of the lowest article id, the first of these;
+            -1 without a group.
+        distance: bits in which its hash differs from the representative's, 0 for itself; -1 without a group.
+        identical: its picture is the representative's byte for byte; true of the representative.
+    """
+
+    group: NDArray[np.int64]
+    representative: NDArray[np.int64]
+    distance: NDArray[np.int64]
+    identical: NDArray[np.bool_]
+
+    @property
+    def kind(self) -> NDArray[np.str_]:
+        """`IDENTICAL` or `NEAR`, what a panel is to its representative; empty without a group."""
+        return np.where(self.group < 0, "", np.where(self.identical, IDENTICAL, NEAR))
+
+    @property
+    def drifted(self) -> NDArray[np.bool_]:
+        """Whether a panel hangs together with its representative only over others."""
+        return self.distance > THRESHOLD
+
+
+def near_duplicate_groups(
+    hashes: NDArray[np.uint8], digests: Sequence[str] | NDArray[np.str_], articles: NDArray[np.int64]
+) -> NearDuplicates:
+    """Group the panels that show the same picture.
+
+    A million panels take about a minute and less than 1 GB. The groups do not depend on the order of the panels.
+
+    Args:
+        hashes: (n, `HASH_BYTES`) perceptual hashes.
+        digests: of the n pictures: equal only for identical ones.
+        articles: their n article ids.
+
+    Raises:
+        ValueError: if the lengths differ, or hashes are of another length.
+    """
+    count = len(articles)
+    if hashes.shape != (count, HASH_BYTES) or len(digests) != count:
+        raise ValueError(f"hashes of shape {hashes.shape}, {len(digests)} digests and {count} articles do not fit")
+    group = np.full(count, -1, dtype=np.int64)
+    representative = group.copy()
+    distance = group.copy()
+    identical = np.zeros(count, dtype=np.bool_)
+    known = np.flatnonzero(hashes.any(axis=1))
+    if not len(known):
+        return NearDuplicates(group, representative, distance, identical)
+
+    distinct, which = np.unique(_words(hashes[known]), axis=0, return_inverse=True)
+    _, same_bytes = np.unique(np.asarray(digests, dtype=np.bytes_)[known], return_inverse=True)
+    which = which.reshape(-1)
+    # Identical pictures have identical hashes, but a hash may have been made by another version of the library.
+    labels = _joined(len(distinct), which, which[_first_of_each(same_bytes)[same_bytes]], np.arange(len(distinct)))
+    labels = _near(distinct, labels)[which]
+
+    shared = np.bincount(labels)[labels] > 1
+    known, labels = known[shared], labels[shared]
+    if len(known):
+        best = _best_of_each(labels, articles[known], known)[labels]
+        group[known] = _numbered(labels, known)
+        representative[known] = best
+        distance[known] = _distances(_words(hashes[known]), _words(hashes[best]))
+        texts = np.asarray(digests, dtype=np.bytes_)
+        identical[known] = texts[known] == texts[best]
+    return NearDuplicates(group, representative, distance, identical)
+
+
+def _words(hashes: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Hashes as big-endian words of 64 bits, so that their order is the order of the bytes."""
+    return np.ascontiguousarray(hashes).view(">u8").astype(np.uint64)
+
+
+def _distances(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return np.asarray(np.bitwise_count(first ^ second).sum(axis=1, dtype=np.int64))
+
+
+def _first_of_each(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the index at which each number 0, 1, … first occurs."""
+    return np.asarray(np.unique(numbers, return_index=True)[1])
+
+
+def _best_of_each(
+    labels: NDArray[np.int64], articles: NDArray[np.int64], panels: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return per label the panel of the lowest article id, the first of these."""
+    order = np.lexsort((panels, articles, labels))
+    best = np.empty(int(labels.max()) + 1, dtype=np.int64)
+    best[labels[order[::-1]]] = panels[order[::-1]]  # the last assignment stays: the first in order
+    return best
+
+
+def _numbered(labels: NDArray[np.int64], panels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return labels as numbers from 0, in the order of their first panels; `panels` ascend."""
+    found, first, which = np.unique(labels, return_index=True, return_inverse=True)
+    numbers = np.empty(len(found), dtype=np.int64)
+    numbers[np.argsort(panels[first])] = np.arange(len(found))
+    return np.asarray(numbers[which.reshape(-1)])
+
+
+def _joined(
+    count: int, left: NDArray[np.int64], right: NDArray[np.int64], labels: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the labels of `count` hashes after links between hashes `left` and `right`."""
+    links = coo_array((np.ones(len(left), dtype=np.bool_), (labels[left], labels[right])), shape=(count, count))
+    return np.asarray(connected_components(links, directed=False)[1][labels], dtype=np.int64)
+
+
+def _near(distinct: NDArray[np.uint64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the labels of distinct hashes after all links between near ones that keys find."""
+    count = len(distinct)
+    for order, key in _keyed(distinct):
+        for left, right in _neighbours(order, key):
+            # What hangs together already need not be compared again: a large group costs as much as a small one.
+            apart = labels[left] != labels[right]
+            left, right = left[apart], right[apart]
+            near = _distances(distinct[left], distinct[right]) <= THRESHOLD
+            if near.any():
+                labels = _joined(count, left[near], right[near], labels)
+    return labels
+
+
+def _keyed(distinct: NDArray[np.uint64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.uint64]]]:
+    """Yield per key the hashes' order by it and by the bits that follow, and their keys in that order."""
+    shuffles = np.random.default_rng(0)
+    for _ in range(_SHUFFLES):
+        dealt = _dealt(distinct, shuffles.permutation(_BITS))
+        for start in range(0, _BITS - _KEY_BITS + 1, _KEY_BITS):
+            sorted_by = _from_bit(dealt, start)
+            order = np.argsort(sorted_by)
+            yield order, sorted_by[order] >> np.uint64(64 - _KEY_BITS)
+
+
+def _dealt(distinct: NDArray[np.uint64], places: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the hashes with their bits in another order."""
+    result = np.empty_like(distinct)
+    for start in range(0, len(distinct), _CHUNK):
+        bits = np.unpackbits(distinct[start : start + _CHUNK].astype(">u8").view(np.uint8), axis=1)
+        result[start : start + _CHUNK] = _words(np.packbits(bits[:, places], axis=1))
+    return result
+
+
+def _from_bit(dealt: NDArray[np.uint64], start: int) -> NDArray[np.uint64]:
+    """Return the 64 bits from a bit on, beginning again after the last."""
+    word, shift = divmod(start, 64)
+    first, second = dealt[:, word], dealt[:, (word + 1) % dealt.shape[1]]
+    return first if shift == 0 else (first << np.uint64(shift)) | (second >> np.uint64(64 - shift))
+
+
+def _neighbours(
+    order: NDArray[np.int64], key: NDArray[np.uint64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield pairs of hashes that have a key in common, at most `_NEIGHBOURS` places apart."""
+    at = np.arange(len(order))
+    for step in range(1, _NEIGHBOURS + 1):
+        at = at[at < len(order) - step]
+        at = at[key[at] == key[at + step]]
+        if not len(at):
+            return
+        yield order[at], order[at + step]
