@@ -2,7 +2,8 @@
 
     python -m pmo_assets.cli.documentation docs/settings.md docs/columns.md
 
-rewrites what stands between `<!-- settings -->` and `<!-- /settings -->`, and the same for `columns of panels` and the other tables.
+rewrites what stands between `<!-- settings -->` and `<!-- /settings -->`, and the same for `columns of panels` and the
+other tables.
 """
 
 from __future__ import annotations

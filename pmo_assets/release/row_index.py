@@ -39,4 +39,4 @@ def row_digests(rows: pl.DataFrame) -> pl.DataFrame:
         )
         for facet, columns in FACETS.items()
     }
-    return rows.select("panel_id", "article_id").with_columns(**facets).select(RowIndex.columns())
+    return rows.select("panel_id", "article_id").with_columns(**facets).select(list(RowIndex.columns()))

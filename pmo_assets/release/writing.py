@@ -100,7 +100,7 @@ class WrittenTables:
 def released_rows(
     tables: Tables, batch: str, articles: Sequence[int], options: ReleaseOptions, columns: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Return the rows of a batch that a release takes: current ones, and without NC licences where they are left out."""
+    """Return the rows of a batch that a release takes: the current ones, without NC where that is left out."""
     if options.noncommercial:
         return current_rows(tables, batch, articles, columns)
     wanted = None if columns is None else list(dict.fromkeys((*columns, "license")))

@@ -154,8 +154,8 @@ def _check_rows(tables: Tables) -> None:
     name="panel_duplicates",
     group_name=GROUP,
     deps=["retractions", dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES)],
-    description="Panels that look the same, over all batches, and the split (train, validation, test) of every article: "
-    "articles that share a picture are in one split.",
+    description="Panels that look the same, over all batches, and the split (train, validation, test) of every "
+    "article: articles that share a picture are in one split.",
     owners=OWNERS,
     kinds={"polars", "parquet"},
     tags={"pmo/work": "facts"},
@@ -192,7 +192,8 @@ def panel_duplicates(tables: dg.ResourceParam[Tables], settings: dg.ResourcePara
                 [
                     dg.TableRecord({"group": group, "panels": panels, "articles": articles})
                     for group, panels, articles in groups.largest(10)
-                ]
+                ],
+                schema=dg.TableSchema(columns=[dg.TableColumn(name) for name in ("group", "panels", "articles")]),
             ),
         },
         check_results=[checks.splits_result(facts.groups_across_splits, facts.groups)],

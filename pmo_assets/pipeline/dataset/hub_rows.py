@@ -68,4 +68,4 @@ def hub_articles(rows: pl.DataFrame, articles: pl.DataFrame, splits: pl.DataFram
     own = [name for name in HubArticles.columns() if name not in {*grouped.columns, "split"}]
     joined = grouped.join(articles.select("article_id", *own), on="article_id", how="left", maintain_order="left")
     joined = joined.join(splits.select("article_id", "split"), on="article_id", how="left", maintain_order="left")
-    return joined.select(HubArticles.columns())
+    return joined.select(list(HubArticles.columns()))
