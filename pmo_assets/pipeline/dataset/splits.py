@@ -3,8 +3,8 @@
 An article's own split is a matter of its number alone (or of its year, if the newest articles are to be tested on), not
 of what else there is. Articles that show the same picture get one split: the one nearest to training among their own.
 So nothing has to be remembered between releases. Whoever splits the same articles gets the same splits; and since a
-further article can only bring further links, an article that was published once moves, if at all, towards training. What
-a model was trained on never turns up among what it is tested on later.
+further article can only bring further links, an article that was published once moves, if at all, towards training.
+What a model was trained on is not among what it is tested on later.
 
 The converse holds as well: an article that is taken away takes its links along. Withdrawn articles should therefore be
 given, too, as long as their panels are known.
@@ -28,8 +28,8 @@ SPLITS: Final[tuple[Split, ...]] = ("train", "validation", "test")
 """The names by which the Hub knows them; of articles that belong together, the first wins."""
 
 SALT: Final = "pubmed-ophtha split "
-"""Precedes the article's number: other datasets that split by a hash of the PMC number split otherwise. Changing it moves
-every article."""
+"""Precedes the article's number: other datasets that split by a hash of the PMC number split otherwise. Changing it
+moves every article."""
 
 
 @dataclass(frozen=True, slots=True)
