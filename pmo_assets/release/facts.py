@@ -118,6 +118,7 @@ class ReleaseFacts:
         picture_format: of the pictures in the tables, without loss: "PNG" or "WebP".
         side_tables: the Parquet files beside the configs: duplicates, splits, withheld, …
         creator: who makes the release, as it is to be cited: a group's or a person's name.
+        repository: where it will be on the hub, "owner/name"; the card's examples read it by that name.
     """
 
     version: str
@@ -142,3 +143,4 @@ class ReleaseFacts:
     picture_format: str = "PNG"
     side_tables: Sequence[ReleaseFile] = ()
     creator: str = "The pmo-assets maintainers"
+    repository: str = "OWNER/NAME"

@@ -22,6 +22,7 @@ from pmo_assets.release.hub.citation import CITATION_FILE, citation_file
 from pmo_assets.release.hub.croissant import CROISSANT_FILE, croissant_file
 from pmo_assets.release.hub.features import hub_schema
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
+from pmo_assets.release.hub.sums import SUMS_FILE, file_digest, files_of, sums_text
 from pmo_assets.tables.release import CONFIGS, ArticleSplits, PanelDuplicates, WithheldPanels, arrow_schema
 
 SPLITS = {101: "train", 102: "train", 103: "validation", 104: "test"}
@@ -259,4 +260,11 @@ def write_hub_folder(folder: Path, form: str = "PNG") -> ReleaseFacts:
     }
     for name, text in texts.items():
         (folder / name).write_bytes(text.encode())
+    write_sums(folder)
     return facts
+
+
+def write_sums(folder: Path) -> None:
+    """Write the folder's `SHA256SUMS`."""
+    digests = {path: file_digest(file) for path, file in files_of(folder).items() if path != SUMS_FILE}
+    (folder / SUMS_FILE).write_text(sums_text(digests), encoding="utf-8")

@@ -14,9 +14,6 @@ from pmo_assets.release.hub.markdown import markdown_table, size_text
 from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
 from pmo_assets.tables.schemas import column_descriptions
 
-REPOSITORY = "OWNER/NAME"
-"""Stands in the card for the dataset's name on the hub: the files do not know where they will be uploaded."""
-
 
 def body(facts: ReleaseFacts) -> str:
     """Return the card without its head, as Markdown."""
@@ -78,19 +75,19 @@ def _first_split(facts: ReleaseFacts) -> str:
 
 
 def _how_to_load(facts: ReleaseFacts) -> str:
-    split = _first_split(facts)
+    split, name = _first_split(facts), facts.repository
     return f"""## Loading
 
-No code of ours is needed. The examples run in this folder (`git clone` or `hf download --repo-type dataset
-{REPOSITORY}`). Put the dataset's name on the hub in place of `"."`, and `hf://datasets/{REPOSITORY}/data/…` in place of
-`data/…`, to read it from there without a copy.
+No code of ours is needed. `datasets` reads `{name}` from the hub, or from a folder of that name (which must not be
+"."). The other examples read a copy, which `hf download --repo-type dataset {name} --local-dir {name}` makes, or with
+`hf://datasets/{name}/data/…` in place of `{name}/data/…` the hub itself.
 
 [datasets](https://huggingface.co/docs/datasets):
 
 ```python
 from datasets import load_dataset
 
-panels = load_dataset(".", split="{split}")  # or load_dataset(".", "figures", split="{split}")
+panels = load_dataset("{name}", split="{split}")  # or load_dataset("{name}", "figures", split="{split}")
 panel = panels[0]
 print(panel["panel_image"], panel["subcaption_text"], panel["license"])
 ```
@@ -100,7 +97,7 @@ Without downloading all of it first:
 ```python
 from datasets import load_dataset
 
-for panel in load_dataset(".", split="{split}", streaming=True).take(2):
+for panel in load_dataset("{name}", split="{split}", streaming=True).take(2):
     print(panel["panel_id"], panel["panel_image"])
 ```
 
@@ -109,7 +106,7 @@ for panel in load_dataset(".", split="{split}", streaming=True).take(2):
 ```python
 import polars as pl
 
-panels = pl.scan_parquet("data/panels/*.parquet")
+panels = pl.scan_parquet("{name}/data/panels/*.parquet")
 free = panels.filter("contains_oct", "commercial_use").select("panel_id", "subcaption_text", "attribution").collect()
 ```
 
@@ -121,7 +118,7 @@ import io
 import pandas as pd
 from PIL import Image
 
-panels = pd.read_parquet("data/panels", columns=["panel_id", "panel_image", "subcaption_text"])
+panels = pd.read_parquet("{name}/data/panels", columns=["panel_id", "panel_image", "subcaption_text"])
 panels = panels.dropna(subset="panel_image")  # rows whose licence forbids redistribution
 pictures = [Image.open(io.BytesIO(picture["bytes"])) for picture in panels["panel_image"].head(2)]
 ```
@@ -131,7 +128,7 @@ pictures = [Image.open(io.BytesIO(picture["bytes"])) for picture in panels["pane
 ```python
 import duckdb
 
-print(duckdb.sql("SELECT license, count(*) AS panels FROM 'data/panels/*.parquet' GROUP BY license"))
+duckdb.sql("SELECT license, count(*) AS panels FROM '{name}/data/panels/*.parquet' GROUP BY license").show()
 ```
 
 [PyTorch](https://pytorch.org):
@@ -140,16 +137,16 @@ print(duckdb.sql("SELECT license, count(*) AS panels FROM 'data/panels/*.parquet
 from datasets import load_dataset
 from torch.utils.data import DataLoader
 
-panels = load_dataset(".", split="{split}").select_columns(["panel_image", "subcaption_text"])
+panels = load_dataset("{name}", split="{split}").select_columns(["panel_image", "subcaption_text"])
 panels = panels.filter(lambda text: text is not None, input_columns="subcaption_text")
 for pairs in DataLoader(panels, batch_size=8, shuffle=True, collate_fn=list):
-    pictures, texts = zip(*((pair["panel_image"].convert("RGB"), pair["subcaption_text"]) for pair in pairs))
-    break
+    pictures = [pair["panel_image"].convert("RGB") for pair in pairs]
+    texts = [pair["subcaption_text"] for pair in pairs]
 ```
 
-`pmo release webdataset .` ({SOFTWARE}) writes tar shards for [webdataset](https://github.com/webdataset/webdataset).
-`croissant.json` describes the folder in [Croissant](https://mlcommons.org/croissant); `sha256sum -c SHA256SUMS` checks
-it."""
+`pmo release webdataset {name}` ({SOFTWARE}) writes tar shards for
+[webdataset](https://github.com/webdataset/webdataset). `croissant.json` describes the folder in
+[Croissant](https://mlcommons.org/croissant). `sha256sum -c SHA256SUMS` checks a copy."""
 
 
 def type_name(kind: pa.DataType) -> str:

@@ -64,7 +64,7 @@ def read_sums(folder: Path) -> dict[str, str]:
 
 
 def files_of(folder: Path) -> dict[str, Path]:
-    """Return the files of a folder by their path below it, sorted; what begins with a dot (`.git`, `.cache`) is not ours.
+    """Return the files of a folder by their path below it, sorted, without what begins with a dot (`.git`, `.cache`).
 
     Raises:
         StorageError: if there is no such folder, or a link in it.
