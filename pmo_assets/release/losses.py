@@ -13,12 +13,14 @@ import polars as pl
 
 from pmo_assets.storage.tables import Tables
 
-_FIGURE_STAGES = (
+FIGURE_STAGES = (
     "subcaptions", "panel_detections", "panel_captions", "image_detections", "panel_assembly", "reviewed_panels",
     "panels",
 )  # fmt: skip
+"""The steps that make rows of a figure, in the order of the data's way."""
+
 _READ = (
-    "article_batch", "article_packages", "articles", "pdf_figures", "figures", *_FIGURE_STAGES, "dataset_rows"
+    "article_batch", "article_packages", "articles", "pdf_figures", "figures", *FIGURE_STAGES, "dataset_rows"
 )  # fmt: skip
 _MOST_REASONS = 3
 
@@ -136,7 +138,7 @@ def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
     going_on = read["figures"].join(unwanted, on=["article_id", "image_cluster_id"], how="anti")
     losses += [
         _figure_loss(stage, going_on if stage == "panels" else read["figures"], read[stage], rejections[stage])
-        for stage in _FIGURE_STAGES
+        for stage in FIGURE_STAGES
     ]
     not_rows = _whole(rejections["dataset_rows"])["article_id"].unique()
     losses.append(_article_loss("dataset_rows", ids["panels"].unique(), not_rows, _whole(rejections["dataset_rows"])))

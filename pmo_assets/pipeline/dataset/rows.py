@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Final
 
 from pmo_assets.pipeline.articles.credit import article_url, full_citation
 from pmo_assets.pipeline.articles.licences import commercial_use
@@ -130,20 +131,30 @@ class Entry:
     min_assembly_confidence: float
 
 
+NO_SUBCAPTION: Final = "no subcaption"
+UNSURE_CAPTION: Final = "caption split below the least confidence"
+UNSURE_SUBCAPTION: Final = "subcaption below the least confidence"
+OTHER_TYPES: Final = "no image of a wanted type"
+UNDECIDED_TYPES: Final = "image type undecided or no image"
+
+LEFT_OUT_REASONS: Final = (NO_SUBCAPTION, UNSURE_CAPTION, UNSURE_SUBCAPTION, OTHER_TYPES, UNDECIDED_TYPES)
+"""Why a panel does not enter the dataset, in the order in which that is asked."""
+
+
 def left_out_reason(panel: Panel, entry: Entry) -> str | None:
     """Return why a panel does not enter the dataset; None when it does."""
     if panel.subcaption is None or not panel.subcaption.strip():
-        return "no subcaption"
+        return NO_SUBCAPTION
     if (panel.caption_confidence or 0.0) < entry.min_caption_confidence:
-        return "caption split below the least confidence"
+        return UNSURE_CAPTION
     if is_open(panel.subcaption, panel.assembly, panel.confidence, entry.min_assembly_confidence):
-        return "subcaption below the least confidence"
+        return UNSURE_SUBCAPTION
     image_types = entry.image_types
     types = [image.image_type for image in panel.images]
     if set(image_types) >= set(IMAGE_TYPES):
         return None
     if not any(kind in image_types for kind in types):
-        return "no image of a wanted type" if types and None not in types else "image type undecided or no image"
+        return OTHER_TYPES if types and None not in types else UNDECIDED_TYPES
     return None
 
 

@@ -1,0 +1,431 @@
+"""What became of every article, figure and panel of a batch: at which step it left and why, or that it is released.
+
+This is the one home of why something is not in a release. It decides from the steps' tables and their rejections alone,
+for one batch at a time; what is decided elsewhere is asked there (`pipeline.dataset.rows.left_out_reason`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+import polars as pl
+
+from pmo_assets.pipeline.assembly.wanted import NO_IMAGE, NO_WANTED_TYPE
+from pmo_assets.pipeline.dataset.rows import LEFT_OUT_REASONS, NO_SUBCAPTION, Entry, left_out_reason
+from pmo_assets.records.panels import Panel
+from pmo_assets.release.losses import FIGURE_STAGES
+from pmo_assets.release.selection import Selection
+from pmo_assets.release.waterfall import IN_THE_RELEASE, NOT_ACCOUNTED_FOR, Fate, FateCounts
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.rows import record_of
+from pmo_assets.tables.schemas import empty_table, schema_of
+
+FigureName = tuple[int, str]
+"""Article number and figure."""
+
+PanelName = tuple[int, str, int]
+"""Article number, figure, position in it."""
+
+# Steps of articles
+NOT_REGISTERED: Final = "could not be registered"
+NOT_FINISHED: Final = "its batch is not finished"
+NOT_FETCHED: Final = "could not be fetched"
+SUPERSEDED: Final = "another version of the article counts, or PMC removed it"
+DUPLICATE: Final = "the same article as another package"
+NOT_READ: Final = "could not be read"
+NOT_RELEVANT: Final = "not relevant"
+RETRACTED: Final = "retracted"
+NO_PDF: Final = "no PDF, or not a readable one"
+NO_FIGURE: Final = "no figure found"
+
+# Steps of figures, and of articles all of whose figures left there
+PDF_NOT_READ: Final = "the PDF could not be read"
+NOT_LOCATED: Final = "listed in the XML, not found in the PDF"
+REJECTED: Final = "rejected by a step"
+EMPTY: Final = "no panel and no image found"
+UNWANTED: Final = "no image of a wanted type in the figure"
+NO_PANEL_ENTERS: Final = "no panel enters the dataset"
+NONCOMMERCIAL: Final = "the licence forbids commercial use"
+
+# Steps of panels
+JOINED: Final = "part of another panel"
+REDRAWN: Final = "people drew other panels"
+
+ARTICLE_STEPS: Final = (
+    NOT_REGISTERED, NOT_FINISHED, NOT_FETCHED, SUPERSEDED, DUPLICATE, NOT_READ, NOT_RELEVANT, RETRACTED, NO_PDF,
+    NO_FIGURE, REJECTED, EMPTY, UNWANTED, NO_PANEL_ENTERS, NONCOMMERCIAL,
+)  # fmt: skip
+FIGURE_STEPS: Final = (PDF_NOT_READ, NOT_LOCATED, REJECTED, EMPTY, UNWANTED, NO_PANEL_ENTERS, NONCOMMERCIAL)
+PANEL_STEPS: Final = (JOINED, REDRAWN, REJECTED, UNWANTED, *LEFT_OUT_REASONS, NONCOMMERCIAL)
+"""The steps of each unit in the order of the data's way."""
+
+# Where they came from
+PACKAGES: Final = "packages registered"
+REFUSED: Final = "packages that could not be registered"
+LISTED: Final = "listed in an XML"
+FOUND: Final = "found in a PDF only"
+DETECTED: Final = "panels detected"
+OF_IMAGES: Final = "made of images that no panel covers"
+DRAWN: Final = "drawn by people or a vision model"
+
+_WAY: Final = (
+    NOT_ACCOUNTED_FOR, JOINED, REDRAWN, EMPTY, REJECTED, UNWANTED, *LEFT_OUT_REASONS, NO_PANEL_ENTERS, NONCOMMERCIAL
+)  # fmt: skip
+"""How far things come, the farthest last: the fate of a figure is that of its panel that came farthest, and so on."""
+
+_STAGES: Final = (
+    "article_packages", "articles", "pdf_figures", "figure_matches", "figures", *FIGURE_STAGES, "dataset_rows"
+)  # fmt: skip
+
+_BEFORE_ROWS: Final = tuple(stage for stage in FIGURE_STAGES if stage != "subcaptions")
+"""Steps whose rejection ends a figure; one whose caption could not be split goes on without subcaptions."""
+
+
+@dataclass
+class BatchFates:
+    """What became of what a batch, or several, held.
+
+    Attributes:
+        articles, figures, panels: how many of each had which fate.
+    """
+
+    articles: FateCounts = field(default_factory=FateCounts)
+    figures: FateCounts = field(default_factory=FateCounts)
+    panels: FateCounts = field(default_factory=FateCounts)
+
+    def add(self, other: BatchFates) -> None:
+        """Add those of another batch."""
+        self.articles.add(other.articles)
+        self.figures.add(other.figures)
+        self.panels.add(other.panels)
+
+
+def read_columns(tables: Tables, asset: str, batch: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Return columns of an asset's table of a batch; no rows where it has none."""
+    if not tables.exists(asset, batch):
+        return empty_table(schema_of(asset)).select(columns)
+    return tables.read(asset, batch, columns)
+
+
+def reason_kind(reason: str) -> str:
+    """Return what kind of reason a sentence about one panel is: without what it quotes and counts.
+
+    >>> reason_kind("“b” is printed in the panel, but the caption does not name it")
+    '“…” is printed in the panel, but the caption does not name it'
+    >>> reason_kind("5 panels, 4 subcaptions, and nothing decides between them: “a” 0.41, “b” 0.40")
+    'n panels, n subcaptions, and nothing decides between them'
+    """
+    plain = re.sub(r"\s*\([^()]*\)", "", re.sub(r"“[^”]*”?", "“…”", reason))
+    return re.sub(r"\d+(?:\.\d+)?", "n", re.sub(r":\s*“…”.*$", "", plain)).strip()
+
+
+class _Rejected:
+    """What the steps rejected in a batch."""
+
+    def __init__(self, tables: Tables, batch: str) -> None:
+        self._articles: dict[tuple[str, int], list[str]] = {}
+        self._figures: dict[tuple[str, int, str], str] = {}
+        for row in tables.read_rejections(_STAGES, batch).iter_rows(named=True):
+            stage, article, figure, error = (
+                row[name] for name in ("stage", "article_id", "image_cluster_id", "error_class")
+            )
+            if figure is None:
+                self._articles.setdefault((stage, article), []).append(error)
+            else:
+                self._figures.setdefault((stage, article, figure), error)
+
+    def errors(self, stage: str, article: int) -> Sequence[str]:
+        """Return why a step rejected an article as a whole; nothing if it did not."""
+        return self._articles.get((stage, article), ())
+
+    def article(self, stage: str, article: int) -> str | None:
+        """Return the same in one line; None if the step did not reject it."""
+        return ", ".join(self.errors(stage, article)) or None
+
+    def figure(self, stage: str, figure: FigureName) -> str | None:
+        """Return why a step rejected a figure, or its article; None if it did not."""
+        return self._figures.get((stage, *figure)) or self.article(stage, figure[0])
+
+    def own(self, stage: str, figure: FigureName) -> str | None:
+        """Return why a step rejected just this figure; None if it did not."""
+        return self._figures.get((stage, *figure))
+
+    def first(self, stages: Iterable[str], figure: FigureName) -> Fate | None:
+        """Return the fate of a figure that one of the steps rejected; None if none did."""
+        found = ((stage, self.figure(stage, figure)) for stage in stages)
+        return next((Fate(REJECTED, f"{stage}: {error}") for stage, error in found if error), None)
+
+
+def farthest(fates: Iterable[Fate]) -> Fate:
+    """Return the fate of what came farthest; of several at one step the most frequent reason, else alphabetically."""
+    counted = Counter(fates)
+    return max(
+        counted, key=lambda fate: (fate == IN_THE_RELEASE, _way(fate), counted[fate], [-ord(c) for c in fate.reason])
+    )
+
+
+def _way(fate: Fate) -> int:
+    return _WAY.index(fate.step) if fate.step in _WAY else 0
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A batch's rows of the dataset: where each panel stands, and whether the release takes it."""
+
+    released: Mapping[PanelName, bool]
+
+    def fate(self, panel: PanelName) -> Fate | None:
+        """Return the fate of a panel that has a row; None if it has none."""
+        if panel not in self.released:
+            return None
+        return IN_THE_RELEASE if self.released[panel] else Fate(NONCOMMERCIAL)
+
+
+_PANEL_KEY: Final = {"article_id": pl.Int64, "image_cluster_id": pl.String, "ordinal": pl.Int64}
+
+
+def _panel_key(row: Mapping[str, Any]) -> PanelName:
+    return row["article_id"], row["image_cluster_id"], row["ordinal"]
+
+
+def _panel_fates(
+    tables: Tables, batch: str, articles: Collection[int], rows: _Rows, rejected: _Rejected, entry: Entry
+) -> tuple[dict[PanelName, Fate], dict[PanelName, dict[str, Any]]]:
+    """Return the fate of every assembled panel of a batch, and what `reviewed_panels` says of it."""
+    columns = (
+        "article_id", "image_cluster_id", "ordinal", "members", "wanted", "made_of_image", "images", "stray_images",
+        "annotations",
+    )  # fmt: skip
+    reviewed = read_columns(tables, "reviewed_panels", batch, columns).with_columns(
+        images=pl.col("images").list.len() + pl.col("stray_images").list.len(),
+        annotated=pl.col("annotations").list.len() > 0,
+    )
+    assembled = {_panel_key(row): row for row in _of(reviewed.drop("stray_images", "annotations"), articles)}
+    panels = tables.read("panels", batch) if tables.exists("panels", batch) else empty_table(schema_of("panels"))
+    keys = {_panel_key(row) for row in _of(panels.select("article_id", "image_cluster_id", "ordinal"), articles)}
+    fates = {key: fate for key in keys if (fate := rows.fate(key)) is not None}
+    # Only of those without a row everything is read: records are slow to make.
+    absent = pl.DataFrame(sorted(keys - fates.keys()), _PANEL_KEY, orient="row")
+    for row in panels.join(absent, on=list(_PANEL_KEY), how="semi").iter_rows(named=True):
+        fates[_panel_key(row)] = _left_out(row, rejected, entry)
+    for key, row in assembled.items():
+        if key not in fates:
+            why = rejected.first(("panels",), key[:2]) if row["wanted"] else Fate(UNWANTED)
+            fates[key] = rows.fate(key) or why or Fate(NOT_ACCOUNTED_FOR)
+    for key in rows.released:
+        fates.setdefault(key, rows.fate(key) or Fate(NOT_ACCOUNTED_FOR))
+    return fates, assembled
+
+
+def _left_out(row: Mapping[str, Any], rejected: _Rejected, entry: Entry) -> Fate:
+    """Return why a panel with a picture has no row in the dataset."""
+    reason = left_out_reason(record_of(Panel, row), entry)
+    if reason is not None:
+        return Fate(reason, reason_kind(row["reason"]) if reason == NO_SUBCAPTION else "")
+    return rejected.first(("dataset_rows",), (row["article_id"], row["image_cluster_id"])) or Fate(NOT_ACCOUNTED_FOR)
+
+
+def _of(table: pl.DataFrame, articles: Collection[int]) -> Iterable[dict[str, Any]]:
+    return table.filter(pl.col("article_id").is_in(list(articles))).iter_rows(named=True)
+
+
+def _panel_counts(
+    fates: Mapping[PanelName, Fate],
+    assembled: Mapping[PanelName, Mapping[str, Any]],
+    detected: AbstractSet[PanelName],
+    rejected: _Rejected,
+) -> FateCounts:
+    """Count panels: every detection once, and every panel that stands for none of them."""
+    counts = FateCounts()
+    left = set(detected)
+    reviewed = {key[:2] for key, row in assembled.items() if row["annotated"]}
+    for key in sorted(fates):
+        row = assembled.get(key)
+        members = [(*key[:2], member["ordinal"]) for member in row["members"]] if row is not None else [key]
+        own = [member for member in dict.fromkeys(members) if member in left]
+        left.difference_update(own)
+        counts.fates[fates[key]] += 1
+        if not own:
+            counts.parts[OF_IMAGES if row is not None and row["made_of_image"] else DRAWN] += 1
+        elif len(own) > 1:
+            counts.fates[Fate(JOINED)] += len(own) - 1
+    for key in left:
+        gone = Fate(REDRAWN) if key[:2] in reviewed else Fate(NOT_ACCOUNTED_FOR)
+        counts.fates[rejected.first(_BEFORE_ROWS, key[:2]) or gone] += 1
+    counts.parts = Counter({DETECTED: len(detected), **counts.parts})
+    return counts
+
+
+def _figure_fate(
+    figure: FigureName,
+    panels: Mapping[FigureName, Sequence[Fate]],
+    images: Mapping[FigureName, int],
+    detected: Collection[FigureName],
+    rejected: _Rejected,
+) -> Fate:
+    """Return the fate of a figure that was found in the PDF."""
+    if figure in panels:
+        fate = farthest(panels[figure])
+        if fate.step == UNWANTED:
+            return Fate(UNWANTED, NO_WANTED_TYPE if images[figure] else NO_IMAGE)
+        if fate == IN_THE_RELEASE or fate.step in FIGURE_STEPS or fate.step == NOT_ACCOUNTED_FOR:
+            return fate
+        return Fate(NO_PANEL_ENTERS, fate.step)
+    lost = rejected.first(_BEFORE_ROWS, figure)
+    return lost or Fate(NOT_ACCOUNTED_FOR if figure in detected else EMPTY)
+
+
+def _absent_fate(figure: FigureName, rejected: _Rejected) -> Fate:
+    """Return the fate of a figure that the XML lists and `figures` does not have."""
+    if rejected.own("pdf_figures", figure):
+        return Fate(NOT_LOCATED)
+    if error := rejected.article("pdf_figures", figure[0]):
+        return Fate(PDF_NOT_READ, error)
+    return rejected.first(("figure_matches", "figures"), figure) or Fate(NOT_ACCOUNTED_FOR)
+
+
+def article_fate(
+    row: Mapping[str, Any], has_xml_file: bool, errors: Callable[[str], Sequence[str]], figures: Sequence[Fate]
+) -> Fate:
+    """Return the fate of an article that counts, by its row of `articles` and what became of its figures.
+
+    Args:
+        row: of `articles`.
+        has_xml_file: its package holds an XML, readable or not.
+        errors: gives why a step rejected the article as a whole; nothing if it did not.
+        figures: fates of its figures that were found in the PDF.
+    """
+    rejections = errors("articles")
+    if any(fate == IN_THE_RELEASE for fate in figures):
+        return IN_THE_RELEASE
+    if row["has_xml"] and not row["relevant"]:
+        return Fate(NOT_RELEVANT)
+    if row["is_retracted"]:
+        return Fate(RETRACTED)
+    if not row["has_pdf"]:
+        return Fate(NO_PDF, ", ".join(rejections))
+    if not row["relevant"]:
+        # An XML that cannot be read is no loss where the PDF could be judged.
+        unread = len(rejections) > (has_xml_file and not row["has_xml"])
+        return Fate(NO_PDF, ", ".join(rejections)) if unread else Fate(NOT_RELEVANT)
+    if figures:
+        return farthest(figures)
+    if why := errors("pdf_figures"):
+        return Fate(NO_PDF, ", ".join(why))
+    lost = ((stage, errors(stage)) for stage in ("figure_matches", "figures"))
+    return next((Fate(REJECTED, f"{stage}: {why[0]}") for stage, why in lost if why), Fate(NO_FIGURE))
+
+
+def batch_fates(
+    tables: Tables, batch: str, articles: Collection[int], released: pl.DataFrame, current: pl.DataFrame, entry: Entry
+) -> tuple[BatchFates, dict[int, Fate]]:
+    """Return what became of figures and panels of the articles that a release takes of a batch, and of each article.
+
+    Args:
+        tables: the tables below the data root.
+        batch: a finished batch.
+        articles: what a release takes of it.
+        released: key columns of the dataset rows that the release takes.
+        current: key columns of all dataset rows of these articles.
+        entry: what panels needed.
+    """
+    rejected = _Rejected(tables, batch)
+    taken = set(released.select("article_id", "image_cluster_id", "panel_ordinal").iter_rows())
+    names = current.select("article_id", "image_cluster_id", "panel_ordinal").iter_rows()
+    panel_fates, assembled = _panel_fates(
+        tables, batch, articles, _Rows({name: name in taken for name in names}), rejected, entry
+    )
+    detections = read_columns(tables, "panel_detections", batch, ("article_id", "image_cluster_id", "kind", "ordinal"))
+    detected = {_panel_key(row) for row in _of(detections.filter(pl.col("kind") == "panel"), articles)}
+    result = BatchFates(panels=_panel_counts(panel_fates, assembled, detected, rejected))
+    by_figure: dict[FigureName, list[Fate]] = {}
+    for key, fate in panel_fates.items():
+        by_figure.setdefault(key[:2], []).append(fate)
+    images: Counter[FigureName] = Counter()
+    for key, row in assembled.items():
+        images[key[:2]] += row["images"]
+    figure_columns = ("article_id", "image_cluster_id")
+    found = {tuple(row.values()) for row in _of(read_columns(tables, "figures", batch, figure_columns), articles)}
+    found |= by_figure.keys()
+    listed = {
+        tuple(row.values()) for row in _of(read_columns(tables, "package_figures", batch, figure_columns), articles)
+    }
+    with_panels = {key[:2] for key in detected}
+    fates = {figure: _figure_fate(figure, by_figure, images, with_panels, rejected) for figure in found}
+    of_article: dict[int, list[Fate]] = {}
+    for figure, fate in fates.items():
+        of_article.setdefault(figure[0], []).append(fate)
+    result.figures.fates.update(fates.values())
+    result.figures.fates.update(_absent_fate(figure, rejected) for figure in listed - found)
+    result.figures.parts.update({LISTED: len(listed), FOUND: len(found - listed)})
+    return result, _article_fates(tables, batch, articles, of_article, rejected)
+
+
+def _article_fates(
+    tables: Tables,
+    batch: str,
+    articles: Collection[int],
+    figures: Mapping[int, Sequence[Fate]],
+    rejected: _Rejected,
+) -> dict[int, Fate]:
+    columns = ("article_id", "relevant", "is_retracted", "has_xml", "has_pdf")
+    known = {row["article_id"]: row for row in _of(read_columns(tables, "articles", batch, columns), articles)}
+    packages = read_columns(tables, "article_packages", batch, ("article_id", "xml"))
+    with_xml = set(packages.filter(pl.col("xml").is_not_null())["article_id"])
+    fates: dict[int, Fate] = {}
+    for article in articles:
+        errors = partial(_swapped, rejected, article)
+        if article in known:
+            fates[article] = article_fate(known[article], article in with_xml, errors, figures.get(article, ()))
+        else:
+            why = ", ".join(errors("articles"))
+            fates[article] = Fate(NOT_READ, why) if why else Fate(NOT_ACCOUNTED_FOR)
+    return fates
+
+
+def _swapped(rejected: _Rejected, article: int, stage: str) -> Sequence[str]:
+    return rejected.errors(stage, article)
+
+
+def package_fates(
+    tables: Tables, batch: str, registered: Iterable[int], selection: Selection, articles: Mapping[int, Fate],
+    retracted: set[int],
+) -> FateCounts:  # fmt: skip
+    """Count what became of a batch's packages.
+
+    Args:
+        tables: the tables below the data root.
+        batch: a batch, finished or not.
+        registered: numbers of the articles in its manifest.
+        selection: what the release takes.
+        articles: fates of the articles that it takes of this batch (`batch_fates`).
+        retracted: articles of `selection.retracted` that were counted in an earlier batch; those of this one are added.
+    """
+    fetched = set(read_columns(tables, "article_packages", batch, ("article_id",))["article_id"])
+    packages = sorted(fetched.union(registered))
+    counts = FateCounts(parts=Counter({PACKAGES: len(packages)}))
+    identifiers = {item.package.article_id: str(item.identifier) for item in selection.duplicates}
+    rejections = tables.read_rejections(["article_packages"], batch).select("article_id", "error_class")
+    errors: dict[int, str] = dict(rejections.reverse().iter_rows())
+    for number in packages:
+        if batch not in selection.current:
+            fate = Fate(NOT_FINISHED)
+        elif number in articles:
+            fate = articles[number]
+        elif number not in fetched:
+            fate = Fate(NOT_FETCHED, errors[number]) if number in errors else Fate(NOT_ACCOUNTED_FOR)
+        elif selection.batches.get(number) == batch:
+            fate = Fate(DUPLICATE, f"by {identifiers[number]}")
+        elif number in selection.retracted and number not in retracted:
+            retracted.add(number)
+            fate = Fate(RETRACTED)
+        else:
+            fate = Fate(SUPERSEDED)
+        counts.fates[fate] += 1
+    return counts

@@ -1,0 +1,144 @@
+"""Where articles, figures and panels were lost: what came in, step by step what left and why, and what is left.
+
+Every unit has one fate: the step at which it left, or none. What is counted here is therefore exact by construction,
+and what no step accounts for has a line of its own. Which fate a unit has is decided in `release.fates`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+NOT_ACCOUNTED_FOR: Final = "not accounted for"
+"""Step of what is gone although no step says that it lost it; it has a line also when that is nothing."""
+
+MOST_REASONS: Final = 8
+"""So many reasons of a step are told apart; the others are counted together."""
+
+OTHER_REASONS: Final = "other reasons"
+
+
+class Fate(NamedTuple):
+    """Where a unit left, and why; `IN_THE_RELEASE` for what did not.
+
+    Attributes:
+        step: in the words of the waterfall.
+        reason: a closer reason; "" where the step says it all.
+    """
+
+    step: str
+    reason: str = ""
+
+
+IN_THE_RELEASE: Final = Fate("")
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What left at a step.
+
+    Attributes:
+        step: what happened, e.g. "not relevant".
+        count: how many left.
+        reasons: closer reasons with how many, most frequent first; they add up to `count`, or there are none.
+    """
+
+    step: str
+    count: int
+    reasons: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """The way of one unit into the release.
+
+    Attributes:
+        unit: "articles", "figures" or "panels".
+        came_in: how many came in.
+        parts: what they are made of, with how many; they add up to `came_in`.
+        losses: what left, in the order of the data's way; only steps at which something left, and the last one.
+        rest: what is in the release.
+
+    Raises:
+        ValueError: if the numbers do not add up.
+    """
+
+    unit: str
+    came_in: int
+    parts: tuple[tuple[str, int], ...]
+    losses: tuple[Loss, ...]
+    rest: int
+
+    def __post_init__(self) -> None:
+        lost = sum(loss.count for loss in self.losses)
+        if self.came_in - lost != self.rest or sum(count for _, count in self.parts) != self.came_in:
+            raise ValueError(f"{self.unit}: {self.came_in} came in, {lost} left, {self.rest} are there")
+        if any(loss.reasons and sum(count for _, count in loss.reasons) != loss.count for loss in self.losses):
+            raise ValueError(f"{self.unit}: the reasons of a step do not add up")
+
+    def steps(self) -> Iterator[tuple[Loss, int, int]]:
+        """Yield every loss with how many there were before it and after it."""
+        left = self.came_in
+        for loss in self.losses:
+            yield loss, left, left - loss.count
+            left -= loss.count
+
+
+@dataclass
+class FateCounts:
+    """How many units had which fate; counts of batches are added up.
+
+    Attributes:
+        fates: by fate; `IN_THE_RELEASE` among them.
+        parts: where they came from; adds up to the same number.
+    """
+
+    fates: Counter[Fate] = field(default_factory=Counter)
+    parts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: FateCounts) -> None:
+        """Add the counts of another batch."""
+        self.fates += other.fates
+        self.parts += other.parts
+
+
+def waterfall(unit: str, counts: FateCounts, steps: Sequence[str]) -> Waterfall:
+    """Return the way of a unit.
+
+    Args:
+        unit: "articles", "figures" or "panels".
+        counts: what became of every one.
+        steps: the steps in the order of the data's way; a fate at any other one is not accounted for.
+
+    Raises:
+        ValueError: if parts and fates do not add up.
+    """
+    by_step: dict[str, Counter[str]] = {step: Counter() for step in (*steps, NOT_ACCOUNTED_FOR)}
+    for fate, count in counts.fates.items():
+        if fate != IN_THE_RELEASE:
+            by_step[fate.step if fate.step in by_step else NOT_ACCOUNTED_FOR][fate.reason] += count
+    losses = tuple(
+        Loss(step, reasons.total(), _told_apart(reasons))
+        for step, reasons in by_step.items()
+        if reasons or step == NOT_ACCOUNTED_FOR
+    )
+    return Waterfall(
+        unit=unit,
+        came_in=counts.fates.total(),
+        parts=tuple(counts.parts.items()),
+        losses=losses,
+        rest=counts.fates[IN_THE_RELEASE],
+    )
+
+
+def _told_apart(reasons: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Return the most frequent reasons of a step, and behind them how many had another one, or none."""
+    named = sorted(
+        ((reason, count) for reason, count in reasons.items() if reason), key=lambda item: (-item[1], item[0])
+    )
+    if not named:
+        return ()
+    rest = sum(reasons.values()) - sum(count for _, count in named[:MOST_REASONS])
+    return (*named[:MOST_REASONS], *(((OTHER_REASONS, rest),) if rest else ()))
