@@ -100,18 +100,17 @@ class Rows(Sequence[Record], Generic[Record]):
             names = {f"_{number}": expression for number, expression in enumerate(expressions)}
             held = self._table.scan(self.columns).select(**names).collect()
             for name in names:
-                kept &= self._decided(held[name].fill_null(False).to_numpy())
+                kept &= self._decided(held[name].to_arrow())
         for item in conditions:
             if not isinstance(item, pl.Expr):
-                column = self._table.dataset().to_table(columns={"kept": item}).column(0)
-                kept &= self._decided(np.asarray(pc.fill_null(column, False)))
+                kept &= self._decided(self._table.dataset().to_table(columns={"kept": item}).column(0))
         numbers = self._numbers()
         return self._of(numbers[kept[numbers]])
 
-    def _decided(self, kept: NDArray[Any]) -> NDArray[np.bool_]:
-        if kept.shape != (len(self._table),) or kept.dtype != np.bool_:
+    def _decided(self, answers: pa.Array | pa.ChunkedArray) -> NDArray[np.bool_]:
+        if len(answers) != len(self._table) or not pa.types.is_boolean(answers.type):
             raise ValueError("a condition says yes or no of every row: pl.col('year') >= 2020")
-        return kept
+        return np.asarray(pc.fill_null(answers, False))
 
     def where(self, condition: Callable[[Any], bool]) -> Rows[Record]:
         """Return the records for which a function says yes, e.g. `lambda panel: len(panel.images) > 2`; reads each."""

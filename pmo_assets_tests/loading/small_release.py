@@ -77,7 +77,7 @@ def _figure(rng: np.random.Generator, number: int, ordinal: int, panels: int) ->
     }
     rows: list[dict[str, Any]] = []
     for place in range(panels):
-        kind = ("OCT", "CFP", "Retinal Imaging", None)[int(rng.integers(0, 4))]
+        kind = ("OCT", "CFP", "Retinal Imaging", None)[(number + place) % 4]
         left, right = place / panels + rng.uniform(0, 0.05), (place + 1) / panels - rng.uniform(0, 0.05)
         top, bottom = rng.uniform(0, 0.1), rng.uniform(0.9, 1)
         box = [float(left), float(top), float(right), float(bottom)]
