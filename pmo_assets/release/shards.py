@@ -7,6 +7,7 @@ restores these gets the files that a release without withheld rows would have.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -26,29 +27,25 @@ ROW_BYTES = 4096
 """What the facts of a row count beside its picture; compressed they are about half of it."""
 
 
-def with_pictures(
-    facts: pa.Table, column: str, names: Sequence[str], pictures: Sequence[bytes | None], schema: pa.Schema
-) -> pa.Table:
-    """Return a table with its picture column, columns in the order of the schema.
-
-    Args:
-        facts: all other columns.
-        column: of the pictures: binary, or a struct {bytes, path} as the hub's feature Image has it.
-        names: of each picture, for the struct's path.
-        pictures: encoded; None for null.
-        schema: of the whole table.
-    """
-    content = pa.array(pictures, pa.binary())
-    if pa.types.is_struct(schema.field(column).type):
-        files = pa.array([_file_name(*item) for item in zip(names, pictures, strict=True)], pa.string())
-        content = pa.StructArray.from_arrays([content, files], ["bytes", "path"], mask=content.is_null())
-    return facts.append_column(column, content).select(schema.names).cast(schema)
-
-
 def _file_name(name: str, encoded: bytes | None) -> str | None:
     if encoded is None:
         return None
     return f"{name}.png" if encoded.startswith(b"\x89PNG") else f"{name}.webp"
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """The pictures of some rows.
+
+    Attributes:
+        names: of each picture, without ending; what the hub's tables call the file.
+        encoded: each as PNG or WebP; None where it is withheld.
+        sizes: bytes of each, also of one that is withheld.
+    """
+
+    names: Sequence[str]
+    encoded: Sequence[bytes | None]
+    sizes: Sequence[int]
 
 
 class ShardWriter:
@@ -71,44 +68,65 @@ class ShardWriter:
             name: their key, with "{}" for the shard's number where `shard_bytes` is given.
             schema: Arrow schema.
             metadata: key-value metadata of each file.
-            pictures: path of the column with encoded pictures; None without one.
+            pictures: column with encoded pictures: binary, or a struct {bytes, path} as the hub's feature Image has it;
+                None without one.
             shard_bytes: about how large a shard may get; None for one file.
         """
         self._root, self._name, self._schema, self._metadata = data_root, name, schema, metadata
         self._pictures, self._shard_bytes = pictures, shard_bytes
-        self._waiting: list[pa.Table] = []
-        self._waiting_rows = self._waiting_bytes = self._shard_size = 0
+        self._facts: list[pa.Table] = []
+        self._names: list[str] = []
+        self._encoded: list[bytes | None] = []
+        self._rows = self._bytes = self._shard_size = 0
         self._stream: ParquetStream | None = None
         self._written: list[WrittenFile] = []
 
-    def add(self, rows: pa.Table, sizes: Sequence[int]) -> None:
+    def add(self, facts: pa.Table, pictures: Pictures | None = None) -> None:
         """Append rows.
 
         Args:
-            rows: with the writer's schema.
-            sizes: bytes of each row's picture, also of one that is withheld.
+            facts: all columns but the pictures', in any order and with types that can be cast.
+            pictures: of these rows; None without a column for them.
         """
         start = 0
-        for place, size in enumerate(sizes, start=1):
-            self._waiting_rows += 1
-            self._waiting_bytes += size + ROW_BYTES
-            if self._waiting_rows >= GROUP_ROWS or self._waiting_bytes >= GROUP_BYTES:
-                self._waiting.append(rows.slice(start, place - start))
+        for place in range(facts.num_rows):
+            self._rows += 1
+            self._bytes += ROW_BYTES + (pictures.sizes[place] if pictures is not None else 0)
+            if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+                self._take(facts, pictures, start, place + 1)
                 self._flush()
-                start = place
-        if start < rows.num_rows:
-            self._waiting.append(rows.slice(start))
+                start = place + 1
+        self._take(facts, pictures, start, facts.num_rows)
+
+    def _take(self, facts: pa.Table, pictures: Pictures | None, start: int, end: int) -> None:
+        if start == end:
+            return
+        self._facts.append(facts.slice(start, end - start))
+        if pictures is not None:
+            self._names += pictures.names[start:end]
+            self._encoded += pictures.encoded[start:end]
+
+    def _group(self) -> pa.Table:
+        """Return what waits as one table. Articles are a few rows each: columns are joined and cast once per group."""
+        table = pa.concat_tables(self._facts).combine_chunks()
+        if self._pictures is None:
+            return table.select(self._schema.names)
+        content = pa.array(self._encoded, pa.binary())
+        if pa.types.is_struct(self._schema.field(self._pictures).type):
+            files = pa.array(map(_file_name, self._names, self._encoded), pa.string())
+            content = pa.StructArray.from_arrays([content, files], ["bytes", "path"], mask=content.is_null())
+        return table.append_column(self._pictures, content).select(self._schema.names)
 
     def _flush(self) -> None:
-        if not self._waiting:
+        if not self._facts:
             return
-        full = self._shard_bytes is not None and self._shard_size + self._waiting_bytes > self._shard_bytes
+        full = self._shard_bytes is not None and self._shard_size + self._bytes > self._shard_bytes
         if self._stream is not None and full:
             self._written.append(self._stream.finish())
             self._stream, self._shard_size = None, 0
-        self._open().write(pa.concat_tables(self._waiting))
-        self._shard_size += self._waiting_bytes
-        self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
+        self._open().write(self._group())
+        self._shard_size += self._bytes
+        self._facts, self._names, self._encoded, self._rows, self._bytes = [], [], [], 0, 0
 
     def _open(self) -> ParquetStream:
         if self._stream is None:

@@ -26,7 +26,7 @@ from pmo_assets.pipeline.figures.pictures import as_png, decoded_bytes, pixels_d
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.release.row_index import row_digests
 from pmo_assets.release.selection import Selection, current_rows
-from pmo_assets.release.shards import ShardWriter, with_pictures
+from pmo_assets.release.shards import Pictures, ShardWriter
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import content_digest
 from pmo_assets.storage.parquet import WrittenFile
@@ -133,7 +133,7 @@ class _Writers:
             (config, split): writer(
                 f"hub/data/{config}/{split}-{{}}.parquet",
                 schemas[config],
-                f"{_PICTURES[config]}.bytes" if config in _PICTURES else None,
+                _PICTURES.get(config),
                 True,
             )
             for config in CONFIGS
@@ -204,10 +204,13 @@ def _only(writer: ShardWriter) -> WrittenFile:
     return file
 
 
+def _arrow(table: pl.DataFrame) -> pa.Table:
+    return table.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
 def _facts(table: pl.DataFrame, options: ReleaseOptions) -> pa.Table:
     """Return rows of a release as Arrow, nulls where a licence forbids redistribution."""
-    table = without_forbidden(table) if options.withhold else table
-    return table.to_arrow(compat_level=pl.CompatLevel.oldest())
+    return _arrow(without_forbidden(table) if options.withhold else table)
 
 
 def _write_batch(
@@ -221,57 +224,54 @@ def _write_batch(
     counts: ReleaseCounts,
     encoders: ThreadPoolExecutor,
 ) -> None:
-    articles = tables.read("articles", batch)
-    known = hub_articles(rows, articles, splits)
-    if known["split"].null_count():
+    articles = hub_articles(rows, tables.read("articles", batch), splits)
+    if articles["split"].null_count():
         raise StorageError(
             "articles came in while the release was being made, and have no split yet: make the release again"
         )
     figures = hub_figures(rows, tables.read("figures", batch), splits)
-    _count(counts, rows, known, figures)
+    _count(counts, rows, articles, figures)
     packages = tables.read("article_packages", batch, ["article_id", "name", "pdf", "xml"])
     sources = {row["article_id"]: row for row in packages.iter_rows(named=True)}
-    writers.index.add(row_digests(rows).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(arrow_schema(RowIndex)),
-                      [0] * rows.height)  # fmt: skip
+    writers.index.add(_arrow(row_digests(rows)))
     published = _facts(published_rows(rows), options)
     panels = _facts(hub_panels(rows, splits, groups), options)
     whole = _facts(figures.drop("pdf_figure_id"), options)
-    own = _facts(known, options).cast(writers.schemas["articles"])
-    stores = ParquetPixels(tables.data_root, "panels", batch), ParquetPixels(tables.data_root, "figures", batch)
-    spans = zip(_spans(rows), _spans(figures), known["article_id"], known["split"], strict=True)
-    for place, ((first, count), (first_figure, figure_count), article_id, split) in enumerate(spans):
-        forbidden = options.withhold and withheld(rows["license"][first])
-        ids = rows["panel_id"][first : first + count].to_list()
-        found = _pictures(stores[0].read(article_id), ids, batch, "panels")
+    own = _facts(articles, options)
+    panel_store, figure_store = (ParquetPixels(tables.data_root, store, batch) for store in ("panels", "figures"))
+    panel_ids, figure_ids = rows["panel_id"].to_list(), figures["pdf_figure_id"].to_list()
+    clusters = figures["image_cluster_id"].to_list()
+    facts = articles.select("article_id", "split", "license").iter_rows()
+    for place, (at, of, (article_id, split, code)) in enumerate(zip(_spans(rows), _spans(figures), facts, strict=True)):
+        closed = withheld(code)
+        hidden = closed and options.withhold
+        found = _pictures(panel_store.read(article_id), panel_ids[at], batch, "panels")
         sizes = [len(picture) for picture in found]
-        shown = [None if forbidden else picture for picture in found]
-        as_published = [None] * count if forbidden else list(encoders.map(as_png, found))
-        part = with_pictures(
-            published.slice(first, count), PUBLISHED_PICTURE, ids, as_published, writers.schemas["pubmed_ophtha"]
-        )
-        writers.published.add(part, sizes)
-        part = with_pictures(panels.slice(first, count), PANEL_PICTURE, ids, shown, writers.schemas["panels"])
-        writers.configs["panels", split].add(part, sizes)
-        some = figures.slice(first_figure, figure_count)
-        drawn = _pictures(stores[1].read(article_id), some["pdf_figure_id"].to_list(), batch, "figures")
-        hidden = forbidden or not options.figure_pictures
-        ids = [f"{article_id}_{cluster}" for cluster in some["image_cluster_id"]]
-        shown = [None if hidden else picture for picture in drawn]
-        facts = whole.slice(first_figure, figure_count)
-        part = with_pictures(facts, FIGURE_PICTURE, ids, shown, writers.schemas["figures"])
-        writers.configs["figures", split].add(
-            part, [len(picture) if options.figure_pictures else 0 for picture in drawn]
-        )
-        if withheld(rows["license"][first]):
-            writers.withheld.add(_withheld(rows.slice(first, count), some, drawn, sources[article_id]), [0] * count)
-        writers.configs["articles", split].add(own.slice(place, 1), [0])
+        nulls: list[bytes | None] = [None] * len(found)
+        as_published = nulls if hidden else list(encoders.map(as_png, found))
+        count = len(found)
+        writers.published.add(published.slice(at.start, count), Pictures(panel_ids[at], as_published, sizes))
+        shown = Pictures(panel_ids[at], nulls if hidden else found, sizes)
+        writers.configs["panels", split].add(panels.slice(at.start, count), shown)
+        drawn = _pictures(figure_store.read(article_id), figure_ids[of], batch, "figures")
+        names = [f"{article_id}_{cluster}" for cluster in clusters[of]]
+        if hidden or not options.figure_pictures:
+            sizes = [len(picture) if options.figure_pictures else 0 for picture in drawn]
+            shown = Pictures(names, [None] * len(drawn), sizes)
+        else:
+            shown = Pictures(names, drawn, [len(picture) for picture in drawn])
+        writers.configs["figures", split].add(whole.slice(of.start, len(drawn)), shown)
+        writers.configs["articles", split].add(own.slice(place, 1))
+        if closed:
+            listed = _withheld(rows[at], figures[of], drawn, sources[article_id])
+            writers.withheld.add(listed)
 
 
-def _spans(rows: pl.DataFrame) -> Iterator[tuple[int, int]]:
-    """Yield (first row, number of rows) of each article, in the order of the rows."""
+def _spans(rows: pl.DataFrame) -> Iterator[slice]:
+    """Yield the rows of each article, in the order of the rows."""
     start = 0
     for count in rows.group_by("article_id", maintain_order=True).len()["len"]:
-        yield start, count
+        yield slice(start, start + count)
         start += count
 
 

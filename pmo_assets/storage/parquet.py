@@ -51,8 +51,11 @@ class _HashingStream:
         self._checksum = hashlib.sha256()
         self.size = 0
         self.closed = False
+        self.discards = False
 
     def write(self, data: bytes) -> int:
+        if self.discards:
+            return len(data)
         self._checksum.update(data)
         self.size += len(data)
         self._stream.write(data)
@@ -117,10 +120,10 @@ class ParquetStream:
             key: path below the root.
             schema: Arrow schema of the file.
             metadata: key-value metadata of the file.
-            pictures: path of the column with encoded pictures ("panel_image.bytes"); None without one.
+            pictures: column with encoded pictures, binary or a struct that holds them as `bytes`; None without one.
         """
         leaves = _leaf_paths(schema)
-        facts = [path for path in leaves if path != pictures]
+        facts = [path for path in leaves if path not in (pictures, f"{pictures}.bytes")]
         self._exit = contextlib.ExitStack()
         self._stream = _HashingStream(self._exit.enter_context(data_root.writing(key)))
         self._schema, self._key, self._rows, self._arrow_bytes = schema, key, 0, 0
@@ -148,6 +151,9 @@ class ParquetStream:
 
     def abandon(self) -> None:
         """Leave no trace of the file; nothing happens when it is finished."""
+        self._stream.discards = True  # the writer has an end to write, when it is closed or forgotten
+        with contextlib.suppress(pa.ArrowException, OSError):
+            self._writer.close()
         error = InterruptedError("abandoned")
         with contextlib.suppress(InterruptedError, StorageError):
             self._exit.__exit__(type(error), error, None)
