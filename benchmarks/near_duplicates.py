@@ -1,6 +1,7 @@
 """How well perceptual hashes tell the same picture from another one.
 
     python benchmarks/near_duplicates.py DATA [--shared ../shared] [--half tuned|held-out|both] [--show FOLDER]
+    python benchmarks/near_duplicates.py --generated 1000000
 
 DATA is a data root in which real articles were processed; pictures are their panels and the retinal pictures of
 `shared/images`. Sources (articles; folders of pictures) fall into two halves by the hash of their names.
@@ -12,13 +13,19 @@ Articles that have a picture in common byte for byte are one source.
 
 Compared are this project's hash, and imagehash's `phash` of 64 and of 256 bits. `--show` writes the pictures of the
 nearest others, and of the worst misses, side by side.
+
+`--generated` groups that many made-up hashes, of which 2 % are copies of others with up to `THRESHOLD` bits changed. It
+prints time, memory and the share of the copies that are found, for hashes of independent bits, for five kinds and one of
+pictures whose hashes lean towards their kind, and for a single large group.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import resource
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +38,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
-from pmo_assets.pipeline.dataset.near_duplicates import THRESHOLD
+from pmo_assets.pipeline.dataset.near_duplicates import THRESHOLD, near_duplicate_groups
 from pmo_assets.pipeline.figures.perceptual_hash import NO_STRUCTURE, perceptual_hash
 
 Pixels = NDArray[np.uint8]
@@ -297,15 +304,63 @@ def side_by_side(folder: Path, name: str, first: Pixels, second: Pixels) -> None
     cv2.imwrite(str(folder / f"{safe}.png"), cv2.cvtColor(np.hstack(shown), cv2.COLOR_RGB2BGR))
 
 
+def generated(count: int, kinds: int, leaning: float) -> NDArray[np.uint8]:
+    """Return hashes whose bits differ from those of their kind with a probability; the last 2 % copy the first ones."""
+    generator = np.random.default_rng(1)
+    prototypes = generator.integers(0, 2, (kinds, 256), dtype=np.uint8)
+    copies = count // 50
+    hashes = np.empty((count, 32), dtype=np.uint8)
+    for start in range(0, count, 50_000):
+        kind = generator.integers(0, kinds, len(hashes[start : start + 50_000]))
+        flips = generator.random((len(kind), 256)) < leaning
+        hashes[start : start + 50_000] = np.packbits(prototypes[kind] ^ flips, axis=1)
+    changed = np.unpackbits(hashes[:copies], axis=1)
+    for row, number in zip(changed, generator.integers(0, THRESHOLD + 1, copies), strict=True):
+        row[generator.permutation(256)[:number]] ^= 1
+    hashes[count - copies :] = np.packbits(changed, axis=1)
+    return hashes
+
+
+def scale_table(count: int) -> None:
+    """Print what grouping many panels takes."""
+    print("| hashes | panels | seconds | peak MB | copies found | groups | largest |\n| --- |" + " ---: |" * 6)
+    kinds = {
+        "independent": (1, 0.5),
+        "of five kinds": (5, 0.35),
+        "of one kind": (1, 0.25),
+        "one large group": (1, 0.03),
+    }
+    for name, (number, leaning) in kinds.items():
+        hashes = generated(count, number, leaning)
+        digests = [f"{place:064x}" for place in range(count)]
+        copies = count // 50
+        start = time.process_time()
+        groups = near_duplicate_groups(hashes, digests, np.arange(count)).group
+        seconds = time.process_time() - start
+        found = np.mean((groups[:copies] == groups[count - copies :]) & (groups[:copies] >= 0))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        largest = np.bincount(groups[groups >= 0], minlength=1).max()
+        print(
+            f"| {name} | {count:,} | {seconds:.0f} | {peak:.0f} | {found:.4f} | {groups.max() + 1:,} | {largest:,} |",
+            flush=True,
+        )
+
+
 def main() -> int:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, metavar="DATA")
+    parser.add_argument("data", type=Path, nargs="?", metavar="DATA")
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     parser.add_argument("--half", choices=("tuned", "held-out", "both"), default="held-out")
     parser.add_argument("--show", type=Path, metavar="FOLDER")
+    parser.add_argument("--generated", type=int, metavar="N")
     arguments = parser.parse_args()
     cv2.setNumThreads(1)
+    if arguments.generated:
+        scale_table(arguments.generated)
+        return 0
+    if arguments.data is None:
+        parser.error("DATA is missing")
 
     def wanted(source: str) -> bool:
         return bool(arguments.half == "both") or is_held_out(source) == (arguments.half == "held-out")

@@ -52,7 +52,10 @@ hold one hash on average; this bounds what a large one costs, and the panels of 
 other."""
 
 _CHUNK: Final = 1 << 16
-"""Hashes whose bits are taken apart at once, and links that are collected before what they join is one."""
+"""Hashes whose bits are taken apart at once."""
+
+_MANY_LINKS: Final = 1 << 19
+"""Links that are kept before what they join becomes one; else they are joined once per key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +174,18 @@ def _joined(pairs: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _near(distinct: NDArray[np.uint64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the labels of distinct hashes after all links between near ones that keys find."""
+    """Return the labels of distinct hashes after all links between near ones that keys find.
+
+    What hangs together already is not compared again: a large group costs little more than single panels.
+    """
     for order, key in _keyed(distinct):
         pairs: list[NDArray[np.int64]] = []
-        for left, right in _neighbours(order, key):
-            # What hangs together already need not be compared again: a large group costs as much as a small one.
+        for left, right in _neighbours(order, key, labels):
             apart = labels[left] != labels[right]
             left, right = left[apart], right[apart]
             near = _distances(distinct[left], distinct[right]) <= THRESHOLD
             pairs.append(np.stack([left[near], right[near]]))
-            if sum(pair.shape[1] for pair in pairs) > _CHUNK:
+            if sum(pair.shape[1] for pair in pairs) > _MANY_LINKS:
                 labels = _joined(np.concatenate(pairs, axis=1), labels)
                 pairs.clear()
         if any(pair.shape[1] for pair in pairs):
@@ -216,10 +221,17 @@ def _from_bit(dealt: NDArray[np.uint64], start: int) -> NDArray[np.uint64]:
 
 
 def _neighbours(
-    order: NDArray[np.int64], key: NDArray[np.uint64]
+    order: NDArray[np.int64], key: NDArray[np.uint64], labels: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield pairs of hashes that have a key in common, at most `_NEIGHBOURS` places apart."""
-    at = np.arange(len(order))
+    """Yield pairs of hashes that have a key in common, at most `_NEIGHBOURS` places apart.
+
+    Left out are hashes so far inside a large group that all their neighbours have its label.
+    """
+    known = labels[order]
+    run = np.concatenate([[0], np.cumsum((key[1:] != key[:-1]) | (known[1:] != known[:-1]))])
+    inside = np.zeros(len(order), dtype=np.bool_)
+    inside[:-_NEIGHBOURS] = run[:-_NEIGHBOURS] == run[_NEIGHBOURS:]
+    at = np.flatnonzero(~inside)
     for step in range(1, _NEIGHBOURS + 1):
         at = at[at < len(order) - step]
         at = at[key[at] == key[at + step]]
