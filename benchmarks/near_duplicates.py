@@ -15,8 +15,8 @@ Compared are this project's hash, and imagehash's `phash` of 64 and of 256 bits.
 nearest others, and of the worst misses, side by side.
 
 `--generated` groups that many made-up hashes, of which 2 % are copies of others with up to `THRESHOLD` bits changed. It
-prints time, memory and the share of the copies that are found, for hashes of independent bits, for five kinds and one of
-pictures whose hashes lean towards their kind, and for a single large group.
+prints time, memory and the share of the copies that are found, for hashes of independent bits, for five kinds and one
+of pictures whose hashes lean towards their kind, and for a single large group.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ THRESHOLD: Final = 32
 On pictures held out by source, 99 % of what was scaled, compressed or made grey is within 16. Of those cut by up to 2 %
 on each side 97 % are within 32, and so are all renderings and their JPEGs. No two pictures of different sources are
 nearer than 82; one pair in 1,000 is nearer than 96, one in 10,000 than 88. If that goes on, 32 joins some 5 of the
-5·10¹¹ pairs of a million panels, 40 some 50. Frames of one eye and neighbouring B-scans begin at 8 and are joined;
+5·10¹¹ pairs of a million panels, 40 some 50. Frames of one film and neighbouring B-scans begin at 12 and are joined;
 across articles that is wanted (`benchmarks/near_duplicates.py`)."""
 
 IDENTICAL: Final = "identical"
