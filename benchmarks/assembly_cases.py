@@ -144,7 +144,7 @@ def detected_article(folder: Path) -> _Detected:
     figures = join_article_figures(located, matches, packaged).rows
     split, _ = reread_captions(figures, split_article_captions(figures).rows, Cascade())
     found = detect_article_panels(number, figures, split.rows, pixels, DetectionOptions(), ReadingOptions()).rows
-    pictures = {key: picture.encoded for key, picture in pixels.read(number).items()}
+    pictures = {key: picture.png for key, picture in pixels.read(number).items()}
     return _Detected(figures, rows_by_figure(split.rows), rows_by_figure(found), pictures)
 
 

@@ -27,7 +27,7 @@ from PIL import Image
 
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
-from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded_bytes
+from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded_bytes, png_bytes
 from pmo_assets.records.stores import Picture
 from pmo_assets.release.keys import HUB, RELEASE_KEY
 from pmo_assets.release.making import Origin, make_release
@@ -44,8 +44,8 @@ TABLES = ("article_packages", "articles", "figures", "dataset_rows")
 
 
 def _small(picture: Picture) -> Picture:
-    image = Image.fromarray(decoded_bytes(picture.encoded)).resize((48, 48))
-    return Picture(picture.key, 48, 48, compact_bytes(np.asarray(image)))
+    pixels = np.asarray(Image.fromarray(decoded_bytes(picture.png)).resize((48, 48)))
+    return Picture(picture.key, 48, 48, png_bytes(pixels), compact_bytes(pixels))
 
 
 def generate(demo: DataRoot, work: DataRoot, rows: int) -> None:
@@ -75,13 +75,13 @@ def generate(demo: DataRoot, work: DataRoot, rows: int) -> None:
                 parts[name].append(_renumbered(table.filter(pl.col("article_id") == template), template, number))
             for store in stores:
                 pictures = [
-                    Picture(item.key.replace(str(template), str(number), 1), 48, 48, item.encoded)
+                    Picture(item.key.replace(str(template), str(number), 1), 48, 48, item.png, item.compact)
                     for item in small[store, template]
                 ]
                 path = Path(work.root) / f"pixels/{store}/{key}/{number}.parquet"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 frame = pl.DataFrame(
-                    [{"key": p.key, "width": 48, "height": 48, "encoded": p.encoded} for p in pictures]
+                    [{"key": p.key, "width": 48, "height": 48, "png": p.png, "compact": p.compact} for p in pictures]
                 )
                 path.write_bytes(parquet_bytes(frame, compress=False))
             done += counts[template]

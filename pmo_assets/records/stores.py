@@ -58,19 +58,21 @@ class ObjectStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A losslessly encoded picture in a pixel store.
+    """A picture in a pixel store.
 
     Attributes:
         key: unique in its article (pdf_figure_id, panel_id).
         width: pixels.
         height: pixels.
-        encoded: the file: PNG, or WebP without loss.
+        png: as PNG.
+        compact: the same pixels in fewer bytes (`pipeline.figures.pictures.compact_bytes`); None where nobody asks.
     """
 
     key: str
     width: int
     height: int
-    encoded: bytes
+    png: bytes
+    compact: bytes | None = None
 
 
 class PixelStore(Protocol):

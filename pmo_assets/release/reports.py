@@ -95,7 +95,7 @@ def _gallery_figures(
                 commercial_use=first["commercial_use"],
                 attribution=first["attribution"],
                 is_multi_page=figure["is_multi_page"],
-                image=thumbnail(picture.encoded, THUMBNAIL_SIDE) if picture is not None else b"",
+                image=thumbnail(picture.png, THUMBNAIL_SIDE) if picture is not None else b"",
                 width=figure["width"],
                 height=figure["height"],
                 panels=tuple(_gallery_panel(row, forbidden) for row in part.iter_rows(named=True)),

@@ -8,10 +8,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,7 +20,7 @@ from pmo_assets.pipeline.dataset.hub_rows import FIGURE_PICTURE, PANEL_PICTURE, 
 from pmo_assets.pipeline.dataset.licensing import withheld, without_forbidden
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
-from pmo_assets.pipeline.figures.pictures import as_png, decoded_bytes, pixels_digest
+from pmo_assets.pipeline.figures.pictures import decoded_bytes, pixels_digest
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.release.row_index import row_digests
 from pmo_assets.release.selection import Selection, current_rows
@@ -179,14 +177,13 @@ def write_tables(
     counts = ReleaseCounts()
     with contextlib.ExitStack() as stack:
         stack.callback(writers.abandon)
-        encoders = stack.enter_context(ThreadPoolExecutor(max_workers=os.cpu_count()))
         for number, (batch, articles) in enumerate(selection.current.items(), start=1):
             current = current_rows(tables, batch, articles)
             rows = current if options.noncommercial else current.filter(~is_noncommercial())
             counts.noncommercial_left_out += current.height - rows.height
             say(f"release: batch {number} of {len(selection.current)} ({batch}, {rows.height} rows)")
             if not rows.is_empty():
-                _write_batch(writers, tables, batch, rows, splits, groups, options, counts, encoders)
+                _write_batch(writers, tables, batch, rows, splits, groups, options, counts)
         return WrittenTables(
             published=_only(writers.published),
             configs={
@@ -222,7 +219,6 @@ def _write_batch(
     groups: pl.DataFrame,
     options: ReleaseOptions,
     counts: ReleaseCounts,
-    encoders: ThreadPoolExecutor,
 ) -> None:
     articles = hub_articles(rows, tables.read("articles", batch), splits)
     if articles["split"].null_count():
@@ -246,14 +242,15 @@ def _write_batch(
         closed = withheld(code)
         hidden = closed and options.withhold
         found = _pictures(panel_store.read(article_id), panel_ids[at], batch, "panels")
-        sizes = [len(picture) for picture in found]
-        nulls: list[bytes | None] = [None] * len(found)
-        as_published = nulls if hidden else list(encoders.map(as_png, found))
         count = len(found)
+        nulls: list[bytes | None] = [None] * count
+        as_published = nulls if hidden else [picture.png for picture in found]
+        sizes = [len(picture.png) for picture in found]
         writers.published.add(published.slice(at.start, count), Pictures(panel_ids[at], as_published, sizes))
-        shown = Pictures(panel_ids[at], nulls if hidden else found, sizes)
+        small = [picture.compact or picture.png for picture in found]
+        shown = Pictures(panel_ids[at], nulls if hidden else small, [len(picture) for picture in small])
         writers.configs["panels", split].add(panels.slice(at.start, count), shown)
-        drawn = _pictures(figure_store.read(article_id), figure_ids[of], batch, "figures")
+        drawn = [picture.png for picture in _pictures(figure_store.read(article_id), figure_ids[of], batch, "figures")]
         names = [f"{article_id}_{cluster}" for cluster in clusters[of]]
         if hidden or not options.figure_pictures:
             sizes = [len(picture) if options.figure_pictures else 0 for picture in drawn]
@@ -275,13 +272,13 @@ def _spans(rows: pl.DataFrame) -> Iterator[slice]:
         start += count
 
 
-def _pictures(stored: Mapping[str, Picture], keys: Sequence[str], batch: str, store: str) -> list[bytes]:
+def _pictures(stored: Mapping[str, Picture], keys: Sequence[str], batch: str, store: str) -> list[Picture]:
     if missing := [key for key in keys if key not in stored]:
         raise StorageError(
             f"batch {batch} has dataset rows without a picture ({missing[0]} …): its {store} were made again and the "
             "run ended before its dataset rows were; run `pmo run` or materialise the batch in the UI"
         )
-    return [stored[key].encoded for key in keys]
+    return [stored[key] for key in keys]
 
 
 def _count(counts: ReleaseCounts, rows: pl.DataFrame, articles: pl.DataFrame, figures: pl.DataFrame) -> None:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from pmo_assets.records.stores import Picture
+from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.tables.pixels import Pixels
 from pmo_assets.tables.schemas import empty_table
 
@@ -39,5 +41,10 @@ class ParquetPixels:
         key = self._key(article_id)
         if not self.data_root.exists(key):
             return {}
-        table = read_parquet(self.data_root, key)
-        return {row["key"]: Picture(**row) for row in table.iter_rows(named=True)}
+        # pyarrow's reader of a single file: a third of the time of Polars', which a release asks of every article
+        try:
+            table = pq.ParquetFile(pa.BufferReader(self.data_root.read(key))).read(use_threads=False)
+        except pa.ArrowException as error:
+            raise StorageError(f"{self.data_root.uri(key)} is damaged ({error}): materialise it again") from error
+        columns = [table.column(field.name).to_pylist() for field in fields(Picture)]
+        return {picture[0]: Picture(*picture) for picture in zip(*columns, strict=True)}

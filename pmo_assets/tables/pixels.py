@@ -11,4 +11,7 @@ class Pixels(dy.Schema):
     key = dy.String(primary_key=True, description="pdf_figure_id or panel_id")
     width = dy.Int64(min=1, description="Pixels")
     height = dy.Int64(min=1, description="Pixels")
-    encoded = dy.Binary(description="The picture as a file: PNG, or WebP without loss")
+    png = dy.Binary(description="PNG")
+    compact = dy.Binary(
+        nullable=True, description="The same pixels in fewer bytes: WebP without loss; null if not made"
+    )

@@ -184,7 +184,7 @@ def _article_pages(
             GalleryFigure(
                 ARTICLE_ID, title, f"https://x/{title}", figure["image_cluster_id"], figure["label"] or "",
                 figure["caption"],
-                title, True, title, False, thumbnail(picture.encoded) if picture else b"",
+                title, True, title, False, thumbnail(picture.png) if picture else b"",
                 figure.get("width", 4), figure.get("height", 3), tuple(_gallery_panel(row, False) for row in panels),
             )
         )  # fmt: skip

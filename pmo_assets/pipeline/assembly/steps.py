@@ -23,7 +23,7 @@ from pmo_assets.pipeline.assembly.strays import placed_strays
 from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reason
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.perceptual_hash import perceptual_hash
-from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded, pixels_digest
+from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded, pixels_digest, png_bytes
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.geometry import as_box, crop_box
@@ -263,8 +263,7 @@ def crop_article_panels(
             left, top, right, bottom = crop_box(panel["content_box"], pixels.shape[1], pixels.shape[0])
             name = panel_id(article_id, figure["image_cluster_id"], panel["ordinal"])
             part = np.ascontiguousarray(pixels[top:bottom, left:right])
-            encoded = compact_bytes(part)
-            cut.append(Picture(name, right - left, bottom - top, encoded))
+            cut.append(Picture(name, right - left, bottom - top, png_bytes(part), compact_bytes(part)))
             facts = {
                 "panel_id": name,
                 "width": right - left,

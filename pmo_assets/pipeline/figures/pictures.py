@@ -34,7 +34,7 @@ def decoded(picture: Picture | None, key: str) -> NDArray[np.uint8]:
     if picture is None:
         raise PictureUnreadable(f"the picture of {key} is missing: materialise its asset again")
     try:
-        return decoded_bytes(picture.encoded)
+        return decoded_bytes(picture.png)
     except PictureUnreadable:
         raise PictureUnreadable(f"the picture of {key} is damaged: materialise its asset again") from None
 
@@ -83,15 +83,6 @@ def compact_bytes(pixels: NDArray[np.uint8]) -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "WEBP", lossless=True, method=1, quality=0)
     return buffer.getvalue()
-
-
-def as_png(encoded: bytes) -> bytes:
-    """Return a stored picture as PNG.
-
-    Raises:
-        PictureUnreadable: if it cannot be decoded.
-    """
-    return encoded if encoded.startswith(b"\x89PNG") else png_bytes(decoded_bytes(encoded))
 
 
 def pixels_digest(pixels: NDArray[np.uint8]) -> str:

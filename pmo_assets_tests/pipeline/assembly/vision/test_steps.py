@@ -132,7 +132,7 @@ def test_the_picture_goes_along_and_both_questions_differ_in_the_seed_alone() ->
     assert given["labels"][0]["detected_text"] == "8"
     scheme, _, data = part["image_url"]["url"].partition(",")
     sent = cv2.imdecode(np.frombuffer(base64.b64decode(data), dtype=np.uint8), cv2.IMREAD_COLOR)
-    stored = pixel_store().read(7)["pf1"].encoded
+    stored = pixel_store().read(7)["pf1"].png
     kept = cv2.imdecode(np.frombuffer(stored, dtype=np.uint8), cv2.IMREAD_COLOR)
     assert scheme == "data:image/png;base64"
     assert sent is not None
