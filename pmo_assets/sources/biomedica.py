@@ -34,6 +34,7 @@ from pmo_assets.sources.biomedica_rows import (
     columns_found,
     missing_columns,
 )
+from pmo_assets.sources.hugging_face import hub_client, is_of_network, names_of, status_of
 
 TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 
@@ -166,11 +167,9 @@ class HubCopy:
         try:
             yield
         except Exception as error:
-            if isinstance(error, SourceError) or not _is_of_network(error):
+            if isinstance(error, SourceError) or not _is_of_hub(error):
                 raise
-            causes = _chain(error)
-            names = {kind.__name__ for item in causes for kind in type(item).__mro__}
-            status = next((item.response.status_code for item in causes if _has_status(item)), None)  # type: ignore[attr-defined]
+            names, status = names_of(error), status_of(error)
             if "GatedRepoError" in names or status in (401, 403):
                 token = "the token that is used has no access" if hub.get_token() else "there is no token"
                 raise SourceError(
@@ -186,26 +185,8 @@ class HubCopy:
             raise SourceError(f"PMO_BIOMEDICA: {page} cannot be read ({reason}); run again") from error
 
 
-_CLIENTS = frozenset({"huggingface_hub", "httpx", "httpx2", "httpcore", "requests", "urllib3"})
-"""Packages whose errors are the network's: `huggingface_hub` has changed its client more than once."""
-
-
-def _is_of_network(error: Exception) -> bool:
-    if isinstance(error, tarfile.TarError | pa.ArrowException):
-        return False
-    return any(kind is OSError or kind.__module__.partition(".")[0] in _CLIENTS for kind in type(error).__mro__)
-
-
-def _chain(error: BaseException | None) -> list[BaseException]:
-    causes: list[BaseException] = []
-    while error is not None and error not in causes:
-        causes.append(error)
-        error = error.__cause__ or error.__context__
-    return causes
-
-
-def _has_status(error: BaseException) -> bool:
-    return isinstance(getattr(getattr(error, "response", None), "status_code", None), int)
+def _is_of_hub(error: Exception) -> bool:
+    return is_of_network(error) and not isinstance(error, tarfile.TarError | pa.ArrowException)
 
 
 def _hub(repository: str) -> Any:
@@ -215,14 +196,12 @@ def _hub(repository: str) -> Any:
         SourceError: if it is not installed.
     """
     try:
-        import huggingface_hub
-        import huggingface_hub.errors
+        return hub_client()
     except ImportError as error:
         raise SourceError(
             f"PMO_BIOMEDICA: {repository} is a dataset on Hugging Face, which needs the package huggingface_hub: "
             "pip install 'pmo-assets[biomedica]', or give the path of a local copy"
         ) from error
-    return huggingface_hub
 
 
 def open_biomedica(place: str) -> BiomedicaSource:

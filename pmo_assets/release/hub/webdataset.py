@@ -1,0 +1,219 @@
+"""A release as tar shards for webdataset: a picture, its text, all else as JSON.
+
+Format: https://github.com/webdataset/webdataset. The same tables give the same bytes: members have no date and no owner, and stand in the order of the rows.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import tarfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pmo_assets.records.stores import StorageError
+
+Tell = Callable[[str, int, int], None]
+"""Is told what is done, how many rows of how many."""
+
+READ_ROWS = 32
+"""Rows that are in memory at once: pictures of panels have some hundred kilobytes each."""
+
+_SHARD = re.compile(r"(?P<split>[A-Za-z0-9_]+)-[0-9]{5}\.parquet")
+
+_FORMS: Final[Sequence[tuple[bytes, int, str]]] = ((b"\x89PNG\r\n\x1a\n", 0, "png"), (b"WEBP", 8, "webp"))
+"""First bytes of a picture, where they stand, and the extension of its member."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleForm:
+    """Which columns of a config make a sample.
+
+    Attributes:
+        key: columns whose values identify it.
+        picture: column of the picture.
+        text: column of the text.
+    """
+
+    key: tuple[str, ...]
+    picture: str
+    text: str
+
+
+SAMPLE_FORMS: Final[Mapping[str, SampleForm]] = {
+    "panels": SampleForm(("panel_id",), "panel_image", "subcaption_text"),
+    "figures": SampleForm(("article_id", "image_cluster_id"), "figure_image", "caption"),
+}
+"""The configs that have pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class TarShards:
+    """What was written of a split.
+
+    Attributes:
+        split: its name.
+        shards: how many files.
+        samples: how many samples in them.
+        withheld: rows whose licence forbids redistribution: left out, or written without picture and text.
+        size: bytes of the files.
+    """
+
+    split: str
+    shards: int
+    samples: int
+    withheld: int
+    size: int
+
+
+def write_webdataset(
+    folder: Path,
+    target: Path,
+    *,
+    config: str = "panels",
+    splits: Sequence[str] = (),
+    shard_size: int,
+    keep_withheld: bool = False,
+    tell: Tell = lambda *_: None,
+) -> list[TarShards]:
+    """Write a config's splits as `<split>-000000.tar`, …: whole or not at all.
+
+    Args:
+        folder: of the release, with `data/<config>/<split>-00000.parquet`.
+        target: a folder that is not there yet.
+        config: "panels" or "figures".
+        splits: which; none for all.
+        shard_size: bytes that a tar does not grow beyond, unless a single sample does.
+        keep_withheld: rows whose licence forbids redistribution are written with their JSON alone.
+        tell: is told of the progress.
+
+    Raises:
+        StorageError: if there is no such config or split, the target is there already, or a file cannot be read or
+            written.
+    """
+    shards = _shards(folder, config, splits)
+    if target.exists():
+        raise StorageError(f"{target} is there already: take it away, or name another folder")
+    partial = target.with_name(f".{target.name}.part")
+    written: list[TarShards] = []
+    try:
+        shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
+        partial.mkdir(parents=True)
+        for split, paths in shards.items():
+            written.append(_write_split(paths, partial, split, SAMPLE_FORMS[config], shard_size, keep_withheld, tell))
+        partial.rename(target)
+    except (OSError, pa.ArrowException) as error:
+        raise StorageError(f"{target} cannot be written from {folder}: {error}") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return written
+
+
+def _shards(folder: Path, config: str, splits: Sequence[str]) -> dict[str, list[Path]]:
+    """Return the Parquet files of the wanted splits, by split.
+
+    Raises:
+        StorageError: if there is no such config or split.
+    """
+    if config not in SAMPLE_FORMS:
+        raise StorageError(f"there are no pictures in {config}: {' or '.join(SAMPLE_FORMS)}")
+    found: dict[str, list[Path]] = {}
+    for path in sorted((folder / "data" / config).glob("*.parquet")):
+        if match := _SHARD.fullmatch(path.name):
+            found.setdefault(match["split"], []).append(path)
+    if not found:
+        raise StorageError(f"{folder} has no data/{config}/*.parquet: is it the folder of a release?")
+    if missing := [split for split in splits if split not in found]:
+        raise StorageError(f"{folder} has no split {', '.join(missing)}: it has {', '.join(sorted(found))}")
+    return {split: found[split] for split in dict.fromkeys(splits or found)}
+
+
+def _write_split(
+    paths: Sequence[Path], target: Path, split: str, form: SampleForm, shard_size: int, keep_withheld: bool, tell: Tell
+) -> TarShards:
+    total = sum(pq.read_metadata(path).num_rows for path in paths)
+    shards = samples = withheld = 0
+    with ExitStack() as stack:
+        tar: tarfile.TarFile | None = None
+        for done, row in enumerate(_rows(paths)):
+            tell(split, done, total)
+            if row[form.picture] is None:
+                withheld += 1
+                if not keep_withheld:
+                    continue
+            members = list(sample_members(row, form))
+            size = sum(_padded(len(content)) + tarfile.BLOCKSIZE for _, content in members)
+            if tar is None or (tar.offset and tar.offset + size > shard_size):
+                stack.close()
+                tar = stack.enter_context(_open_tar(target / f"{split}-{shards:06}.tar"))
+                shards += 1
+            for name, content in members:
+                _add(tar, name, content)
+            tar.members = []  # type: ignore[attr-defined]  # else every header stays in memory
+            samples += 1
+        tell(split, total, total)
+    size = sum(path.stat().st_size for path in target.glob(f"{split}-*.tar"))
+    return TarShards(split, shards, samples, withheld, size)
+
+
+def _rows(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(READ_ROWS):
+                yield from batch.to_pylist()
+
+
+def sample_key(row: Mapping[str, Any], form: SampleForm) -> str:
+    """Return what the members of a row's sample are called before their extension.
+
+    Webdataset takes a name's first dot for the start of the extension, so there is none in it; different rows have
+    different keys. What is encoded reads back by `urllib.parse.unquote`.
+    """
+    return "_".join(quote(str(row[name]), safe="").replace(".", "%2E") for name in form.key)
+
+
+def sample_members(row: Mapping[str, Any], form: SampleForm) -> Iterator[tuple[str, bytes]]:
+    """Give a row's files as (name, content): picture and text where there are any, then all else as JSON.
+
+    Raises:
+        StorageError: if the picture is neither PNG nor WebP.
+    """
+    key = sample_key(row, form)
+    if row[form.picture] is not None:
+        content = row[form.picture]["bytes"]
+        yield f"{key}.{_extension(content, key)}", content
+    if row[form.text] is not None:
+        yield f"{key}.txt", row[form.text].encode()
+    rest = {name: value for name, value in row.items() if name not in (form.picture, form.text)}
+    yield f"{key}.json", json.dumps(rest, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _extension(content: bytes, key: str) -> str:
+    for start, offset, extension in _FORMS:
+        if content[offset : offset + len(start)] == start:
+            return extension
+    raise StorageError(f"the picture of {key} is neither PNG nor WebP: make the release again")
+
+
+def _open_tar(path: Path) -> tarfile.TarFile:
+    return tarfile.open(path, "x", format=tarfile.GNU_FORMAT)
+
+
+def _padded(size: int) -> int:
+    return -(-size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)  # no date, no owner
+    member.size = len(content)
+    member.mode = 0o644
+    tar.addfile(member, io.BytesIO(content))
