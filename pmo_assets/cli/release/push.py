@@ -48,6 +48,7 @@ def push(
     from pmo_assets.release.hub.pushing import patience
     from pmo_assets.release.hub.pushing import push as push_release
     from pmo_assets.release.hub.remote import HubRepository
+    from pmo_assets.sources.hugging_face import hub_client
 
     if not re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", repo_id, re.ASCII):
         raise CommandError(f"{repo_id!r} is no name of a dataset: give OWNER/NAME")
@@ -65,6 +66,7 @@ def push(
     if not yes:
         _say_what_would_happen(release, repository, private=private)
         return
+    hub_client().utils.disable_progress_bars()  # two kinds of bars at once are none
     with progress_bars() as (_, tell):
         done = push_release(
             release,
@@ -101,9 +103,10 @@ def _say_what_would_happen(release: CheckedFolder, repository: HubRepository, *,
         console.print("all of it is there already", highlight=False)
         return
     console.print(
-        f"{counted(len(plan.sent), 'file')}, {size_text(plan.size)}, would be sent and tagged "
+        f"{counted(len(plan.sent), 'file')}, {size_text(plan.size)}, would be sent, {len(plan.deleted)} deleted, tag "
         f"{tag_of(release.version)}; nothing was sent (--yes sends it)",
         highlight=False,
+        soft_wrap=True,
     )
 
 

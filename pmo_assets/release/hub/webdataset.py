@@ -1,6 +1,7 @@
 """A release as tar shards for webdataset: a picture, its text, all else as JSON.
 
-Format: https://github.com/webdataset/webdataset. The same tables give the same bytes: members have no date and no owner, and stand in the order of the rows.
+Format: https://github.com/webdataset/webdataset. The same tables give the same bytes: members have no date and no
+owner, and stand in the order of the rows.
 """
 
 from __future__ import annotations
