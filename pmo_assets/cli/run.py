@@ -152,13 +152,16 @@ def say_release(settings: Settings) -> None:
 
 
 def report() -> None:
-    """Summarise what has been processed: batches, the way from articles to panels, what was rejected and why."""
+    """Summarise what has been processed: what was lost where, numbers beside the paper's, what was rejected and why."""
     from pmo_assets.defs.loading import batch_stages, group_assets
+    from pmo_assets.defs.statistics import statistics_of
     from pmo_assets.pipeline.articles.relevance import load_specialty
-    from pmo_assets.release.reports import duplicates_table, release_summary
+    from pmo_assets.release.reports import release_summary
     from pmo_assets.release.selection import select_articles
+    from pmo_assets.release.statistics_views import WATERFALL_HEADER, waterfall_cells
     from pmo_assets.storage.tables import Tables
-    from pmo_assets.viewing.report import BarGroup
+    from pmo_assets.viewing.report import Table as Cells
+    from pmo_assets.viewing.report import cell_text
 
     settings = settings_from_environment()
     tables = Tables(data_root_of(settings))
@@ -166,22 +169,22 @@ def report() -> None:
         say_list("not registered", "package", tables.registration_rejections()["message"].to_list())
         raise CommandError("no batch has been processed yet: run `pmo run`")
     selection = select_articles(tables)
+    statistics = statistics_of(settings, tables, selection)
     summary = release_summary(
-        tables, selection, stages=batch_stages(group_assets()), specialty=load_specialty(settings.specialty)
+        tables, selection, statistics, stages=batch_stages(group_assets()), specialty=load_specialty(settings.specialty)
     )
-    console.print(", ".join(f"{item.value} {item.label}" for item in summary.headlines), highlight=False)
-    for group in [BarGroup("Articles", summary.funnel), *summary.groups]:
-        table = Table(title=group.title, title_justify="left", show_header=False)
-        for bar in group.bars:
-            table.add_row(escape(bar.label), f"{bar.value:g}")
-        console.print(table)
-    listed = duplicates_table(selection)
-    if listed.rows:
-        table = Table(
-            *listed.columns, title="Packages not published: the same article as another", title_justify="left"
-        )
-        for cells in listed.rows:
-            table.add_row(*(escape(str(cell)) for cell in cells))
+    headlines = (f"{cell_text(item.value)} {item.label}" for item in summary.headlines)
+    console.print(", ".join(headlines), highlight=False)
+    ways = [Cells(way.unit, WATERFALL_HEADER, tuple(waterfall_cells(way))) for way in statistics.waterfalls]
+    charts = [
+        Cells(group.title, ("", ""), tuple((bar.label, bar.value) for bar in group.bars)) for group in summary.groups
+    ]
+    shown = [*ways, *([summary.compared] if summary.compared else []), *charts, *summary.tables]
+    for cells in shown:
+        named = any(cells.columns)
+        table = Table(*cells.columns, title=cells.title, title_justify="left", show_header=named)
+        for row in cells.rows:
+            table.add_row(*(escape("" if cell is None else cell_text(cell)) for cell in row))
         console.print(table)
     if summary.rejections:
         table = Table("stage", "error", "count", "for example", title="Rejections", title_justify="left")

@@ -1,7 +1,7 @@
 """The numbers that the paper gives of its dataset: what those of a release stand beside.
 
-PubMed-Ophtha (Hallitschke, Eickhoff and Berens, arXiv:2605.02720). Sections 2.3 to 2.7 tell the steps with their numbers,
-"statistics" is the paper's description of the published dataset.
+PubMed-Ophtha (Hallitschke, Eickhoff and Berens, arXiv:2605.02720). Sections 2.3 to 2.7 tell the steps with their
+numbers, "statistics" is the paper's description of the published dataset.
 """
 
 from __future__ import annotations

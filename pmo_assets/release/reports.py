@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
-from pmo_assets.pipeline.assembly.wanted import NO_IMAGE, NO_WANTED_TYPE
 from pmo_assets.pipeline.dataset.licensing import withheld
-from pmo_assets.records.panels import AUTOMATIC
+from pmo_assets.records.packages import REGISTRATION_STAGE
 from pmo_assets.release.selection import Selection, current_rows
+from pmo_assets.release.statistics import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
+from pmo_assets.release.statistics_views import (
+    COMPARED_HEADER,
+    LICENCE_HEADER,
+    SPREAD_HEADER,
+    TYPE_NAMES,
+    compared,
+    compared_cells,
+    drops,
+    journal_cells,
+    licence_cells,
+    parts_text,
+    picture_cells,
+    year_counts,
+)
+from pmo_assets.release.waterfall import Waterfall
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import DatasetRows
-from pmo_assets.tables.schemas import empty_table, schema_of
+from pmo_assets.tables.schemas import empty_table
 from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel, render_gallery
 from pmo_assets.viewing.overlays import thumbnail
-from pmo_assets.viewing.plots import Bar
-from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, render_report
+from pmo_assets.viewing.palette import image_type_colour
+from pmo_assets.viewing.plots import Bar, share_text
+from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, Way, render_report
 from pmo_assets.viewing.report import Table as PageTable
 
 GALLERY_KEY = "release/gallery.html"
@@ -137,136 +153,97 @@ def write_gallery(
     return GALLERY_KEY
 
 
-def _concat(tables: Tables, asset: str, batches: Sequence[str]) -> pl.DataFrame:
-    parts = [tables.read(asset, batch) for batch in batches if tables.exists(asset, batch)]
-    return pl.concat([empty_table(schema_of(asset)), *parts])
-
-
-def _current(tables: Tables, asset: str, current: Mapping[str, Sequence[int]]) -> pl.DataFrame:
-    """Return an asset's rows of the articles that count, each from the batch that holds it in its newest version."""
-    parts = [
-        tables.read(asset, batch).filter(pl.col("article_id").is_in(list(articles)))
-        for batch, articles in current.items()
-        if tables.exists(asset, batch)
-    ]
-    return pl.concat([empty_table(schema_of(asset)), *parts])
-
-
-def _bars(values: pl.Series, *, colours: Mapping[str, str] | None = None) -> tuple[Bar, ...]:
-    counts = values.value_counts().sort("count", values.name, descending=[True, False])
-    return tuple(Bar(str(label), count, colour=(colours or {}).get(str(label))) for label, count in counts.iter_rows())
-
-
-SURENESS = (0.5, 0.8, 0.9, 0.92, 0.95, 0.98, 1.0)
-"""Bounds of the confidences that the report counts together."""
-
-
-def _sureness_bars(panels: pl.DataFrame) -> tuple[Bar, ...]:
-    """Return how many panels have which confidence, of those whose subcaption rules assigned."""
-    sure = panels.filter(pl.col("assembly") == AUTOMATIC)["confidence"].to_list()
-    bounds = (0.0, *SURENESS)
-    counted = [
-        (low, high, sum(low <= value < high or (value == high == 1.0) for value in sure))
-        for low, high in pairwise(bounds)
-    ]
-    return tuple(Bar(f"{low:.2f} to {high:.2f}", count) for low, high, count in reversed(counted) if count)
+def _bars(counts: Mapping[str, int], *, colours: Callable[[str], str] | None = None) -> tuple[Bar, ...]:
+    return tuple(Bar(label, count, colour=colours(label) if colours else None) for label, count in counts.items())
 
 
 def release_summary(
-    tables: Tables, selection: Selection, *, stages: Sequence[str], specialty: Specialty
+    tables: Tables,
+    selection: Selection,
+    statistics: ReleaseStatistics,
+    *,
+    stages: Sequence[str],
+    specialty: Specialty,
 ) -> ReportSummary:
-    """Return what the report says: the way from articles to rows, types, licences, assembly, rejections, batches.
+    """Return what the report says: where things were lost, numbers beside the paper's, composition, rejections.
 
     Args:
         tables: the tables below the data root.
-        selection: see `releases.select_articles`.
+        selection: see `selection.select_articles`.
+        statistics: of the release that it makes.
         stages: assets whose rejections count, in order; those of the registration come before them.
         specialty: what the dataset is about, for the header.
     """
-    current = selection.current
-    batches = list(current)
-    known = _concat(tables, "articles", batches)
-    articles = _current(tables, "articles", current)
-    figures = _current(tables, "figures", current)
-    panels = _current(tables, "panels", current)
-    rows = _current(tables, "dataset_rows", current)
-    images = _current(tables, "image_detections", current)
-    listed = _current(tables, "package_figures", current)
-    rejections = pl.concat(
-        [tables.registration_rejections(), *(tables.read_rejections(stages, batch) for batch in batches)]
-    )
-    located = figures.filter("matched").height
-    listing = selection.listing()
-    funnel = (
-        Bar("packages", articles.height + listing.height, "in their newest version"),
-        Bar("articles", articles.height, "each once"),
-        Bar("selected articles", articles.filter("selected").height, "relevant, not retracted, with a PDF"),
-        Bar("articles with figures", figures["article_id"].n_unique()),
-    )
+    made, out = statistics.processed, statistics.released
+    reasons = _reasons(tables, selection, stages)
+    years = year_counts(statistics)
+    contains = {TYPE_NAMES[column]: count for column, count in out.contains.items()}
     groups = (
-        BarGroup("Figures to dataset rows", (
-            Bar("figures", figures.height),
-            Bar("figures that go on", panels.select("article_id", "image_cluster_id").n_unique()),
-            Bar("panels", panels.height),
-            Bar("panels with a subcaption", panels["subcaption"].drop_nulls().len()),
-            Bar("dataset rows", rows.height),
-        ), shares=False),
-        BarGroup("Why figures do not go on", _bars(_unwanted(_current(tables, "panel_assembly", current)))),
-        BarGroup("Images by type", _bars(images["image_type"].cast(pl.String).fill_null("undecided"))),
-        BarGroup(
-            "Images by mark status",
-            _bars(
-                images.select(
-                    pl.when(pl.col("marked").is_null()).then(pl.lit("undecided"))
-                    .when("marked").then(pl.lit("marked")).otherwise(pl.lit("unmarked")).alias("mark status")
-                )["mark status"]
-            ),
-        ),
-        BarGroup("How subcaptions were assigned", _bars(panels["method"].fill_null("not assigned"))),
-        BarGroup("How sure rules are of subcaptions", _sureness_bars(panels)),
-        BarGroup("Why panels have no subcaption", _bars(panels.filter(pl.col("method").is_null())["reason"])),
-        BarGroup("Licences of the rows", _bars(rows["license"].fill_null("none stated"))),
-        BarGroup(
-            "Why articles do not go on",
-            _bars(
-                articles.filter(~pl.col("selected")).select(
-                    pl.when("is_retracted").then(pl.lit("retracted"))
-                    .when(~pl.col("has_pdf")).then(pl.lit("no PDF"))
-                    .otherwise(pl.lit("not relevant")).alias("reason")
-                )["reason"]
-            ),
-        ),
-        BarGroup("Packages of an article that another package holds, by what shows it", _bars(
-            listing["identifier"].cast(pl.String)
+        BarGroup("Panels by what they hold", tuple(
+            Bar(f"with {name}", count, share_text(count, out.panels)) for name, count in contains.items()
+        ), "A panel may hold images of several types.", shares=False),
+        BarGroup("Licences of the panels", tuple(
+            Bar(item.code or NONE_STATED, item.panels, "commercial use allowed" if item.commercial_use else "")
+            for item in out.licences
         )),
+        BarGroup("How the panels' subcaptions were assigned", _bars(out.methods)),
+        BarGroup("How sure rules are of subcaptions", _bars(made.sureness), "Of all panels, also those left out."),
+        BarGroup("Articles by year", _bars(years), histogram=True),
+        BarGroup("Articles by journal", tuple(Bar(*cells) for cells in journal_cells(statistics))),
+        BarGroup("Splits", tuple(
+            Bar(item.name, item.panels, f"panels of {item.articles:,} articles") for item in out.splits
+        )),
+        BarGroup("Images found, by type", _bars(made.image_types, colours=_type_colour)),
+        BarGroup("Images found, by mark status", _bars(made.marks)),
     )  # fmt: skip
+    withheld_panels = sum(item.panels for item in out.licences if withheld(item.code))
     return ReportSummary(
         title=f"{specialty.title} report",
-        lead=f"What became of {articles.height:,} articles in {len(batches)} batches.",
+        lead=f"What became of {made.articles:,} articles in {len(statistics.batches):,} batches.",
         facts=(("specialty", specialty.name), ("pmo-assets", __version__)),
         headlines=(
-            Headline("articles", articles.height, f"{articles.filter('selected').height} selected"),
-            Headline("duplicates", listing.height, "packages of an article that another package holds"),
-            Headline("figures", figures.height, f"{located} of {listed.height} listed in an XML were matched"),
-            Headline("panels", panels.height),
-            Headline("dataset rows", rows.height, f"from {rows['article_id'].n_unique()} articles"),
-            Headline("rejections", rejections.height),
+            Headline("panels", out.panels, f"{withheld_panels:,} of them without picture and text for their licence"),
+            Headline("figures", out.figures, f"of {made.figures:,} that were found"),
+            Headline("articles", out.articles, f"of {made.articles:,} that were looked at"),
+            Headline("words per subcaption", out.words.median, f"median; {out.words.mean:.1f} on average"),
+            Headline("pixels per panel", out.pixels.median, f"median; {out.width.median:.0f} wide"),
+            Headline("rejections", sum(reason.count for reason in reasons)),
         ),
-        funnel=funnel,
+        ways=tuple(report_way(way) for way in statistics.waterfalls),
+        compared=PageTable(
+            "Beside the paper's dataset",
+            COMPARED_HEADER,
+            tuple(compared_cells(line) for line in compared(statistics)),
+            "Hallitschke, Eickhoff and Berens, arXiv:2605.02720.",
+        ),
         groups=tuple(group for group in groups if group.bars),
-        rejections=_reasons(
-            rejections, {i for i, code in known.select("article_id", "license_code").iter_rows() if withheld(code)}
+        rejections=reasons,
+        tables=tuple(
+            table
+            for table in (
+                PageTable("Licences and commercial use", LICENCE_HEADER, tuple(licence_cells(statistics))),
+                PageTable("Pictures, words, confidence", SPREAD_HEADER, tuple(picture_cells(statistics))),
+                batch_table(statistics),
+                duplicates_table(selection),
+            )
+            if table.rows
         ),
-        tables=tuple(table for table in (_batch_table(tables, current), duplicates_table(selection)) if table.rows),
     )
 
 
-def _unwanted(assembled: pl.DataFrame) -> pl.Series:
-    """Return why figures do not go on, one value per figure that does not, from rows of `panel_assembly`."""
-    images = pl.col("images").list.len() + pl.col("stray_images").list.len()
-    figures = assembled.filter(~pl.col("wanted")).group_by("article_id", "image_cluster_id").agg(images.sum())
-    reason = pl.when(pl.col("images") > 0).then(pl.lit(NO_WANTED_TYPE)).otherwise(pl.lit(NO_IMAGE))
-    return figures.select(reason.alias("reason"))["reason"]
+def _type_colour(image_type: str) -> str:
+    return image_type_colour(None if image_type == UNDECIDED else image_type)
+
+
+def report_way(way: Waterfall) -> Way:
+    """Return a waterfall as the report draws it."""
+    return Way(
+        title=way.unit.capitalize(),
+        start=(f"{way.unit} that came in", way.came_in),
+        drops=drops(way),
+        end=f"{way.unit} in the release",
+        note=parts_text(way),
+    )
 
 
 def duplicates_table(selection: Selection) -> PageTable:
@@ -288,42 +265,55 @@ def duplicates_table(selection: Selection) -> PageTable:
 QUOTING_STAGES = ("subcaptions",)
 """Stages whose messages quote captions; those of articles that may not be passed on are not shown on the page."""
 
-
-def _reasons(rejections: pl.DataFrame, forbidden: Set[int], examples: int = 5) -> tuple[RejectionReason, ...]:
-    """Return the rejections by stage and error with examples, without the text of articles in `forbidden`."""
-    quoting = pl.col("stage").is_in(QUOTING_STAGES) & pl.col("article_id").is_in(list(forbidden))
-    rejections = rejections.with_columns(
-        pl.when(quoting).then(pl.lit("not shown: it quotes an article that may not be passed on"))
-        .otherwise("message").alias("message")
-    )  # fmt: skip
-    reasons = []
-    for (stage, error), part in rejections.group_by("stage", "error_class", maintain_order=True):
-        shown = [
-            f"{row['article_id']}{' ' + row['image_cluster_id'] if row['image_cluster_id'] else ''}: {row['message']}"
-            for row in part.head(examples).iter_rows(named=True)
-        ]
-        reasons.append(RejectionReason(str(stage), str(error), part.height, tuple(shown)))
-    return tuple(reasons)
+NOT_SHOWN = "not shown: it quotes an article that may not be passed on"
 
 
-def _batch_table(tables: Tables, current: Mapping[str, Sequence[int]]) -> PageTable:
-    counted = ("articles", "figures", "panels", "dataset_rows", "rejections")
-    rows = tuple(
-        (batch, *(tables.read(name, batch).height if tables.exists(name, batch) else None for name in counted))
-        for batch in current
+def _reasons(
+    tables: Tables, selection: Selection, stages: Sequence[str], examples: int = 5
+) -> tuple[RejectionReason, ...]:
+    """Return the rejections by stage and error with examples, without text that may not be passed on."""
+    counts: dict[tuple[str, str], int] = {}
+    shown: dict[tuple[str, str], list[str]] = {}
+    registered = tables.registration_rejections()
+    parts = chain([(None, registered)], ((batch, tables.read_rejections(stages, batch)) for batch in selection.current))
+    for batch, rejections in parts:
+        forbidden = _forbidden(tables, batch) if batch is not None and rejections.height else set()
+        for row in rejections.iter_rows(named=True):
+            key = (row["stage"], row["error_class"])
+            counts[key] = counts.get(key, 0) + 1
+            if len(lines := shown.setdefault(key, [])) < examples:
+                quoting = row["stage"] in QUOTING_STAGES and row["article_id"] in forbidden
+                figure = f" {row['image_cluster_id']}" if row["image_cluster_id"] else ""
+                lines.append(f"{row['article_id']}{figure}: {NOT_SHOWN if quoting else row['message']}")
+    order = {stage: place for place, stage in enumerate((REGISTRATION_STAGE, *stages))}
+    return tuple(
+        RejectionReason(*key, counts[key], tuple(shown[key]))
+        for key in sorted(counts, key=lambda key: (order.get(key[0], len(order)), key))
     )
-    return PageTable("Batches", ("batch", *(name.replace("_", " ") for name in counted)), rows)
+
+
+def _forbidden(tables: Tables, batch: str) -> Set[int]:
+    """Return the articles of a batch whose text may not be passed on."""
+    codes = tables.read("articles", batch, ("article_id", "license_code")).iter_rows()
+    return {article for article, code in codes if withheld(code)}
+
+
+def batch_table(statistics: ReleaseStatistics) -> PageTable:
+    """Return how many rows each batch has, for a page."""
+    rows = tuple((batch, *counts) for batch, counts in statistics.batches.items())
+    return PageTable("Batches", ("batch", *(name.replace("_", " ") for name in BATCH_TABLES)), rows)
 
 
 def write_report(
     data_root: DataRoot,
     tables: Tables,
     selection: Selection,
+    statistics: ReleaseStatistics,
     *,
     stages: Sequence[str],
     specialty: Specialty,
 ) -> str:
-    """Write the HTML report and return its key."""
-    page = render_report(release_summary(tables, selection, stages=stages, specialty=specialty))
-    data_root.write(REPORT_KEY, page.encode())
+    """Write the HTML report and return its key; arguments as for `release_summary`."""
+    summary = release_summary(tables, selection, statistics, stages=stages, specialty=specialty)
+    data_root.write(REPORT_KEY, render_report(summary).encode())
     return REPORT_KEY

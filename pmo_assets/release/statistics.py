@@ -1,7 +1,7 @@
 """What a release holds and what came before it, counted batch by batch.
 
-Memory holds the tables of one batch and counts: numbers of words and pixels as histograms, so that means and medians are
-exact. How the numbers are shown is in `release.statistics_views`, what a unit is lost for in `release.fates`.
+Memory holds the tables of one batch and counts: numbers of words and pixels as histograms, so that means and medians
+are exact. How the numbers are shown is in `release.statistics_views`, what a unit is lost for in `release.fates`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Final
 import polars as pl
 
 from pmo_assets.pipeline.dataset.rows import Entry
+from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.panels import AUTOMATIC
 from pmo_assets.release.fates import (
     ARTICLE_STEPS,
@@ -42,6 +43,7 @@ from pmo_assets.tables.schemas import schema_of
 NONE_STATED: Final = "none stated"
 UNDECIDED: Final = "undecided"
 NOT_ASSIGNED: Final = "not assigned"
+NO_SPLIT: Final = "no split yet"
 
 SURENESS: Final = (0.0, 0.5, 0.8, 0.9, 0.92, 0.95, 0.98, 1.0)
 """Bounds of the confidences that are counted together."""
@@ -159,7 +161,7 @@ class ReleasedCounts:
         years: articles by year of publication; None where it is not known.
         journals: articles by journal, most frequent first.
         articles_without_journal: articles whose journal is not known.
-        splits: in the order of the mapping; empty if none was given.
+        splits: those that have articles, train first; empty where nothing was split.
         width, height, pixels: of the pictures.
         assembly_confidence, caption_confidence: of the panels.
     """
@@ -344,7 +346,9 @@ def _count_rows(totals: _Totals, rows: pl.DataFrame, splits: Mapping[int, str] |
     totals.years.update(articles["year"].to_list())
     if splits is not None:
         for name, table in (("panels", rows), ("figures", figures), ("articles", articles)):
-            totals.split_sizes.update((name, splits[article]) for article in table["article_id"].to_list())
+            totals.split_sizes.update(
+                (name, splits.get(article, NO_SPLIT)) for article in table["article_id"].to_list()
+            )
 
 
 _ROW_COLUMNS: Final = (
@@ -370,12 +374,11 @@ def release_statistics(
         selection: what the release takes (`selection.select_articles`).
         entry: what panels needed to enter the dataset.
         noncommercial: the release keeps rows whose licence forbids commercial use.
-        splits: split by article number, of every article in the release; None where there are none.
+        splits: split by article number; None where nothing was split.
         say: told of progress, batch by batch.
 
     Raises:
         StorageError: if a table was written by another version.
-        KeyError: if an article of the release has no split.
     """
     totals = _Totals()
     registry = BatchRegistry(tables.data_root)
@@ -404,14 +407,14 @@ def release_statistics(
     totals.fates.articles.fates.update(Fate(NOT_REGISTERED, error) for error in refused["error_class"])
     if refused.height:
         totals.fates.articles.parts[REFUSED] += refused.height
-    return _statistics(totals, splits)
+    return _statistics(totals)
 
 
 def _height(tables: Tables, asset: str, batch: str) -> int:
     return read_columns(tables, asset, batch, list(schema_of(asset).columns())[:1]).height
 
 
-def _statistics(totals: _Totals, splits: Mapping[int, str] | None) -> ReleaseStatistics:
+def _statistics(totals: _Totals) -> ReleaseStatistics:
     numbers, figure_fates = totals.numbers, totals.fates.figures.fates
 
     def group(name: str) -> dict[str, int]:
@@ -420,7 +423,7 @@ def _statistics(totals: _Totals, splits: Mapping[int, str] | None) -> ReleaseSta
     def at(step: str) -> int:
         return sum(count for fate, count in figure_fates.items() if fate.step == step)
 
-    names = dict.fromkeys(splits.values()) if splits is not None else ()
+    names = [name for name in (*SPLITS, NO_SPLIT) if totals.split_sizes["articles", name]]
     own = ("articles", "selected", "articles_after_filter", "articles_with_figures", "figures", "figures_matched",
            "figures_listed", "figures_detected_in", "panels_detected", "identifiers_detected", "images_detected",
            "captions_split", "captions_discarded", "subcaptions", "panels", "panels_with_subcaption")  # fmt: skip

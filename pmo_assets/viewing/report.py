@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from pmo_assets.viewing.markup import asset_text, content_hash, number_text, page_templates, palette_css, slug
 from pmo_assets.viewing.overlays import data_uri, picture_mime
-from pmo_assets.viewing.plots import Bar, bar_chart, column_chart, funnel_chart
+from pmo_assets.viewing.plots import Bar, Drop, bar_chart, column_chart, waterfall_chart
 
 Cell = str | int | float | timedelta | None
 
@@ -51,6 +51,25 @@ class BarGroup:
     note: str = ""
     shares: bool = True
     histogram: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where units were lost, as a waterfall.
+
+    Attributes:
+        title: heading.
+        start: what came in, and how many.
+        drops: the steps at which something left.
+        end: what the rest is called.
+        note: one sentence below the heading.
+    """
+
+    title: str
+    start: tuple[str, int]
+    drops: tuple[Drop, ...]
+    end: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +130,8 @@ class ReportSummary:
         lead: one or two sentences below it.
         facts: (label, value) pairs in the header (version, date, licence).
         headlines: the most important numbers.
-        funnel: from articles to dataset rows.
+        ways: where articles, figures and panels were lost.
+        compared: a table of numbers beside others, shown before the charts.
         groups: charts (image types, licences, assembly).
         rejections: reasons; the report groups them by stage.
         tables: batches and whatever else.
@@ -122,7 +142,8 @@ class ReportSummary:
     lead: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     headlines: tuple[Headline, ...] = ()
-    funnel: tuple[Bar, ...] = ()
+    ways: tuple[Way, ...] = ()
+    compared: Table | None = None
     groups: tuple[BarGroup, ...] = ()
     rejections: tuple[RejectionReason, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -235,7 +256,15 @@ def render_report(summary: ReportSummary) -> str:
             lead=summary.lead,
             facts=summary.facts,
             headlines=[(line.label, cell_text(line.value), line.note) for line in summary.headlines],
-            funnel=funnel_chart("From articles to dataset rows", summary.funnel) if summary.funnel else None,
+            ways=[
+                {
+                    "title": way.title,
+                    "note": way.note,
+                    "plot": waterfall_chart(way.title, way.start, way.drops, way.end),
+                }
+                for way in summary.ways
+            ],
+            compared={**_table_view(summary.compared), "id": "compared"} if summary.compared else None,
             groups=[_group_view(group) for group in summary.groups],
             stages=_stage_views(summary.rejections),
             tables=tables,

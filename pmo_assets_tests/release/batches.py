@@ -118,7 +118,8 @@ def _write_article(rows: dict[str, list[dict[str, Any]]], number: int, article: 
         rows["article_packages"].append(package)
     facts = {
         **package, "doi": f"10.1000/{number}", "pmcid": None, "title": f"Title {number}", "authors": ["Ada Author"],
-        "journal": "J", "year": 2024, "mesh_terms": [], "keywords": [], "stated_by": [], "xml_figures": [], "citation": None, "license_url": None,
+        "journal": "J", "year": 2024, "mesh_terms": [], "keywords": [], "stated_by": [], "xml_figures": [],
+        "citation": None, "license_url": None,
         "has_xml": True, "has_pdf": True, "relevant": True, "criteria": [], "relevance_reason": "", **article.facts,
     }  # fmt: skip
     facts["selected"] = facts["relevant"] and facts["has_pdf"] and not facts["is_retracted"]

@@ -1,9 +1,20 @@
 """Charts: lengths in proportion, every number written."""
 
+from itertools import pairwise
+
+import lxml.etree
 import lxml.html
 import pytest
 
-from pmo_assets.viewing.plots import Bar, bar_chart, column_chart, funnel_chart, share_text
+from pmo_assets.viewing.plots import (
+    Bar,
+    Drop,
+    bar_chart,
+    column_chart,
+    share_text,
+    waterfall_chart,
+    waterfall_picture,
+)
 
 
 def widths(chart: str) -> list[float]:
@@ -19,11 +30,42 @@ def test_bars_are_as_long_as_their_numbers():
     assert lines == ["CFP50 20 %", "OCT200 80 %"]
 
 
-def test_a_funnel_says_what_was_lost_and_what_was_multiplied():
-    chart = funnel_chart("Funnel", [Bar("articles", 100), Bar("relevant", 25), Bar("figures", 75, "3 each")])
-    values = [value.text_content() for value in lxml.html.fromstring(chart).xpath("//*[@class='value']")]
-    assert values == ["100", "25 25 %", "75 × 3.0"]
-    assert "3 each" in chart
+DROPS = [Drop("not relevant", 100, 40, "no OCT (60)"), Drop("no PDF", 40, 40), Drop("no figure", 40, 10)]
+
+
+def shares(element, kind: str) -> list[float]:
+    return [float(item.get("width").rstrip("%")) for item in element.xpath(f".//*[@class='{kind}']")]
+
+
+def test_in_a_waterfall_what_stays_and_what_leaves_make_what_was_there():
+    chart = lxml.html.fragment_fromstring(waterfall_chart("Articles", ("came in", 100), DROPS, "left"), "div")
+    kept, lost = shares(chart, "kept"), shares(chart, "lost")
+    assert kept == [100, 40, 40, 10, 10]
+    assert lost == [0, 60, 0, 30, 0]
+    assert [before - after for before, after in pairwise([100, *kept[1:-1]])] == lost[1:-1]
+    assert [float(bar.get("x").rstrip("%")) for bar in chart.xpath(".//*[@class='lost']")] == kept
+    values = [value.text_content() for value in chart.xpath("//*[@class='value']")]
+    assert values == ["100", "−60 60 %", "−0 0 %", "−30 75 %", "10 10 %"]  # noqa: RUF001
+    assert chart.xpath("//*[@class='lost']/@fill") == ["url(#hatch-Articles)"] * 5, "not by colour alone"
+    assert len(chart.xpath("//pattern[@id='hatch-Articles']")) == 1
+
+
+def test_a_waterfall_as_a_picture_is_one_document_with_all_numbers_in_its_text_alternative():
+    svg = lxml.etree.fromstring(waterfall_picture("Articles", ("came in", 100), DROPS, "left").encode())
+    assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+    assert svg.get("aria-label") == (
+        "Articles: came in: 100; not relevant: −60; no PDF: −0; no figure: −30; left: 10"  # noqa: RUF001
+    )
+    assert not svg.xpath("//@href | //@src | //*[local-name()='script']")
+
+
+@pytest.mark.parametrize("chart", [waterfall_chart, waterfall_picture])
+def test_an_empty_and_a_hostile_waterfall_are_drawn(chart):
+    assert chart("Nothing", ("came in", 0), [], "left")
+    bad = "<script>alert(1)</script>\ud800"
+    html = chart(bad, (bad, 3), [Drop(bad, 3, 0, bad)], bad)
+    assert "<script" not in html
+    html.encode()
 
 
 def test_columns_stand_on_one_ground_line():
@@ -42,7 +84,7 @@ def test_many_columns_show_only_some_labels_but_all_numbers_in_the_text_alternat
     assert "c57: 57" in chart.get("aria-label")
 
 
-@pytest.mark.parametrize("chart", [bar_chart, funnel_chart, column_chart])
+@pytest.mark.parametrize("chart", [bar_chart, column_chart])
 def test_empty_odd_and_hostile_bars_are_drawn(chart):
     assert chart("Nothing", [])
     html = chart("<b>", [Bar("<script>alert(1)</script>", float("nan"), "<i>"), Bar("x", -4), Bar("y", float("inf"))])

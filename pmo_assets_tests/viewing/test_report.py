@@ -6,7 +6,7 @@ import lxml.html
 import pytest
 
 from pmo_assets.viewing.markup import content_hash
-from pmo_assets.viewing.plots import Bar
+from pmo_assets.viewing.plots import Bar, Drop
 from pmo_assets.viewing.report import (
     BarGroup,
     Headline,
@@ -14,6 +14,7 @@ from pmo_assets.viewing.report import (
     RejectionReason,
     ReportSummary,
     Table,
+    Way,
     cell_text,
     duration_text,
     render_report,
@@ -25,7 +26,15 @@ SUMMARY = ReportSummary(
     lead="All batches.",
     facts=(("Version", "0.1.0"),),
     headlines=(Headline("Panels", 102_023, "2.1 per figure"), Headline("Time", timedelta(seconds=75))),
-    funnel=(Bar("Articles", 200), Bar("Relevant", 50), Bar("Panels", 150)),
+    ways=(
+        Way(
+            "Articles",
+            ("came in", 200),
+            (Drop("not relevant", 200, 50, "no OCT (150)"), Drop("no PDF", 50, 49)),
+            "left",
+        ),
+    ),
+    compared=Table("Beside the paper", ("", "here"), (("panels", 7),)),
     groups=(
         BarGroup("Image types", (Bar("OCT", 3, colour="#009E73"), Bar("CFP", 1))),
         BarGroup("Panels per figure", (Bar("1", 2), Bar("2", 1)), histogram=True),
@@ -56,9 +65,23 @@ def test_headlines_show_numbers_for_people(page):
     ]
 
 
-def test_the_funnel_goes_from_articles_to_rows(page):
-    (funnel,) = page.xpath("//ol[contains(@class, 'funnel')]")
-    assert [text(step) for step in funnel] == ["Articles200", "Relevant50 25 %", "Panels150 × 3.0"]
+def test_a_waterfall_says_what_left_at_each_step_and_what_is_left(page):
+    (way,) = page.xpath("//ol[contains(@class, 'way')]")
+    assert [text(step) for step in way] == [
+        "came in200",
+        "not relevant−150 75 %no OCT (150)",  # noqa: RUF001
+        "no PDF−1 2 %",  # noqa: RUF001
+        "left49 24.5 %",
+    ]
+
+
+def test_numbers_beside_others_have_a_heading_of_their_own(page):
+    (box,) = page.xpath("//section[@id='compared']")
+    assert [text(head) for head in page.xpath("//h2")][:2] == [
+        "What came in, and where it was lost",
+        "Beside the paper",
+    ]
+    assert [text(cell) for cell in box.xpath(".//td")] == ["panels", "7"]
 
 
 def test_groups_are_drawn_as_bars_or_as_a_histogram(page):
@@ -74,7 +97,7 @@ def test_rejections_are_grouped_by_stage_with_the_commonest_reason_first(page):
 
 
 def test_tables_align_numbers_and_carry_the_keys_to_sort_by(page):
-    (table,) = page.xpath("//table")
+    (table,) = page.xpath("//section[starts-with(@id, 'table-')]//table")
     assert [head.get("class") for head in table.xpath(".//th")] == [None, "r", "r"]
     rows = [[text(cell) for cell in row] for row in table.xpath(".//tbody/tr")]
     assert rows == [["b1", "1,200", "3 min 00 s"], ["b2", "–", "–"]]
@@ -107,7 +130,8 @@ def test_hostile_text_is_only_text():
             bad,
             ((bad, bad),),
             (Headline(bad, bad, bad),),
-            (Bar(bad, 1, bad),),
+            (Way(bad, (bad, 1), (Drop(bad, 1, 0, bad),), bad, bad),),
+            Table(bad, (bad,), ((bad,),), bad),
             (BarGroup(bad, (Bar(bad, 1, bad),), bad), BarGroup(bad, (Bar(bad, 1, bad),), histogram=True)),
             (RejectionReason(bad, bad, 1, (bad,)),),
             (Table(bad, (bad,), ((bad,),), bad),),

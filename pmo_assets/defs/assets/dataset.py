@@ -13,6 +13,7 @@ from pmo_assets.defs.loading import batch_stages, group_assets
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.release_origin import release_origin
 from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
+from pmo_assets.defs.statistics import statistics_metadata, statistics_of
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
@@ -287,7 +288,7 @@ def pubmed_ophtha(
     owners=OWNERS,
     kinds={"html"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(select_articles, write_gallery, write_report),
+    code_version=code_version(select_articles, statistics_of, write_gallery, write_report),
 )
 def dataset_report(
     data_root: dg.ResourceParam[DataRoot], tables: dg.ResourceParam[Tables], settings: dg.ResourceParam[Settings]
@@ -299,11 +300,14 @@ def dataset_report(
     gallery = write_gallery(
         data_root, tables, selection.current, specialty=specialty, max_panels=settings.gallery_panels
     )
-    report = write_report(data_root, tables, selection, stages=batch_stages(group_assets()), specialty=specialty)
+    statistics = statistics_of(settings, tables, selection)
+    stages = batch_stages(group_assets())
+    report = write_report(data_root, tables, selection, statistics, stages=stages, specialty=specialty)
     return dg.MaterializeResult(
         metadata={
             "seconds": watch.seconds,
             "gallery": dg.MetadataValue.path(data_root.uri(gallery)),
             "report": dg.MetadataValue.path(data_root.uri(report)),
+            **statistics_metadata(statistics),
         }
     )

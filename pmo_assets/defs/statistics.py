@@ -1,0 +1,53 @@
+"""The statistics of a release for assets and commands: counted by the settings, and as metadata."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import dagster as dg
+
+from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.dataset.rows import Entry
+from pmo_assets.release.reports import report_way
+from pmo_assets.release.selection import Selection
+from pmo_assets.release.statistics import ReleaseStatistics, release_statistics
+from pmo_assets.release.statistics_views import compared_rows, counts_of, waterfall_rows
+from pmo_assets.settings import Settings
+from pmo_assets.storage.tables import Tables
+from pmo_assets.viewing.plots import waterfall_picture
+
+
+def statistics_of(
+    settings: Settings,
+    tables: Tables,
+    selection: Selection,
+    splits: Mapping[int, str] | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> ReleaseStatistics:
+    """Count the release that the settings make of a selection; arguments as for `release_statistics`."""
+    entry = Entry(
+        load_specialty(settings.specialty).image_types,
+        settings.min_caption_confidence,
+        settings.min_assembly_confidence,
+    )
+    return release_statistics(
+        tables, selection, entry, noncommercial=settings.release_noncommercial, splits=splits, say=say
+    )
+
+
+def statistics_metadata(statistics: ReleaseStatistics) -> dict[str, Any]:
+    """Return the statistics as metadata: numbers to plot, waterfalls as pictures and rows, the paper's numbers."""
+    pictures = "\n\n".join(_picture(way.title, waterfall_picture(way.title, way.start, way.drops, way.end))
+                           for way in map(report_way, statistics.waterfalls))  # fmt: skip
+    return {
+        **counts_of(statistics),
+        "lost": dg.MetadataValue.md(pictures),
+        "lost_in_rows": dg.MetadataValue.table([dg.TableRecord(row) for row in waterfall_rows(statistics)]),
+        "beside_the_paper": dg.MetadataValue.table([dg.TableRecord(row) for row in compared_rows(statistics)]),
+    }
+
+
+def _picture(title: str, svg: str) -> str:
+    return f"![{title}](data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode('ascii')})"
