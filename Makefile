@@ -70,7 +70,8 @@ $(MODELS_STAMP): pyproject.toml constraints.txt
 
 test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyTorch
 	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/training pmo_assets_tests/pipeline/detection \
-	  pmo_assets_tests/defs/test_models.py
+	  pmo_assets_tests/defs/test_models.py pmo_assets_tests/loading/test_torch.py \
+	  pmo_assets_tests/loading/test_dataset_documents.py
 
 mutants: $(STAMP) ## Turn random rules of the pipeline round and see whether a test notices: hours (MUTANTS="--rooms figures")
 	$(BIN)/python benchmarks/mutants.py --count 200 --boundaries 40 $(MUTANTS)

@@ -56,11 +56,13 @@ class Release:
         self.manifest = dict(manifest)
         self._root = root
         self._files = dict(files)
+        # now and not later: Dataframely asks Polars, which hangs in a forked process
+        self._schemas = {config: arrow_schema(RELEASE_TABLES[config]) for config in CONFIGS}
 
     def __getstate__(self) -> dict[str, Any]:
         # tables that were opened travel along, so that nobody reads the ends of all files again
         tables = {f"_{config}_table": self.__dict__.get(f"_{config}_table") for config in CONFIGS}
-        state = {"manifest": self.manifest, "_root": self._root, "_files": self._files}
+        state = {name: self.__dict__[name] for name in ("manifest", "_root", "_files", "_schemas")}
         return {**state, **{name: table for name, table in tables.items() if table is not None}}
 
     @property
@@ -105,9 +107,9 @@ class Release:
                 f"{self.folder} has no files data/{config}/…: fetch them, too, or the folder as a whole; a folder of "
                 "your own is made again by `pmo run`"
             )
+        expected = self._schemas[config]
         with ThreadPoolExecutor(8) as pool:
-            read = list(pool.map(functools.partial(_shard, self._root, config), keys))
-        expected = arrow_schema(RELEASE_TABLES[config])
+            read = list(pool.map(functools.partial(_shard, self._root, expected, PICTURES[config]), keys))
         # columns of a later version are left out; types are the files', which may have longer offsets
         schema = pa.schema([read[0][1].field(name) for name in expected.names]) if read else expected
         return ShardedTable(self._root, [shard for shard, _ in read], schema, PICTURES[config])
@@ -197,7 +199,7 @@ class Release:
         return tuple(Rows(table, RowMaker(self, config), table.rows_of_article(article_id)))
 
 
-def _shard(root: DataRoot, config: str, key: str) -> tuple[Shard, pa.Schema]:
+def _shard(root: DataRoot, expected: pa.Schema, picture: str | None, key: str) -> tuple[Shard, pa.Schema]:
     """Return what the end of a Parquet file says: its row groups and columns.
 
     Raises:
@@ -211,7 +213,6 @@ def _shard(root: DataRoot, config: str, key: str) -> tuple[Shard, pa.Schema]:
         raise ReleaseError(
             f"{root.uri(key)} is damaged ({' '.join(str(error).split())}): fetch it again, or `pmo run` makes it again"
         ) from error
-    expected = arrow_schema(RELEASE_TABLES[config])
     missing = [name for name in expected.names if name not in found.names]
     other = [
         f"{name} ({found.field(name).type} instead of {expected.field(name).type})"
@@ -224,7 +225,6 @@ def _shard(root: DataRoot, config: str, key: str) -> tuple[Shard, pa.Schema]:
             f"{root.uri(key)} has {', '.join(what)}: the release was made by another version of pmo-assets; open it "
             "with that version, or make it again (`pmo run`)"
         )
-    picture = PICTURES[config]
     sizes = [_column_bytes(metadata.row_group(group), picture) for group in range(metadata.num_row_groups)]
     rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     return Shard(key, tuple(rows), tuple(sizes)), found

@@ -19,7 +19,12 @@ def as_arrays(panels: list[Panel]) -> list[tuple[str, np.ndarray, np.ndarray]]:
 def test_a_data_loader_takes_rows(release: Release, workers: int, method: str | None) -> None:
     rows = release.panels.filter(pl.col("subcaption_text").is_not_null())
     loader = torch.utils.data.DataLoader(
-        rows, batch_size=4, collate_fn=as_arrays, num_workers=workers, multiprocessing_context=method
+        rows,
+        batch_size=4,
+        collate_fn=as_arrays,
+        num_workers=workers,
+        multiprocessing_context=method,
+        timeout=120 if workers else 0,
     )
     got = [item for _ in range(2) for batch in loader for item in batch]
     expected = as_arrays(list(rows)) * 2
@@ -30,7 +35,9 @@ def test_a_data_loader_takes_rows(release: Release, workers: int, method: str | 
 
 
 def test_records_travel_from_workers(release: Release) -> None:
-    loader = torch.utils.data.DataLoader(release.panels, batch_size=8, collate_fn=list, shuffle=True, num_workers=2)
+    loader = torch.utils.data.DataLoader(
+        release.panels, batch_size=8, collate_fn=list, shuffle=True, num_workers=2, timeout=120
+    )
     panels = [panel for batch in loader for panel in batch]
     assert sorted(panel.panel_id for panel in panels) == sorted(panel.panel_id for panel in release.panels)
     first = next(panel for panel in panels if panel.subcaption is not None)
