@@ -49,7 +49,7 @@ def test_an_article_under_three_names_is_published_once_and_its_retraction_takes
         run_job(defs, instance, "make_release")
         return (
             pl.read_parquet(io.BytesIO(root.read("release/pubmed_ophtha.parquet"))),
-            pl.read_parquet(io.BytesIO(root.read("release/duplicates.parquet"))),
+            pl.read_parquet(io.BytesIO(root.read("release/hub/duplicate_articles.parquet"))),
         )
 
     with dg.DagsterInstance.ephemeral() as instance:

@@ -29,7 +29,7 @@ from pmo_assets.release.reports import REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.dataset import PUBLISHED_COLUMNS, RELEASE_COLUMNS
+from pmo_assets.tables.release import CONFIGS, PublishedPanels
 from pmo_assets.tables.schemas import schema_of
 from pmo_assets_tests.defs.conftest import Graph, settings_below
 
@@ -58,7 +58,7 @@ def latest(graph: Graph, asset: str, batch: str | None) -> dg.AssetMaterializati
 
 def test_the_graph_holds_the_assets_of_the_design() -> None:
     keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
-    release = {"retractions", "pubmed_ophtha", "dataset_report"}
+    release = {"retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"}
     pmc = {"pmc_inventory", "pmc_candidates", "pmc_batches"}
     assert keys == {*BATCH_ASSETS, *release, *pmc, *MODEL_ASSETS, *QUALITY_ASSETS, *PEOPLE_ASSETS}
 
@@ -241,18 +241,48 @@ def release(graph: Graph) -> pl.DataFrame:
         return pl.read_parquet(file.read())
 
 
-def test_the_release_has_the_published_columns_and_whom_to_credit(release: pl.DataFrame) -> None:
-    assert tuple(release.columns) == RELEASE_COLUMNS
-    assert tuple(release.columns[:22]) == PUBLISHED_COLUMNS
-    assert release.select(
+def hub(graph: Graph, config: str) -> pl.DataFrame:
+    """Return a config of the hub's folder, all splits."""
+    folder = Path(graph.tables.data_root.uri(f"release/hub/data/{config}"))
+    return pl.concat([pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])
+
+
+def test_the_release_has_the_published_columns_and_no_others(release: pl.DataFrame) -> None:
+    assert release.columns == list(PublishedPanels.columns())
+    assert len(release.columns) == 22
+    assert release["panel_id"].is_unique().all()
+    assert release["article_id"].dtype == pl.Int64
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_every_row_of_the_hubs_tables_says_whom_to_credit(graph: Graph, config: str) -> None:
+    rows = hub(graph, config)
+    assert rows.height > 0
+    assert rows.select(
         pl.all_horizontal(pl.col("title", "authors", "year", "doi", "article_url").is_not_null()).all()
     ).item()
-    for row in release.iter_rows(named=True):
+    for row in rows.iter_rows(named=True):
         assert row["attribution"].startswith(f"'{row['title']}', {row['authors'][0]}")
         assert row["attribution"].endswith(f"https://doi.org/{row['doi']}")
 
 
-def test_nothing_beside_the_release_shows_what_a_licence_forbids(graph: Graph, release: pl.DataFrame) -> None:
+def test_both_forms_of_the_release_hold_the_same_panels(graph: Graph, release: pl.DataFrame) -> None:
+    panels = hub(graph, "panels")
+    assert set(panels["panel_id"]) == set(release["panel_id"]) == set(read(graph, "dataset_rows")["panel_id"])
+    assert set(hub(graph, "figures")["panel_ids"].explode(empty_as_null=False)) == set(release["panel_id"])
+    assert hub(graph, "articles")["panels"].sum() == release.height
+
+
+def texts_of(content: bytes) -> str:
+    """Return everything that a file says: the columns of a Parquet file, decompressed, or the text of a page."""
+    if content.startswith(b"PAR1"):
+        return repr(pq.read_table(io.BytesIO(content)).to_pydict()) + str(
+            pq.read_metadata(io.BytesIO(content)).to_dict()
+        )
+    return html.unescape(content.decode())
+
+
+def test_no_file_of_the_release_shows_what_a_licence_forbids(graph: Graph, release: pl.DataFrame) -> None:
     forbidden = set(release.filter(pl.col("panel_image_bytes").is_null())["article_id"])
     rows = read(graph, "dataset_rows").filter(pl.col("article_id").is_in(forbidden))
     figures = read(graph, "figures").filter(pl.col("article_id").is_in(forbidden))
@@ -260,20 +290,20 @@ def test_nothing_beside_the_release_shows_what_a_licence_forbids(graph: Graph, r
     sentences = [text for text in texts if text and len(text) > 30]
     assert len(sentences) > 3
     root = graph.tables.data_root
-    pages = [name for name in root.keys("release") if not name.endswith(".parquet")]
-    assert {"README.md", "LICENSE.md", "gallery.html", "report.html"} <= set(pages)
-    for name in pages:
-        text = html.unescape(root.read(f"release/{name}").decode())
-        assert not [sentence for sentence in sentences if sentence in text], name
-    assert release["panel_id"].is_unique().all()
-    assert release["article_id"].dtype == pl.Int64
+    files = root.tree("release")
+    assert {"hub/README.md", "hub/LICENSE.md", "hub/manifest.json", "gallery.html", "report.html"} <= set(files)
+    assert any(name.startswith("versions/") for name in files)
+    for name in files:
+        text = texts_of(root.read(f"release/{name}"))
+        assert not [sentence for sentence in sentences if sentence in text or repr(sentence)[1:-1] in text], name
 
 
 def test_the_release_reads_with_other_tools(graph: Graph, release: pl.DataFrame) -> None:
-    path = graph.tables.data_root.uri("release/pubmed_ophtha.parquet")
-    table = pq.read_table(path)
-    assert table.num_rows == release.height
-    assert table.schema.metadata[b"specialty"] == b"ophthalmology"
+    root = graph.tables.data_root
+    assert pq.read_table(root.uri("release/pubmed_ophtha.parquet")).num_rows == release.height
+    assert json.loads(root.read("release/hub/manifest.json"))["specialty"] == "ophthalmology"
+    for config in CONFIGS:
+        assert pq.read_table(root.uri(f"release/hub/data/{config}")).num_rows == hub(graph, config).height
 
 
 def test_panels_are_pictures_of_the_stated_size(graph: Graph, release: pl.DataFrame) -> None:
@@ -324,8 +354,8 @@ def test_gallery_report_and_card_are_written(graph: Graph) -> None:
     for name, words in (
         ("gallery.html", "<html"),
         ("report.html", "<html"),
-        ("README.md", "license: other"),
-        ("LICENSE.md", "CC BY"),
+        ("hub/README.md", "license: other"),
+        ("hub/LICENSE.md", "CC BY"),
     ):
         assert words in graph.tables.data_root.read(f"release/{name}").decode()
 
@@ -435,13 +465,14 @@ def test_an_unwritable_data_root_is_named(tmp_path: Path) -> None:
 
 
 def test_a_release_is_made_in_one_run_with_a_search_that_is_skipped(graph: Graph) -> None:
-    names = ("pmc_inventory", "pmc_candidates", "pmc_batches", "retractions", "pubmed_ophtha", "dataset_report")
+    release = ("retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report")
+    names = ("pmc_inventory", "pmc_candidates", "pmc_batches", *release)
     job = graph.defs.resolve_implicit_global_asset_job_def()
     result = job.execute_in_process(
         instance=graph.instance, asset_selection=[dg.AssetKey(name) for name in names], run_config=QUIET
     )
     made = {event.step_key for event in result.all_events if event.is_step_materialization}
-    assert made == {"retractions", "pubmed_ophtha", "dataset_report"}, "without an e-mail address nothing is searched"
+    assert made == set(release), "without an e-mail address nothing is searched"
 
 
 # sensors

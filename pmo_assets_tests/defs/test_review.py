@@ -137,8 +137,9 @@ def test_the_whole_way_of_a_decision(reviewed: Reviewed) -> None:
     assert {batch for batch, assets in made.items() if assets} == {case.batch}
     assert made[case.batch] == [*DOWNSTREAM, "rejections"]
     row = panel(reviewed.rows("dataset_rows"), case)
-    assert (row["subcaption_text"], row["assembly"]) == ("What a person says of it.", "Manual Assignment (resolved)")
-    (noted,) = json.loads(row["annotation"])
+    assert (row["subcaption_text"], row["assembly"]) == ("What a person says of it.", "Manual Assignment")
+    assert row["assembly_method"] == "resolved"
+    (noted,) = row["annotations"]
     assert (noted["purpose"], noted["decided"]) == ("resolve", ["subcaptions"])
     assert table_bytes(reviewed, "panel_assembly") == machine["panel_assembly"], "what is measured is the machine's"
     assert metadata(reviewed, "reviewed_panels", case.batch)["figures_decided"] == 1
@@ -154,7 +155,7 @@ def test_the_whole_way_of_a_decision(reviewed: Reviewed) -> None:
     reviewed.answer(boxes)
     reviewed.refresh()
     row = panel(reviewed.rows("dataset_rows"), case)
-    images, printed = json.loads(row["image_data"]), json.loads(row["identifier_data"])
+    images, printed = row["images"], row["identifiers"]
     assert images
     assert all(item["is_gt"] for item in (*images, *printed))
     assert row["subcaption_text"] == "What a person says of it."
@@ -168,7 +169,7 @@ def test_the_whole_way_of_a_decision(reviewed: Reviewed) -> None:
     store.write(case.figure["article_id"], list(pictures.values()))
     run_job(reviewed.defs, reviewed.instance, "process_batch", batch=case.batch, assets=DOWNSTREAM)
     row = panel(reviewed.rows("dataset_rows"), case)
-    assert (row["subcaption_text"], row["annotation"]) == (case.panels[0]["subcaption"], "[]")
+    assert (row["subcaption_text"], row["annotations"]) == (case.panels[0]["subcaption"], [])
     said = metadata(reviewed, "reviewed_panels", case.batch)
     assert said["annotations_not_applied"] == 1
     assert "changed under the annotation" in said["not_applied"].records[0].data["what"]
@@ -203,7 +204,7 @@ def test_ground_truth_is_released_and_what_is_measured_stays_the_machines(graph:
     before = measured(applied=False)
     assert measured(applied=True) == before
     rows = pl.DataFrame(reviewed.rows("dataset_rows"))
-    assert rows.filter(pl.col("assembly") == "Ground Truth (annotated)").height > rows.height / 2
+    assert rows.filter(assembly="Ground Truth", assembly_method="annotated").height > rows.height / 2
     truth = json.loads((graph.truth / "PMC9000000001.json").read_text())["figures"][0]
     texts = {p["identifier"]: p["subcaption"] for p in truth["panels"]}
     found = rows.filter(pl.col("image_cluster_id") == truth["image_cluster_id"])

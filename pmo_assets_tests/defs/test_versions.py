@@ -84,7 +84,15 @@ def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path, before: 
         ("pipeline/figures/matching.py", "MIN_CRITERIA = 2", "MIN_CRITERIA = 3",
          {"figure_matches", "biomedica_matches"}),
         (
-            "pipeline/dataset/rows.py", 'SINGLE_PANEL_NAME = "', 'SINGLE_PANEL_NAME = "another ', {"dataset_rows"},
+            "pipeline/dataset/rows.py", 'return "no subcaption"', 'return "no subcaption at all"', {"dataset_rows"},
+        ),
+        (
+            "pipeline/dataset/published.py", 'SINGLE_PANEL_NAME: Final = "', 'SINGLE_PANEL_NAME: Final = "another ',
+            {"pubmed_ophtha"},
+        ),
+        (
+            "pipeline/dataset/near_duplicates.py", "THRESHOLD: Final = 32", "THRESHOLD: Final = 33",
+            {"panel_duplicates", "pubmed_ophtha"},
         ),
         (
             "records/defaults.py", "NMS_IOU: Final = 0.3", "NMS_IOU: Final = 0.4",

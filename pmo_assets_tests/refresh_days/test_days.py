@@ -87,7 +87,14 @@ class Days:
 
 
 def released(place: Place) -> pl.DataFrame:
-    return pl.read_parquet(place.folder / "data" / "release" / "pubmed_ophtha.parquet")
+    """Return the panels of the release as the Hub would get them; the published file has the same ones."""
+    release = place.folder / "data" / "release"
+    columns = ["panel_id", "article_id", "title"]
+    panels = pl.concat(
+        pl.read_parquet(path, columns=columns) for path in sorted((release / "hub" / "data" / "panels").iterdir())
+    )
+    assert set(pl.read_parquet(release / "pubmed_ophtha.parquet")["panel_id"]) == set(panels["panel_id"])
+    return panels
 
 
 def names(release: pl.DataFrame) -> set[str]:
@@ -185,7 +192,8 @@ def unbroken(days: Days, tmp_path_factory: pytest.TempPathFactory) -> Unbroken:
 def outcome(place: Place) -> dict[str, str]:
     """Return the digest of each file that a refresh is about: releases, manifests, rows."""
     root = place.folder / "data"
-    found = {"release/pubmed_ophtha.parquet", "release/duplicates.parquet", "release/retractions.parquet"}
+    found = {"release/pubmed_ophtha.parquet", "release/hub/SHA256SUMS", "release/retractions.parquet"}
+    found.add("release/hub/duplicate_articles.parquet")
     for part in ("manifests", "claims", "tables/dataset_rows"):
         found |= {str(path.relative_to(root)) for path in (root / part).glob("*.parquet")}
     return {name: hashlib.sha256((root / name).read_bytes()).hexdigest() for name in sorted(found)}

@@ -12,19 +12,19 @@ import pytest
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
 from pmo_assets.records.packages import PackageListing
 from pmo_assets.refresh.candidates import Candidates, write_candidates
-from pmo_assets.release.selection import RELEASE_KEY, current_articles, select_articles
+from pmo_assets.release.keys import RELEASE_KEY, RETRACTIONS_KEY
 from pmo_assets.release.retractions import (
     REMOVED,
     RETRACTED,
-    RETRACTIONS_KEY,
     read_retractions,
     released_panels,
     renewed_retractions,
     write_retractions,
 )
+from pmo_assets.release.selection import current_articles, select_articles
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
-from pmo_assets_tests.release.test_releases import LOCAL, finish, published, release_of
+from pmo_assets_tests.release.finished import LOCAL, finish, published, release_of
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 

@@ -7,10 +7,8 @@ import hashlib
 import multiprocessing
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import polars as pl
 import pytest
 from dataframely.exc import ValidationError
 
@@ -18,7 +16,7 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
-from pmo_assets.storage.parquet import parquet_bytes, stream_release
+from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rejections import Rejections
@@ -205,19 +203,3 @@ def test_the_same_rows_give_the_same_bytes() -> None:
     ]
     first, second = (parquet_bytes(checked(Rejections, rows)) for _ in range(2))
     assert first == second
-
-
-def test_a_release_is_streamed_and_appears_whole(data_root: DataRoot) -> None:
-    table = pl.DataFrame({"a": [1, 2]}).to_arrow()
-    rows = stream_release(data_root, "r.parquet", table.schema, iter([table, table.slice(0, 0), table]), {b"k": b"v"})
-    assert rows == 4
-    with data_root.open_random("r.parquet") as file:
-        assert pl.read_parquet(file.read())["a"].to_list() == [1, 2, 1, 2]
-
-    def broken() -> Iterator[object]:
-        yield table
-        raise RuntimeError("stop")
-
-    with pytest.raises(RuntimeError):
-        stream_release(data_root, "half.parquet", table.schema, broken(), {})  # type: ignore[arg-type]
-    assert not data_root.exists("half.parquet")

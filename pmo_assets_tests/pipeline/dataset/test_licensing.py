@@ -1,39 +1,50 @@
-"""What a release withholds: every column under every licence."""
+"""What a release withholds: every column of every table under every licence."""
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from pmo_assets.pipeline.articles.licences import LICENSE_CODES, TEXT_MINING
-from pmo_assets.pipeline.dataset.licensing import HOLDS, Holding, withheld, withheld_columns
-from pmo_assets.tables.dataset import RELEASE_COLUMNS, PubmedOphtha
+from pmo_assets.pipeline.dataset.licensing import HOLDS, Holding, withheld, withheld_columns, without_forbidden
+from pmo_assets.tables.release import RELEASE_TABLES
 
 CODES = [*LICENSE_CODES, TEXT_MINING, "Elsevier user licence", None]
 OPEN = {"CC0", "CC BY", "CC BY-SA", "CC BY-NC", "CC BY-NC-SA"}
-CONTENT = {"subcaption_text", "panel_image_bytes", "in_text_mention"}
+CONTENT = {
+    "pubmed_ophtha": {"subcaption_text", "panel_image_bytes", "in_text_mention"},
+    "panels": {"subcaption_text", "panel_image", "in_text_mention"},
+    "figures": {"caption", "figure_image", "in_text_mention"},
+    "articles": set[str](),
+}
 """The columns that hold the article's words or pixels, stated a second time on purpose."""
 
-
-def test_every_column_of_the_release_is_declared_and_nothing_else() -> None:
-    assert set(HOLDS) == set(RELEASE_COLUMNS), "declare in `HOLDS` what a new column holds of the article"
+COLUMNS = [(table, name) for table, schema in RELEASE_TABLES.items() for name in schema.columns()]
 
 
-def test_a_column_without_a_declaration_stops_the_release() -> None:
+def test_every_column_of_every_table_is_declared_and_nothing_else() -> None:
+    assert set(HOLDS) == {name for _, name in COLUMNS}, "declare in `HOLDS` what a new column holds of the article"
+
+
+@pytest.mark.parametrize("table", RELEASE_TABLES)
+def test_a_column_without_a_declaration_stops_the_release(table: str) -> None:
     for code in CODES:
         with pytest.raises(KeyError, match="abstract"):
-            withheld_columns(code, [*RELEASE_COLUMNS, "abstract"])
+            withheld_columns(code, [*RELEASE_TABLES[table].columns(), "abstract"])
+    with pytest.raises(KeyError, match="abstract"):
+        without_forbidden(pl.DataFrame({"license": ["CC BY"], "abstract": ["words"]}))
 
 
-@pytest.mark.parametrize("column", RELEASE_COLUMNS)
-@pytest.mark.parametrize("code", CODES)
-def test_words_and_pixels_need_a_licence_and_facts_do_not(code: str | None, column: str) -> None:
-    null = column in withheld_columns(code, RELEASE_COLUMNS)
-    assert null == (column in CONTENT and code not in OPEN)
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+def test_words_and_pixels_need_a_licence_and_facts_do_not(table: str, column: str) -> None:
+    for code in CODES:
+        null = column in withheld_columns(code, RELEASE_TABLES[table].columns())
+        assert null == (column in CONTENT[table] and code not in OPEN), code
 
 
-@pytest.mark.parametrize("column", RELEASE_COLUMNS)
-def test_the_description_of_a_column_says_where_it_is_null(column: str) -> None:
-    described = PubmedOphtha.columns()[column]
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+def test_the_description_of_a_column_says_where_it_is_null(table: str, column: str) -> None:
+    described = RELEASE_TABLES[table].columns()[column]
     content = HOLDS[column] is not Holding.FACTS
     assert ("null where the licence forbids redistribution" in (described.description or "")) == content
     assert described.nullable or not content
@@ -42,3 +53,31 @@ def test_the_description_of_a_column_says_where_it_is_null(column: str) -> None:
 @pytest.mark.parametrize("code", CODES)
 def test_what_a_release_withholds(code: str | None) -> None:
     assert withheld(code) is (code not in OPEN)
+
+
+def test_each_row_of_a_table_is_treated_by_its_own_licence() -> None:
+    names = ("subcaption_text", "in_text_mention", "caption", "title")
+    rows = pl.DataFrame(
+        {
+            "license": CODES,
+            **{name: [f"{name} {number}" for number in range(len(CODES))] for name in names},
+        }
+    )
+    made = without_forbidden(rows)
+    assert made.schema == rows.schema
+    assert made["license"].to_list() == CODES, "in their order"
+    for number, row in enumerate(made.iter_rows(named=True)):
+        kept = row["license"] in OPEN
+        for name in names:
+            assert row[name] == (f"{name} {number}" if kept or name == "title" else None)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_rows_of_one_licence_alone_are_treated_alike(code: str | None) -> None:
+    rows = pl.DataFrame({"license": [code], "caption": ["words"]}, schema={"license": pl.String, "caption": pl.String})
+    assert without_forbidden(rows)["caption"].to_list() == (["words"] if code in OPEN else [None])
+
+
+def test_a_table_without_rows_stays_one() -> None:
+    rows = pl.DataFrame(schema={"license": pl.String, "caption": pl.String})
+    assert without_forbidden(rows).equals(rows)

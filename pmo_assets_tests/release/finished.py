@@ -1,0 +1,278 @@
+"""Finished batches with pictures, small enough to be read, and the release made of them as the assets make it.
+
+Every text of every row holds `SECRET`, so that a test can look for it; every picture is that of its own key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.dataset.splits import SplitOptions
+from pmo_assets.pipeline.figures.perceptual_hash import perceptual_hash
+from pmo_assets.pipeline.figures.pictures import compact_bytes, pixels_digest
+from pmo_assets.records.panels import AUTOMATIC
+from pmo_assets.records.stores import Picture
+from pmo_assets.release.keys import RELEASE_KEY
+from pmo_assets.release.making import Origin, Release, make_release
+from pmo_assets.release.panel_duplicates import PanelGroups, find_panel_duplicates
+from pmo_assets.release.selection import Selection, select_articles
+from pmo_assets.release.writing import ReleaseOptions
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.pixels import ParquetPixels
+from pmo_assets.storage.tables import Tables
+
+LOCAL: Final = 10**12
+"""Numbers from here on are no PMC numbers."""
+
+SECRET: Final = "Nobody may pass on this sentence"
+ANNOTATIONS: Final = b"[]\n"
+PANEL_SIDES: Final = (40, 32)
+"""Width and height of a panel's picture."""
+FIGURE_SIDES: Final = (64, 48)
+
+
+def pixels_of(key: str, sides: tuple[int, int] = PANEL_SIDES) -> NDArray[np.uint8]:
+    """Return the picture of a key, (height, width, 3): coarse blocks, no two keys' look the same."""
+    width, height = sides
+    drawn = np.random.default_rng(list(hashlib.sha256(key.encode()).digest()))
+    blocks = drawn.integers(0, 256, (height // 4, width // 4, 3), dtype=np.uint8)
+    return np.ascontiguousarray(blocks.repeat(4, axis=0).repeat(4, axis=1))
+
+
+def caption_of(number: int, figure: str) -> str:
+    return f"{SECRET} in the caption of {number} {figure}."
+
+
+def dataset_row(
+    number: int,
+    code: str | None = "CC BY",
+    panel: int = 0,
+    *,
+    figure: str = "f1",
+    ordinal: int = 0,
+    looks: str | None = None,
+    **changes: Any,
+) -> dict[str, Any]:
+    """Return the row of a panel.
+
+    Args:
+        number: of its article.
+        code: of its licence.
+        panel: position in its figure.
+        figure: its figure.
+        ordinal: of the figure in the article.
+        looks: key of its picture; its own if not given.
+        changes: columns that differ.
+    """
+    panel_id = f"p_{number}_{figure}_{panel}"
+    pixels = pixels_of(looks or panel_id)
+    return {
+        "panel_id": panel_id,
+        "article_id": number,
+        "image_cluster_id": figure,
+        "figure_ordinal": ordinal,
+        "panel_ordinal": panel,
+        "figure_label": f"Figure {ordinal + 1}",
+        "panel_name": "abcdefghijkl"[panel],
+        "subcaption_text": f"{SECRET} in subcaption {panel_id}.",
+        "subcaption_segments": [[0, 9], [12, 15 + panel]],
+        "in_text_mention": [f"{SECRET} in a paragraph.", f"{SECRET} in another one of {figure}."],
+        "is_multi_page_figure": False,
+        "figure_page_boxes": [{"page": ordinal, "bbox": [10.0, 20.5, 110.0, 70.125]}],
+        "panel_box": [0.0, 0.1, 0.5, 0.123456],
+        "content_box": [0.0, 0.0, 0.5 + panel / 100, 1.0],
+        "panel_score": 0.9512,
+        "picture_width": PANEL_SIDES[0],
+        "picture_height": PANEL_SIDES[1],
+        "picture_sha256": pixels_digest(pixels),
+        "perceptual_hash": perceptual_hash(pixels).hex(),
+        "images": [
+            {"id": "image-0", "box": [0.0, 0.0, 0.25, 1.0], "score": 0.9, "image_type": "OCT", "type_score": 0.8,
+             "marked": True, "mark_score": 0.7, "is_gt": False},
+            {"id": "image-1", "box": [0.25, 0.0, 0.5, 1.0], "score": 0.5, "image_type": None, "type_score": 0.0,
+             "marked": None, "mark_score": 0.0, "is_gt": True},
+        ],
+        "identifiers": [
+            {"id": "identifier-0", "box": [0.0, 0.0, 0.1, 0.1], "score": 0.875, "text": None, "is_gt": False}
+        ],
+        **dict.fromkeys(("contains_cfp", "contains_retinal", "contains_other"), False),
+        **dict.fromkeys(("contains_oct", "contains_marked"), True),
+        "assembly": AUTOMATIC,
+        "assembly_method": "identifier",
+        "assembly_confidence": 0.9725,
+        "caption_confidence": 0.99,
+        "annotations": [{"purpose": "resolve", "decided": ["subcaptions"], "at": "2024-01-02T03:04:05Z"}],
+        "license": code,
+        "license_url": f"https://deeds.example/{code}".replace(" ", "-") if code else None,
+        "commercial_use": code in ("CC0", "CC BY", "CC BY-SA", "CC BY-ND"),
+        "attribution": f"'Title {number}', Ada Author. J. 2024",
+        "title": f"Title {number}",
+        "authors": ["Ada Author", "Bo Writer"],
+        "journal": f"Journal {number % 3}",
+        "year": 2020 + number % 5,
+        "doi": f"10.1000/{number}",
+        "article_url": f"https://doi.org/10.1000/{number}",
+        "article_version": 1,
+        **changes,
+    }  # fmt: skip
+
+
+def _figure_row(number: int, cluster: str, ordinal: int) -> dict[str, Any]:
+    return {
+        "article_id": number, "image_cluster_id": cluster, "pdf_figure_id": f"p{ordinal}-{cluster}",
+        "ordinal": ordinal, "label": f"Figure {ordinal + 1}", "caption": caption_of(number, cluster), "matched": True,
+        "match_criteria": 4, "confidence": 0.9, "is_multi_page": False,
+        "locations": [{"page": ordinal, "bbox": [10.0, 20.5, 110.0, 70.125]}],
+        "caption_locations": [{"page": ordinal, "bbox": [10.0, 80.0, 110.0, 90.0]}], "page_sizes": [], "mentions": [],
+        "width": FIGURE_SIDES[0], "height": FIGURE_SIDES[1], "dpi": 300.0, "bitmaps": [], "texts": [],
+    }  # fmt: skip
+
+
+def picture(key: str, pixels: NDArray[np.uint8]) -> Picture:
+    return Picture(key, pixels.shape[1], pixels.shape[0], compact_bytes(pixels))
+
+
+def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]], panels: int = 1) -> None:
+    """Write a batch as the assets leave it.
+
+    Args:
+        tables: where.
+        batch: its key.
+        packages: by article number, what differs from a plain one with a DOI of its own: columns of its package and
+            article, "code" (licence), "rows" (panels of each figure), "figures" (ordinal by image_cluster_id), "looks"
+            (whose pictures its panels show), "row" (columns of its dataset rows).
+        panels: of each figure, where "rows" is not given.
+    """
+    known: list[dict[str, Any]] = []
+    articles: list[dict[str, Any]] = []
+    figures: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
+    for number, facts in packages.items():
+        given = {
+            "name": f"n{number}",
+            "version": 1,
+            "doi": f"10.1000/{number}",
+            "code": "CC BY",
+            "rows": panels,
+            "figures": {"f1": 0},
+            **facts,
+        }
+        shared = {
+            "article_id": number,
+            "name": given["name"],
+            "version": given["version"],
+            "license_code": given["code"],
+            "is_retracted": given.get("is_retracted", False),
+            "is_manuscript": given.get("is_manuscript", False),
+            "pdf": f"objects/aa/{given.get('pdf', number)}.pdf",
+            "xml": f"objects/bb/{number}.xml",
+        }
+        known.append({**shared, "figure_files": [], "doi": None, "license_unknown": False})
+        articles.append(
+            {
+                **shared,
+                "doi": given["doi"],
+                "pmcid": given.get("pmcid"),
+                "pmid": f"3{number}",
+                "authors": ["Ada Author", "Bo Writer"],
+                "citation": f"J. 2024; {number % 100}: 1",
+                "mesh_terms": ["Retina"],
+                "keywords": ["optic disc", f"{number}"],
+                "title": given.get("title"),
+                "stated_by": [{"fact": "doi", "source": given.get("doi_source", "XML")}] if given["doi"] else [],
+                "xml_figures": [],
+                "has_xml": given.get("has_xml", False),
+                "has_pdf": True,
+                "relevant": True,
+                "criteria": [],
+                "relevance_reason": "",
+                "selected": not shared["is_retracted"],
+            }
+        )
+        count = 0 if shared["is_retracted"] else given["rows"]
+        shown, drawn = [], []
+        for cluster, ordinal in given["figures"].items():
+            figures.append(_figure_row(number, cluster, ordinal))
+            drawn.append(picture(figures[-1]["pdf_figure_id"], pixels_of(f"{number} {cluster}", FIGURE_SIDES)))
+            for panel in range(count):
+                looks = f"{given['looks']} {cluster} {panel}" if "looks" in given else None
+                row = dataset_row(
+                    number, given["code"], panel, figure=cluster, ordinal=ordinal, looks=looks,
+                    **{"article_version": given["version"], **given.get("row", {})},
+                )  # fmt: skip
+                rows.append(row)
+                shown.append(picture(row["panel_id"], pixels_of(looks or row["panel_id"])))
+        ParquetPixels(tables.data_root, "panels", batch).write(number, shown)
+        ParquetPixels(tables.data_root, "figures", batch).write(number, drawn)
+    tables.write("article_packages", batch, known)
+    tables.write("articles", batch, articles)
+    tables.write("figures", batch, figures)
+    tables.write("dataset_rows", batch, rows)
+
+
+def published(tables: Tables) -> list[int]:
+    """Return the numbers of the articles that a release would take."""
+    return sorted(number for numbers in select_articles(tables).current.values() for number in numbers)
+
+
+def groups_of(
+    tables: Tables,
+    selection: Selection | None = None,
+    options: ReleaseOptions | None = None,
+    splits: SplitOptions | None = None,
+) -> PanelGroups:
+    selection = selection or select_articles(tables)
+    return find_panel_duplicates(tables, selection, options or ReleaseOptions(), splits or SplitOptions())
+
+
+def _no_annotations(root: DataRoot, key: str) -> None:
+    root.write(key, ANNOTATIONS)
+
+
+def make(
+    tables: Tables,
+    selection: Selection | None = None,
+    *,
+    options: ReleaseOptions | None = None,
+    splits: SplitOptions | None = None,
+    origin: Origin | None = None,
+    annotations: Callable[[DataRoot, str], None] = _no_annotations,
+) -> Release:
+    """Make a release as the asset does."""
+    selection = selection or select_articles(tables)
+    options = options or ReleaseOptions()
+    return make_release(
+        tables.data_root,
+        tables,
+        selection,
+        groups=groups_of(tables, selection, options, splits),
+        specialty=load_specialty("everything"),
+        options=options,
+        origin=origin or Origin(),
+        statistics="",
+        annotations=annotations,
+        say=lambda _: None,
+    )
+
+
+def read_table(root: DataRoot, key: str) -> pl.DataFrame:
+    return pl.read_parquet(io.BytesIO(root.read(key)))
+
+
+def release_of(tables: Tables, selection: Selection | None = None) -> pl.DataFrame:
+    """Make a release and return its published form."""
+    make(tables, selection)
+    return read_table(tables.data_root, RELEASE_KEY)
+
+
+def files_below(root: DataRoot, prefix: str = "release") -> dict[str, bytes]:
+    """Return the content of every file below a prefix."""
+    return {name: root.read(f"{prefix}/{name}") for name in root.tree(prefix)}
