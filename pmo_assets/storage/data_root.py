@@ -284,8 +284,10 @@ class DataRoot:
             raise self._failure("delete", key, error) from error
 
     def replace(self, source: str, target: str) -> None:
-        """Put a file in the place of another one."""
+        """Put a file in the place of another one, or where there was none."""
         try:
+            if self.is_local:
+                Path(self._path(target)).parent.mkdir(parents=True, exist_ok=True)
             self._fs.move(self._path(source), self._path(target))
         except OSError as error:
             raise self._failure("replace", target, error) from error
@@ -312,14 +314,19 @@ class DataRoot:
     def replace_tree(self, source: str, target: str, *, last: str) -> None:
         """Put the files below `source` in the place of those below `target`.
 
-        Locally the folders are exchanged by renaming. An object store cannot do that: there `last`, which readers hold
-        the other files against, is removed first and appears last, so that nobody takes a mixture for the whole.
+        Locally the folders are exchanged by renaming, and back if that fails. An object store cannot do that: there
+        `last`, which readers hold the other files against, is removed first and appears last, so that nobody takes a
+        mixture for the whole.
 
         Args:
             source: prefix of the new files; nothing is left there.
             target: prefix that they get.
             last: name of the file below both that says what the others are (checksums).
+
+        Raises:
+            StorageError: if there is no `last` below `source`, or something cannot be written.
         """
+        self.size(f"{source}/{last}")
         try:
             if self.is_local:
                 self._rename_tree(Path(self._path(source)), Path(self._path(target)))
@@ -339,10 +346,17 @@ class DataRoot:
     def _rename_tree(source: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         old = target.with_name(f".{target.name}.old")
+        if old.exists() and not target.exists():
+            old.rename(target)  # who was killed between the two lines below
         shutil.rmtree(old, ignore_errors=True)
         if target.exists():
             target.rename(old)
-        source.rename(target)
+        try:
+            source.rename(target)
+        except BaseException:
+            if old.exists():
+                old.rename(target)
+            raise
         shutil.rmtree(old, ignore_errors=True)
 
 

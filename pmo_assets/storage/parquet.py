@@ -151,7 +151,8 @@ class ParquetStream:
 
     def abandon(self) -> None:
         """Leave no trace of the file; nothing happens when it is finished."""
-        self._stream.discards = True  # the writer has an end to write, when it is closed or forgotten
+        # A writer that is dropped while it is open writes the end of its file, wherever its stream is by then.
+        self._stream.discards = True
         with contextlib.suppress(pa.ArrowException, OSError):
             self._writer.close()
         error = InterruptedError("abandoned")
