@@ -1,156 +1,25 @@
-"""The pages of a release: what the gallery and the report show, read from the tables."""
+"""The report of a release: what it shows, read from the tables."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from itertools import chain
-from typing import Any
+from collections.abc import Mapping, Sequence, Set
+from itertools import pairwise
 
 import polars as pl
 
 from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
-from pmo_assets.records.packages import REGISTRATION_STAGE
-from pmo_assets.release.selection import Selection, current_rows
-from pmo_assets.release.statistics import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
-from pmo_assets.release.statistics_views import (
-    COMPARED_HEADER,
-    LICENCE_HEADER,
-    SPREAD_HEADER,
-    TYPE_NAMES,
-    compared,
-    compared_cells,
-    drops,
-    journal_cells,
-    licence_cells,
-    parts_text,
-    picture_cells,
-    year_counts,
-)
-from pmo_assets.release.waterfall import Waterfall
+from pmo_assets.records.panels import AUTOMATIC
+from pmo_assets.release.releases import Selection
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.dataset import DatasetRows
-from pmo_assets.tables.schemas import empty_table
-from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel, render_gallery
-from pmo_assets.viewing.overlays import thumbnail
-from pmo_assets.viewing.palette import image_type_colour
-from pmo_assets.viewing.plots import Bar, share_text
-from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, Way, render_report
+from pmo_assets.tables.schemas import empty_table, schema_of
+from pmo_assets.viewing.plots import Bar
+from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, render_report
 from pmo_assets.viewing.report import Table as PageTable
 
-GALLERY_KEY = "release/gallery.html"
 REPORT_KEY = "release/report.html"
-
-THUMBNAIL_SIDE = 640
-"""Longer side of a figure in the gallery, in pixels: readable, and some 40 kB each."""
-
-
-def _gallery_panel(row: Mapping[str, Any], forbidden: bool) -> GalleryPanel:
-    position = json.loads(row["position"])
-    images = []
-    for image in json.loads(row["image_data"]):
-        kind, mark = image["imaging_type"], image["mark_status"]["label"]
-        images.append(
-            GalleryImage(
-                box=tuple(image["position"]["predicted_box"]),
-                image_type=kind["label"][0] if kind["label"] else None,
-                type_score=kind["prediction_score"][0] if kind["prediction_score"] else None,
-                marked=None if mark is None else mark == "Marked",
-            )
-        )
-    return GalleryPanel(
-        panel_id=row["panel_id"],
-        name=None if row["panel_name"] == "None" else row["panel_name"],
-        box=tuple(position["predicted_box"]),
-        content_box=tuple(position["content_box"]),
-        score=position["prediction_score"],
-        identifier_boxes=tuple(tuple(i["position"]["predicted_box"]) for i in json.loads(row["identifier_data"])),
-        images=tuple(images),
-        subcaption=None if forbidden else row["subcaption_text"],
-        segments=() if forbidden else tuple((start, end) for start, end in row["subcaption_segments"]),
-        assembly=row["assembly"],
-        redistributable=not forbidden,
-    )
-
-
-def _gallery_figures(
-    data_root: DataRoot, tables: Tables, current: Mapping[str, Sequence[int]], keep: int
-) -> Iterator[GalleryFigure]:
-    """Yield every `keep`-th figure of the release with its panels."""
-    count = 0
-    for batch, ids in current.items():
-        rows = current_rows(tables, batch, ids)
-        figures = {
-            (r["article_id"], r["image_cluster_id"]): r for r in tables.read("figures", batch).iter_rows(named=True)
-        }
-        named = tables.read("articles", batch).select("article_id", pl.coalesce("title", "name"))
-        titles = dict(named.iter_rows())
-        pixels = ParquetPixels(data_root, "figures", batch)
-        for key, part in rows.group_by("article_id", "image_cluster_id", maintain_order=True):
-            count += 1
-            if (count - 1) % keep:
-                continue
-            article_id, cluster = int(str(key[0])), str(key[1])
-            figure = figures[article_id, cluster]
-            first = part.row(0, named=True)
-            forbidden = withheld(first["license"])
-            stored = {} if forbidden else pixels.read(article_id)
-            picture = stored.get(figure["pdf_figure_id"])
-            yield GalleryFigure(
-                article_id=article_id,
-                article_title=titles[article_id],
-                article_url=first["article_url"],
-                image_cluster_id=cluster,
-                label=figure["label"] or "",
-                caption="" if forbidden else figure["caption"],
-                license=first["license"],
-                commercial_use=first["commercial_use"],
-                attribution=first["attribution"],
-                is_multi_page=figure["is_multi_page"],
-                image=thumbnail(picture.png, THUMBNAIL_SIDE) if picture is not None else b"",
-                width=figure["width"],
-                height=figure["height"],
-                panels=tuple(_gallery_panel(row, forbidden) for row in part.iter_rows(named=True)),
-            )
-
-
-def write_gallery(
-    data_root: DataRoot, tables: Tables, current: Mapping[str, Sequence[int]], *, specialty: Specialty, max_panels: int
-) -> str:
-    """Write the gallery of the release and return its key; a large release is sampled evenly.
-
-    Args:
-        data_root: where tables, pictures and the release are.
-        tables: the tables below it.
-        current: see `releases.select_articles`.
-        specialty: what the dataset is about, for the header.
-        max_panels: about how many panels the page may show.
-    """
-    rows = pl.concat(
-        [
-            empty_table(DatasetRows),
-            *(current_rows(tables, batch, ids) for batch, ids in current.items()),
-        ]
-    )
-    keep = max(1, -(-rows.height // max_panels))
-    figures = rows.select("article_id", "image_cluster_id").n_unique()
-    facts = {
-        "articles": f"{rows['article_id'].n_unique():,}",
-        "figures": f"{figures:,}",
-        "panels": f"{rows.height:,}",
-        "licences": ", ".join(rows["license"].fill_null("none stated").unique().sort()),
-        "pmo-assets": __version__,
-    }
-    notes = f"Every {keep}th figure of the release is shown." if keep > 1 else ""
-    page = render_gallery(
-        _gallery_figures(data_root, tables, current, keep), title=f"{specialty.title} gallery", facts=facts, notes=notes
-    )
-    data_root.write(GALLERY_KEY, page.encode())
-    return GALLERY_KEY
 
 
 def _bars(counts: Mapping[str, int], *, colours: Callable[[str], str] | None = None) -> tuple[Bar, ...]:

@@ -290,12 +290,15 @@ def test_no_file_of_the_release_shows_what_a_licence_forbids(graph: Graph, relea
     sentences = [text for text in texts if text and len(text) > 30]
     assert len(sentences) > 3
     root = graph.tables.data_root
-    files = root.tree("release")
-    assert {"hub/README.md", "hub/LICENSE.md", "hub/manifest.json", "gallery.html", "report.html"} <= set(files)
-    assert any(name.startswith("versions/") for name in files)
-    for name in files:
-        text = texts_of(root.read(f"release/{name}"))
-        assert not [sentence for sentence in sentences if sentence in text or repr(sentence)[1:-1] in text], name
+    pages = [name for name in root.keys("release") if not name.endswith(".parquet")]
+    gallery = root.read("release/gallery/files.txt").decode().splitlines()
+    pages += [f"gallery/{name}" for name in gallery]
+    assert {"README.md", "LICENSE.md", "gallery/index.html", "report.html"} <= set(pages)
+    for name in pages:
+        text = html.unescape(root.read(f"release/{name}").decode())
+        assert not [sentence for sentence in sentences if sentence in text], name
+    assert release["panel_id"].is_unique().all()
+    assert release["article_id"].dtype == pl.Int64
 
 
 def test_the_release_reads_with_other_tools(graph: Graph, release: pl.DataFrame) -> None:
@@ -352,7 +355,7 @@ def test_every_row_has_a_retinal_image_and_its_flags_say_which(release: pl.DataF
 
 def test_gallery_report_and_card_are_written(graph: Graph) -> None:
     for name, words in (
-        ("gallery.html", "<html"),
+        ("gallery/index.html", "<html"),
         ("report.html", "<html"),
         ("hub/README.md", "license: other"),
         ("hub/LICENSE.md", "CC BY"),

@@ -42,7 +42,7 @@ from pmo_assets.records.packages import PackageListing
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.records.stores import Picture
 from pmo_assets.records.subcaptions import CaptionSplit
-from pmo_assets.release.reports import _gallery_panel
+from pmo_assets.release.gallery_pages import gallery_panel
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.batches import manifest_rows
 from pmo_assets.tables.articles import ArticleBatch, ArticlePackages
@@ -50,8 +50,8 @@ from pmo_assets.tables.dataset import DatasetRows
 from pmo_assets.tables.figures import Figures
 from pmo_assets.tables.schemas import checked, schema_of
 from pmo_assets.viewing.captions import caption_html, caption_picture
-from pmo_assets.viewing.gallery import GalleryFigure, render_gallery
-from pmo_assets.viewing.overlays import draw_detections, thumbnail
+from pmo_assets.viewing.gallery import GalleryFigure, write_gallery_folder
+from pmo_assets.viewing.overlays import draw_detections
 from pmo_assets.viewing.report import Headline, RejectionReason, ReportSummary, render_report
 from pmo_assets_tests.faults.hostile_captions import hostile_caption
 from pmo_assets_tests.faults.hostile_packages import hostile_package
@@ -184,11 +184,15 @@ def _article_pages(
             GalleryFigure(
                 ARTICLE_ID, title, f"https://x/{title}", figure["image_cluster_id"], figure["label"] or "",
                 figure["caption"],
-                title, True, title, False, thumbnail(picture.png) if picture else b"",
-                figure.get("width", 4), figure.get("height", 3), tuple(_gallery_panel(row, False) for row in panels),
+                title, True, title, False, picture.png if picture else b"",
+                figure.get("width", 4), figure.get("height", 3),
+                tuple(gallery_panel(row, None, False) for row in panels), title, title,
             )
         )  # fmt: skip
-    _no_markup(render_gallery(shown, title=title, facts={title: title}, notes=title), "the gallery")
+    files: dict[str, bytes] = {}
+    write_gallery_folder(shown, files.__setitem__, title=title, facts={title: title}, notes=title)
+    for name, content in files.items():
+        _no_markup(content.decode(), f"the gallery's {name}")
     reasons = tuple(RejectionReason(item.stage, item.error_class, 1, (item.message,)) for item in rejections)
     summary = ReportSummary(title, title, ((title, title),), (Headline(title, "1"),), rejections=reasons)
     _no_markup(render_report(summary), "the report")

@@ -1,11 +1,23 @@
-"""Small figures with exact content, for the tests of pages."""
+"""Small figures with exact content, and galleries made of them, for the tests of pages."""
 
 import io
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel
+from pmo_assets.records.figure import PageBox, PageSize
+from pmo_assets.viewing.gallery import (
+    GalleryFigure,
+    GalleryImage,
+    GalleryPanel,
+    GalleryWritten,
+    write_gallery_folder,
+)
 
 
 def png_bytes(width: int = 60, height: int = 40) -> bytes:
@@ -24,6 +36,7 @@ def panel(
     assembly: str = "automatic",
     box: tuple[float, float, float, float] = (0.0, 0.0, 0.5, 1.0),
     redistributable: bool = True,
+    confidence: float | None = None,
 ) -> GalleryPanel:
     """Return a panel with images of the given (type, marked)."""
     return GalleryPanel(
@@ -38,6 +51,7 @@ def panel(
         segments=segments,
         assembly=assembly,
         redistributable=redistributable,
+        confidence=confidence,
     )
 
 
@@ -50,6 +64,14 @@ def figure(
     caption: str = "Both eyes. (A) Right. (B) Left.",
     license: str | None = "CC BY",
     image: bytes | None = None,
+    journal: str | None = "Eye",
+    year: int | None = 2020,
+    split: str | None = None,
+    caption_confidence: float | None = None,
+    page_boxes: tuple[PageBox, ...] = (),
+    caption_boxes: tuple[PageBox, ...] = (),
+    page_sizes: tuple[PageSize, ...] = (),
+    pdf_url: str | None = None,
 ) -> GalleryFigure:
     """Return a figure with these panels."""
     return GalleryFigure(
@@ -60,11 +82,48 @@ def figure(
         label="Figure 1",
         caption=caption,
         license=license,
-        commercial_use=license in {"CC BY", "CC0"},
-        attribution="© The authors",
+        commercial_use=license in ("CC BY", "CC0"),
+        attribution="Doe J. J Retin Imaging. 2024.",
         is_multi_page=False,
         image=png_bytes() if image is None else image,
         width=600,
         height=400,
         panels=panels,
+        journal=journal,
+        year=year,
+        split=split,
+        caption_confidence=caption_confidence,
+        page_boxes=page_boxes,
+        caption_boxes=caption_boxes,
+        page_sizes=page_sizes,
+        pdf_url=pdf_url,
     )
+
+
+def written_files(
+    figures: Iterable[GalleryFigure], *, title: str = "Gallery", **options: Any
+) -> tuple[GalleryWritten, dict[str, bytes]]:
+    """Return what the writer says, and the files that it wrote by name."""
+    files: dict[str, bytes] = {}
+
+    def write(name: str, content: bytes) -> None:
+        assert name not in files, "each file is written once"
+        files[name] = content
+
+    return write_gallery_folder(figures, write, title=title, **{"facts": {}, **options}), files
+
+
+def gallery_folder(folder: Path, figures: Iterable[GalleryFigure], **options: Any) -> Path:
+    """Write a gallery below a folder and return its page."""
+    for name, content in written_files(figures, **options)[1].items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder / "index.html"
+
+
+def registered(content: bytes) -> Any:
+    """Return what a data file registers."""
+    match = re.fullmatch(r'PmoGallery\.put\("\w+",\d+,(.*)\);\n', content.decode(), re.DOTALL)
+    assert match is not None
+    return json.loads(match.group(1))

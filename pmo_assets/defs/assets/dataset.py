@@ -20,13 +20,10 @@ from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import seconds_on_the_way
-from pmo_assets.release.keys import CARD_KEY, HUB, RELEASE_KEY, RETRACTIONS_KEY
-from pmo_assets.release.making import make_release
-from pmo_assets.release.panel_duplicates import find_panel_duplicates
-from pmo_assets.release.reports import REPORT_KEY, write_gallery, write_report
-from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
-from pmo_assets.release.selection import select_articles
-from pmo_assets.release.writing import ReleaseOptions
+from pmo_assets.release.gallery_pages import write_gallery
+from pmo_assets.release.releases import Release, select_articles, write_release
+from pmo_assets.release.reports import REPORT_KEY, write_report
+from pmo_assets.release.retractions import REMOVED, RETRACTED, RETRACTIONS_KEY, write_retractions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
@@ -284,7 +281,7 @@ def pubmed_ophtha(
     name="dataset_report",
     group_name=GROUP,
     deps=["pubmed_ophtha", dg.AssetDep("rejections", partition_mapping=ALL_BATCHES)],
-    description="Gallery and report of the release, as self-contained HTML pages.",
+    description="Gallery (a folder) and report (a page) of the release.",
     owners=OWNERS,
     kinds={"html"},
     tags={"pmo/work": "pixels"},
@@ -297,12 +294,8 @@ def dataset_report(
     watch = Stopwatch()
     selection = select_articles(tables)
     specialty = load_specialty(settings.specialty)
-    gallery = write_gallery(
-        data_root, tables, selection.current, specialty=specialty, max_panels=settings.gallery_panels
-    )
-    statistics = statistics_of(settings, tables, selection)
-    stages = batch_stages(group_assets())
-    report = write_report(data_root, tables, selection, statistics, stages=stages, specialty=specialty)
+    gallery = write_gallery(data_root, tables, selection.current, specialty=specialty)
+    report = write_report(data_root, tables, selection, stages=batch_stages(group_assets()), specialty=specialty)
     return dg.MaterializeResult(
         metadata={
             "seconds": watch.seconds,

@@ -1,0 +1,113 @@
+"""What the gallery is told of a figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pmo_assets.records.figure import PageBox, PageSize
+from pmo_assets.records.geometry import Box
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryImage:
+    """An image inside a panel.
+
+    Attributes:
+        box: normalised [l, t, r, b] in the figure.
+        image_type: "CFP", "OCT", …; None when it could not be decided.
+        type_score: 0..1; None when there is none.
+        marked: whether a mark points at a region; None when it could not be decided.
+    """
+
+    box: Box
+    image_type: str | None
+    type_score: float | None
+    marked: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryPanel:
+    """A panel with its subcaption.
+
+    Attributes:
+        panel_id: unique in the release.
+        name: the identifier ("A", "left"); None for the only panel of a figure.
+        box: normalised [l, t, r, b] in the figure.
+        content_box: the panel without its identifier and labels, normalised to the figure; None when not known.
+        score: 0..1 of the detection; None when there is none.
+        identifier_boxes: where the identifier is printed, normalised to the figure.
+        images: the images inside.
+        subcaption: None when the caption was not split.
+        segments: [start, end) ranges of the figure's caption that made the subcaption.
+        assembly: how identifier and subcaption were assigned, e.g. "automatic".
+        redistributable: whether the dataset may carry the pixels and text.
+        confidence: 0..1 that the subcaption is the panel's; None when there is none.
+    """
+
+    panel_id: str
+    name: str | None
+    box: Box
+    content_box: Box | None
+    score: float | None
+    identifier_boxes: tuple[Box, ...]
+    images: tuple[GalleryImage, ...]
+    subcaption: str | None
+    segments: tuple[tuple[int, int], ...]
+    assembly: str
+    redistributable: bool
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryFigure:
+    """A figure of an article.
+
+    Attributes:
+        article_id: PMC number without "PMC", or a number above PMC's range.
+        article_title: plain text.
+        article_url: link to the article; shown only if it is http(s).
+        image_cluster_id: identifies the figure in its article.
+        label: as printed, e.g. "Figure 3".
+        caption: plain text without the label; empty when it may not be shown.
+        license: as PMC writes it ("CC BY-NC"); None when not stated.
+        commercial_use: whether the licence allows it.
+        attribution: who has to be named, and how.
+        is_multi_page: the figure runs over several pages.
+        image: JPEG, PNG or WebP of the figure, of any size; empty when it may not be shown.
+        width: pixels of the figure itself; only the aspect ratio matters here.
+        height: pixels of the figure itself.
+        panels: in the caption's order.
+        doi: digital object identifier of the article.
+        journal: of the article.
+        year: of publication.
+        split: of the dataset ("train", …); None when the release has none.
+        caption_confidence: 0..1 that the caption was split rightly; None when there is none.
+        page_boxes: where the figure lies: page (from 0) and PDF points.
+        caption_boxes: where its caption lies.
+        page_sizes: of these pages in PDF points, as far as known.
+        pdf_url: address of the article's PDF; shown only if it is http(s).
+    """
+
+    article_id: int
+    article_title: str
+    article_url: str | None
+    image_cluster_id: str
+    label: str
+    caption: str
+    license: str | None
+    commercial_use: bool
+    attribution: str
+    is_multi_page: bool
+    image: bytes
+    width: int
+    height: int
+    panels: tuple[GalleryPanel, ...]
+    doi: str | None = None
+    journal: str | None = None
+    year: int | None = None
+    split: str | None = None
+    caption_confidence: float | None = None
+    page_boxes: tuple[PageBox, ...] = ()
+    caption_boxes: tuple[PageBox, ...] = ()
+    page_sizes: tuple[PageSize, ...] = ()
+    pdf_url: str | None = None

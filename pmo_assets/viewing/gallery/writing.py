@@ -1,0 +1,278 @@
+"""The gallery's folder, written figure by figure.
+
+    index.html                       the page: header, and which version of the data it shows
+    app/<name>-<hash>.js|css         how it behaves and looks
+    data/catalogue.js                columns for filters, names of types, licences, journals, directory of the words
+    data/figures/<n>/<k>.js          what is said of FIGURES_PER_FILE figures, with small pictures
+    data/pictures/<n>/<k>.js         their larger pictures
+    data/words/<n>/<k>.js            a stretch of the index of words
+    data/ids/<n>/<k>.js              ids of figures and panels, for lists of them
+    files.txt                        the names of all these files, so that the next release can remove what it has not
+
+<n> is <k> // 100: stores and file systems like no folders with thousands of files. Only the columns (some 20 bytes a
+panel) and what `words` holds grow with the release, and what it holds is bounded.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pmo_assets.records.reports import MISTAKES, REPORTS_FORMAT
+from pmo_assets.viewing.captions import CAPTION_CSS, MAX_NAMES, MAX_STRIPES, MAX_TAG_CHARACTERS
+from pmo_assets.viewing.gallery.columns import CONFIDENCE_STEPS, MARK_STATUSES, Columns, packed
+from pmo_assets.viewing.gallery.entries import Entry, article_entry, figure_entry, searched_texts
+from pmo_assets.viewing.gallery.pictures import FigurePictures, figure_pictures
+from pmo_assets.viewing.gallery.records import GalleryFigure
+from pmo_assets.viewing.gallery.words import FOLDED_LETTERS, MAX_WORD, WordIndex
+from pmo_assets.viewing.markup import asset_text, page_templates, palette_css, plain_text
+from pmo_assets.viewing.palette import (
+    IMAGE_TYPE_COLOURS,
+    PANEL_COLOURS,
+    SHARED_COLOUR,
+    UNDECIDED,
+    image_type_colour,
+    ink_on,
+)
+
+Write = Callable[[str, bytes], object]
+"""Takes a file: its name, parts separated by "/", and all of its bytes."""
+
+FIGURES_PER_FILE: Final = 12
+"""A page of the grid needs four such files when nothing is filtered; a figure from anywhere costs one, some 120 kB."""
+
+IDS_PER_FILE: Final = 512
+
+SCRIPTS: Final = ("data", "elements", "search", "filters", "grid", "captions", "pages", "figure", "reports", "main")
+"""In the order in which they run."""
+
+STYLES: Final = ("page.css", "gallery/gallery.css", "gallery/figure.css")
+
+LOOK_AHEAD: Final = 32
+"""Figures whose pictures are made at the same time or wait: bounds the memory that they take."""
+
+FILES: Final = "files.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryWritten:
+    """What was written: how much of what, and the names of all files."""
+
+    articles: int
+    figures: int
+    panels: int
+    size: int
+    files: tuple[str, ...] = field(repr=False)
+
+
+class _Folder:
+    """Writes files and remembers their names, sizes and what they hold."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._digest = hashlib.sha256()
+        self.names: list[str] = []
+        self.size = 0
+
+    def add(self, name: str, content: bytes) -> None:
+        self._write(name, content)
+        self._digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        self.names.append(name)
+        self.size += len(content)
+
+    def add_data(self, kind: str, number: int, value: Any) -> None:
+        self.add(f"data/{kind}/{number // 100}/{number}.js", _script(kind, number, value))
+
+    def version(self) -> str:
+        return self._digest.hexdigest()[:16]
+
+
+def _script(kind: str, number: int, value: Any) -> bytes:
+    """Return a data file. Nothing in it reads as markup, wherever it is put; no key of an object comes from outside."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return f'PmoGallery.put("{kind}",{number},{text});\n'.encode()
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
+
+
+def _with_pictures(figures: Iterable[GalleryFigure]) -> Iterator[tuple[GalleryFigure, FigurePictures | None]]:
+    """Yield figures with their pictures, which several threads make (Pillow lets them)."""
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1), thread_name_prefix="gallery") as pool:
+        waiting: deque[tuple[GalleryFigure, Future[FigurePictures | None]]] = deque()
+        for figure in figures:
+            waiting.append((figure, pool.submit(figure_pictures, figure.image)))
+            if len(waiting) >= LOOK_AHEAD:
+                first, made = waiting.popleft()
+                yield first, made.result()
+        for first, made in waiting:
+            yield first, made.result()
+
+
+@dataclass
+class _Page:
+    """The figures of one file."""
+
+    articles: dict[str, int] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    figures: list[Entry] = field(default_factory=list)
+    small: list[str | None] = field(default_factory=list)
+    large: list[str | None] = field(default_factory=list)
+
+    def add(self, figure: GalleryFigure, pictures: FigurePictures | None, columns: Columns) -> None:
+        article = article_entry(figure)
+        number = self.articles.setdefault(json.dumps(article), len(self.entries))
+        if number == len(self.entries):
+            self.entries.append(article)
+        self.figures.append(figure_entry(figure, number, columns))
+        self.small.append(None if pictures is None else _text(pictures.small))
+        self.large.append(None if pictures is None else _text(pictures.large))
+
+    def write(self, folder: _Folder, number: int) -> None:
+        folder.add_data("figures", number, {"articles": self.entries, "figures": self.figures, "small": self.small})
+        folder.add_data("pictures", number, self.large)
+
+
+def write_gallery_folder(
+    figures: Iterable[GalleryFigure], write: Write, *, title: str, facts: Mapping[str, str], notes: str = ""
+) -> GalleryWritten:
+    """Write the gallery, file by file.
+
+    The same figures in the same order give the same files. All text is hostile until it is shown as text: nothing here
+    makes markup of it but the header, which is escaped.
+
+    Args:
+        figures: in the order of the gallery; those of an article in a row. They are taken one by one and not kept.
+        write: called once for each file.
+        title: heading of the page.
+        facts: what the header says beside the numbers of articles, figures and panels: label to value.
+        notes: plain text below them; an empty line starts a new paragraph.
+    """
+    folder, columns, words = _Folder(write), Columns(), WordIndex()
+    page, ids = _Page(), _Ids()
+    count = panels = 0
+    for figure, pictures in _with_pictures(figures):
+        columns.add(figure)
+        words.add(count, *searched_texts(figure))
+        page.add(figure, pictures, columns)
+        ids.add(figure)
+        count += 1
+        panels += len(figure.panels)
+        if count % FIGURES_PER_FILE == 0:
+            page.write(folder, count // FIGURES_PER_FILE - 1)
+            page = _Page()
+        if count % IDS_PER_FILE == 0:
+            ids.write(folder, count // IDS_PER_FILE - 1)
+            ids = _Ids()
+    if page.figures:
+        page.write(folder, count // FIGURES_PER_FILE)
+    if ids.clusters:
+        ids.write(folder, count // IDS_PER_FILE)
+    starts = _write_words(words, folder)
+    folder.add("data/catalogue.js", _script("catalogue", 0, _catalogue(columns, starts, count, panels, title)))
+    counted = {"articles": len(columns.articles), "figures": count, "panels": panels}
+    _write_page(folder, title, {name: f"{number:,}" for name, number in counted.items()} | dict(facts), notes)
+    folder.add(FILES, "".join(f"{name}\n" for name in sorted(folder.names)).encode())
+    return GalleryWritten(**counted, size=folder.size, files=tuple(folder.names))
+
+
+@dataclass
+class _Ids:
+    """The ids of the figures of one file."""
+
+    clusters: list[str] = field(default_factory=list)
+    panels: list[list[str]] = field(default_factory=list)
+
+    def add(self, figure: GalleryFigure) -> None:
+        self.clusters.append(plain_text(figure.image_cluster_id))
+        self.panels.append([plain_text(panel.panel_id) for panel in figure.panels])
+
+    def write(self, folder: _Folder, number: int) -> None:
+        folder.add_data("ids", number, {"clusters": self.clusters, "panels": self.panels})
+
+
+def _write_words(words: WordIndex, folder: _Folder) -> list[str]:
+    """Write the index of words and return the first word of each file."""
+    starts = []
+    for number, shard in enumerate(words.shards()):
+        starts.append(shard.words[0])
+        postings = b"".join(shard.postings)
+        sizes = packed(array("I", map(len, shard.postings)))
+        folder.add_data("words", number, {"words": shard.words, "sizes": sizes, "postings": _text(postings)})
+    return starts
+
+
+def _type_view(name: str) -> dict[str, str]:
+    colour = image_type_colour(None if name == UNDECIDED else name)
+    return {"name": plain_text(name), "colour": colour, "ink": ink_on(colour)}
+
+
+def _type_order(names: list[str]) -> list[int]:
+    """Return the numbers of the types: the paper's first and in its order, then others, undecided last."""
+    known = list(IMAGE_TYPE_COLOURS)
+
+    def place(number: int) -> tuple[bool, int, str]:
+        name = names[number]
+        return name == UNDECIDED, known.index(name) if name in known else len(known), name
+
+    return sorted(range(len(names)), key=place)
+
+
+def _catalogue(columns: Columns, starts: list[str], figures: int, panels: int, title: str) -> dict[str, Any]:
+    return {
+        "title": plain_text(title),
+        "counts": {"articles": len(columns.articles), "figures": figures, "panels": panels},
+        "perFile": {"figures": FIGURES_PER_FILE, "ids": IDS_PER_FILE},
+        "types": [_type_view(name) for name in columns.types.values],
+        "typeOrder": _type_order(columns.types.values),
+        "marks": list(MARK_STATUSES),
+        "licenses": [plain_text(name) for name in columns.licenses.values],
+        "assemblies": [plain_text(name) for name in columns.assemblies.values],
+        "splits": [plain_text(name) for name in columns.splits.values],
+        "journals": [plain_text(name) for name in columns.journals.values],
+        "kinds": columns.kinds.values,
+        "articles": " ".join(map(str, columns.articles)),
+        "columns": columns.packed(),
+        "confidenceSteps": CONFIDENCE_STEPS,
+        "words": {"starts": starts, "folded": list(FOLDED_LETTERS.items()), "longest": MAX_WORD},
+        "captions": {
+            "colours": [[colour, ink_on(colour)] for colour in PANEL_COLOURS],
+            "shared": [SHARED_COLOUR, ink_on(SHARED_COLOUR)],
+            "maxNames": MAX_NAMES,
+            "maxTag": MAX_TAG_CHARACTERS,
+            "maxStripes": MAX_STRIPES,
+        },
+        "reports": {"format": REPORTS_FORMAT, "mistakes": dict(MISTAKES)},
+    }
+
+
+def _write_page(folder: _Folder, title: str, facts: Mapping[str, str], notes: str) -> None:
+    styles = _asset(folder, "gallery", "css", palette_css() + "".join(map(asset_text, STYLES)) + CAPTION_CSS)
+    scripts = [_asset(folder, name, "js", asset_text(f"gallery/{name}.js")) for name in SCRIPTS]
+    page = page_templates().get_template("gallery/index.html.j2").render(
+        title=title,
+        facts=list(facts.items()),
+        notes=[paragraph.strip() for paragraph in notes.split("\n\n") if paragraph.strip()],
+        styles=styles,
+        scripts=scripts,
+        version=folder.version(),
+    )  # fmt: skip
+    folder.add("index.html", page.encode())
+
+
+def _asset(folder: _Folder, name: str, kind: str, text: str) -> str:
+    """Write a style sheet or script under a name that says what is in it, and return that."""
+    content = text.encode()
+    path = f"app/{name}-{hashlib.sha256(content).hexdigest()[:10]}.{kind}"
+    folder.add(path, content)
+    return path

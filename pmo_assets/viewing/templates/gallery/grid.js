@@ -1,0 +1,174 @@
+/* The filters' side, and the page of figures that are left. A card is filled when it comes near the window. */
+(() => {
+  "use strict";
+  const { FACETS, RANGES, figureOf } = window.PmoGallery;
+  const { element, number, byId } = window.PmoGallery.elements;
+  const PAGE = 48;
+  const MORE = 8; // options of a facet that are shown at first
+
+  const title = (facet, name) => (name === "undecided" ? `${facet} undecided` : name);
+
+  class FilterSide {
+    constructor(filters, changed) {
+      this.filters = filters;
+      this.boxes = [];
+      const { catalogue } = filters;
+      const orders = { types: catalogue.typeOrder };
+      for (const facet of FACETS) {
+        const names = filters.names[facet.list];
+        const order = orders[facet.list] || names.map((_, i) => i).sort((a, b) =>
+          (facet.list === "marks" ? a - b : names[a].localeCompare(names[b])));
+        this.add(facet, names, order, changed);
+      }
+      for (const name of [...RANGES]) {
+        ["from", "to"].forEach((end, i) => byId(`${name}-${end}`).addEventListener("input", (event) => {
+          const text = event.target.value;
+          filters.state[name][i] = text === "" || !Number.isFinite(Number(text)) ? null : Number(text);
+          changed();
+        }));
+      }
+      byId("journal").addEventListener("input", (event) => { filters.state.journal = event.target.value.trim(); changed(); });
+      byId("journal").addEventListener("focus", () => this.offerJournals(), { once: true });
+    }
+
+    add(facet, names, order, changed) {
+      const group = byId("facet-" + facet.name);
+      const used = order.filter((i) => names[i] !== "no split" || names.length > 1);
+      group.hidden = facet.name === "split" ? names.length < 2 : used.length === 0;
+      const list = group.querySelector(".options");
+      used.forEach((i, place) => {
+        const count = element("span", { class: "n" });
+        const input = element("input", { type: "checkbox", onchange: (event) => {
+          if (event.target.checked) this.filters.state[facet.name].add(i);
+          else this.filters.state[facet.name].delete(i);
+          changed();
+        } });
+        const colour = facet.name === "type" ? this.filters.catalogue.types[i].colour : null;
+        list.append(element("label", { class: place >= MORE ? "option rest" : "option" }, input,
+          colour && element("span", { class: "dot", "--c": colour }),
+          element("span", { class: "what" }, title(facet.name, names[i])), count));
+        this.boxes.push({ facet: facet.name, i, input, count });
+      });
+      if (used.length > MORE + 1) {
+        const more = element("button", { type: "button", class: "link", "aria-expanded": "false", onclick: () => {
+          const open = list.classList.toggle("open");
+          more.setAttribute("aria-expanded", String(open));
+          more.textContent = open ? "Fewer" : `All ${used.length}`;
+        } }, `All ${used.length}`);
+        group.append(more);
+      }
+    }
+
+    offerJournals() {
+      const names = this.filters.catalogue.journals.filter(Boolean).sort((a, b) => a.localeCompare(b));
+      byId("journals").append(...names.map((name) => element("option", { value: name })));
+    }
+
+    /** Show what is chosen, and how many panels each option has. */
+    show(options) {
+      const { state } = this.filters;
+      for (const { facet, i, input, count } of this.boxes) {
+        input.checked = state[facet].has(i);
+        const panels = options[facet][i];
+        count.textContent = number.format(panels);
+        input.closest("label").classList.toggle("empty", panels === 0 && !input.checked);
+      }
+      const set = (id, text) => { if (document.activeElement !== byId(id)) byId(id).value = text; };
+      for (const name of RANGES) ["from", "to"].forEach((end, i) => set(`${name}-${end}`, state[name][i] ?? ""));
+      set("journal", state.journal);
+      if (byId("q").value.trim() !== state.q.trim()) byId("q").value = state.q;
+      byId("sort").value = state.sort;
+      const chip = byId("article");
+      chip.hidden = !state.article;
+      chip.querySelector("span").textContent = state.article ? this.filters.articleName(state.article) : "";
+    }
+  }
+
+  class Grid {
+    constructor(filters) {
+      this.filters = filters;
+      this.list = byId("figures");
+      this.watcher = new IntersectionObserver((entries) => {
+        for (const entry of entries) {
+          if (!entry.isIntersecting) continue;
+          this.watcher.unobserve(entry.target);
+          this.fill(entry.target);
+        }
+      }, { rootMargin: "400px 0px" });
+    }
+
+    pages() {
+      return Math.max(1, Math.ceil(this.filters.shown / PAGE));
+    }
+
+    show() {
+      const { state, order, shown } = this.filters;
+      state.page = Math.min(state.page, this.pages());
+      const start = (state.page - 1) * PAGE;
+      const figures = Array.from(order.subarray(start, Math.min(start + PAGE, shown)));
+      this.watcher.disconnect();
+      this.cards = figures.map((f) => this.card(f));
+      this.list.replaceChildren(...this.cards.map((link) => link.parentElement));
+      for (const card of this.cards) this.watcher.observe(card);
+      byId("nothing").hidden = shown > 0;
+      byId("pager").hidden = this.pages() < 2;
+      byId("page").value = state.page;
+      byId("page").max = this.pages();
+      byId("pages").textContent = number.format(this.pages());
+      byId("page-before").disabled = state.page <= 1;
+      byId("page-after").disabled = state.page >= this.pages();
+    }
+
+    card(f) {
+      const link = element("a", { class: "card waiting", href: "#", "data-figure": f },
+        element("span", { class: "shot" }),
+        element("span", { class: "label" }, "…"), element("span", { class: "about" }));
+      element("li", {}, link);
+      return link;
+    }
+
+    async fill(card) {
+      const { filters } = this;
+      const f = Number(card.dataset.figure);
+      let shown;
+      try {
+        shown = await figureOf(filters.catalogue, f);
+      } catch (error) {
+        card.querySelector(".label").textContent = "Not loaded";
+        card.querySelector(".about").textContent = error.message;
+        card.classList.replace("waiting", "broken");
+        return;
+      }
+      const { entry, article, small } = shown;
+      card.href = "#" + filters.address({ figure: `${article.name.replace(/^article /, "")}/${entry.cluster}` });
+      const picture = small
+        ? element("img", { src: "data:image/webp;base64," + small, alt: "", decoding: "async" })
+        : element("span", { class: "withheld" }, "Picture not included");
+      card.querySelector(".shot").replaceChildren(picture);
+      card.querySelector(".label").replaceChildren(entry.label, element("small", {}, article.name));
+      const panels = entry.panels || [];
+      const hits = filters.panelHits(f).reduce((sum, hit) => sum + hit, 0);
+      const types = [...new Set(panels.flatMap((panel) => (panel.images || []).map((image) => image.type)))];
+      const many = `${panels.length} panel${panels.length === 1 ? "" : "s"}`;
+      card.querySelector(".about").replaceChildren(
+        element("span", { class: "title", dir: "auto" }, article.title || article.name),
+        element("span", { class: "kinds" },
+          types.map((type) => element("span", { class: "dot", "--c": filters.catalogue.types[type].colour,
+            title: title("type", filters.catalogue.types[type].name) })),
+          element("span", {}, filters.narrows() && hits < panels.length ? `${hits} of ${many}` : many)));
+      card.classList.remove("waiting");
+    }
+
+    /** The card that has the focus; -1 if none. */
+    focused() {
+      return this.cards.indexOf(document.activeElement);
+    }
+
+    columns() {
+      const first = this.cards[0];
+      return first ? this.cards.filter((card) => card.offsetTop === first.offsetTop).length : 1;
+    }
+  }
+
+  Object.assign(window.PmoGallery, { FilterSide, Grid });
+})();

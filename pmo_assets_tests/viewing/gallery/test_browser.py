@@ -1,0 +1,443 @@
+"""The gallery in a real browser, from a disk: filters, search, figure view, keys, links, reports, and hostile text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pmo_assets.records.figure import PageBox, PageSize
+from pmo_assets_tests.viewing.gallery_figures import figure, gallery_folder, panel
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+OWNED = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+HOSTILE = OWNED + "\u202e</style>'\"&amp;%3Cscript%3E"
+PAGE = 48
+
+SPECIAL = [
+    figure(panel("A", ("OCT", True)), panel("B", ("OCT", False)), cluster="both", split="train", year=2015),
+    figure(panel("A", ("OCT", False), confidence=0.9), cluster="unmarked", split="train", year=2015),
+    figure(
+        panel("A", ("CFP", True), ("OCT", False), confidence=0.5), cluster="crossed", article_id=2, year=2018,
+        title="Œdème maculaire", journal="Retina (Philadelphia, Pa.)", split="test", caption_confidence=0.6,
+        caption=f"Drusen {OWNED}",
+    ),
+    figure(
+        panel("A", ("OCT", True), subcaption=None, redistributable=False, assembly="by hand", confidence=0.95),
+        cluster="nd", article_id=3, license="CC BY-NC-ND", image=b"", caption="", year=2021, split="test",
+    ),
+    figure(
+        panel("A", ("OCT", None), subcaption="Both. Cystoid spaces.", segments=((0, 5), (10, 25))),
+        panel("B", (None, True), subcaption="Both. Naïve Müller cells.", segments=((0, 5), (30, 49)),
+              box=(0.5, 0.0, 1.0, 1.0)),
+        cluster="split", article_id=4, year=2022, caption="Both. (A) Cystoid spaces. (B) Naïve Müller cells.",
+        caption_confidence=0.97, url="https://pmc.ncbi.nlm.nih.gov/articles/PMC4/",
+        pdf_url="https://pmc.ncbi.nlm.nih.gov/articles/PMC4/pdf/", page_sizes=(PageSize(2, 600.0, 800.0),),
+        page_boxes=(PageBox(2, (60, 80, 540, 400)),), caption_boxes=(PageBox(2, (60, 410, 540, 450)),),
+    ),
+    figure(
+        panel(HOSTILE, (HOSTILE, None), subcaption=HOSTILE, assembly=HOSTILE, segments=((3, 30),)),
+        panel("B", ("OCT", False), segments=((31, 60),)),
+        cluster=HOSTILE, article_id=5, title=HOSTILE, caption=HOSTILE + " wicked", license=HOSTILE, journal=HOSTILE,
+        split=HOSTILE, url="javascript:document.title='owned'", pdf_url="javascript:document.title='owned'",
+    ),
+]  # fmt: skip
+FILLING = [
+    figure(panel(None, ("Other", None), subcaption="Filling."), cluster=f"f{i}", article_id=100 + i // 4,
+           caption="Filling.", year=1990, journal=f"Journal {i // 8}")
+    for i in range(60)
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("gallery")
+    return gallery_folder(folder, [*SPECIAL, *FILLING], title="Gallery", facts={"x": OWNED}).as_uri()
+
+
+Opened = Callable[..., "Page"]
+
+
+@pytest.fixture
+def opened(browser: Browser, gallery: str) -> Iterator[Opened]:
+    """Give a function that opens the gallery in a new profile; whatever goes wrong in the page fails the test."""
+    contexts = []
+    problems: list[str] = []
+
+    def open_page(fragment: str = "", address: str = gallery, **options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.goto(address + fragment)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def settled(page: Page) -> None:
+    """Wait until typing counts and the grid is not busy."""
+    page.wait_for_timeout(200)
+    page.wait_for_selector("#figures:not([aria-busy])", state="attached")
+
+
+def shown(page: Page) -> list[str]:
+    """Return the clusters of the figures that are left, in order."""
+    return list(
+        page.evaluate(
+            """async () => {
+              const { filters, data } = PmoGallery;
+              const { clusters } = await data.load("ids", 0);
+              return Array.from(filters.order.subarray(0, filters.shown), (f) => clusters[f]);
+            }"""
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("fragment", "clusters", "count"),
+    [
+        # "crossed" has a marked CFP and an unmarked OCT, so it does not match; "nd" is found whatever its licence
+        ("#type=OCT&mark=marked", ["both", "nd"], "2 / 69 panels · 2 / 66 figures · 2 / 20 articles"),
+        ("#type=OCT,CFP&mark=marked", ["both", "crossed", "nd"], "3 / 69 panels"),
+        ("#type=oct&type=CFP&mark=marked", ["both", "crossed", "nd"], "3 / 69 panels"),
+        ("#type=undecided", ["split"], "1 / 69 panels"),
+        ("#mark=undecided&type=OCT", ["split"], "1 / 69 panels"),
+        ("#licence=CC+BY-NC-ND", ["nd"], "1 / 69"),
+        ("#assembly=by hand", ["nd"], "1 / 69"),
+        ("#split=test", ["crossed", "nd"], "2 / 69"),
+        ("#split=train", ["both", "unmarked"], "3 / 69 panels"),
+        ("#year=2015-2018", ["both", "unmarked", "crossed"], "4 / 69"),
+        ("#year=2022-", ["split"], "2 / 69"),
+        ("#year=2021", ["nd"], "1 / 69"),
+        ("#confidence=0.9-", ["unmarked", "nd"], "2 / 69"),
+        ("#confidence=0.5-0.9", ["unmarked", "crossed"], "2 / 69"),
+        ("#caption=-0.7", ["crossed"], "1 / 69"),
+        ("#journal=retina (philadelphia, pa.)", ["crossed"], "1 / 69"),
+        ("#journal=Journal 7", [f"f{i}" for i in range(56, 60)], "4 / 69"),
+        ("#article=PMC4736323", ["both", "unmarked"], "3 / 69"),
+        ("#licence=CC+BY-NC-ND&article=PMC3&type=OCT", ["nd"], "1 / 69"),
+        ("#type=Nothing&article=PMC9999&licence=", None, "69 panels · 66 figures · 20 articles"),
+    ],
+)
+def test_a_link_sets_filters(opened: Opened, fragment: str, clusters: list[str] | None, count: str) -> None:
+    page = opened(fragment)
+    assert page.inner_text("#count").startswith(count)
+    if clusters is not None:
+        assert shown(page) == clusters
+
+
+def test_all_filters_together_leave_what_each_leaves(opened: Opened) -> None:
+    page = opened()
+    page.get_by_label("OCT", exact=True).or_(page.locator("#facet-type label", has_text="OCT")).first.click()
+    page.locator("#facet-mark label", has_text="unmarked").click()
+    page.fill("#year-to", "2016")
+    settled(page)
+    assert shown(page) == ["both", "unmarked"]
+    assert page.url.endswith("#type=OCT&mark=unmarked&year=-2016")
+    assert page.inner_text("#active-filters") == " (3)" or page.locator("#active-filters").text_content() == " (3)"
+    page.locator("#facet-split label", has_text="train").click()
+    page.fill("#journal", "ey")
+    page.fill("#confidence-from", "0.9")
+    settled(page)
+    assert shown(page) == ["unmarked"]
+    page.click("#reset")
+    settled(page)
+    assert page.inner_text("#count").startswith("69 panels")
+    assert "#" not in page.url or page.url.endswith("#")
+    assert page.input_value("#journal") == page.input_value("#confidence-from") == ""
+
+
+def counts(page: Page, facet: str) -> dict[str, int]:
+    labels = page.locator(f"#facet-{facet} label").all_inner_texts()
+    return {" ".join(text.split()[:-1]): int(text.split()[-1]) for text in labels}
+
+
+def test_options_say_how_many_panels_the_other_filters_leave(opened: Opened) -> None:
+    page = opened("#mark=marked&year=2015-2022")
+    assert counts(page, "mark") == {"marked": 4, "unmarked": 4, "mark undecided": 2}, "its own filter does not count"
+    types = counts(page, "type")
+    assert (types["OCT"], types["CFP"], types["type undecided"]) == (2, 1, 1), "of images with the mark"
+
+
+@pytest.mark.parametrize(
+    ("typed", "clusters"),
+    [
+        ("cysto", ["split"]),
+        ("naive muller", ["split"]),
+        ("NAÏVE MÜLL", ["split"]),
+        ("muell", []),
+        ("cyst spaces", []),  # only the last word may be a beginning
+        ("oedeme maculaire", ["crossed"]),
+        ("œdème", ["crossed"]),
+        ("pmc3", ["nd"]),
+        ("drusen", ["crossed"]),
+        ("wicked", [HOSTILE]),
+        ("cystoid muller", ["split"]),
+        ("nothing has this", []),
+        ("--- ", None),
+    ],
+)
+def test_search_finds_words(opened: Opened, typed: str, clusters: list[str] | None) -> None:
+    page = opened()
+    page.fill("#q", typed)
+    settled(page)
+    found = shown(page)
+    if clusters is None:
+        assert len(found) == 66
+    else:
+        assert found == [cluster.replace("\u202e", "\ufffd") for cluster in clusters]
+    assert page.is_visible("#nothing") == (clusters == [])
+
+
+def test_words_of_one_panel_leave_only_that_panel(opened: Opened) -> None:
+    page = opened("#q=cystoid")
+    assert page.inner_text("#count").startswith("1 / 69 panels")
+    page.fill("#q", "both")
+    settled(page)
+    assert shown(page) == ["both", "unmarked", "split"], "and the id"
+    page.fill("#q", "cystoid muller")
+    settled(page)
+    assert page.inner_text("#count").startswith("2 / 69 panels"), "no panel has both: the figure has"
+
+
+def test_only_files_that_can_hold_a_word_are_loaded(opened: Opened) -> None:
+    page = opened()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.fill("#q", "cystoid")
+    settled(page)
+    assert len([url for url in asked if "/words/" in url]) == 1
+
+
+def test_pages_of_figures(opened: Opened) -> None:
+    page = opened()
+    assert page.locator(".card").count() == PAGE
+    page.click("#page-after")
+    assert page.locator(".card").count() == 66 - PAGE
+    assert page.url.endswith("#page=2")
+    assert page.is_disabled("#page-after")
+    again = opened("#page=2")
+    assert again.locator(".card").count() == 66 - PAGE
+    again.fill("#q", "cystoid")
+    settled(again)
+    assert again.locator(".card").count() == 1
+
+
+def test_order(opened: Opened) -> None:
+    page = opened("#confidence=0-&sort=unsure")
+    assert shown(page) == ["crossed", "unmarked", "nd"]
+    page.select_option("#sort", "newest")
+    settled(page)
+    assert shown(page) == ["nd", "crossed", "unmarked"]
+    assert "sort=newest" in page.url
+
+
+def test_hostile_text_is_shown_as_text_everywhere(opened: Opened) -> None:
+    page = opened("#q=wicked")
+    page.wait_for_selector(".card img")
+    page.locator(".card").click()
+    page.wait_for_selector("#viewer .panels")
+    page.locator("summary").click()
+    page.select_option(".report select >> nth=0", "type")
+    page.fill(".report textarea", HOSTILE)
+    page.click(".report .main")
+    page.keyboard.press("Escape")
+    page.click("#open-reports")
+    assert OWNED in page.inner_text("#report-list")
+    page.keyboard.press("Escape")
+    assert page.title() == "Gallery"
+    assert page.locator("script:not([src])").count() == 0
+    assert page.locator("a[href^=javascript]").count() == 0
+    assert OWNED in page.inner_text(".facts")
+
+
+def test_figure_view_shows_boxes_caption_panels_and_the_page(opened: Opened) -> None:
+    page = opened("#article=PMC4")
+    page.locator(".card").click()
+    page.wait_for_selector("#viewer .stage img[src^='data:image/webp']")
+    boxes = [
+        [rect.get_attribute(key) for key in ("x", "y", "width", "height")]
+        for rect in page.locator(".stage .panel rect:not(.case)").all()
+    ]
+    assert sorted(boxes) == [["0%", "0%", "50%", "100%"], ["50%", "0%", "50%", "100%"]]
+    assert page.locator(".stage .image").count() == 2
+    assert page.locator(".stage .identifier").count() == 2
+    assert page.locator(".panels .sub").all_inner_texts() == ["Both. Cystoid spaces.", "Both. Naïve Müller cells."]
+    assert page.locator(".read .cap .one").all_inner_texts()[0] == "ACystoid spaces."
+    assert "mark undecided" in page.inner_text(".panels")
+    sheet = page.locator(".sheet")
+    assert sheet.get_attribute("viewBox") == "-2 -2 604 804"
+    place = sheet.locator(".place")
+    assert [place.get_attribute(key) for key in ("x", "y", "width", "height")] == ["60", "80", "480", "320"]
+    assert sheet.locator(".words").count() == 1
+    assert page.inner_text(".sheets li") == "Page 3"
+    pdf = page.locator(".sheets a")
+    assert pdf.get_attribute("href") == "https://pmc.ncbi.nlm.nih.gov/articles/PMC4/pdf/#page=3"
+    assert pdf.get_attribute("rel") == "noopener noreferrer"
+    assert page.locator(".paper-title a").get_attribute("href") == "https://pmc.ncbi.nlm.nih.gov/articles/PMC4/"
+
+
+def test_box_subcaption_and_part_of_the_caption_point_at_each_other(opened: Opened) -> None:
+    page = opened("#figure=PMC4/split")
+    page.wait_for_selector("#viewer .panels")
+    page.locator(".panels .name", has_text="B").click()
+    page.mouse.move(2, 2)
+    on = page.locator("#viewer .on")
+    assert {(part.get_attribute("data-panels")) for part in on.all()} == {"1", "0 1"}
+    assert page.locator(".panels li.on").count() == 1
+    page.uncheck("#show-images", force=True)
+    assert not page.locator(".stage .image").first.is_visible()
+
+
+def test_panels_that_a_filter_left_out_are_told_apart(opened: Opened) -> None:
+    page = opened("#type=OCT&mark=marked&figure=PMC4736323/both")
+    page.wait_for_selector("#viewer .panels")
+    assert [button.inner_text().split()[-1] for button in page.locator(".panels li.miss button").all()] == ["B"]
+
+
+def test_withheld_figures_come_without_picture_and_caption(opened: Opened) -> None:
+    page = opened("#figure=PMC3/nd")
+    page.wait_for_selector("#viewer .panels")
+    assert page.locator(".stage img").count() == 0
+    assert "Picture not included" in page.inner_text(".stage")
+    assert "No caption" in page.inner_text(".read")
+    assert "not redistributable" in page.inner_text(".panels")
+    assert page.locator(".stage .panel").count() == 1, "boxes are facts"
+
+
+def test_keys(opened: Opened) -> None:
+    page = opened()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.type("j?")
+    assert page.input_value("#q") == "j?", "in a field keys are letters"
+    page.fill("#q", "")
+    settled(page)
+    page.keyboard.press("Escape")
+    for key, place in (("j", 0), ("j", 1), ("ArrowRight", 2), ("k", 1), ("ArrowDown", 6), ("ArrowUp", 1)):
+        page.keyboard.press(key)
+        assert page.evaluate("PmoGallery.grid.focused()") == place, key
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#viewer .panels")
+    assert "2 of 66" in page.inner_text("#viewer-place")
+    page.keyboard.press("j")
+    page.wait_for_timeout(150)
+    assert "3 of 66" in page.inner_text("#viewer-place")
+    assert page.url.endswith("#figure=PMC2/crossed")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(150)
+    assert page.url.endswith("#figure=PMC4736323/unmarked")
+    page.keyboard.press("?")
+    assert page.is_visible("#help")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#help")
+    assert page.is_visible("#viewer")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#viewer")
+    assert page.evaluate("PmoGallery.grid.focused()") == 1, "back where it was"
+    assert not page.url.endswith("unmarked")
+
+
+def test_back_closes_the_figure_and_a_link_opens_it(opened: Opened) -> None:
+    page = opened("#split=test")
+    page.locator(".card").first.click()
+    page.wait_for_selector("#viewer .panels")
+    assert page.url.endswith("#split=test&figure=PMC2/crossed")
+    assert "1 of 2" in page.inner_text("#viewer-place")
+    page.go_back()
+    page.wait_for_selector("#viewer", state="hidden")
+    assert page.url.endswith("#split=test")
+    page.go_forward()
+    page.wait_for_selector("#viewer", state="visible")
+    outside = opened("#split=test&figure=PMC4/split")
+    outside.wait_for_selector("#viewer .panels")
+    assert outside.inner_text("#viewer-place") == "not in the selection"
+    missing = opened("#figure=PMC4/none")
+    assert not missing.is_visible("#viewer")
+    assert "no figure PMC4/none" in (missing.locator("#announcement").text_content() or "")
+
+
+def test_ids_of_the_selection(opened: Opened) -> None:
+    page = opened("#type=OCT&mark=marked")
+    with page.expect_download() as download:
+        page.click("#csv")
+    rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text("utf-8"))))
+    assert [(row["panel_id"], row["article_id"], row["image_cluster_id"]) for row in rows] == [
+        ("panel-A", "4736323", "both"),
+        ("panel-A", "3", "nd"),
+    ]
+    assert rows[1] == {
+        "panel_id": "panel-A", "article_id": "3", "image_cluster_id": "nd", "image_types": "OCT",
+        "mark_statuses": "marked", "assembly": "by hand", "confidence": "0.95", "license": "CC BY-NC-ND",
+        "split": "test", "year": "2021",
+    }  # fmt: skip
+    whole = opened()
+    with whole.expect_download() as download:
+        whole.click("#csv")
+    rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text("utf-8"))))
+    assert len(rows) == 69
+    assert any(row["image_cluster_id"].startswith("<script>") for row in rows), "quoted, as it is"
+
+
+def test_reports_are_gathered_and_taken_along(opened: Opened) -> None:
+    page = opened("#figure=PMC4/split")
+    page.wait_for_selector("#viewer .panels")
+    page.locator("summary").click()
+    page.select_option(".report select >> nth=0", "subcaption")
+    page.select_option(".report select >> nth=1", "1")
+    page.fill(".report textarea", "It belongs to A.")
+    page.click(".report .main")
+    page.keyboard.press("j")  # in a field or on a button of the form, j is no letter of a text but a step
+    page.keyboard.press("Escape")
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.inner_text("#report-count") == "1", "kept in the browser"
+    page.evaluate("location.hash = 'figure=PMC3/nd'")
+    page.wait_for_selector("#viewer .panels")
+    page.locator("summary").click()
+    page.select_option(".report select >> nth=0", "figure")
+    page.click(".report .main")
+    page.keyboard.press("Escape")
+    page.click("#open-reports")
+    with page.expect_download() as download:
+        page.click("#download-reports")
+    told = json.loads(Path(download.value.path()).read_text("utf-8"))
+    assert told["pmo_reports"] == 1
+    assert told["gallery"] == "Gallery"
+    first, second = told["reports"]
+    assert (first["article_id"], first["figure"], first["panel_id"], first["panel"], first["mistake"]) == (
+        4, "split", "panel-B", "B", "subcaption",
+    )  # fmt: skip
+    assert first["remark"] == "It belongs to A."
+    assert (second["article_id"], second["panel_id"], second["mistake"]) == (3, None, "figure")
+    page.locator("#report-list button").first.click()
+    assert page.inner_text("#report-count") == "1"
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.click("#clear-reports")
+    assert page.locator("#report-list li").count() == 0
+
+
+def test_a_file_that_is_not_there_is_said_and_the_rest_is_shown(browser: Browser, tmp_path: Path) -> None:
+    address = gallery_folder(tmp_path, [*SPECIAL, *FILLING])
+    (tmp_path / "data/figures/0/0.js").unlink()
+    page = browser.new_page()
+    page.goto(address.as_uri())
+    page.wait_for_selector(".card.broken")
+    assert "figures/0 cannot be loaded" in page.inner_text(".card.broken >> nth=0")
+    page.keyboard.press("End")
+    page.evaluate("window.scrollTo(0, 2000)")
+    page.wait_for_selector(".card img")
+    page.close()
