@@ -294,6 +294,35 @@ class Settings(BaseSettings):
         ("reviewed_panels",),
     )
 
+    release_noncommercial: bool = _option(
+        True,
+        "A release holds rows under licences that forbid commercial use (NC); `false`: they are left out.",
+        ("panel_duplicates", "pubmed_ophtha", "dataset_report"),
+    )
+    release_figure_pictures: bool = _option(
+        True,
+        "The table `figures` of a release holds the whole figures as pictures, more bytes than the panels'; `false`: "
+        "only what is known of them.",
+        ("pubmed_ophtha",),
+    )
+    validation_share: float = _option(
+        0.1, "Share of the articles in the validation split.", ("panel_duplicates", "pubmed_ophtha"), ge=0, le=1
+    )
+    test_share: float = _option(
+        0.1,
+        "Share of the articles in the test split; not used with PMO_TEST_FROM_YEAR.",
+        ("panel_duplicates", "pubmed_ophtha"),
+        ge=0,
+        le=1,
+    )
+    test_from_year: int | None = _option(
+        None,
+        "The test split is the articles published in this year or later, instead of a share of all.",
+        ("panel_duplicates", "pubmed_ophtha"),
+        ge=1800,
+        le=2200,
+    )
+
     @field_validator("detector_weights", "mark_weights", "panel_checkpoint", "image_checkpoint", mode="before")
     @classmethod
     def _empty_is_none(cls, value: object) -> object:

@@ -138,7 +138,7 @@ def _say_batch(progress: Progress, registry: Any, settings: Settings, batch: str
 
 def say_release(settings: Settings) -> None:
     from pmo_assets.release.gallery_pages import GALLERY_KEY
-    from pmo_assets.release.releases import RELEASE_KEY
+    from pmo_assets.release.keys import HUB, RELEASE_KEY
     from pmo_assets.release.reports import REPORT_KEY
 
     root = data_root_of(settings)

@@ -45,6 +45,11 @@ def annotations_in_force(settings: Settings, data_root: DataRoot) -> pl.DataFram
     return empty_table(Annotations)
 
 
+def published_annotations(settings: Settings, data_root: DataRoot) -> pl.DataFrame:
+    """Return table `annotations`, whether it is applied or only measured on; empty without one of this version."""
+    return annotations_in_force(settings.model_copy(update={"apply_annotations": True}), data_root)
+
+
 def decisions_digest(annotations: pl.DataFrame, articles: Iterable[int]) -> str:
     """Return a digest of what people decided of some articles; "" when nothing."""
     rows = annotations.filter(pl.col("article_id").is_in(list(articles))).drop("answers", "complete")

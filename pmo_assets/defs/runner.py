@@ -31,7 +31,7 @@ from pmo_assets.defs.instance import opened_home
 from pmo_assets.defs.loading import stages_of
 from pmo_assets.defs.release_state import release_is_due
 from pmo_assets.release.gallery_pages import GALLERY_KEY
-from pmo_assets.release.releases import CARD_KEY, RELEASE_KEY
+from pmo_assets.release.keys import CARD_KEY, RELEASE_KEY
 from pmo_assets.release.reports import REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot

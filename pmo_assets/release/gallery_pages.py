@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,8 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
-from pmo_assets.release.releases import current_rows
+from pmo_assets.release.selection import Selection
+from pmo_assets.release.writing import ReleaseOptions, released_rows
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
@@ -31,39 +31,30 @@ def pdf_url(article_url: str | None) -> str | None:
     return f"{article_url}pdf/" if article_url is not None and article_url.startswith(PMC_ARTICLE) else None
 
 
-def gallery_panel(row: Mapping[str, Any], confidence: float | None, forbidden: bool) -> GalleryPanel:
+def gallery_panel(row: Mapping[str, Any], forbidden: bool) -> GalleryPanel:
     """Return a dataset row as the gallery's record.
 
     Args:
         row: of `dataset_rows`.
-        confidence: of the panel's subcaption, 0..1.
         forbidden: its licence forbids to show text and pixels.
     """
-    position = json.loads(row["position"])
-    images = []
-    for image in json.loads(row["image_data"]):
-        kind, mark = image["imaging_type"], image["mark_status"]["label"]
-        images.append(
-            GalleryImage(
-                box=tuple(image["position"]["predicted_box"]),
-                image_type=kind["label"][0] if kind["label"] else None,
-                type_score=kind["prediction_score"][0] if kind["prediction_score"] else None,
-                marked=None if mark is None else mark == "Marked",
-            )
-        )
+    images = [
+        GalleryImage(as_box(image["box"]), image["image_type"], image["type_score"], image["marked"])
+        for image in row["images"]
+    ]
     return GalleryPanel(
         panel_id=row["panel_id"],
-        name=None if row["panel_name"] == "None" else row["panel_name"],
-        box=tuple(position["predicted_box"]),
-        content_box=tuple(position["content_box"]),
-        score=position["prediction_score"],
-        identifier_boxes=tuple(tuple(i["position"]["predicted_box"]) for i in json.loads(row["identifier_data"])),
+        name=row["panel_name"],
+        box=as_box(row["panel_box"]),
+        content_box=as_box(row["content_box"]),
+        score=row["panel_score"],
+        identifier_boxes=tuple(as_box(identifier["box"]) for identifier in row["identifiers"]),
         images=tuple(images),
         subcaption=None if forbidden else row["subcaption_text"],
         segments=() if forbidden else tuple((start, end) for start, end in row["subcaption_segments"]),
         assembly=row["assembly"],
         redistributable=not forbidden,
-        confidence=confidence,
+        confidence=row["assembly_confidence"],
     )
 
 
@@ -72,28 +63,24 @@ def _page_boxes(places: Sequence[Mapping[str, Any]]) -> tuple[PageBox, ...]:
 
 
 def gallery_figures(
-    data_root: DataRoot, tables: Tables, current: Mapping[str, Sequence[int]]
+    data_root: DataRoot, tables: Tables, selection: Selection, options: ReleaseOptions, splits: Mapping[int, str]
 ) -> Iterator[GalleryFigure]:
     """Yield every figure of the release with its panels, those of an article in a row.
 
     Args:
         data_root: where pictures are.
         tables: the tables below it.
-        current: see `releases.select_articles`.
+        selection: see `select_articles`.
+        options: what the release takes.
+        splits: of the articles, by number.
     """
-    for batch, ids in current.items():
-        rows = current_rows(tables, batch, ids)
+    for batch, ids in selection.current.items():
+        rows = released_rows(tables, batch, ids, options)
         figures = {
             (r["article_id"], r["image_cluster_id"]): r for r in tables.read("figures", batch).iter_rows(named=True)
         }
         named = tables.read("articles", batch).select("article_id", pl.coalesce("title", "name"))
         titles = dict(named.iter_rows())
-        sure = {
-            panel: (confidence, caption)
-            for panel, confidence, caption in tables.read("panels", batch)
-            .select("panel_id", "confidence", "caption_confidence")
-            .iter_rows()
-        }
         pixels = ParquetPixels(data_root, "figures", batch)
         read: tuple[int, Mapping[str, Any]] = (0, {})
         for key, part in rows.group_by("article_id", "image_cluster_id", maintain_order=True):
@@ -118,14 +105,12 @@ def gallery_figures(
                 image=picture.png if picture is not None else b"",
                 width=figure["width"],
                 height=figure["height"],
-                panels=tuple(
-                    gallery_panel(row, sure.get(row["panel_id"], (None, None))[0], forbidden)
-                    for row in part.iter_rows(named=True)
-                ),
+                panels=tuple(gallery_panel(row, forbidden) for row in part.iter_rows(named=True)),
                 doi=first["doi"],
                 journal=first["journal"],
                 year=first["year"],
-                caption_confidence=sure.get(first["panel_id"], (None, None))[1],
+                caption_confidence=first["caption_confidence"],
+                split=splits.get(article_id),
                 page_boxes=_page_boxes(figure["locations"]),
                 caption_boxes=_page_boxes(figure["caption_locations"]),
                 page_sizes=tuple(
@@ -136,7 +121,13 @@ def gallery_figures(
 
 
 def write_gallery(
-    data_root: DataRoot, tables: Tables, current: Mapping[str, Sequence[int]], *, specialty: Specialty
+    data_root: DataRoot,
+    tables: Tables,
+    selection: Selection,
+    options: ReleaseOptions,
+    splits: Mapping[int, str],
+    *,
+    specialty: Specialty,
 ) -> str:
     """Write the gallery of the release and return the key of its page.
 
@@ -145,13 +136,15 @@ def write_gallery(
     Args:
         data_root: where tables, pictures and the release are.
         tables: the tables below it.
-        current: see `releases.select_articles`.
+        selection: see `select_articles`.
+        options: what the release takes.
+        splits: of the articles, by number.
         specialty: what the dataset is about, for the header.
     """
     names = f"{GALLERY_FOLDER}/{FILES}"
     before = data_root.read(names).decode().splitlines() if data_root.exists(names) else []
     written = write_gallery_folder(
-        gallery_figures(data_root, tables, current),
+        gallery_figures(data_root, tables, selection, options, splits),
         lambda name, content: data_root.write(f"{GALLERY_FOLDER}/{name}", content),
         title=f"{specialty.title} gallery",
         facts={"pmo-assets": __version__},

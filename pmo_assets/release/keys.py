@@ -18,5 +18,8 @@ LICENSE_KEY: Final = f"{HUB}/LICENSE.md"
 DUPLICATE_ARTICLES_KEY: Final = f"{HUB}/duplicate_articles.parquet"
 """Packages that are not published because another package is the same article."""
 
+SPLITS_KEY: Final = f"{HUB}/splits.parquet"
+"""The split of every article."""
+
 RETRACTIONS_KEY: Final = "release/retractions.parquet"
 """What left the dataset; the folder for the Hub holds a copy."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ import polars as pl
 
 from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.pipeline.dataset.published_annotations import annotation_entries, write_annotations
+from pmo_assets.records.outcome import Row, rows_by_article
 from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.release.differences import Changes, changes_file, differences
 from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile
@@ -25,6 +28,8 @@ from pmo_assets.release.keys import ANNOTATION_KEY, HUB, RELEASE_KEY, RETRACTION
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED
 from pmo_assets.release.selection import Selection
+from pmo_assets.release.statistics import ReleaseStatistics
+from pmo_assets.release.statistics_views import statistics_json, statistics_markdown
 from pmo_assets.release.versions import (
     BatchOfRelease,
     FileOfRelease,
@@ -83,8 +88,8 @@ def make_release(
     specialty: Specialty,
     options: ReleaseOptions,
     origin: Origin,
-    statistics: str,
-    annotations: Callable[[DataRoot, str], None],
+    statistics: ReleaseStatistics,
+    annotations: pl.DataFrame,
     say: Callable[[str], None],
 ) -> Release:
     """Write both forms of a release and what lies beside them; the same inputs give the same bytes.
@@ -100,8 +105,8 @@ def make_release(
         specialty: what the dataset is about.
         options: what the release takes.
         origin: what made the tables.
-        statistics: for the card, as Markdown.
-        annotations: writes `pubmed_ophtha_annotation.json` under the key that it is given.
+        statistics: counted of the same selection.
+        annotations: the table `annotations`: what is published of it becomes `pubmed_ophtha_annotation.json`.
         say: told of progress, batch by batch.
 
     Raises:
@@ -119,11 +124,12 @@ def make_release(
         metadata=feature_metadata,
         say=say,
     )
-    annotations(data_root, f"{_STAGING}/pubmed_ophtha_annotation.json")
+    with data_root.writing(f"{_STAGING}/pubmed_ophtha_annotation.json") as stream:
+        write_annotations(stream, _annotated(tables, selection, annotations, withhold=options.withhold))
     files = [*_table_files(written), *_side_tables(data_root, selection, groups)]
     index = pl.read_parquet(io.BytesIO(data_root.read(written.index.key)))
     changes, manifest = _manifest(data_root, selection, written, groups, specialty, options, origin, files, index)
-    facts = _facts(data_root, written, selection, groups, specialty, options, manifest, statistics)
+    facts = _facts(data_root, written, selection, groups, specialty, options, manifest, statistics_markdown(statistics))
     history = [item for item in read_history(data_root) if item[0] != manifest.version]
     beside: dict[str, bytes] = {
         "README.md": dataset_card(facts).encode(),
@@ -132,6 +138,7 @@ def make_release(
         "croissant.json": croissant_file(facts).encode(),
         "CHANGES.md": changes_file([(manifest.version, changes), *history]).encode(),
         "manifest.json": manifest.as_bytes(),
+        "statistics.json": (json.dumps(statistics_json(statistics), indent=2, ensure_ascii=False) + "\n").encode(),
     }
     for name, content in beside.items():
         data_root.write(f"{_STAGING}/hub/{name}", content)
@@ -145,6 +152,33 @@ def make_release(
     data_root.replace(f"{_STAGING}/pubmed_ophtha_annotation.json", ANNOTATION_KEY)
     data_root.delete_tree(_STAGING)
     return Release(facts, changes, manifest, index["panel_id"], groups.panels)
+
+
+def _annotated(
+    tables: Tables, selection: Selection, annotations: pl.DataFrame, *, withhold: bool
+) -> Iterator[tuple[str, Row]]:
+    """Yield the published entries of annotated articles that the release takes, batch by batch."""
+    people = annotations["article_id"].implode()
+    for batch, numbers in selection.current.items():
+        wanted = pl.col("article_id").is_in(people) & pl.col("article_id").is_in(list(numbers))
+        articles = (
+            {}
+            if annotations.is_empty()
+            else _rows(tables.read("articles", batch).filter(wanted, ~pl.col("is_retracted")))
+        )
+        if not articles:
+            continue
+        figures = tables.read("figures", batch, ["article_id", "image_cluster_id", "locations", "caption_locations"])
+        yield from annotation_entries(
+            annotations.filter(pl.col("article_id").is_in(list(articles))).iter_rows(named=True),
+            {number: rows[0] for number, rows in articles.items()},
+            _rows(figures.filter(pl.col("article_id").is_in(list(articles)))),
+            withhold=withhold,
+        )
+
+
+def _rows(table: pl.DataFrame) -> dict[int, list[Row]]:
+    return rows_by_article(table.to_dicts())
 
 
 def _path(key: str) -> str:
@@ -302,4 +336,10 @@ def _facts(
         statistics=statistics,
         journals=len(counts.journals),
         years=(min(counts.years), max(counts.years)) if counts.years else None,
+        picture_format="WebP",
+        side_tables=[
+            ReleaseFile(file.path.removeprefix("hub/"), file.sha256, file.size, file.rows or 0, 0)
+            for file in manifest.files
+            if file.path.startswith("hub/") and file.path.endswith(".parquet") and "/data/" not in file.path
+        ],
     )

@@ -98,8 +98,8 @@ def find_panel_duplicates(
         facts=SplitFacts(
             shares=dict(zip(SPLITS, split_options.shares, strict=True)),
             test_from_year=split_options.test_from_year,
-            articles={name: count for name, count in check.articles.items()},
-            panels={name: count for name, count in check.panels.items()},
+            articles={str(name): count for name, count in check.articles.items()},
+            panels={str(name): count for name, count in check.panels.items()},
             groups=check.groups,
             grouped_panels=int((found.group >= 0).sum()),
             groups_across_articles=check.groups_across_articles,

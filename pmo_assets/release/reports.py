@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from itertools import pairwise
-
-import polars as pl
+from collections.abc import Callable, Mapping, Sequence, Set
+from itertools import chain
 
 from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
-from pmo_assets.records.panels import AUTOMATIC
-from pmo_assets.release.releases import Selection
+from pmo_assets.records.packages import REGISTRATION_STAGE
+from pmo_assets.release.selection import Selection
+from pmo_assets.release.statistics import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
+from pmo_assets.release.statistics_views import (
+    COMPARED_HEADER,
+    LICENCE_HEADER,
+    SPREAD_HEADER,
+    TYPE_NAMES,
+    compared,
+    compared_cells,
+    drops,
+    journal_cells,
+    licence_cells,
+    parts_text,
+    picture_cells,
+    year_counts,
+)
+from pmo_assets.release.waterfall import Waterfall
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.schemas import empty_table, schema_of
-from pmo_assets.viewing.plots import Bar
-from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, render_report
+from pmo_assets.viewing.palette import image_type_colour
+from pmo_assets.viewing.plots import Bar, share_text
+from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, Way, render_report
 from pmo_assets.viewing.report import Table as PageTable
 
 REPORT_KEY = "release/report.html"

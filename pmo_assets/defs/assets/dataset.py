@@ -8,6 +8,7 @@ import dagster as dg
 import polars as pl
 
 from pmo_assets.defs import checks
+from pmo_assets.defs.annotated import published_annotations
 from pmo_assets.defs.article_table import OWNERS, Stopwatch, article_table, column_schema, table_schema
 from pmo_assets.defs.loading import batch_stages, group_assets
 from pmo_assets.defs.made import Made
@@ -21,11 +22,16 @@ from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import seconds_on_the_way
 from pmo_assets.release.gallery_pages import write_gallery
-from pmo_assets.release.releases import Release, select_articles, write_release
+from pmo_assets.release.keys import CARD_KEY, HUB, RELEASE_KEY, RETRACTIONS_KEY, SPLITS_KEY
+from pmo_assets.release.making import make_release
+from pmo_assets.release.panel_duplicates import find_panel_duplicates
 from pmo_assets.release.reports import REPORT_KEY, write_report
-from pmo_assets.release.retractions import REMOVED, RETRACTED, RETRACTIONS_KEY, write_retractions
+from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
+from pmo_assets.release.selection import select_articles
+from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import Retractions
 from pmo_assets.tables.release import HubPanels
@@ -216,7 +222,7 @@ def panel_duplicates(tables: dg.ResourceParam[Tables], settings: dg.ResourcePara
     owners=OWNERS,
     kinds={"parquet", "huggingface"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(select_articles, find_panel_duplicates, make_release),
+    code_version=code_version(select_articles, find_panel_duplicates, statistics_of, make_release),
     check_specs=[
         dg.AssetCheckSpec(
             checks.UNIQUE_IDS, asset="pubmed_ophtha", description="No panel id occurs twice.", blocking=True
@@ -238,6 +244,7 @@ def pubmed_ophtha(
     selection, options = select_articles(tables), _release_options(settings)
     # Found anew rather than read from `panel_duplicates`: a batch may have been finished since.
     groups = find_panel_duplicates(tables, selection, options, _split_options(settings))
+    splits = dict(groups.splits.select("article_id", "split").iter_rows())
     release = make_release(
         data_root,
         tables,
@@ -246,8 +253,8 @@ def pubmed_ophtha(
         specialty=load_specialty(settings.specialty),
         options=options,
         origin=release_origin(settings),
-        statistics="",
-        annotations=lambda root, key: root.write(key, b"{}\n"),
+        statistics=statistics_of(settings, tables, selection, splits),
+        annotations=published_annotations(settings, data_root),
         say=context.log.info,
     )
     facts, manifest = release.facts, release.manifest
@@ -294,8 +301,14 @@ def dataset_report(
     watch = Stopwatch()
     selection = select_articles(tables)
     specialty = load_specialty(settings.specialty)
-    gallery = write_gallery(data_root, tables, selection.current, specialty=specialty)
-    report = write_report(data_root, tables, selection, stages=batch_stages(group_assets()), specialty=specialty)
+    splits = {}
+    if data_root.exists(SPLITS_KEY):
+        splits = dict(read_parquet(data_root, SPLITS_KEY, ["article_id", "split"]).iter_rows())
+    options = _release_options(settings)
+    gallery = write_gallery(data_root, tables, selection, options, splits, specialty=specialty)
+    statistics = statistics_of(settings, tables, selection, splits)
+    stages = batch_stages(group_assets())
+    report = write_report(data_root, tables, selection, statistics, stages=stages, specialty=specialty)
     return dg.MaterializeResult(
         metadata={
             "seconds": watch.seconds,
