@@ -302,7 +302,7 @@ def article_fate(
         figures: fates of its figures that were found in the PDF.
     """
     rejections = errors("articles")
-    if any(fate == IN_THE_RELEASE for fate in figures):
+    if IN_THE_RELEASE in figures:
         return IN_THE_RELEASE
     if row["has_xml"] and not row["relevant"]:
         return Fate(NOT_RELEVANT)
@@ -380,16 +380,18 @@ def _article_fates(
     with_xml = set(packages.filter(pl.col("xml").is_not_null())["article_id"])
     fates: dict[int, Fate] = {}
     for article in articles:
-        errors = partial(_swapped, rejected, article)
+        errors, shown = partial(_errors, rejected, article), figures.get(article, ())
         if article in known:
-            fates[article] = article_fate(known[article], article in with_xml, errors, figures.get(article, ()))
+            fates[article] = article_fate(known[article], article in with_xml, errors, shown)
+        elif IN_THE_RELEASE in shown:
+            fates[article] = IN_THE_RELEASE  # its rows are of an earlier run
         else:
             why = ", ".join(errors("articles"))
             fates[article] = Fate(NOT_READ, why) if why else Fate(NOT_ACCOUNTED_FOR)
     return fates
 
 
-def _swapped(rejected: _Rejected, article: int, stage: str) -> Sequence[str]:
+def _errors(rejected: _Rejected, article: int, stage: str) -> Sequence[str]:
     return rejected.errors(stage, article)
 
 

@@ -210,7 +210,7 @@ def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _spread(histogram: Mapping[int, int]) -> Spread:
+def spread_of(histogram: Mapping[int, int]) -> Spread:
     """Return mean and median of numbers that are counted by value."""
     total = sum(histogram.values())
     if not total:
@@ -223,7 +223,7 @@ def _spread(histogram: Mapping[int, int]) -> Spread:
     return Spread(sum(value * count for value, count in histogram.items()) / total, sum(middle) / 2)
 
 
-def _spread_of(values: array[int] | array[float]) -> Spread:
+def _spread_of_values(values: array[int] | array[float]) -> Spread:
     return Spread(statistics.fmean(values), statistics.median(values)) if values else Spread()
 
 
@@ -445,7 +445,7 @@ def _statistics(totals: _Totals) -> ReleaseStatistics:
         articles_with_mesh=numbers["articles_with_mesh"],
         contains={name: totals.groups.get("contains", Counter())[name] for name in CONTAINS},
         several_types=numbers["several_types"],
-        words=_spread(totals.words),
+        words=spread_of(totals.words),
         assembly=group("assembly"),
         methods=group("methods"),
         licences=_licences(totals),
@@ -456,11 +456,11 @@ def _statistics(totals: _Totals) -> ReleaseStatistics:
             SplitSize(name, *(totals.split_sizes[what, name] for what in ("panels", "figures", "articles")))
             for name in names
         ),
-        width=_spread(totals.width),
-        height=_spread(totals.height),
-        pixels=_spread_of(totals.pixels),
-        assembly_confidence=_spread_of(totals.confidence),
-        caption_confidence=_spread_of(totals.caption_confidence),
+        width=spread_of(totals.width),
+        height=spread_of(totals.height),
+        pixels=_spread_of_values(totals.pixels),
+        assembly_confidence=_spread_of_values(totals.confidence),
+        caption_confidence=_spread_of_values(totals.caption_confidence),
     )
     ways = (
         waterfall("articles", totals.fates.articles, ARTICLE_STEPS),

@@ -122,6 +122,7 @@ def _write_article(rows: dict[str, list[dict[str, Any]]], number: int, article: 
         "citation": None, "license_url": None,
         "has_xml": True, "has_pdf": True, "relevant": True, "criteria": [], "relevance_reason": "", **article.facts,
     }  # fmt: skip
+    facts["stated_by"] = [{"fact": "doi", "source": "XML"}] if facts["doi"] else []
     facts["selected"] = facts["relevant"] and facts["has_pdf"] and not facts["is_retracted"]
     if article.fetched and article.read:
         rows["articles"].append(facts)
