@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from pmo_assets.release.statistics import ReleaseStatistics, release_statistics
 from pmo_assets.release.statistics_views import compared_rows, counts_of, waterfall_rows
 from pmo_assets.settings import Settings
 from pmo_assets.storage.tables import Tables
+from pmo_assets.viewing.overlays import data_uri
 from pmo_assets.viewing.plots import waterfall_picture
 
 
@@ -50,4 +50,4 @@ def statistics_metadata(statistics: ReleaseStatistics) -> dict[str, Any]:
 
 
 def _picture(title: str, svg: str) -> str:
-    return f"![{title}](data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode('ascii')})"
+    return f"![{title}]({data_uri(svg.encode(), 'image/svg+xml')})"

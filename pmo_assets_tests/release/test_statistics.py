@@ -425,7 +425,8 @@ def test_the_report_shows_the_waterfalls_and_quotes_no_forbidden_caption(tables:
 @pytest.mark.parametrize(
     ("reason", "kind"),
     [
-        ("“B” is printed in the panel, but its place says “C 2”", "“…” is printed in the panel, but its place says “…”"),
+        ("“B” is printed in the panel, but its place says “C 2”",
+         "“…” is printed in the panel, but its place says “…”"),
         ("12 panels, 3 subcaptions: this panel is rather none that is named",
          "n panels, n subcaptions: this panel is rather none that is named"),
         ("the vision model says that no subcaption belongs to it (2 of 2)",

@@ -45,7 +45,7 @@ def test_in_a_waterfall_what_stays_and_what_leaves_make_what_was_there():
     assert [before - after for before, after in pairwise([100, *kept[1:-1]])] == lost[1:-1]
     assert [float(bar.get("x").rstrip("%")) for bar in chart.xpath(".//*[@class='lost']")] == kept
     values = [value.text_content() for value in chart.xpath("//*[@class='value']")]
-    assert values == ["100", "−60 60 %", "−0 0 %", "−30 75 %", "10 10 %"]  # noqa: RUF001
+    assert values == ["100", "−60 60 %", "−0 0 %", "−30 75 %", "10 10 %"]
     assert chart.xpath("//*[@class='lost']/@fill") == ["url(#hatch-Articles)"] * 5, "not by colour alone"
     assert len(chart.xpath("//pattern[@id='hatch-Articles']")) == 1
 
@@ -53,9 +53,7 @@ def test_in_a_waterfall_what_stays_and_what_leaves_make_what_was_there():
 def test_a_waterfall_as_a_picture_is_one_document_with_all_numbers_in_its_text_alternative():
     svg = lxml.etree.fromstring(waterfall_picture("Articles", ("came in", 100), DROPS, "left").encode())
     assert svg.tag == "{http://www.w3.org/2000/svg}svg"
-    assert svg.get("aria-label") == (
-        "Articles: came in: 100; not relevant: −60; no PDF: −0; no figure: −30; left: 10"  # noqa: RUF001
-    )
+    assert svg.get("aria-label") == ("Articles: came in: 100; not relevant: −60; no PDF: −0; no figure: −30; left: 10")
     assert not svg.xpath("//@href | //@src | //*[local-name()='script']")
 
 

@@ -69,8 +69,8 @@ def test_a_waterfall_says_what_left_at_each_step_and_what_is_left(page):
     (way,) = page.xpath("//ol[contains(@class, 'way')]")
     assert [text(step) for step in way] == [
         "came in200",
-        "not relevant−150 75 %no OCT (150)",  # noqa: RUF001
-        "no PDF−1 2 %",  # noqa: RUF001
+        "not relevant−150 75 %no OCT (150)",
+        "no PDF−1 2 %",
         "left49 24.5 %",
     ]
 
