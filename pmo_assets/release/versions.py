@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -28,6 +29,8 @@ from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
 
 VERSIONS: Final = "release/versions"
 FIRST: Final = "1.0.0"
+
+_VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 
 
 class BatchOfRelease(BaseModel):
@@ -96,16 +99,15 @@ def version_key(version: str) -> tuple[int, ...]:
     Raises:
         ValueError: if it is no version.
     """
-    parts = version.split(".")
-    if len(parts) != 3 or not all(part.isdigit() for part in parts):
+    if not _VERSION.fullmatch(version):
         raise ValueError(f"{version!r} is no version: give three numbers such as 1.2.0")
-    return tuple(int(part) for part in parts)
+    return tuple(int(part) for part in version.split("."))
 
 
 def released_versions(data_root: DataRoot) -> list[str]:
     """Return the versions that were released, oldest first."""
     found = {name.split("/")[0] for name in data_root.tree(VERSIONS) if name.endswith("/manifest.json")}
-    return sorted(found, key=version_key)
+    return sorted((name for name in found if _VERSION.fullmatch(name)), key=version_key)
 
 
 def read_manifest(data_root: DataRoot, version: str) -> Manifest:
@@ -115,7 +117,7 @@ def read_manifest(data_root: DataRoot, version: str) -> Manifest:
         StorageError: if there is no such version.
     """
     key = f"{VERSIONS}/{version}/manifest.json"
-    if not data_root.exists(key):
+    if not _VERSION.fullmatch(version) or not data_root.exists(key):
         known = ", ".join(released_versions(data_root)) or "none"
         raise StorageError(f"there is no release {version} below {data_root.root}: released are {known}")
     return Manifest.model_validate_json(data_root.read(key))
