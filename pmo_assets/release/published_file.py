@@ -30,7 +30,7 @@ ROWS_AT_ONCE: Final = 2_000
 _READ_AHEAD: Final = 1 << 20
 """Bytes that are read of a column at once; without it a whole column chunk, and all rows may be one row group."""
 
-_SCHEMA: Final = dict(empty_table(ReadPanels).schema)
+_ARROW: Final = empty_table(ReadPanels).to_arrow().schema
 _LARGEST: Final = 2**63 - 1
 
 
@@ -312,13 +312,13 @@ def _read_part(part: pa.Table, names: Sequence[str], first: int, place: str) -> 
         if None in cells[name]:
             raise NotPublished(f"{place}, row {first + cells[name].index(None)}: column {name} is empty")
     cells["position"] = positions
-    return pl.DataFrame(
-        {
-            name: _read_column(name, cells, first, place) if _READERS[name][0] in cells else [None] * part.num_rows
-            for name in names
-        },
-        schema={name: _SCHEMA[name] for name in names},
-    )
+    columns = [
+        _read_column(name, cells, first, place) if _READERS[name][0] in cells else [None] * part.num_rows
+        for name in names
+    ]
+    # by way of Arrow, which takes nested Python values several times as fast as Polars
+    arrays = [pa.array(values, _ARROW.field(name).type) for name, values in zip(names, columns, strict=True)]
+    return pl.DataFrame(pa.Table.from_arrays(arrays, names=list(names)))
 
 
 def _check_columns(names: Collection[str], place: str) -> None:
@@ -356,7 +356,7 @@ def read_published(
             known to be there.
     """
     place = place or (str(source) if isinstance(source, (str, Path)) else "the table")
-    names = list(columns if columns is not None else _SCHEMA)
+    names = list(columns if columns is not None else _ARROW.names)
     wanted = {_READERS[name][0] for name in names} | set(REQUIRED)
     first = 0
     for part in _parts_of(source, wanted, place):

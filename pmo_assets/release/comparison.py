@@ -1,0 +1,351 @@
+"""A published file and a release, row by row: what both have and how far they agree, what only one has and why.
+
+Both are read in the published form (`published_file`), without pictures. What is held in memory is what is compared:
+names, subcaptions, boxes, types, licences. Articles are taken one after the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+import polars as pl
+from rapidfuzz.distance import Levenshtein
+
+from pmo_assets.records.geometry import Box, as_box
+from pmo_assets.records.identifiers import normalised_identifier
+from pmo_assets.records.outcome import Row
+from pmo_assets.release.panel_matching import (
+    FigureMatch,
+    PanelBoxes,
+    PlacedFigure,
+    best_pairs,
+    box_overlap,
+    common_frames,
+    matched_figures,
+    matched_panels,
+)
+from pmo_assets.tables.published import ReadPanels
+from pmo_assets.tables.schemas import empty_table
+
+COMPARED_COLUMNS: Final = (
+    "panel_id", "article_id", "image_cluster_id", "panel_name", "subcaption_text", "figure_page_boxes", "panel_box",
+    "content_box", "images", "contains_cfp", "contains_oct", "contains_retinal", "contains_other", "contains_marked",
+    "license",
+)  # fmt: skip
+"""What is read of both files."""
+
+CONTAINED: Final[Mapping[str, str]] = {
+    "CFP": "contains_cfp",
+    "OCT": "contains_oct",
+    "Retinal Imaging": "contains_retinal",
+    "Other": "contains_other",
+}
+"""The column that says whether a panel holds an image type."""
+
+UNDECIDED: Final = "undecided"
+MISSING: Final = "not found"
+
+FoundBy = Literal["both", "published", "release"]
+SubcaptionState = Literal["compared", "withheld there", "withheld here", "withheld in both"]
+
+NO_PANEL_THERE: Final = "no panel of the release lies there"
+ONLY_HERE: Final[Mapping[str, str]] = {
+    "article": "the published file has no such article",
+    "figure": "the published file has no such figure",
+    "panel": "no panel of the published file lies there",
+}
+
+
+class Absences(Protocol):
+    """Who says why a release lacks what a published file has."""
+
+    def article(self, article_id: int) -> str:
+        """Return why the release has no row of an article."""
+        ...
+
+    def figure(self, article_id: int, name: str) -> str:
+        """Return why the release has no row of a figure of an article that it has."""
+        ...
+
+
+class FromReleaseOnly:
+    """What can be said without the data root: that it is not in the release."""
+
+    def article(self, article_id: int) -> str:
+        """Return that the article is not there."""
+        return "the release has no such article"
+
+    def figure(self, article_id: int, name: str) -> str:
+        """Return that the figure is not there."""
+        return "the release has no such figure"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPanel:
+    """A panel of one or both files; what is compared is None where only one has it (`tables.published`).
+
+    `published` and `release` are the rows that were read (`ReadPanels`, the columns `COMPARED_COLUMNS`).
+    """
+
+    published: Row | None
+    release: Row | None
+    figure: FigureMatch | None = None
+    panel_iou: float | None = None
+    same_name: bool | None = None
+    subcaption: SubcaptionState | None = None
+    exact: bool | None = None
+    edit_similarity: float | None = None
+    token_overlap: float | None = None
+    reason: str | None = None
+
+    @property
+    def found_by(self) -> FoundBy:
+        """Which of the files has it."""
+        return "both" if self.published and self.release else "published" if self.published else "release"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedArticle:
+    """An article of one or both files.
+
+    Attributes:
+        article_id: PMC number.
+        found_by: which of the files has it.
+        figures: matches of figures that both have.
+        only_published: why the release lacks each figure that only the published file has.
+        only_release: figures that only the release has.
+        panels: all panels of both.
+        image_types: (type there, type here) of images in panels that both have; `MISSING` for one side's alone.
+        marks: (mark status there, here) of images that both have.
+        licences: (there, here); None for an article that only one has.
+    """
+
+    article_id: int
+    found_by: FoundBy
+    figures: tuple[FigureMatch, ...]
+    only_published: tuple[str, ...]
+    only_release: int
+    panels: tuple[ComparedPanel, ...]
+    image_types: Mapping[tuple[str, str], int]
+    marks: Mapping[tuple[str, str], int]
+    licences: tuple[str | None, str | None] | None
+
+
+def words(text: str) -> Counter[str]:
+    """Return the words of a text, counted, without case."""
+    return Counter(text.lower().split())
+
+
+def token_overlap(first: str, second: str) -> float:
+    """Return the Dice coefficient of two texts' words: 2 · common / all, counted; 1 for two empty texts."""
+    one, two = words(first), words(second)
+    total = one.total() + two.total()
+    return 2 * (one & two).total() / total if total else 1.0
+
+
+def image_types(row: Mapping[str, Any]) -> list[str]:
+    """Return the image types of a panel: as its columns say, else as its images do."""
+    said = {kind: row[column] for kind, column in CONTAINED.items()}
+    if None in said.values():
+        held = {kind for image in row["images"] or () for kind in image["image_types"]}
+        said = {kind: kind in held if value is None else value for kind, value in said.items()}
+    return [kind for kind, value in said.items() if value]
+
+
+def is_marked(row: Mapping[str, Any]) -> bool:
+    """Say whether a panel holds a marked image: as its column says, else as its images do."""
+    said = row["contains_marked"]
+    return any(image["marked"] for image in row["images"] or ()) if said is None else said
+
+
+def _box(value: Sequence[float] | None) -> Box | None:
+    return None if value is None else as_box(value)
+
+
+def _boxes(row: Mapping[str, Any]) -> PanelBoxes:
+    return PanelBoxes(_box(row["panel_box"]), _box(row["content_box"]))
+
+
+def _figures(rows: Iterable[Row]) -> tuple[list[PlacedFigure], list[list[Row]]]:
+    """Return the figures of an article, and the panels of each."""
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row["image_cluster_id"]].append(row)
+    return [PlacedFigure(name, _pages(panels)) for name, panels in grouped.items()], list(grouped.values())
+
+
+def _pages(panels: Iterable[Row]) -> dict[int, Box]:
+    """Return where a figure lies, as the first of its panels says that does."""
+    places: list[Row] = next((row["figure_page_boxes"] for row in panels if row["figure_page_boxes"]), [])
+    return {place["page"]: as_box(place["bbox"]) for place in places}
+
+
+def _state(there: str | None, here: str | None) -> SubcaptionState:
+    if there is None:
+        return "withheld in both" if here is None else "withheld there"
+    return "withheld here" if here is None else "compared"
+
+
+def _pair(there: Row, here: Row, figure: FigureMatch, overlap: float) -> ComparedPanel:
+    texts = there["subcaption_text"], here["subcaption_text"]
+    state = _state(*texts)
+    one, two = (" ".join((text or "").split()) for text in texts)
+    compared = state == "compared"
+    return ComparedPanel(
+        there,
+        here,
+        figure,
+        overlap,
+        normalised_identifier(there["panel_name"]) == normalised_identifier(here["panel_name"]),
+        state,
+        one == two if compared else None,
+        float(Levenshtein.normalized_similarity(one, two)) if compared else None,
+        token_overlap(one, two) if compared else None,
+    )
+
+
+def _type_of(image: Mapping[str, Any]) -> str:
+    return " + ".join(sorted(image["image_types"])) or UNDECIDED
+
+
+def _mark_of(image: Mapping[str, Any]) -> str:
+    marked = image["marked"]
+    return UNDECIDED if marked is None else "Marked" if marked else "Unmarked"
+
+
+def _compare_images(there: Row, here: Row, frames: tuple[Box, Box], types: Counter[Any], marks: Counter[Any]) -> None:
+    """Count what both say of the images in a panel that both have."""
+    ones, twos = there["images"] or [], here["images"] or []
+    overlaps = [[box_overlap(_box(one["box"]), _box(two["box"]), frames) for two in twos] for one in ones]
+    pairs = best_pairs(overlaps) if ones and twos else []
+    for one, two, _ in pairs:
+        types[_type_of(ones[one]), _type_of(twos[two])] += 1
+        marks[_mark_of(ones[one]), _mark_of(twos[two])] += 1
+    taken, given = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    types.update((_type_of(image), MISSING) for number, image in enumerate(ones) if number not in taken)
+    types.update((MISSING, _type_of(image)) for number, image in enumerate(twos) if number not in given)
+
+
+def compared_article(
+    article_id: int, published: Sequence[Row], release: Sequence[Row], absences: Absences
+) -> ComparedArticle:
+    """Return how far two files agree on an article.
+
+    Args:
+        article_id: PMC number.
+        published: its rows in the published file; none if it is not there.
+        release: its rows in the release.
+        absences: says why the release lacks something.
+    """
+    theirs, their_panels = _figures(published)
+    ours, our_panels = _figures(release)
+    matches = matched_figures(theirs, ours)
+    panels: list[ComparedPanel] = []
+    types: Counter[tuple[str, str]] = Counter()
+    marks: Counter[tuple[str, str]] = Counter()
+    for match in matches:
+        there, here = their_panels[match.first], our_panels[match.second]
+        frames = common_frames(theirs[match.first].pages, ours[match.second].pages)
+        pairs = matched_panels([_boxes(row) for row in there], [_boxes(row) for row in here], frames)
+        for one, two, overlap in pairs:
+            panels.append(_pair(there[one], here[two], match, overlap))
+            _compare_images(there[one], here[two], frames, types, marks)
+        taken, given = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+        panels += [
+            ComparedPanel(row, None, match, reason=NO_PANEL_THERE) for n, row in enumerate(there) if n not in taken
+        ]
+        panels += [
+            ComparedPanel(None, row, match, reason=ONLY_HERE["panel"]) for n, row in enumerate(here) if n not in given
+        ]
+    left = set(range(len(theirs))) - {match.first for match in matches}
+    right = set(range(len(ours))) - {match.second for match in matches}
+    reasons = {
+        number: absences.figure(article_id, theirs[number].name) if release else absences.article(article_id)
+        for number in sorted(left)
+    }
+    panels += [
+        ComparedPanel(row, None, reason=reason) for number, reason in reasons.items() for row in their_panels[number]
+    ]
+    only = ONLY_HERE["figure" if published else "article"]
+    panels += [ComparedPanel(None, row, reason=only) for number in sorted(right) for row in our_panels[number]]
+    both = bool(published and release)
+    return ComparedArticle(
+        article_id,
+        "both" if both else "published" if published else "release",
+        tuple(matches),
+        tuple(reasons.values()),
+        len(right),
+        tuple(panels),
+        types,
+        marks,
+        (published[0]["license"], release[0]["license"]) if both else None,
+    )
+
+
+def compared_columns(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Return the rows of a file, ordered by article, as they are compared: of images only what is compared."""
+    element = pl.element().struct
+    facts = pl.struct(element.field("box"), element.field("image_types"), element.field("marked"))
+    images = pl.col("images").list.eval(facts)
+    read = itertools.chain([empty_table(ReadPanels)], parts)
+    rows = pl.concat([part.select(COMPARED_COLUMNS).with_columns(images) for part in read])
+    return rows.sort("article_id", maintain_order=True)
+
+
+_ARTICLES_AT_ONCE: Final = 200
+"""Rows become Python objects, some thousand at once."""
+
+
+def compared_articles(published: pl.DataFrame, release: pl.DataFrame, absences: Absences) -> Iterator[ComparedArticle]:
+    """Yield the articles of two files (`compared_columns`), by number."""
+    numbers = pl.concat([published["article_id"], release["article_id"]]).unique().sort()
+    for start in range(0, numbers.len(), _ARTICLES_AT_ONCE):
+        chunk = numbers.slice(start, _ARTICLES_AT_ONCE)
+        theirs, ours = _by_article(published, chunk), _by_article(release, chunk)
+        for number in chunk:
+            yield compared_article(number, theirs.get(number, ()), ours.get(number, ()), absences)
+
+
+def _by_article(rows: pl.DataFrame, numbers: pl.Series) -> Mapping[int, list[Row]]:
+    ids = rows["article_id"]
+    first, last = ids.search_sorted(numbers[0], side="left"), ids.search_sorted(numbers[-1], side="right")
+    grouped: dict[int, list[Row]] = defaultdict(list)
+    for row in rows.slice(first, last - first).iter_rows(named=True):
+        grouped[row["article_id"]].append(row)
+    return grouped
+
+
+def compared_row(panel: ComparedPanel) -> Row:
+    """Return the row of `ComparedPanels` of a panel."""
+    there, here, figure = panel.published, panel.release, panel.figure
+    known: Row = there or here or {}
+    return {
+        "article_id": known["article_id"],
+        "found_by": panel.found_by,
+        **_side(there, "published", "published_panel_id"),
+        **_side(here, "release", "release_panel_id"),
+        "figure_matched_by": figure.matched_by if figure else None,
+        "figure_iou": figure.iou if figure else None,
+        "panel_iou": panel.panel_iou,
+        "same_name": panel.same_name,
+        "subcaption": panel.subcaption,
+        "subcaption_exact": panel.exact,
+        "edit_similarity": panel.edit_similarity,
+        "token_overlap": panel.token_overlap,
+        "reason": panel.reason,
+    }
+
+
+def _side(row: Row | None, side: str, panel_id: str) -> Row:
+    return {
+        panel_id: row["panel_id"] if row else None,
+        f"{side}_figure": row["image_cluster_id"] if row else None,
+        f"{side}_name": row["panel_name"] if row else None,
+        f"{side}_types": image_types(row) if row else [],
+        f"{side}_marked": is_marked(row) if row else None,
+        f"{side}_license": row["license"] if row else None,
+    }
