@@ -137,8 +137,8 @@ class ParquetStream:
         )
 
     def write(self, group: pa.Table) -> None:
-        """Append a row group."""
-        table = group.cast(self._schema)
+        """Append a row group; how its columns lie in memory makes no difference to the bytes."""
+        table = group.cast(self._schema).combine_chunks()  # where a chunk ends, Arrow may begin another page
         self._writer.write_table(table, row_group_size=max(1, table.num_rows))
         self._rows += table.num_rows
         self._arrow_bytes += table.nbytes
