@@ -72,6 +72,58 @@ class ArticleResult:
     rejections: Sequence[Rejection]
 
 
+@dataclass(frozen=True)
+class FoundFigures:
+    """The figures of one article, as the steps up to `figures` find them.
+
+    Attributes:
+        article: row of `articles`.
+        figures: rows of `figures`; None when the article cannot be processed as a whole (no PDF, encrypted, …).
+        rejections: what could not be processed.
+    """
+
+    article: Row
+    figures: Sequence[Row] | None
+    rejections: Sequence[Rejection]
+
+
+def find_figures(
+    package: Row,
+    objects: ObjectStore,
+    *,
+    specialty: Specialty,
+    pixels: PixelStore,
+    figure_options: FigureOptions = FigureOptions(),  # noqa: B008 - frozen
+) -> FoundFigures:
+    """Run the steps from `articles` to `figures` for one package; relevance is recorded, but stops nothing.
+
+    Args:
+        package: row of `article_packages`.
+        objects: where its files are.
+        specialty: what counts as relevant.
+        pixels: where renderings are kept.
+        figure_options: limits and resolution.
+    """
+    rejections: list[Rejection] = []
+
+    def rows_of(output: StepOutput) -> list[Row]:
+        rejections.extend(output.rejections)
+        return output.rows
+
+    article = rows_of(read_article(package, objects, specialty))[0]
+    article_id = article["article_id"]
+    if article["pdf"] is None:
+        return FoundFigures(article, None, rejections)
+    packaged = rows_of(read_package_figures(article, package, objects)) if article["xml"] else []
+    try:
+        located = rows_of(locate_pdf_figures(article, packaged, objects, pixels, figure_options))
+    except ArticleError as error:
+        rejections.append(rejection_from(error, stage="pdf_figures", article_id=article_id))
+        return FoundFigures(article, None, rejections)
+    matches = rows_of(match_article_figures(article_id, located, packaged, objects, pixels))
+    return FoundFigures(article, rows_of(join_article_figures(located, matches, packaged)), rejections)
+
+
 def process_article(
     package: Row,
     objects: ObjectStore,
@@ -100,24 +152,16 @@ def process_article(
     An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
     """
     pixels = pixels if pixels is not None else MemoryPixels({})
-    rejections: list[Rejection] = []
+    found = find_figures(package, objects, specialty=specialty, pixels=pixels, figure_options=figure_options)
+    article, figures, rejections = found.article, found.figures, list(found.rejections)
+    if figures is None:
+        return ArticleResult(article, [], {}, rejections)
+    article_id = article["article_id"]
 
     def rows_of(output: StepOutput) -> list[Row]:
         rejections.extend(output.rejections)
         return output.rows
 
-    article = rows_of(read_article(package, objects, specialty))[0]
-    article_id = article["article_id"]
-    if article["pdf"] is None:
-        return ArticleResult(article, [], {}, rejections)
-    packaged = rows_of(read_package_figures(article, package, objects)) if article["xml"] else []
-    try:
-        located = rows_of(locate_pdf_figures(article, packaged, objects, pixels, figure_options))
-    except ArticleError as error:
-        rejections.append(rejection_from(error, stage="pdf_figures", article_id=article_id))
-        return ArticleResult(article, [], {}, rejections)
-    matches = rows_of(match_article_figures(article_id, located, packaged, objects, pixels))
-    figures = rows_of(join_article_figures(located, matches, packaged))
     split, _ = reread_captions(figures, rows_of(split_article_captions(figures)), cascade)
     captions = rows_of(split)
     panels = rows_of(detect_article_panels(article_id, figures, captions, pixels, detection_options, reading_options))

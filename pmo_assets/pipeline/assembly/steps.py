@@ -232,6 +232,18 @@ def panel_id(article_id: int, image_cluster_id: str, ordinal: int) -> str:
     return f"p_{article_id}_{image_cluster_id}_{ordinal}"
 
 
+def cut_panel(figure_pixels: NDArray[np.uint8], content_box: Sequence[float]) -> NDArray[np.uint8]:
+    """Return a panel's pixels.
+
+    Args:
+        figure_pixels: (height, width, 3) uint8 RGB of its figure.
+        content_box: of the panel, normalised to the figure.
+    """
+    x0, y0, x1, y1 = content_box
+    left, top, right, bottom = crop_box((x0, y0, x1, y1), figure_pixels.shape[1], figure_pixels.shape[0])
+    return np.ascontiguousarray(figure_pixels[top:bottom, left:right])
+
+
 def crop_article_panels(
     article_id: int,
     figures: Sequence[Mapping[str, Any]],
@@ -260,14 +272,14 @@ def crop_article_panels(
         pixels = decoded(stored.get(key), key)
         result = []
         for panel in panels:
-            left, top, right, bottom = crop_box(panel["content_box"], pixels.shape[1], pixels.shape[0])
             name = panel_id(article_id, figure["image_cluster_id"], panel["ordinal"])
-            part = np.ascontiguousarray(pixels[top:bottom, left:right])
-            cut.append(Picture(name, right - left, bottom - top, png_bytes(part), compact_bytes(part)))
+            part = cut_panel(pixels, panel["content_box"])
+            height, width = part.shape[:2]
+            cut.append(Picture(name, width, height, png_bytes(part), compact_bytes(part)))
             facts = {
                 "panel_id": name,
-                "width": right - left,
-                "height": bottom - top,
+                "width": width,
+                "height": height,
                 "sha256": pixels_digest(part),
                 "perceptual_hash": perceptual_hash(part).hex(),
             }

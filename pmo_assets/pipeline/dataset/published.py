@@ -143,6 +143,11 @@ def _segments() -> pl.Expr:
     return pl.col("subcaption_segments").list.eval(pl.concat_list(start, end - start))
 
 
+def published_mentions(mentions: pl.Series) -> pl.Series:
+    """Return lists of paragraphs as `published_rows` writes them into `in_text_mention`: JSON; null stays null."""
+    return mentions.to_frame("in_text_mention").select(_json_value(pl.col("in_text_mention")))[:, 0]
+
+
 def published_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the published form of rows of `DatasetRows`: the columns of `PublishedPanels` but the picture, in order.
 

@@ -23,7 +23,11 @@ class LeftOut:
     reason: str
 
 
-def rounded_box(box: Sequence[float], digits: int = 6) -> list[float]:
+BOX_DIGITS: Final = 6
+"""Decimal places of normalised boxes in the dataset."""
+
+
+def rounded_box(box: Sequence[float], digits: int = BOX_DIGITS) -> list[float]:
     """Return a normalised box with fixed digits, so that the same box gives the same bytes."""
     return [round(float(value), digits) for value in box]
 
@@ -51,6 +55,11 @@ def contained_types(images: Sequence[PanelImage]) -> dict[str, bool]:
         "contains_other": "Other" in types,
         "contains_marked": any(image.marked is True for image in images),
     }
+
+
+def mentioning_paragraphs(figure: Figure) -> list[str]:
+    """Return the paragraphs that refer to a figure, each once, in the article's order."""
+    return list(dict.fromkeys(mention.paragraph for mention in figure.mentions))
 
 
 def attribution(title: str | None, citation: str | None) -> str:
@@ -82,7 +91,7 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         "panel_name": panel.identifier,
         "subcaption_text": panel.subcaption,
         "subcaption_segments": [list(segment) for segment in panel.segments or ()],
-        "in_text_mention": list(dict.fromkeys(mention.paragraph for mention in figure.mentions)),
+        "in_text_mention": mentioning_paragraphs(figure),
         "is_multi_page_figure": figure.is_multi_page,
         "figure_page_boxes": [_page_box(place) for place in figure.locations],
         "panel_box": rounded_box(panel.box),
