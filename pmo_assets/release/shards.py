@@ -33,6 +33,21 @@ def _file_name(name: str, encoded: bytes | None) -> str | None:
     return f"{name}.png" if encoded.startswith(b"\x89PNG") else f"{name}.webp"
 
 
+def picture_array(names: Sequence[str], encoded: Sequence[bytes | None], kind: pa.DataType) -> pa.Array:
+    """Return a column of pictures.
+
+    Args:
+        names: of each picture, without ending.
+        encoded: each as PNG or WebP; None for null.
+        kind: binary, or a struct {bytes, path} as the hub's feature Image has it.
+    """
+    content = pa.array(encoded, pa.binary())
+    if not pa.types.is_struct(kind):
+        return content
+    files = pa.array(map(_file_name, names, encoded), pa.string())
+    return pa.StructArray.from_arrays([content, files], ["bytes", "path"], mask=content.is_null())
+
+
 @dataclass(frozen=True, slots=True)
 class Pictures:
     """The pictures of some rows.
@@ -111,10 +126,7 @@ class ShardWriter:
         table = pa.concat_tables(self._facts).combine_chunks()
         if self._pictures is None:
             return table.select(self._schema.names)
-        content = pa.array(self._encoded, pa.binary())
-        if pa.types.is_struct(self._schema.field(self._pictures).type):
-            files = pa.array(map(_file_name, self._names, self._encoded), pa.string())
-            content = pa.StructArray.from_arrays([content, files], ["bytes", "path"], mask=content.is_null())
+        content = picture_array(self._names, self._encoded, self._schema.field(self._pictures).type)
         return table.append_column(self._pictures, content).select(self._schema.names)
 
     def _flush(self) -> None:

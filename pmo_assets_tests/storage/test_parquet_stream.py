@@ -26,7 +26,7 @@ def test_the_same_rows_give_the_same_bytes_however_they_lie_in_memory(tmp_path: 
     pieces = pa.concat_tables([whole.slice(0, 7), whole.slice(7, 50), whole.slice(57)])
     written = []
     for name, table in (("whole", whole), ("pieces", pieces)):
-        stream = ParquetStream(DataRoot(str(tmp_path)), name, SCHEMA, {}, "picture.bytes")
+        stream = ParquetStream(DataRoot(str(tmp_path)), name, SCHEMA, {}, "picture")
         stream.write(table)
         written.append(stream.finish())
     assert written[0].sha256 == written[1].sha256

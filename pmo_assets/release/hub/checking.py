@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,10 @@ from pmo_assets.release.hub.sums import SUMS_FILE, check_sums, file_digest, file
 
 NEEDED = (CARD_FILE, LICENSE_FILE, CITATION_FILE, CROISSANT_FILE, SUMS_FILE)
 """Files that every release has beside its tables."""
+
+
+MANIFEST_FILE = "manifest.json"
+"""What a release was made of (`release.versions.Manifest`); in a folder that was filled with an entry `filled`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,20 @@ class CheckedFolder:
         return sum(file.size for file in self.files.values())
 
 
+def read_manifest_file(folder: Path) -> dict[str, Any]:
+    """Return a folder's `manifest.json` as it stands there; empty if there is none, or it is none."""
+    try:
+        content = json.loads((folder / MANIFEST_FILE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def is_filled_folder(folder: Path) -> bool:
+    """Say whether a folder holds what its release withholds (`release.filling`), so that it must not be published."""
+    return "filled" in read_manifest_file(folder)
+
+
 def checked_folder(folder: Path, tell: Callable[[str, int, int], None] = lambda *_: None) -> CheckedFolder:
     """Return a folder's files after checking that they are those of a whole release.
 
@@ -66,8 +85,13 @@ def checked_folder(folder: Path, tell: Callable[[str, int, int], None] = lambda 
         tell: is told what is done, how many files of how many.
 
     Raises:
-        StorageError: if a file is missing, changed or not listed, or the card is not one that the hub takes.
+        StorageError: if a file is missing, changed or not listed, the card is not one that the hub takes, or what
+            the release withholds was restored.
     """
+    if is_filled_folder(folder):
+        raise StorageError(
+            f"{folder} holds what the release withholds (pmo release fill-null): it may not be published"
+        )
     faults = [f"{fault.path} is {fault.fault}" for fault in check_sums(folder, tell)]
     if faults:
         more = f" and {len(faults) - 5} more" if len(faults) > 5 else ""

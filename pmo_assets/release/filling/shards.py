@@ -1,0 +1,279 @@
+"""Parquet files of a release: which of their rows have nulls that can be filled, and the same files with them filled.
+
+A filled file has the row groups of the file that it was made of, and is written as a release writes it: where nothing
+is left null it has the bytes that a release without withheld rows has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pmo_assets.pipeline.dataset.hub_rows import FIGURE_PICTURE, PANEL_PICTURE
+from pmo_assets.pipeline.dataset.licensing import withheld_columns
+from pmo_assets.pipeline.dataset.published import PICTURE as PUBLISHED_PICTURE
+from pmo_assets.pipeline.dataset.published import published_mentions
+from pmo_assets.records.stores import StorageError
+from pmo_assets.release.filling.restoring import Restored
+from pmo_assets.release.shards import picture_array
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import ParquetStream, WrittenFile
+from pmo_assets.tables.release import RELEASE_TABLES, WithheldPanels, arrow_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A kind of file that has nulls where a licence forbids redistribution.
+
+    Attributes:
+        table: its name in `RELEASE_TABLES`.
+        picture: column of pictures.
+        text: column of subcaptions or captions; null where a row is withheld, and only there.
+    """
+
+    table: str
+    picture: str
+    text: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Arrow schema of the file."""
+        return arrow_schema(RELEASE_TABLES[self.table])
+
+    @property
+    def filled(self) -> tuple[str, ...]:
+        """The columns that are filled, in the file's order."""
+        return withheld_columns(None, self.schema.names)
+
+    @property
+    def is_of_figures(self) -> bool:
+        """Whether a row is a figure and not a panel."""
+        return self.table == "figures"
+
+
+PUBLISHED: Final = Form("pubmed_ophtha", PUBLISHED_PICTURE, "subcaption_text")
+FORMS: Final = (
+    PUBLISHED,
+    Form("panels", PANEL_PICTURE, "subcaption_text"),
+    Form("figures", FIGURE_PICTURE, "caption"),
+)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; what is wrong with it is named.
+
+    Raises:
+        StorageError: if it is missing, damaged, or no Parquet file.
+    """
+    damaged = f"{path} cannot be read as a Parquet file of a release"
+    try:
+        file = pq.ParquetFile(path)
+    except FileNotFoundError as error:
+        raise StorageError(f"there is no file {path}") from error
+    except (OSError, pa.ArrowException) as error:
+        raise StorageError(f"{damaged}: {error}") from error
+    with file:
+        try:
+            yield file
+        except (pa.ArrowException, pl.exceptions.PolarsError) as error:
+            raise StorageError(f"{damaged}: {error}") from error
+
+
+def form_of(path: Path) -> Form:
+    """Return which kind of file of a release this is.
+
+    Raises:
+        StorageError: if it is none of them, or cannot be read.
+    """
+    with _opened(path) as file:
+        found = file.schema_arrow
+    for form in FORMS:
+        if _same(found, form.schema):
+            return form
+    alike = next((form for form in FORMS if set(found.names) == set(form.schema.names)), None)
+    if alike is not None:
+        raise StorageError(f"{path} has columns of other types than this version's {alike.table}: use the version of "
+                           "pmo-assets that made it")  # fmt: skip
+    raise StorageError(
+        f"{path} is no file of a release that has withheld rows: give pubmed_ophtha.parquet, a shard of the hub's "
+        "panels or figures, or the hub's folder"
+    )
+
+
+def _same(found: pa.Schema, schema: pa.Schema) -> bool:
+    """Say whether columns and types are the same; what a list calls its elements does not count."""
+    return found.names == schema.names and all(
+        own.type.equals(field.type) for own, field in zip(found, schema, strict=True)
+    )
+
+
+def read_withheld(path: Path) -> pl.DataFrame:
+    """Return the list of what a release withholds (`WithheldPanels`).
+
+    Raises:
+        StorageError: if there is none at the path.
+    """
+    with _opened(path) as file:
+        if not _same(file.schema_arrow, arrow_schema(WithheldPanels)):
+            raise StorageError(f"{path} is no list of what a release withholds (withheld.parquet)")
+        return pl.DataFrame(pl.from_arrow(file.read()))
+
+
+NULL_ROWS: Final = pl.Schema(
+    {
+        "key": pl.String(),
+        "article_id": pl.Int64(),
+        "image_cluster_id": pl.String(),
+        "content_box": pl.List(pl.Float64()),
+        "segments": pl.List(pl.List(pl.Int64())),
+    }
+)
+"""Columns of `null_rows`; box and segments ([start, end)) of panels only."""
+
+
+def null_rows(path: Path, form: Form) -> pl.DataFrame:
+    """Return the rows of a file whose picture and texts are null, read without the pictures.
+
+    Raises:
+        StorageError: if the file is damaged.
+    """
+    wanted = ["article_id", "image_cluster_id", form.text]
+    if not form.is_of_figures:
+        wanted += ["panel_id", "subcaption_segments", "position" if form is PUBLISHED else "content_box"]
+    parts = [pl.DataFrame(schema=NULL_ROWS)]
+    with _opened(path) as file:
+        for number in range(file.num_row_groups):
+            group = pl.DataFrame(pl.from_arrow(file.read_row_group(number, columns=wanted)))
+            rows = group.filter(pl.col(form.text).is_null())
+            parts.append(_null_rows(rows, form).cast(NULL_ROWS))
+    return pl.concat(parts)
+
+
+def _null_rows(rows: pl.DataFrame, form: Form) -> pl.DataFrame:
+    shared = ("article_id", "image_cluster_id")
+    if form.is_of_figures:
+        nothing = {name: pl.lit(None, dtype=NULL_ROWS[name]) for name in ("content_box", "segments")}
+        empty = (value.alias(name) for name, value in nothing.items())
+        return rows.select(_figure_keys().alias("key"), *shared, *empty)
+    segments, box = pl.col("subcaption_segments"), pl.col("content_box")
+    if form is PUBLISHED:
+        first, length = pl.element().list.get(0), pl.element().list.get(1)
+        segments = segments.list.eval(pl.concat_list(first, first + length))
+        box = pl.col("position").str.json_path_match("$.content_box").str.json_decode(pl.List(pl.Float64))
+    return rows.select(pl.col("panel_id").alias("key"), *shared, box.alias("content_box"), segments.alias("segments"))
+
+
+def _figure_keys() -> pl.Expr:
+    return pl.format("{}/{}", "article_id", "image_cluster_id")
+
+
+def row_count(path: Path) -> int:
+    """Return how many rows a file has.
+
+    Raises:
+        StorageError: if it cannot be read.
+    """
+    with _opened(path) as file:
+        return int(file.metadata.num_rows)
+
+
+def has_pictures(path: Path, form: Form) -> bool:
+    """Say whether any row of a hub's shard has a picture; only the pictures' names are read."""
+    name = f"{form.picture}.path"
+    with _opened(path) as file:
+        return any(
+            file.read_row_group(number, columns=[name])[form.picture].combine_chunks().field("path").null_count
+            < file.metadata.row_group(number).num_rows
+            for number in range(file.num_row_groups)
+        )
+
+
+def write_filled(
+    source: Path,
+    form: Form,
+    data_root: DataRoot,
+    key: str,
+    restored: Callable[[int], Mapping[str, Restored]],
+) -> tuple[WrittenFile, int]:
+    """Write a file of a release with its nulls filled; it appears when it is whole, and may replace its source.
+
+    Memory holds a row group, and what was restored of its rows.
+
+    Args:
+        source: the file with nulls.
+        form: what kind of file it is.
+        data_root: where the other file goes.
+        key: its name there.
+        restored: gives what was restored of an article, by key; called once for its rows that follow each other.
+
+    Returns:
+        What was written, and how many rows were filled.
+
+    Raises:
+        StorageError: if a file cannot be read or written.
+    """
+    count = 0
+    with _opened(source) as file:
+        stream = ParquetStream(data_root, key, form.schema, file.schema_arrow.metadata or {}, form.picture)
+        try:
+            for number in range(file.num_row_groups):
+                group, filled = _filled_group(file.read_row_group(number), form, restored)
+                stream.write(group)
+                count += filled
+        except BaseException:
+            stream.abandon()
+            raise
+    return stream.finish(), count
+
+
+def _filled_group(
+    group: pa.Table, form: Form, restored: Callable[[int], Mapping[str, Restored]]
+) -> tuple[pa.Table, int]:
+    """Return a row group with its nulls filled, and how many rows that was."""
+    keys = pl.DataFrame(pl.from_arrow(group.select(["article_id", "image_cluster_id", form.text])))
+    own = _figure_keys() if form.is_of_figures else pl.Series(group["panel_id"].to_pylist(), dtype=pl.String)
+    places = keys.select(pl.row_index("row"), "article_id", own.alias("key"), pl.col(form.text).is_null().alias("null"))
+    numbers: list[int] = []
+    found: list[tuple[str, Restored]] = []
+    for (article_id,), rows in places.filter("null").group_by("article_id", maintain_order=True):
+        kept = restored(article_id)
+        for number, key in rows.select("row", "key").iter_rows():
+            if key in kept:
+                numbers.append(number)
+                found.append((key, kept[key]))
+    if not found:
+        return group, 0
+    values = _filling(form, found)
+    order = list(range(group.num_rows))
+    for place, number in enumerate(numbers):
+        order[number] = group.num_rows + place
+    for name in form.filled:
+        column = group[name].combine_chunks() if group[name].num_chunks != 1 else group[name].chunk(0)
+        whole = pa.concat_arrays([column, values[name].combine_chunks().cast(column.type)])
+        group = group.set_column(group.schema.get_field_index(name), name, whole.take(pa.array(order)))
+    return group, len(found)
+
+
+def _filling(form: Form, found: Sequence[tuple[str, Restored]]) -> pa.Table:
+    """Return what goes into the null rows, in their order: the columns that are filled."""
+    mentions: Any = pl.Series([list(item.mentions) for _, item in found], dtype=pl.List(pl.String))
+    if form is PUBLISHED:
+        mentions = published_mentions(mentions)
+    # the name of a figure's picture is that of its shard: `write_tables`
+    names = [key.replace("/", "_", 1) if form.is_of_figures else key for key, _ in found]
+    kinds = {name: form.schema.field(name).type for name in form.filled}
+    return pa.table(
+        {
+            form.picture: picture_array(names, [item.picture for _, item in found], kinds[form.picture]),
+            form.text: pa.array([item.text for _, item in found], kinds[form.text]),
+            "in_text_mention": pa.array(mentions.to_list(), kinds["in_text_mention"]),
+        }
+    )
