@@ -33,11 +33,14 @@ from pmo_assets.release.keys import HUB, RELEASE_KEY
 from pmo_assets.release.making import Origin, make_release
 from pmo_assets.release.panel_duplicates import find_panel_duplicates
 from pmo_assets.release.selection import select_articles
+from pmo_assets.release.statistics import ProcessedCounts, ReleasedCounts, ReleaseStatistics
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.quality import Annotations
+from pmo_assets.tables.schemas import empty_table
 
 ARTICLES_PER_BATCH = 200
 TABLES = ("article_packages", "articles", "figures", "dataset_rows")
@@ -120,7 +123,8 @@ def _release(root: str, results: Any) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     release = make_release(
         work, tables, selection, groups=groups, specialty=load_specialty("ophthalmology"), options=options,
-        origin=Origin(), statistics="", annotations=lambda root, key: root.write(key, b"{}\n"), say=lambda _: None,
+        origin=Origin(), statistics=ReleaseStatistics(ProcessedCounts(), ReleasedCounts(), ()),
+        annotations=empty_table(Annotations), say=lambda _: None,
     )  # fmt: skip
     ended = time.process_time()
     results.put(

@@ -1,9 +1,10 @@
-"""`pmo release …`: what is done with a release."""
+"""`pmo release …`: what is done with a release, one module per command."""
 
 from __future__ import annotations
 
 import typer
 
+from pmo_assets.cli.release.compare import compare
 from pmo_assets.cli.release.fill_null import fill_null
 from pmo_assets.cli.release.push import push
 from pmo_assets.cli.release.versions import diff, rebuild, versions
@@ -15,6 +16,7 @@ release_app = typer.Typer(
 release_app.command("list")(versions)
 release_app.command()(diff)
 release_app.command()(rebuild)
+release_app.command("fill-null")(fill_null)
 release_app.command()(push)
 release_app.command()(webdataset)
-release_app.command("fill-null")(fill_null)
+release_app.command()(compare)
