@@ -115,7 +115,6 @@ class ReleaseFacts:
         statistics: tables of numbers and losses, as Markdown (`release.statistics`).
         journals: how many journals the articles are from.
         years: first and last year of publication; None when none is known.
-        picture_format: of the pictures in the tables, without loss: "PNG" or "WebP".
         side_tables: the Parquet files beside the configs: duplicates, splits, withheld, …
         creator: who makes the release, as it is to be cited: a group's or a person's name.
         repository: where it will be on the hub, "owner/name"; the card's examples read it by that name.
@@ -140,7 +139,6 @@ class ReleaseFacts:
     statistics: str
     journals: int
     years: tuple[int, int] | None
-    picture_format: str = "PNG"
     side_tables: Sequence[ReleaseFile] = ()
     creator: str = "The pmo-assets maintainers"
     repository: str = "OWNER/NAME"

@@ -123,7 +123,6 @@ def _figure(article: int, form: str) -> dict[str, Any]:
         "figure_image": None if withheld else {"bytes": content, "path": None},
         "picture_width": 48,
         "picture_height": 16,
-        "picture_sha256": hashlib.sha256(content).hexdigest(),
         "dpi": 300.0,
         "caption": None if withheld else "A) OCT. B) Fundus.",
         "in_text_mention": None if withheld else ["Figure 1 shows it."],
@@ -142,6 +141,8 @@ def _article(article: int) -> dict[str, Any]:
         "pmid": None,
         "citation": "Ünal A, O'Neil B. J Eye 2024.",
         "is_manuscript": False,
+        "mesh_terms": ["Retina"],
+        "keywords": [],
         "figures": FIGURES_EACH,
         "panels": PANELS_EACH,
     }
@@ -188,7 +189,7 @@ def _side_tables(folder: Path) -> list[ReleaseFile]:
             "panel_id": row["panel_id"], "article_id": WITHHELD_ARTICLE, "name": f"PMC{WITHHELD_ARTICLE}.1",
             "image_cluster_id": "F1.x", "pdf_sha256": "0" * 64, "xml_sha256": None,
             "panel_image_sha256": row["picture_sha256"], "subcaption_text_sha256": "0" * 64,
-            "in_text_mention_sha256": "0" * 64,
+            "in_text_mention_sha256": "0" * 64, "caption_sha256": "0" * 64, "figure_image_sha256": "0" * 64,
         }
         for row in rows_of("panels", "train")
         if row["article_id"] == WITHHELD_ARTICLE

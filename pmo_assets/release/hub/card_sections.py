@@ -24,7 +24,7 @@ def body(facts: ReleaseFacts) -> str:
         _splits(facts),
         _statistics(facts),
         _licences(facts),
-        _how_it_was_made(),
+        _how_it_was_made(facts),
         _limits(facts),
         _uses(),
         _changes(facts),
@@ -59,7 +59,7 @@ of [PubMed-Ophtha]({PAPER_URL}); this is release **{facts.version}**, made with 
         )
     }
 
-`{facts.configs[0].name}` is the default. Pictures are {facts.picture_format}, without loss, inside the tables."""
+`{facts.configs[0].name}` is the default. Pictures are WebP or PNG without loss, inside the tables."""
 
 
 _ROW: Mapping[str, str] = {
@@ -183,7 +183,8 @@ def _splits(facts: ReleaseFacts) -> str:
         for name, share in splits.shares.items()
     ]
     rule = (
-        "an article's split follows from a hash of its number, so that it stays the same in every release"
+        "an article's split follows from a hash of its number, and stays the same from release to release unless a new "
+        "article shares a picture with it"
         if splits.test_from_year is None
         else f"articles of {splits.test_from_year} and later are the test split; for every other article a hash of its "
         "number decides"
@@ -232,11 +233,17 @@ Boxes, segments and identifiers stay. Whoever may use the articles restores the 
 `pmo release fill-null` ({SOFTWARE}): `withheld.parquet` has the hash that each restored value must have."""
 
 
-def _how_it_was_made() -> str:
+def _how_it_was_made(facts: ReleaseFacts) -> str:
+    source = "Articles came as packages with PDF, XML and metadata, as PubMed Central has them."
+    if facts.searched_on is not None:
+        source = (
+            "Articles of the specialty were searched for at PubMed Central; packages with PDF, XML and metadata were "
+            "taken from its open-access subset."
+        )
     return f"""## How it was made
 
-Articles of the specialty were searched for at PubMed Central; packages with PDF, XML and metadata were taken from its
-open-access subset. From each PDF the figures were located and matched with those of the XML, captions were split into
+{source}
+From each PDF the figures were located and matched with those of the XML, captions were split into
 subcaptions, panels and the images in them were detected, each panel was given its subcaption, and images were typed
 (colour fundus photograph, OCT, other retinal image, other) and looked at for arrows and other marks.
 The method is the [paper's]({PAPER_URL}). Subcaptions are cut from captions, never written (`subcaption_segments` says

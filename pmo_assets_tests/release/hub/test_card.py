@@ -145,6 +145,8 @@ def test_what_may_be_unknown_is_left_out(facts: ReleaseFacts) -> None:
     assert "This is the first release." in text
     searched = dataclasses.replace(bare, searched_on=date(2026, 1, 31), noncommercial_left_out=12)
     assert "PubMed Central was last searched on 2026-01-31." in words(dataset_card(searched))
+    assert "were searched for at PubMed Central" in words(dataset_card(searched))
+    assert "were searched for" not in text, "articles of one's own were not"
     assert "12 panels whose licence forbids commercial use are left out" in words(dataset_card(searched))
 
 

@@ -148,6 +148,12 @@ def test_a_damaged_table_and_a_strange_picture_are_said(hub_folder: Path, tmp_pa
         list(sample_members(row, SAMPLE_FORMS["panels"]))
 
 
+def test_json_that_no_reader_takes_is_not_written() -> None:
+    row = rows_of("panels", "test")[0] | {"panel_score": float("nan")}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        list(sample_members(row, SAMPLE_FORMS["panels"]))
+
+
 @pytest.mark.parametrize("name", ["a.b", "a%2Eb", "../a", "a/b", "ä b", "a-b"])
 def test_keys_have_no_dots_and_read_back(name: str) -> None:
     key = sample_key({"panel_id": name}, SAMPLE_FORMS["panels"])
