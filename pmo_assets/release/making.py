@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -336,10 +336,9 @@ def _facts(
         statistics=statistics,
         journals=len(counts.journals),
         years=(min(counts.years), max(counts.years)) if counts.years else None,
-        picture_format="WebP",
         side_tables=[
-            ReleaseFile(file.path.removeprefix("hub/"), file.sha256, file.size, file.rows or 0, 0)
+            ReleaseFile(file.path.removeprefix("hub/"), file.sha256, file.size, file.rows or 0, arrow_bytes=0)
             for file in manifest.files
-            if file.path.startswith("hub/") and file.path.endswith(".parquet") and "/data/" not in file.path
+            if re.fullmatch(r"hub/[^/]+\.parquet", file.path)
         ],
     )
