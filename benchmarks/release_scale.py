@@ -26,14 +26,15 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.dataset.rows import Entry
 from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded_bytes, png_bytes
 from pmo_assets.records.stores import Picture
 from pmo_assets.release.keys import HUB, RELEASE_KEY
 from pmo_assets.release.making import Origin, make_release
 from pmo_assets.release.panel_duplicates import find_panel_duplicates
-from pmo_assets.release.selection import select_articles
-from pmo_assets.release.statistics import ProcessedCounts, ReleasedCounts, ReleaseStatistics
+from pmo_assets.release.selection import Selection, select_articles
+from pmo_assets.release.statistics import release_statistics
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes
@@ -123,7 +124,7 @@ def _release(root: str, results: Any) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     release = make_release(
         work, tables, selection, groups=groups, specialty=load_specialty("ophthalmology"), options=options,
-        origin=Origin(), statistics=ReleaseStatistics(ProcessedCounts(), ReleasedCounts(), ()),
+        origin=Origin(), statistics=release_statistics(tables, Selection({}), Entry((), 0.0, 0.0)),
         annotations=empty_table(Annotations), say=lambda _: None,
     )  # fmt: skip
     ended = time.process_time()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 

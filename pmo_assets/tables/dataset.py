@@ -16,7 +16,7 @@ class DatasetRows(dy.Schema):
     """
 
     panel_id = dy.String(primary_key=True, description="Unique id of the panel, the same in every release")
-    article_id = dy.Int64(min=1, description='PMC number without "PMC"; see docs/own_articles.md for others')
+    article_id = dy.Int64(min=1, description='PMC number without "PMC", or a number above its range')
     image_cluster_id = dy.String(description="Figure within the article")
     figure_ordinal = dy.Int64(min=0, description="Position of the figure in its article")
     panel_ordinal = dy.Int64(min=0, description="Position of the panel in its figure")

@@ -147,6 +147,7 @@ class HubFigures(dy.Schema):
     is_multi_page_figure = _ROWS["is_multi_page_figure"]
     figure_page_boxes = _ROWS["figure_page_boxes"]
     caption_page_boxes = page_boxes_column("Where its caption lies, label included")
+    page_sizes = Figures.columns()["page_sizes"]
     matched = Figures.columns()["matched"]
     panel_ids = dy.List(dy.String(), description="Its panels in the dataset")
     contains_cfp = _ROWS["contains_cfp"]

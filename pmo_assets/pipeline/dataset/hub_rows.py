@@ -44,7 +44,7 @@ def hub_figures(rows: pl.DataFrame, figures: pl.DataFrame, splits: pl.DataFrame)
         pl.col("panel_id").alias("panel_ids"), pl.col(*types).any(), pl.col(*shared, *_CREDIT).first()
     )
     facts = figures.select(
-        *_FIGURE_KEY, "pdf_figure_id", "caption", "dpi", "matched",
+        *_FIGURE_KEY, "pdf_figure_id", "caption", "dpi", "matched", "page_sizes",
         caption_page_boxes="caption_locations", picture_width="width", picture_height="height",
     )  # fmt: skip
     joined = grouped.join(facts, on=_FIGURE_KEY, how="left", maintain_order="left")

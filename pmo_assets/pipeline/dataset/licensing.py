@@ -39,7 +39,7 @@ HOLDS: Final[Mapping[str, Holding]] = MappingProxyType(
         "subcaption_segments": _FACTS,  # with them, who has a copy of the article can restore the text
         # places, sizes and scores
         **dict.fromkeys(("position", "panel_box", "content_box", "panel_score", "is_multi_page_figure"), _FACTS),
-        **dict.fromkeys(("figure_page_boxes", "caption_page_boxes", "dpi", "matched"), _FACTS),
+        **dict.fromkeys(("figure_page_boxes", "caption_page_boxes", "page_sizes", "dpi", "matched"), _FACTS),
         **dict.fromkeys(("picture_width", "picture_height", "picture_sha256", "perceptual_hash"), _FACTS),
         **dict.fromkeys(("image_data", "images"), _FACTS),  # boxes, types, scores
         **dict.fromkeys(("identifier_data", "identifiers"), _FACTS),  # and the letter or number that is printed there
