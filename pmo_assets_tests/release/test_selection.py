@@ -8,13 +8,24 @@ import polars as pl
 import pytest
 
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.dataset.rows import Entry
 from pmo_assets.records.rejections import Rejection
+from pmo_assets.release.fates import DUPLICATE
 from pmo_assets.release.keys import DUPLICATE_ARTICLES_KEY
 from pmo_assets.release.reports import duplicates_table, release_summary
-from pmo_assets.release.selection import current_rows, select_articles
+from pmo_assets.release.selection import Selection, current_rows, select_articles
+from pmo_assets.release.statistics import release_statistics
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
+from pmo_assets.viewing.report import ReportSummary
 from pmo_assets_tests.release.finished import LOCAL, SECRET, finish, make, published, read_table, release_of
+
+
+def summary_of(tables: Tables, selection: Selection) -> ReportSummary:
+    """Return what the report of a release says."""
+    specialty = load_specialty("everything")
+    counted = release_statistics(tables, selection, Entry(specialty.image_types, 0.5, 0.9))
+    return release_summary(tables, selection, counted, stages=["subcaptions", "dataset_rows"], specialty=specialty)
 
 
 @pytest.fixture
@@ -40,9 +51,10 @@ def test_what_is_left_out_is_listed_beside_the_release_with_the_reason(tables: T
     ]
     selection = select_articles(tables)
     assert len(duplicates_table(selection).rows) == 2
-    summary = release_summary(tables, selection, stages=["dataset_rows"], specialty=load_specialty("everything"))
-    assert {item.label: item.value for item in summary.headlines}["duplicates"] == 2
+    summary = summary_of(tables, selection)
     assert "Duplicates" in [table.title for table in summary.tables]
+    (loss,) = (drop for drop in summary.ways[0].drops if drop.label == DUPLICATE)
+    assert (loss.before - loss.after, loss.note) == (2, "by DOI (1); by PDF (1)")
 
 
 @pytest.mark.parametrize("source", ["header or footer", "XMP prism:doi", "document information"])
@@ -106,11 +118,10 @@ def test_the_report_counts_an_article_of_two_batches_once(tables: Tables) -> Non
     finish(tables, "0001-a", {7: {}, 8: {}}, panels=3)
     finish(tables, "0002-b", {7: {"version": 2}}, panels=1)
     finish(tables, "0003-c", {8: {"is_retracted": True}})
-    specialty = load_specialty("everything")
-    summary = release_summary(tables, select_articles(tables), stages=["dataset_rows"], specialty=specialty)
+    summary = summary_of(tables, select_articles(tables))
     values = {item.label: (item.value, item.note) for item in summary.headlines}
-    assert values["articles"] == (2, "1 selected")
-    assert values["dataset rows"] == (1, "from 1 articles"), "as many as the release has"
+    assert values["articles"] == (1, "of 2 that were looked at")
+    assert values["panels"][0] == 1, "as many as the release has"
     assert release_of(tables).height == 1
 
 
@@ -144,8 +155,7 @@ def test_the_report_quotes_no_forbidden_caption(tables: Tables) -> None:
         for number, text in ((LOCAL + 1, SECRET), (LOCAL + 2, "free words"))
     ]
     tables.write_rejections("subcaptions", "0001-a", rejected)
-    specialty = load_specialty("everything")
-    (reason,) = release_summary(tables, select_articles(tables), stages=["subcaptions"], specialty=specialty).rejections
+    (reason,) = summary_of(tables, select_articles(tables)).rejections
     assert reason.count == 2
     assert "free words" in " ".join(reason.examples)
     assert SECRET not in " ".join(reason.examples)
