@@ -19,12 +19,12 @@ def versions() -> None:
     history = read_history(root)
     if not history:
         raise CommandError("nothing was released yet: run `pmo run`")
-    table = Table("version", "panels", "figures", "articles", "new", "changed", "gone", "software", "batches")
+    table = Table("version", "panels", "figures", "articles", "new", "changed", "gone", "batches")
     for version, changes in history:
         manifest = read_manifest(root, version)
         counts = [str(manifest.counts[name]) for name in ("panels", "figures", "articles")]
         moved = (sum(changes.new.values()), changes.changed_panels, sum(changes.gone.values()))
-        table.add_row(version, *counts, *map(str, moved), manifest.software, str(len(manifest.batches)))
+        table.add_row(version, *counts, *map(str, moved), str(len(manifest.batches)))
     console.print(table)
 
 
@@ -70,6 +70,7 @@ def rebuild(
     written all the same, and the command says what differs and ends with status 1.
     """
     from pmo_assets.release.rebuilding import rebuild_release
+    from pmo_assets.release.versions import schema_digest
     from pmo_assets.storage.data_root import DataRoot
     from pmo_assets.storage.tables import Tables
 
@@ -81,6 +82,11 @@ def rebuild(
         rebuilt = rebuild_release(tables, version, DataRoot(str(to)), say=say)
     console.print(f"{len(rebuilt.same)} files are those of release {version}: {to}", highlight=False)
     if rebuilt.other:
+        if rebuilt.manifest.schema_digest != schema_digest():
+            raise CommandError(
+                f"release {version} had other columns, which this version of the software cannot write: use pmo-assets "
+                f"{rebuilt.manifest.software}, as it was then"
+            )
         batches = ", ".join(f"{batch} ({count} panels)" for batch, count in rebuilt.changed_batches.items())
         raise CommandError(
             f"{len(rebuilt.other)} files differ ({', '.join(rebuilt.other[:3])} …). Made again since: "

@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
-from pmo_assets.cli.console import console, counted, progress_bars
+from pmo_assets.cli.console import console, counted, data_root_of, progress_bars, settings_from_environment
+from pmo_assets.cli.release.shared import release_folder
 
 MEGABYTE = 10**6
 
 
 def webdataset(
-    folder: Annotated[Path, typer.Argument(help="The release's hub folder, or a download of it.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="A release's hub folder, or a download of it; the data root's if not given.")
+    ] = None,
     to: Annotated[
         Path | None, typer.Option(help="Folder to make; webdataset-CONFIG beside FOLDER if not given.")
     ] = None,
@@ -31,7 +34,7 @@ def webdataset(
     from pmo_assets.release.hub.markdown import size_text
     from pmo_assets.release.hub.webdataset import write_webdataset
 
-    place = folder.resolve()
+    place = (folder or release_folder(data_root_of(settings_from_environment()))).resolve()
     target = to or place.with_name(f"webdataset-{config}")
     with progress_bars() as (_, tell):
         written = write_webdataset(
