@@ -93,14 +93,16 @@ class BatchFates:
 
     Attributes:
         articles, figures, panels: how many of each had which fate.
+        of_figures: the fate of each figure of this batch.
     """
 
     articles: FateCounts = field(default_factory=FateCounts)
     figures: FateCounts = field(default_factory=FateCounts)
     panels: FateCounts = field(default_factory=FateCounts)
+    of_figures: Mapping[FigureName, Fate] = field(default_factory=dict)
 
     def add(self, other: BatchFates) -> None:
-        """Add those of another batch."""
+        """Add the counts of another batch."""
         self.articles.add(other.articles)
         self.figures.add(other.figures)
         self.panels.add(other.panels)
@@ -361,8 +363,8 @@ def batch_fates(
     of_article: dict[int, list[Fate]] = {}
     for figure, fate in fates.items():
         of_article.setdefault(figure[0], []).append(fate)
-    result.figures.fates.update(fates.values())
-    result.figures.fates.update(_absent_fate(figure, rejected) for figure in listed - found)
+    result.of_figures = {**fates, **{figure: _absent_fate(figure, rejected) for figure in listed - found}}
+    result.figures.fates.update(result.of_figures.values())
     result.figures.parts.update({LISTED: len(listed), FOUND: len(found - listed)})
     return result, _article_fates(tables, batch, articles, of_article, rejected)
 
@@ -399,7 +401,16 @@ def package_fates(
     tables: Tables, batch: str, registered: Iterable[int], selection: Selection, articles: Mapping[int, Fate],
     retracted: set[int],
 ) -> FateCounts:  # fmt: skip
-    """Count what became of a batch's packages.
+    """Count what became of a batch's packages; see `fates_of_packages`."""
+    fates = fates_of_packages(tables, batch, registered, selection, articles, retracted)
+    return FateCounts(Counter(fates.values()), Counter({PACKAGES: len(fates)}))
+
+
+def fates_of_packages(
+    tables: Tables, batch: str, registered: Iterable[int], selection: Selection, articles: Mapping[int, Fate],
+    retracted: set[int],
+) -> dict[int, Fate]:  # fmt: skip
+    """Return what became of each of a batch's packages.
 
     Args:
         tables: the tables below the data root.
@@ -411,7 +422,7 @@ def package_fates(
     """
     fetched = set(read_columns(tables, "article_packages", batch, ("article_id",))["article_id"])
     packages = sorted(fetched.union(registered))
-    counts = FateCounts(parts=Counter({PACKAGES: len(packages)}))
+    fates: dict[int, Fate] = {}
     identifiers = {item.package.article_id: str(item.identifier) for item in selection.duplicates}
     rejections = tables.read_rejections(["article_packages"], batch).select("article_id", "error_class")
     errors: dict[int, str] = dict(rejections.reverse().iter_rows())
@@ -429,5 +440,5 @@ def package_fates(
             fate = Fate(RETRACTED)
         else:
             fate = Fate(SUPERSEDED)
-        counts.fates[fate] += 1
-    return counts
+        fates[number] = fate
+    return fates

@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pmo_assets.release.absences import absences_below
+from pmo_assets.release import fates
+from pmo_assets.release.absences import NOT_IN_THE_FILE, absences_below
 from pmo_assets.release.comparison import (
     COMPARED_COLUMNS,
     MISSING,
@@ -28,7 +29,8 @@ from pmo_assets.release.published_file import read_published
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.published import ComparedPanels
-from pmo_assets.tables.schemas import checked, schema_of
+from pmo_assets.tables.schemas import checked
+from pmo_assets_tests.release.batches import ENTRY, ArticleMade, FigureMade, PanelMade, write_batch
 from pmo_assets_tests.release.published_files import as_others_write, dataset_table, write_published, write_release
 
 Row = dict[str, Any]
@@ -243,65 +245,28 @@ def test_classes_hold_their_lower_edge_and_the_last_its_upper() -> None:
     assert numbers.classes() == [1, 1, 0, 0, 0, 0, 2]
 
 
-def article_row(number: int, **facts: Any) -> Row:
-    return {
-        "article_id": number, "name": f"PMC{number}", "version": 1, "authors": [], "stated_by": [], "criteria": [],
-        "is_manuscript": False, "is_retracted": False, "has_xml": True, "has_pdf": True, "relevant": True,
-        "relevance_reason": "", "selected": True, "xml_figures": [], **facts,
-    }  # fmt: skip
-
-
-def write_rows(tables: Tables, asset: str, rows: list[Row]) -> None:
-    """Write a table of one batch of which only some columns matter."""
-    schema = schema_of(asset).create_empty().schema
-    frame = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-    path = Path(tables.data_root.root) / tables.key(asset, "0001-a")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    frame.write_parquet(path)
-
-
 def test_tables_below_the_data_root_say_why(tmp_path: Path) -> None:
     tables = Tables(DataRoot(str(tmp_path)))
-    unwanted = {"article_id": 5, "image_cluster_id": "f1", "wanted": False}
-    write_rows(tables, "article_batch", [{"article_id": number} for number in range(1, 9)])
-    dropped = {"selected": False}
-    write_rows(
-        tables,
-        "articles",
-        [
-            article_row(1, is_retracted=True, **dropped), article_row(2, relevant=False, **dropped),
-            article_row(3, has_pdf=False, **dropped), article_row(4), article_row(5), article_row(6), article_row(7),
-        ],
-    )  # fmt: skip
-    figures = [{"article_id": number, "image_cluster_id": "f1"} for number in (5, 6, 7)]
-    write_rows(tables, "figures", figures)
-    write_rows(tables, "panel_assembly", [unwanted, {**figures[1], "wanted": True}])
-    write_rows(tables, "panels", [{**figures[1], "panel_id": "p"}])
-    rejected = {"message": "m", "traceback_tail": ""}
-    pl.DataFrame(
-        [
-            {"stage": "subcaptions", **figures[2], "error_class": "Timeout", **rejected},
-            {"stage": "panels", **figures[2], "error_class": "Later", **rejected},
-        ]
-    ).write_parquet(_rejections(tables, "subcaptions"))
-    pl.DataFrame(
-        [{"stage": "articles", "article_id": 8, "image_cluster_id": None, "error_class": "Killed", **rejected}],
-        schema_overrides={"image_cluster_id": pl.String},
-    ).write_parquet(_rejections(tables, "articles"))
-    found = absences_below(tables, range(1, 10))
-    left_out = "panels left out: no subcaption, too little confidence, or no image of a wanted type"
-    assert [found.article(number) for number in range(1, 10)] == [
-        "article retracted", "article not relevant", "article without a PDF", "no figure found in the article",
-        "no image of a wanted type in the article", left_out, "no panel of the article was finished",
-        "article rejected by articles: Killed", "article in no batch",
+    open_panel = PanelMade(facts={"subcaption": None, "method": None, "assembly": None, "reason": "nothing decides"})
+    good, unwanted = FigureMade([PanelMade((0,))]), FigureMade([PanelMade(types=["Other"])], wanted=False)
+    articles = {
+        1: ArticleMade({"f1": good, "f2": unwanted}),
+        2: ArticleMade(facts={"relevant": False}),
+        3: ArticleMade(facts={"is_retracted": True}),
+        4: ArticleMade({"f1": FigureMade([open_panel], listed=False)}),
+        5: ArticleMade({"f1": good, "f2": FigureMade(detected=3), "f3": FigureMade(found=False)}),
+        6: ArticleMade({"f1": good}, facts={"license_code": "CC BY-NC"}),
+    }  # fmt: skip
+    rejected = [("panel_captions", 5, "f2", "OutOfMemory"), ("pdf_figures", 5, "f3", "FigureNotLocated")]
+    write_batch(tables, "0001-a", articles, rejected=rejected)
+    found = absences_below(tables, [*articles, 99], ENTRY, noncommercial=False)
+    assert [found.article(number) for number in (2, 3, 4, 6, 99)] == [
+        fates.NOT_RELEVANT, fates.RETRACTED, f"{fates.NO_PANEL_ENTERS}: no subcaption", fates.NONCOMMERCIAL,
+        "article in no batch",
     ]  # fmt: skip
-    assert found.figure(5, "F1.jpg") == "no image of a wanted type in the figure"
-    assert found.figure(6, "f1") == left_out
-    assert found.figure(7, "f1") == "figure rejected by subcaptions: Timeout"
-    assert found.figure(7, "f2") == "figure not found in the article"
-
-
-def _rejections(tables: Tables, stage: str) -> Path:
-    path = Path(tables.data_root.root) / f"rejections/{stage}/0001-a.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
+    assert found.figure(1, "F2.jpg") == f"{fates.UNWANTED}: no image of a wanted type"
+    assert found.figure(5, "f2") == f"{fates.REJECTED}: panel_captions: OutOfMemory"
+    assert found.figure(5, "f3") == fates.NOT_LOCATED
+    assert found.figure(5, "f9") == "the article has no such figure"
+    assert found.figure(1, "f1") == NOT_IN_THE_FILE, "what the tables have and the file does not"
+    assert absences_below(tables, [6], ENTRY).article(6) == NOT_IN_THE_FILE

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -19,11 +21,10 @@ from pmo_assets.cli.console import (
 )
 
 if TYPE_CHECKING:
+    from pmo_assets.release.comparison import Absences, ComparedArticle
     from pmo_assets.release.comparison_summary import ComparisonSummary
+    from pmo_assets.settings import Settings
     from pmo_assets.storage.data_root import DataRoot
-
-RELEASE: Final = "release/pubmed_ophtha.parquet"
-"""Below the data root."""
 
 
 def compare(
@@ -49,60 +50,60 @@ def compare(
     if release is not None and not release.is_file():
         raise CommandError(f"there is no file {release}")
     root = data_root_of(settings) if release is None or data_root is not None else None
-    if release is None and root is not None and not root.exists(RELEASE):
-        raise CommandError(f"no release at {root.uri(RELEASE)}: make one (`pmo run`), or give --release FILE")
-    summary = _compared(file, release, root, out)
+    from pmo_assets.release.keys import RELEASE_KEY
+
+    if release is None and root is not None and not root.exists(RELEASE_KEY):
+        raise CommandError(f"no release at {root.uri(RELEASE_KEY)}: make one (`pmo run`), or give --release FILE")
+    place = str(release) if release is not None or root is None else root.uri(RELEASE_KEY)
+    summary = _compared(file, release, root, place, out, settings)
     for table in _tables(summary):
         console.print(table)
     if html is not None:
         from pmo_assets.release.comparison_page import comparison_page
 
-        write_text(html, comparison_page(summary, str(file), _release_name(release, root)))
+        write_text(html, comparison_page(summary, str(file), place))
     for name, path in (("pairs", out), ("page", html)):
         if path is not None:
             console.print(f"{name:6s} {path}", soft_wrap=True, highlight=False, markup=False)
 
 
-def _release_name(release: Path | None, root: DataRoot | None) -> str:
-    return str(release) if release is not None or root is None else root.uri(RELEASE)
-
-
-def _compared(published: Path, release: Path | None, root: DataRoot | None, out: Path | None) -> ComparisonSummary:
-    import contextlib
-
-    from pmo_assets.release.absences import absences_below
-    from pmo_assets.release.comparison import (
-        COMPARED_COLUMNS,
-        Absences,
-        FromReleaseOnly,
-        compared_articles,
-        compared_columns,
-    )
+def _compared(
+    published: Path, release: Path | None, root: DataRoot | None, place: str, out: Path | None, settings: Settings
+) -> ComparisonSummary:
+    from pmo_assets.release.comparison import COMPARED_COLUMNS, FromReleaseOnly, compared_articles, compared_columns
     from pmo_assets.release.comparison_page import pairs_file
     from pmo_assets.release.comparison_summary import summarised
+    from pmo_assets.release.keys import RELEASE_KEY
     from pmo_assets.release.published_file import read_published
-    from pmo_assets.storage.tables import Tables
 
     with spinner("comparing") as say, contextlib.ExitStack() as stack:
         say(f"reading {published}")
         theirs = compared_columns(read_published(published, COMPARED_COLUMNS))
-        place = _release_name(release, root)
         say(f"reading {place}")
-        source: Any = release if release is not None or root is None else stack.enter_context(root.open_random(RELEASE))
-        ours = compared_columns(read_published(source, COMPARED_COLUMNS, place=place))
-        absences: Absences = FromReleaseOnly()
-        if root is not None:
-            say("why articles and figures are not in the release")
-            absences = absences_below(Tables(root), set(theirs["article_id"]))
+        source = release if release is not None or root is None else stack.enter_context(root.open_random(RELEASE_KEY))
+        ours = compared_columns(read_published(source or place, COMPARED_COLUMNS, place=place))
+        numbers = set(theirs["article_id"])
+        absences = FromReleaseOnly() if root is None else _absences(root, numbers, settings, say)
         say(f"{theirs.height} and {ours.height} panels")
         articles = compared_articles(theirs, ours, absences)
-        if out is None:
-            return summarised(articles)
-        add = stack.enter_context(pairs_file(out))
-        return summarised(_added(articles, add))
+        return summarised(articles if out is None else _added(articles, stack.enter_context(pairs_file(out))))
 
 
-def _added(articles: Any, add: Any) -> Any:
+def _absences(root: DataRoot, numbers: set[int], settings: Settings, say: Callable[[str], None]) -> Absences:
+    from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.pipeline.dataset.rows import Entry
+    from pmo_assets.release.absences import absences_below
+    from pmo_assets.storage.tables import Tables
+
+    types = load_specialty(settings.specialty).image_types
+    entry = Entry(types, settings.min_caption_confidence, settings.min_assembly_confidence)
+    keep = settings.release_noncommercial
+    return absences_below(
+        Tables(root), numbers, entry, noncommercial=keep, say=lambda batch: say(f"what became of {batch}")
+    )
+
+
+def _added(articles: Iterable[ComparedArticle], add: Callable[[ComparedArticle], None]) -> Iterator[ComparedArticle]:
     for article in articles:
         add(article)
         yield article
