@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -17,26 +17,31 @@ from numpy.typing import NDArray
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.pipeline.figures.perceptual_hash import perceptual_hash
-from pmo_assets.pipeline.figures.pictures import compact_bytes, pixels_digest
+from pmo_assets.pipeline.figures.pictures import compact_bytes, pixels_digest, png_bytes
 from pmo_assets.records.panels import AUTOMATIC
 from pmo_assets.records.stores import Picture
 from pmo_assets.release.keys import RELEASE_KEY
 from pmo_assets.release.making import Origin, Release, make_release
 from pmo_assets.release.panel_duplicates import PanelGroups, find_panel_duplicates
 from pmo_assets.release.selection import Selection, select_articles
+from pmo_assets.release.statistics import ReleaseStatistics, release_statistics
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.quality import Annotations
+from pmo_assets.tables.schemas import empty_table
+from pmo_assets_tests.release.batches import ENTRY
 
 LOCAL: Final = 10**12
 """Numbers from here on are no PMC numbers."""
 
 SECRET: Final = "Nobody may pass on this sentence"
-ANNOTATIONS: Final = b"[]\n"
 PANEL_SIDES: Final = (40, 32)
 """Width and height of a panel's picture."""
 FIGURE_SIDES: Final = (64, 48)
+STEPS: Final = ("panel_detections", "image_detections", "reviewed_panels", "panels")
+"""Tables of the steps before the dataset's rows, besides figures."""
 
 
 def pixels_of(key: str, sides: tuple[int, int] = PANEL_SIDES) -> NDArray[np.uint8]:
@@ -136,8 +141,46 @@ def _figure_row(number: int, cluster: str, ordinal: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def picture(key: str, pixels: NDArray[np.uint8]) -> Picture:
-    return Picture(key, pixels.shape[1], pixels.shape[0], compact_bytes(pixels))
+def _way_of(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of the steps before that a dataset row comes of."""
+    key = {"article_id": row["article_id"], "image_cluster_id": row["image_cluster_id"]}
+    place = row["panel_ordinal"]
+    found = {**key, "ordinal": place, "box": row["panel_box"], "score": row["panel_score"], "probability": 0.9}
+    images = [{**image, "id": f"{image['id']}-{place}"} for image in row["images"]]
+    panel = {
+        **key, "ordinal": place, "members": [{"ordinal": place, "box": row["panel_box"]}], "box": row["panel_box"],
+        "content_box": row["content_box"], "score": row["panel_score"], "identifier": row["panel_name"],
+        "subcaption": row["subcaption_text"], "segments": row["subcaption_segments"],
+        "caption_confidence": row["caption_confidence"], "method": row["assembly_method"], "assembly": row["assembly"],
+        "confidence": row["assembly_confidence"], "runner_up": None, "runner_up_confidence": 0.0, "evidence": [],
+        "reason": "", "printed_identifiers": row["identifiers"], "images": images, "stray_images": [],
+        "made_of_image": False, "wanted": True, "annotations": [], "panel_id": row["panel_id"],
+        "width": row["picture_width"], "height": row["picture_height"], "sha256": row["picture_sha256"],
+        "perceptual_hash": row["perceptual_hash"],
+    }  # fmt: skip
+    return {
+        "panel_detections": [
+            {**found, "detection_id": f"panel-{place}", "kind": "panel", "source": "gutter", "text": None,
+             "text_score": 0.0}
+        ],
+        "image_detections": [
+            {**key, "detection_id": image["id"], "ordinal": 2 * place + number, "box": image["box"],
+             "score": image["score"], "probability": 0.9, "source": "bitmap", "image_type": image["image_type"],
+             "type_score": image["type_score"], "type_reason": "", "marked": image["marked"],
+             "mark_score": image["mark_score"]}
+            for number, image in enumerate(images)
+        ],
+        "reviewed_panels": [panel],
+        "panels": [panel],
+    }  # fmt: skip
+
+
+def panel_picture(key: str, pixels: NDArray[np.uint8]) -> Picture:
+    return Picture(key, pixels.shape[1], pixels.shape[0], png_bytes(pixels), compact_bytes(pixels))
+
+
+def figure_picture(key: str, pixels: NDArray[np.uint8]) -> Picture:
+    return Picture(key, pixels.shape[1], pixels.shape[0], png_bytes(pixels))
 
 
 def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]], panels: int = 1) -> None:
@@ -201,7 +244,7 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
         shown, drawn = [], []
         for cluster, ordinal in given["figures"].items():
             figures.append(_figure_row(number, cluster, ordinal))
-            drawn.append(picture(figures[-1]["pdf_figure_id"], pixels_of(f"{number} {cluster}", FIGURE_SIDES)))
+            drawn.append(figure_picture(figures[-1]["pdf_figure_id"], pixels_of(f"{number} {cluster}", FIGURE_SIDES)))
             for panel in range(count):
                 looks = f"{given['looks']} {cluster} {panel}" if "looks" in given else None
                 row = dataset_row(
@@ -209,13 +252,19 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
                     **{"article_version": given["version"], **given.get("row", {})},
                 )  # fmt: skip
                 rows.append(row)
-                shown.append(picture(row["panel_id"], pixels_of(looks or row["panel_id"])))
+                shown.append(panel_picture(row["panel_id"], pixels_of(looks or row["panel_id"])))
         ParquetPixels(tables.data_root, "panels", batch).write(number, shown)
         ParquetPixels(tables.data_root, "figures", batch).write(number, drawn)
     tables.write("article_packages", batch, known)
     tables.write("articles", batch, articles)
     tables.write("figures", batch, figures)
     tables.write("dataset_rows", batch, rows)
+    steps: dict[str, list[dict[str, Any]]] = {name: [] for name in ("package_figures", "subcaptions", *STEPS)}
+    for row in rows:
+        for name, made in _way_of(row).items():
+            steps[name] += made
+    for name, made in steps.items():
+        tables.write(name, batch, made)
 
 
 def published(tables: Tables) -> list[int]:
@@ -233,8 +282,12 @@ def groups_of(
     return find_panel_duplicates(tables, selection, options or ReleaseOptions(), splits or SplitOptions())
 
 
-def _no_annotations(root: DataRoot, key: str) -> None:
-    root.write(key, ANNOTATIONS)
+def statistics_of(
+    tables: Tables, selection: Selection | None = None, options: ReleaseOptions | None = None
+) -> ReleaseStatistics:
+    """Count a release as the asset does."""
+    noncommercial = (options or ReleaseOptions()).noncommercial
+    return release_statistics(tables, selection or select_articles(tables), ENTRY, noncommercial=noncommercial)
 
 
 def make(
@@ -244,7 +297,7 @@ def make(
     options: ReleaseOptions | None = None,
     splits: SplitOptions | None = None,
     origin: Origin | None = None,
-    annotations: Callable[[DataRoot, str], None] = _no_annotations,
+    annotations: pl.DataFrame | None = None,
 ) -> Release:
     """Make a release as the asset does."""
     selection = selection or select_articles(tables)
@@ -257,8 +310,8 @@ def make(
         specialty=load_specialty("everything"),
         options=options,
         origin=origin or Origin(),
-        statistics="",
-        annotations=annotations,
+        statistics=statistics_of(tables, selection, options),
+        annotations=empty_table(Annotations) if annotations is None else annotations,
         say=lambda _: None,
     )
 

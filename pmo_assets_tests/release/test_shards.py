@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.release import shards
-from pmo_assets.release.shards import ROW_BYTES, ShardWriter, with_pictures
+from pmo_assets.release.shards import ROW_BYTES, Pictures, ShardWriter
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import WrittenFile
 
@@ -37,9 +37,13 @@ def root(tmp_path: Path) -> DataRoot:
     return DataRoot(str(tmp_path))
 
 
-def table(first: int, pictures: Sequence[bytes | None]) -> pa.Table:
-    numbers = pa.array(range(first, first + len(pictures)), pa.int64())
-    return pa.Table.from_arrays([numbers, pa.array(pictures, pa.binary())], schema=SCHEMA)
+def numbers(first: int, count: int) -> pa.Table:
+    return pa.table({"number": pa.array(range(first, first + count), pa.int64())})
+
+
+def pictures(encoded: Sequence[bytes | None], sizes: Sequence[int] | None = None) -> Pictures:
+    sizes = [len(picture or b"") for picture in encoded] if sizes is None else sizes
+    return Pictures([f"p_{number}" for number in range(len(encoded))], encoded, sizes)
 
 
 def write(
@@ -50,7 +54,8 @@ def write(
     writer = ShardWriter(root, name, SCHEMA, {}, pictures="picture", shard_bytes=shard_bytes)
     first = 0
     for sizes in parts:
-        writer.add(table(first, [None if withheld else bytes(size) for size in sizes]), sizes)
+        encoded = [None if withheld else bytes(size) for size in sizes]
+        writer.add(numbers(first, len(sizes)), pictures(encoded, sizes))
         first += len(sizes)
     return writer.finish()
 
@@ -135,7 +140,7 @@ def test_one_file_is_one_file_however_large(root: DataRoot) -> None:
 
 def test_what_is_abandoned_is_undone_and_the_shards_before_it_stay_to_whoever_deletes_them(root: DataRoot) -> None:
     writer = ShardWriter(root, "train-{}.parquet", SCHEMA, {}, pictures="picture", shard_bytes=GROUP)
-    writer.add(table(0, [b""] * 9), [0] * 9)
+    writer.add(numbers(0, 9), pictures([b""] * 9))
     assert root.tree("") == ["train-00000.parquet"], "the second one is being written"
     writer.abandon()
     writer.abandon()
@@ -168,7 +173,7 @@ SIZES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(SIZES, st.sampled_from([1, GROUP, 2 * BYTES, 5 * BYTES, 10**9]))
 def test_rows_come_out_as_they_went_in_and_boundaries_follow_from_sizes_alone(
     parts: list[list[int]], shard_bytes: int
@@ -181,7 +186,9 @@ def test_rows_come_out_as_they_went_in_and_boundaries_follow_from_sizes_alone(
         assert [row for shard in found for group in shard for row in group] == list(range(len(sizes)))
         assert found == greedy(sizes, shard_bytes)
         assert [file.rows for file in files] == [sum(map(len, shard)) for shard in found]
-        read = pa.concat_tables([pq.read_table(io.BytesIO(root.read(file.key))) for file in files] or [table(0, [])])
+        read = pa.concat_tables(
+            [pq.read_table(io.BytesIO(root.read(file.key))) for file in files] or [SCHEMA.empty_table()]
+        )
         assert [len(picture) for picture in read["picture"].to_pylist()] == sizes
 
 
@@ -192,27 +199,66 @@ STRUCT = pa.schema(
 )
 
 
-def test_pictures_stand_where_the_schema_has_them_and_are_named_by_their_kind() -> None:
+def written(
+    root: DataRoot, schema: pa.Schema, parts: Sequence[tuple[pa.Table, Pictures | None]], column: str | None = "image"
+) -> pa.Table:
+    writer = ShardWriter(root, "rows.parquet", schema, {}, pictures=column, shard_bytes=None)
+    try:
+        for facts, shown in parts:
+            writer.add(facts, shown)
+        (file,) = writer.finish()
+    finally:
+        writer.abandon()
+    return pq.read_table(io.BytesIO(root.read(file.key)))
+
+
+def test_pictures_stand_where_the_schema_has_them_and_are_named_by_their_kind(root: DataRoot) -> None:
     facts = pa.table({"n": [1, 2, 3], "name": ["a", "b", "c"]})
-    pictures = [b"\x89PNG rest", None, b"RIFF....WEBPrest"]
-    made = with_pictures(facts, "image", ["p_1", "p_2", "p_3"], pictures, STRUCT)
-    assert made.schema == STRUCT
+    encoded = [b"\x89PNG rest", None, b"RIFF....WEBPrest"]
+    made = written(root, STRUCT, [(facts, Pictures(["p_1", "p_2", "p_3"], encoded, [9, 9, 9]))])
+    assert made.schema.equals(STRUCT)
     assert made["image"].to_pylist() == [
-        {"bytes": pictures[0], "path": "p_1.png"},
+        {"bytes": encoded[0], "path": "p_1.png"},
         None,
-        {"bytes": pictures[2], "path": "p_3.webp"},
+        {"bytes": encoded[2], "path": "p_3.webp"},
     ]
     assert made["n"].to_pylist() == [1, 2, 3]
     assert made["name"].to_pylist() == ["a", "b", "c"]
 
 
-def test_a_plain_picture_column_holds_the_bytes() -> None:
+def test_each_row_keeps_its_picture_over_parts_and_groups(root: DataRoot) -> None:
+    parts = [
+        (
+            pa.table({"n": list(range(first, first + count)), "name": ["x"] * count}),
+            Pictures(
+                [f"p_{n}" for n in range(first, first + count)],
+                [None if n % 3 == 0 else b"%d" % n for n in range(first, first + count)],
+                [1] * count,
+            ),
+        )
+        for first, count in ((0, 3), (3, 0), (3, 6), (9, 2))
+    ]
+    made = written(root, STRUCT, parts).to_pylist()
+    assert [(row["n"], row["image"]) for row in made] == [
+        (n, None if n % 3 == 0 else {"bytes": b"%d" % n, "path": f"p_{n}.webp"}) for n in range(11)
+    ]
+
+
+def test_a_plain_picture_column_holds_the_bytes(root: DataRoot) -> None:
     schema = pa.schema([("image", pa.binary()), ("n", pa.int64())])
-    made = with_pictures(pa.table({"n": [1, 2]}), "image", ["p", "q"], [None, b"x"], schema)
-    assert made.schema == schema
+    made = written(root, schema, [(pa.table({"n": [1, 2]}), Pictures(["p", "q"], [None, b"x"], [5, 1]))])
+    assert made.schema.equals(schema)
     assert made["image"].to_pylist() == [None, b"x"]
 
 
-def test_as_many_pictures_as_rows() -> None:
-    with pytest.raises((ValueError, pa.ArrowInvalid)):
-        with_pictures(pa.table({"n": [1], "name": ["a"]}), "image", ["a"], [b"x", b"y"], STRUCT)
+def test_a_table_without_pictures_needs_none(root: DataRoot) -> None:
+    schema = pa.schema([("b", pa.string()), ("n", pa.int64())])
+    made = written(root, schema, [(pa.table({"n": [1, 2], "b": ["x", "y"]}), None)], column=None)
+    assert made.to_pydict() == {"b": ["x", "y"], "n": [1, 2]}
+
+
+def test_as_many_pictures_as_rows(root: DataRoot) -> None:
+    facts = pa.table({"n": [1], "name": ["a"]})
+    for shown in (Pictures([], [], [1]), Pictures(["a"], [], [1])):
+        with pytest.raises((ValueError, pa.ArrowInvalid)):
+            written(root, STRUCT, [(facts, shown)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -83,12 +84,23 @@ def split_of(number: int) -> str:
     return "train" if place < 0.8 else "validation" if place < 0.9 else "test"
 
 
-def the_batches(tables: Tables) -> None:
-    """Write three batches: articles of every licence, with figures whose names sort otherwise than they stand."""
+@pytest.fixture(scope="module")
+def written_batches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three batches: articles of every licence, with figures whose names sort otherwise than they stand."""
+    folder = tmp_path_factory.mktemp("batches")
+    tables = Tables(DataRoot(str(folder)))
     first = {100 + place: {"code": code, "figures": {"f10": 1, "f9": 0}} for place, code in enumerate(CODES)}
     finish(tables, "0001-a", first, panels=2)
     finish(tables, "0002-b", {number: {"version": 3} for number in (7, 190)}, panels=11)
     finish(tables, "0003-c", {3: {}, 999: {"rows": 0}})
+    return folder
+
+
+@pytest.fixture
+def batches(written_batches: Path, tmp_path: Path) -> Tables:
+    """A copy of them."""
+    shutil.copytree(written_batches, tmp_path / "batches")
+    return Tables(DataRoot(str(tmp_path / "batches")))
 
 
 PLACES = [
@@ -97,7 +109,7 @@ PLACES = [
     *((number, "CC BY", "f1", 0, panel, 3) for number in (7, 190) for panel in range(11)),
     (3, "CC BY", "f1", 0, 0, 1),
 ]  # fmt: skip
-"""Article, licence, figure, its ordinal, panel, version of the article: the panels of `the_batches` in the release's
+"""Article, licence, figure, its ordinal, panel, version of the article: the panels of `batches` in the release's
 order, stated a second time on purpose."""
 
 
@@ -119,9 +131,8 @@ def shown(row: Mapping[str, Any]) -> bool:
 # what the tables said
 
 
-def test_the_published_form_says_what_the_tables_say_in_their_order(tables: Tables) -> None:
-    the_batches(tables)
-    found = rows_of(tables, write(tables), "pubmed_ophtha")
+def test_the_published_form_says_what_the_tables_say_in_their_order(batches: Tables) -> None:
+    found = rows_of(batches, write(batches), "pubmed_ophtha")
     source = source_rows()
     plain = published_rows(checked(DatasetRows, source)).to_dicts()
     by_id = {row["panel_id"]: row for row in plain}
@@ -137,24 +148,22 @@ def by_split(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: SPLITS.index(row["split"]))
 
 
-def test_the_hubs_panels_say_what_the_tables_say(tables: Tables) -> None:
-    the_batches(tables)
+def test_the_hubs_panels_say_what_the_tables_say(batches: Tables) -> None:
     expected = []
     for row in source_rows():
         picture = {"bytes": encoded(row["panel_id"]), "path": f"{row['panel_id']}.webp"}
         made = {**row, PANEL_PICTURE: picture, "duplicate_group": None, "split": split_of(row["article_id"])}
         expected.append({name: value if shown(row) or name not in CONTENT else None for name, value in made.items()})
-    found = rows_of(tables, write(tables), "panels")
+    found = rows_of(batches, write(batches), "panels")
     assert len({row["split"] for row in found}) == 3, "or the test shows less than it should"
     assert found == by_split(expected)
 
 
-def test_the_hubs_figures_say_what_the_tables_say(tables: Tables) -> None:
-    the_batches(tables)
+def test_the_hubs_figures_say_what_the_tables_say(batches: Tables) -> None:
     expected: dict[tuple[int, str], dict[str, Any]] = {}
     for row in source_rows():
         key = number, figure = row["article_id"], row["image_cluster_id"]
-        pixels = compact_bytes(pixels_of(f"{number} {figure}", FIGURE_SIDES))
+        pixels = png_bytes(pixels_of(f"{number} {figure}", FIGURE_SIDES))
         made = expected.setdefault(
             key,
             {
@@ -162,7 +171,7 @@ def test_the_hubs_figures_say_what_the_tables_say(tables: Tables) -> None:
                 "image_cluster_id": figure,
                 "figure_ordinal": row["figure_ordinal"],
                 "figure_label": row["figure_label"],
-                FIGURE_PICTURE: {"bytes": pixels, "path": f"{number}_{figure}.webp"},
+                FIGURE_PICTURE: {"bytes": pixels, "path": f"{number}_{figure}.png"},
                 "picture_width": FIGURE_SIDES[0],
                 "picture_height": FIGURE_SIDES[1],
                 "dpi": 300.0,
@@ -186,7 +195,7 @@ def test_the_hubs_figures_say_what_the_tables_say(tables: Tables) -> None:
     for made in expected.values():
         if not shown(made):
             made.update(dict.fromkeys(CONTENT & set(made)))
-    assert rows_of(tables, write(tables), "figures") == by_split(list(expected.values()))
+    assert rows_of(batches, write(batches), "figures") == by_split(list(expected.values()))
 
 
 def test_a_figure_contains_what_any_of_its_panels_does(tables: Tables) -> None:
@@ -202,8 +211,7 @@ def test_a_figure_contains_what_any_of_its_panels_does(tables: Tables) -> None:
     }
 
 
-def test_the_hubs_articles_say_what_the_tables_say(tables: Tables) -> None:
-    the_batches(tables)
+def test_the_hubs_articles_say_what_the_tables_say(batches: Tables) -> None:
     expected: dict[int, dict[str, Any]] = {}
     for row in source_rows():
         number = row["article_id"]
@@ -232,16 +240,15 @@ def test_the_hubs_articles_say_what_the_tables_say(tables: Tables) -> None:
         made["figures"].add(row["image_cluster_id"])
         made["panels"] += 1
     counted = [{**made, "figures": len(made["figures"])} for made in expected.values()]
-    assert rows_of(tables, write(tables), "articles") == by_split(counted), "999 has no panel and is not there"
+    assert rows_of(batches, write(batches), "articles") == by_split(counted), "999 has no panel and is not there"
 
 
 @pytest.mark.parametrize("table", RELEASE_TABLES)
-def test_every_table_has_the_columns_and_types_of_its_schema(tables: Tables, table: str) -> None:
-    the_batches(tables)
-    written = write(tables)
+def test_every_table_has_the_columns_and_types_of_its_schema(batches: Tables, table: str) -> None:
+    written = write(batches)
     schema = arrow_schema(RELEASE_TABLES[table])
     for file in [written.published] if table == "pubmed_ophtha" else shards_of(written, table):
-        found = pq.read_schema(io.BytesIO(tables.data_root.read(file.key)))
+        found = pq.read_schema(io.BytesIO(batches.data_root.read(file.key)))
         assert found.names == schema.names
         assert found.equals(schema)
         described = {b"columns": str(len(schema)).encode()} if table in CONFIGS else {}
@@ -251,17 +258,16 @@ def test_every_table_has_the_columns_and_types_of_its_schema(tables: Tables, tab
 # order and places
 
 
-def test_a_file_per_split_and_all_rows_of_an_article_in_its_own(tables: Tables) -> None:
-    the_batches(tables)
-    written = write(tables)
+def test_a_file_per_split_and_all_rows_of_an_article_in_its_own(batches: Tables) -> None:
+    written = write(batches)
     for config in CONFIGS:
         assert list(written.configs[config]) == list(SPLITS)
         for split, files in written.configs[config].items():
             assert [file.key for file in files] == [f"out/hub/data/{config}/{split}-00000.parquet"]
-            read = read_table(tables.data_root, files[0].key)
+            read = read_table(batches.data_root, files[0].key)
             assert set(read["split"]) == {split}
             assert {split_of(number) for number in read["article_id"]} == {split}
-    assert tables.data_root.tree("out") == [
+    assert batches.data_root.tree("out") == [
         *(f"hub/data/{config}/{split}-00000.parquet" for config in sorted(CONFIGS) for split in sorted(SPLITS)),
         "hub/withheld.parquet", "pubmed_ophtha.parquet", "rows.parquet",
     ]  # fmt: skip
@@ -281,28 +287,26 @@ def test_each_article_is_taken_from_the_batch_that_counts_in_the_sequence_of_bat
     assert [(row["article_id"], row["article_version"]) for row in rows] == [(9, 1), (1, 2), (5, 1)]
 
 
-def test_shards_follow_each_other_and_together_are_the_table(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    the_batches(tables)
-    whole = rows_of(tables, write(tables, prefix="one/"), "panels")
+def test_shards_follow_each_other_and_together_are_the_table(batches: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = rows_of(batches, write(batches, prefix="one/"), "panels")
     monkeypatch.setattr(shards, "GROUP_ROWS", 3)
     monkeypatch.setitem(ShardWriter.__init__.__kwdefaults__, "shard_bytes", 40_000)
-    written = write(tables, prefix="many/")
+    written = write(batches, prefix="many/")
     keys = [file.key for file in written.configs["panels"]["train"]]
     assert keys == [f"many/hub/data/panels/train-{number:05d}.parquet" for number in range(len(keys))]
     assert len(keys) > 2
-    assert rows_of(tables, written, "panels") == whole
-    for row in rows_of(tables, written, "pubmed_ophtha"):
+    assert rows_of(batches, written, "panels") == whole
+    for row in rows_of(batches, written, "pubmed_ophtha"):
         assert (row["panel_image_bytes"] is not None) == shown(row)
 
 
-def test_what_is_withheld_moves_no_row_into_another_group(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    the_batches(tables)
+def test_what_is_withheld_moves_no_row_into_another_group(batches: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "GROUP_BYTES", 5 * 4096 + 3000)
 
     def boundaries(options: ReleaseOptions, prefix: str) -> list[list[int]]:
-        written = write(tables, options=options, prefix=prefix)
+        written = write(batches, options=options, prefix=prefix)
         files = [written.published, *shards_of(written, *CONFIGS)]
-        found = [pq.read_metadata(io.BytesIO(tables.data_root.read(file.key))) for file in files]
+        found = [pq.read_metadata(io.BytesIO(batches.data_root.read(file.key))) for file in files]
         return [[file.row_group(number).num_rows for number in range(file.num_row_groups)] for file in found]
 
     with_gaps = boundaries(ReleaseOptions(), "gaps/")
@@ -313,42 +317,39 @@ def test_what_is_withheld_moves_no_row_into_another_group(tables: Tables, monkey
 # what is left out
 
 
-def test_for_oneself_nothing_is_withheld(tables: Tables) -> None:
-    the_batches(tables)
-    written = write(tables, options=ReleaseOptions(withhold=False))
+def test_for_oneself_nothing_is_withheld(batches: Tables) -> None:
+    written = write(batches, options=ReleaseOptions(withhold=False))
     for table in RELEASE_TABLES:
-        for row in rows_of(tables, written, table):
+        for row in rows_of(batches, written, table):
             assert not [name for name in CONTENT & set(row) if row[name] is None]
     assert written.withheld.rows == sum(not shown(row) for row in source_rows()), "it is still said what others lack"
 
 
-def test_without_noncommercial_rows_these_are_left_out_and_counted(tables: Tables) -> None:
-    the_batches(tables)
+def test_without_noncommercial_rows_these_are_left_out_and_counted(batches: Tables) -> None:
     options = ReleaseOptions(noncommercial=False)
-    written = write(tables, options=options)
+    written = write(batches, options=options)
     expected = [row for row in source_rows() if row["license"] not in NONCOMMERCIAL]
     for table in ("pubmed_ophtha", "panels"):
-        assert {row["panel_id"] for row in rows_of(tables, written, table)} == {row["panel_id"] for row in expected}
+        assert {row["panel_id"] for row in rows_of(batches, written, table)} == {row["panel_id"] for row in expected}
     for table in ("figures", "articles"):
-        assert not NONCOMMERCIAL & {row["license"] for row in rows_of(tables, written, table)}
+        assert not NONCOMMERCIAL & {row["license"] for row in rows_of(batches, written, table)}
     assert written.counts.noncommercial_left_out == len(PLACES) - len(expected) == 4 * len(NONCOMMERCIAL)
     assert written.index.rows == len(expected)
-    for batch, articles in select_articles(tables).current.items():
-        rows = released_rows(tables, batch, articles, options, ["panel_id"])
+    for batch, articles in select_articles(batches).current.items():
+        rows = released_rows(batches, batch, articles, options, ["panel_id"])
         assert set(rows["panel_id"]) <= {row["panel_id"] for row in expected}
         assert rows.columns == ["panel_id"]
 
 
-def test_without_pictures_of_figures_only_these_are_null(tables: Tables) -> None:
-    the_batches(tables)
+def test_without_pictures_of_figures_only_these_are_null(batches: Tables) -> None:
     usual, without = (
-        write(tables, options=ReleaseOptions(figure_pictures=kept), prefix=f"{kept}/") for kept in (True, False)
+        write(batches, options=ReleaseOptions(figure_pictures=kept), prefix=f"{kept}/") for kept in (True, False)
     )
-    assert rows_of(tables, without, "figures") == [
-        {**row, FIGURE_PICTURE: None} for row in rows_of(tables, usual, "figures")
+    assert rows_of(batches, without, "figures") == [
+        {**row, FIGURE_PICTURE: None} for row in rows_of(batches, usual, "figures")
     ]
     for table in ("panels", "articles", "pubmed_ophtha"):
-        assert rows_of(tables, without, table) == rows_of(tables, usual, table)
+        assert rows_of(batches, without, table) == rows_of(batches, usual, table)
 
 
 # pictures
@@ -368,7 +369,7 @@ def test_both_forms_show_the_pixels_that_the_digest_is_of(tables: Tables) -> Non
         assert pixels_digest(decoded_bytes(png)) == pixels_digest(decoded_bytes(webp)) == row["picture_sha256"]
 
 
-def test_a_picture_that_is_stored_as_png_stays_one(tables: Tables) -> None:
+def test_a_picture_that_is_stored_only_as_png_is_shown_as_that(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}})
     stored = png_bytes(pixels_of("p_1_f1_0"))
     ParquetPixels(tables.data_root, "panels", "0001-a").write(1, [Picture("p_1_f1_0", 40, 32, stored)])
@@ -404,10 +405,9 @@ def test_an_article_without_a_split_ends_the_release_and_says_what_to_do(tables:
 # what lies beside them
 
 
-def test_what_is_withheld_is_listed_with_what_restores_it(tables: Tables) -> None:
-    the_batches(tables)
-    written = write(tables)
-    found = read_table(tables.data_root, written.withheld.key)
+def test_what_is_withheld_is_listed_with_what_restores_it(batches: Tables) -> None:
+    written = write(batches)
+    found = read_table(batches.data_root, written.withheld.key)
     assert found.columns == list(WithheldPanels.columns())
     expected = []
     for row in source_rows():
@@ -433,21 +433,19 @@ def test_what_is_withheld_is_listed_with_what_restores_it(tables: Tables) -> Non
     assert found.to_dicts() == expected
 
 
-def test_the_index_has_every_row_before_licences_are_applied(tables: Tables) -> None:
-    the_batches(tables)
-    found = read_table(tables.data_root, write(tables).index.key)
+def test_the_index_has_every_row_before_licences_are_applied(batches: Tables) -> None:
+    found = read_table(batches.data_root, write(batches).index.key)
     assert found.columns == list(RowIndex.columns())
     expected = row_digests(checked(DatasetRows, source_rows()))
     assert found.sort("panel_id").equals(expected.sort("panel_id"))
 
 
-def test_what_is_counted_is_what_is_there(tables: Tables) -> None:
-    the_batches(tables)
-    written = write(tables)
-    counts, rows = written.counts, rows_of(tables, written, "panels")
+def test_what_is_counted_is_what_is_there(batches: Tables) -> None:
+    written = write(batches)
+    counts, rows = written.counts, rows_of(batches, written, "panels")
     assert counts.panels == len(rows) == written.published.rows
-    assert counts.figures == len(rows_of(tables, written, "figures")) == 2 * len(CODES) + 3
-    assert counts.articles == len(rows_of(tables, written, "articles")) == len(CODES) + 3
+    assert counts.figures == len(rows_of(batches, written, "figures")) == 2 * len(CODES) + 3
+    assert counts.articles == len(rows_of(batches, written, "articles")) == len(CODES) + 3
     assert counts.withheld == sum(row["subcaption_text"] is None for row in rows) == written.withheld.rows
     assert counts.licences == {
         **{(code, dataset_row(1, code)["license_url"]): 4 for code in CODES},
@@ -460,20 +458,18 @@ def test_what_is_counted_is_what_is_there(tables: Tables) -> None:
     assert counts.years == {2020, 2021, 2022, 2023, 2024}
 
 
-def test_every_file_is_as_large_as_it_is_said_and_has_its_digest(tables: Tables) -> None:
-    the_batches(tables)
-    written = write(tables)
+def test_every_file_is_as_large_as_it_is_said_and_has_its_digest(batches: Tables) -> None:
+    written = write(batches)
     for file in (written.published, *shards_of(written, *CONFIGS), written.withheld, written.index):
-        content = tables.data_root.read(file.key)
+        content = batches.data_root.read(file.key)
         assert (file.size, file.sha256) == (len(content), hashlib.sha256(content).hexdigest())
         read = pq.read_table(io.BytesIO(content))
         assert file.rows == read.num_rows
         assert file.arrow_bytes == pytest.approx(read.nbytes, rel=0.1), "what readers make room for"
 
 
-def test_the_same_tables_give_the_same_bytes(tables: Tables) -> None:
-    the_batches(tables)
-    first, second = (write(tables, prefix=f"{number}/") for number in (1, 2))
+def test_the_same_tables_give_the_same_bytes(batches: Tables) -> None:
+    first, second = (write(batches, prefix=f"{number}/") for number in (1, 2))
     assert [first.published.sha256, first.withheld.sha256, first.index.sha256] == [
         second.published.sha256, second.withheld.sha256, second.index.sha256
     ]  # fmt: skip

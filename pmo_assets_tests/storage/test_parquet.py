@@ -46,7 +46,7 @@ def rows(first: int, count: int) -> pa.Table:
     )
 
 
-def stream_below(root: DataRoot, key: str = "a/b.parquet", pictures: str | None = "picture.bytes") -> ParquetStream:
+def stream_below(root: DataRoot, key: str = "a/b.parquet", pictures: str | None = "picture") -> ParquetStream:
     return ParquetStream(root, key, SCHEMA, METADATA, pictures)
 
 
