@@ -3,8 +3,8 @@
     python benchmarks/loading_speed.py [--folder DATA_ROOT] [--rows 4000] [--group 50] [--kilobytes 200]
 
 Without `--folder` a release is generated in a temporary folder: PNGs of noise of about the given size, in row groups
-of the given number of rows. Every way runs in a process of its own, on files that are in the disk's cache; memory is the
-process' peak above what it had when the release was open.
+of the given number of rows. Every way runs in a process of its own, on files that are in the disk's cache; memory is
+the process' peak above what it had when the release was open.
 """
 
 from __future__ import annotations

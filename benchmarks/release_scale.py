@@ -2,9 +2,10 @@
 
     python benchmarks/release_scale.py DEMO_DATA WORK [--rows 1000000]
 
-DEMO_DATA is a processed data root (`pmo demo` makes one: `demo/data`), whose articles are repeated under new numbers, with
-pictures scaled to 48 pixels, so that what is measured is the release and not the disk. WORK is made, and kept for a second
-run. Peak memory is that of the process that makes the release (resident, children none), sampled by the kernel.
+DEMO_DATA is a processed data root (`pmo demo` makes one: `demo/data`), whose articles are repeated under new numbers,
+with pictures scaled to 48 pixels, so that what is measured is the release and not the disk. WORK is made, and kept for a
+second run. Times are processor seconds, of all threads. Peak memory (resident) is that of the process that makes the
+release, as the kernel counts it.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def _release(root: str, results: Any) -> None:
 
 
 def _plain_write(paths: list[Path], folder: Path) -> float:
-    """Return the seconds that PyArrow takes for the row groups of some files, as they are, with its defaults and zstd."""
+    """Return the seconds that PyArrow takes for the row groups of files, with its defaults and zstd."""
     seconds = 0.0
     for number, path in enumerate(paths):
         file = pq.ParquetFile(path)

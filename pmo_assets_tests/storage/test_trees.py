@@ -79,7 +79,6 @@ class Stopped(BaseException):
     """The process is killed here."""
 
 
-
 @pytest.mark.parametrize("error", [OSError("disk full"), Stopped()], ids=["failing", "killed"])
 @pytest.mark.parametrize("step", [0, 1])
 def test_a_folder_is_whole_whenever_its_exchange_ends(
