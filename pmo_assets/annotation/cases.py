@@ -28,6 +28,7 @@ class FigureCase:
         panels: its rows of `panel_assembly`, in order; of `reviewed_panels` for open cases.
         purpose: why they are asked.
         asked: ordinals of the panels that are meant, for an audit; all if empty.
+        remarks: what was reported to be wrong with it, for people to read.
     """
 
     batch: str
@@ -36,6 +37,7 @@ class FigureCase:
     panels: Sequence[Row]
     purpose: Purpose
     asked: frozenset[int] = frozenset()
+    remarks: tuple[str, ...] = ()
 
 
 def figure_cases(

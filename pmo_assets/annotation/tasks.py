@@ -61,8 +61,16 @@ class ShownPage:
 
 
 def title(case: FigureCase) -> str:
-    """Return what people read above a figure: article and label."""
-    return f"{case.article['name']} · {case.figure['label'] or case.figure['image_cluster_id']}"
+    """Return what people read above a figure: article, label, what was reported."""
+    return " · ".join((case.article["name"], _label(case), *_reported(case)))
+
+
+def _label(case: FigureCase) -> str:
+    return str(case.figure["label"] or case.figure["image_cluster_id"])
+
+
+def _reported(case: FigureCase) -> list[str]:
+    return [f"reported: {remark}" for remark in case.remarks]
 
 
 def _task(data: Mapping[str, Any], about: Mapping[str, Any], regions: Sequence[Region]) -> dict[str, Any]:
@@ -162,8 +170,11 @@ def page_task(cases: Sequence[FigureCase], article: str, page: ShownPage, pictur
     """
     size = picture.width, picture.height
     regions: list[Region] = []
+    remarks: list[str] = []
     for case in cases:
         figure = case.figure
+        if any(place["page"] == page.number for place in figure["locations"]):
+            remarks += [f"{_label(case)}, {remark}" for remark in _reported(case)]
         for kind, column in ((FIGURE, "locations"), (CAPTION, "caption_locations")):
             here = [place for place in figure[column] if place["page"] == page.number]
             for number, place in enumerate(here):
@@ -180,4 +191,5 @@ def page_task(cases: Sequence[FigureCase], article: str, page: ShownPage, pictur
         "pages": page.count,
         "frame": list(page.frame),
     }
-    return _task({"image": picture.url, "title": f"{article} · page {page.number + 1}"}, about, regions)
+    shown = " · ".join((article, f"page {page.number + 1}", *remarks))
+    return _task({"image": picture.url, "title": shown}, about, regions)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -110,6 +111,10 @@ def export(
     articles: Annotated[
         list[str] | None, typer.Option("--articles", help="Whole articles, by name (PMC123), for full annotation.")
     ] = None,
+    reports: Annotated[
+        list[Path] | None,
+        typer.Option("--reports", help="Figures whose mistakes people reported: files that the gallery gave."),
+    ] = None,
     batch: Annotated[list[str] | None, typer.Option("--batch", help="Only of this batch (repeatable).")] = None,
     interfaces: Annotated[
         str | None,
@@ -127,10 +132,12 @@ def export(
     from pmo_assets.storage.objects import ContentStore
     from pmo_assets.storage.pixels import ParquetPixels
 
-    chosen = [open_cases, audit is not None, bool(articles) or (bool(batch) and not open_cases and audit is None)]
-    if sum(chosen) != 1:
-        raise CommandError("say what: --open, --audit N, or --articles NAME (or --batch KEY for all of a batch)")
-    kind = ("resolve", "audit", "full")[chosen.index(True)]
+    chosen = [open_cases, audit is not None, bool(reports), bool(articles)]
+    if sum(chosen) != 1 and (any(chosen) or not batch):
+        raise CommandError(
+            "say what: --open, --audit N, --reports FILE, or --articles NAME (or --batch KEY for all of a batch)"
+        )
+    kind = ("resolve", "audit", "reports", "full")[chosen.index(True) if any(chosen) else -1]
     if pictures not in (EMBEDDED, FOLDER) and not pictures.startswith(("http://", "https://")):
         raise CommandError("--pictures is embedded, folder, or an address with http:// or https://")
     server = _server(url) if push else None
@@ -141,17 +148,24 @@ def export(
     current = {key: numbers for key, numbers in current.items() if not batch or key in batch}
     numbers = _numbers(tables, current, articles) if articles else None
     least = settings.min_assembly_confidence if below is None else below
-    cases = _chosen(tables, current, kind, numbers, below=least, audit=audit or 0, seed=seed, by_figure=by_figure)
+    if reports:
+        parts = _reported(tables, current, reports, interfaces)
+    else:
+        cases = _chosen(tables, current, kind, numbers, below=least, audit=audit or 0, seed=seed, by_figure=by_figure)
+        parts = [(_interfaces(interfaces, kind), cases)]  # type: ignore[list-item]
     folder = folder.expanduser().absolute()
     exported = Exported()
     with spinner("writing tasks"):
-        tasks = export_tasks(
-            cases,  # type: ignore[arg-type]
-            _interfaces(interfaces, kind),
-            Served(pictures, folder),
-            lambda key, number: ParquetPixels(tables.data_root, "figures", key).read(number),
-            ContentStore(tables.data_root),
-            exported,
+        tasks = chain.from_iterable(
+            export_tasks(
+                shown,
+                names,
+                Served(pictures, folder),
+                lambda key, number: ParquetPixels(tables.data_root, "figures", key).read(number),
+                ContentStore(tables.data_root),
+                exported,
+            )
+            for names, shown in parts
         )
         write_export(folder, tasks, kind, exported)
     for interface, count in sorted(exported.tasks.items()):
@@ -171,6 +185,18 @@ def export(
                     f"project {number}: {counted(count, 'task')}  {server.url.rstrip('/')}/projects/{number}/data",
                     highlight=False, soft_wrap=True, markup=False,
                 )  # fmt: skip
+
+
+def _reported(
+    tables: Tables, current: dict[str, list[int]], files: Sequence[Path], wanted: str | None
+) -> list[tuple[tuple[Interface, ...], Iterable[FigureCase]]]:
+    """Return for each interface the figures whose reported mistakes are put right in it."""
+    from pmo_assets.annotation.reports import not_there, read_reports, reported_cases
+
+    found = read_reports(files)
+    missing = not_there(tables, current, found)
+    say_list("not here", "report", [f"{item.article_id} {item.figure}: {item.words()}" for item in missing])
+    return [((name,), reported_cases(tables, current, found, name)) for name in _interfaces(wanted, "reports")]
 
 
 def _numbers(tables: Tables, current: dict[str, list[int]], names: Sequence[str]) -> list[int]:
@@ -193,7 +219,7 @@ def _interfaces(wanted: str | None, kind: str) -> tuple[Interface, ...]:
     if wanted is None:
         return usual
     names = [name.strip() for name in wanted.split(",")]
-    allowed = [name for name in INTERFACES if name != "audit" and (kind == "full" or name != "pages")]
+    allowed = [name for name in INTERFACES if name != "audit" and (kind != "resolve" or name != "pages")]
     if unknown := [name for name in names if name not in allowed]:
         raise CommandError(f"no interface {', '.join(unknown)} for these cases; there are {', '.join(allowed)}")
     return tuple(name for name in allowed if name in names)

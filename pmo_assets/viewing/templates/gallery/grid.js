@@ -33,8 +33,9 @@
 
     add(facet, names, order, changed) {
       const group = byId("facet-" + facet.name);
-      const used = order.filter((i) => names[i] !== "no split" || names.length > 1);
-      group.hidden = facet.name === "split" ? names.length < 2 : used.length === 0;
+      const splits = this.filters.article.split;
+      const used = order.filter((i) => facet.name !== "split" || splits.includes(i));
+      group.hidden = used.length === 0 || (facet.name === "split" && names.length < 2);
       const list = group.querySelector(".options");
       used.forEach((i, place) => {
         const count = element("span", { class: "n" });

@@ -35,7 +35,8 @@
       rectangle(box, { class: "place" }),
     ]));
     const address = pageAddress(article, page);
-    return element("li", {}, link(address, { "aria-label": `Open the PDF at page ${page + 1}` }, sheet) || sheet,
+    const where = address ? `Open the PDF at page ${page + 1}` : "Open the article";
+    return element("li", {}, link(address || article.url, { "aria-label": where }, sheet) || sheet,
       element("span", {}, name, known ? null : element("small", {}, "size of the page not known")));
   };
 
@@ -49,7 +50,7 @@
       element("ul", { class: "sheets" }, pages.map((page) => pageOf(page, entry, article, picture))),
       element("p", { class: "key-line" }, element("span", { class: "key place" }), "figure",
         element("span", { class: "key words" }), "caption",
-        article.pdf ? null : element("span", {}, "No address of the PDF is known.")));
+        article.pdf ? null : element("span", {}, article.url ? "The page leads to the article: no address of its PDF is known." : "No address is known.")));
   };
 
   Object.assign(window.PmoGallery, { pagesOf, pageAddress });
