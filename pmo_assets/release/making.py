@@ -62,11 +62,13 @@ class Origin:
         settings: digest of the settings that change an asset's result, by asset.
         code_versions: code version by asset.
         models: SHA-256 of the networks that come with the package, by file.
+        figures: limits and resolution of figure extraction, by name: who restores withheld pictures renders alike.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
     code_versions: Mapping[str, str] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -274,7 +276,7 @@ def _manifest(
         schema_digest=schema_digest(),
         software=__version__,
         specialty=specialty.name,
-        options={**asdict(options), **split_facts(groups.split_options)},
+        options={**asdict(options), **split_facts(groups.split_options), "figures": dict(origin.figures)},
         settings=dict(origin.settings),
         code_versions=dict(origin.code_versions),
         models=dict(origin.models),

@@ -195,7 +195,7 @@ def test_figures_without_a_wanted_image_do_not_go_on(graph: Graph) -> None:
     unwanted = assembled.filter(~pl.col("wanted")).select(key).n_unique()
     assert sum(count for tally in tallies for count in tally.values()) == unwanted > 0
     page = graph.tables.data_root.read(REPORT_KEY).decode()
-    assert "Why figures do not go on" in page
+    assert "no image of a wanted type in the figure" in page
 
 
 def test_every_image_of_a_figure_is_kept(graph: Graph) -> None:
