@@ -54,9 +54,9 @@ def rebuild_release(tables: Tables, version: str, target: DataRoot, *, say: Call
     root = tables.data_root
     manifest = read_manifest(root, version)
     articles = read_version_table(root, version, "articles")
-    current = {
-        str(batch): part["article_id"].to_list() for (batch,), part in articles.group_by("batch", maintain_order=True)
-    }
+    # what had no rows then had no split, and is not taken now either
+    taken = articles.drop_nulls("split").group_by("batch", maintain_order=True)
+    current = {str(batch): part["article_id"].to_list() for (batch,), part in taken}
     known = {field.name for field in fields(ReleaseOptions)}
     written = write_tables(
         target,
