@@ -123,15 +123,19 @@ def _panels(tables: Tables, selection: Selection, options: ReleaseOptions) -> pl
 
 
 def _released_splits(data_root: DataRoot, options: SplitOptions) -> dict[int, int]:
-    """Return the splits of the newest release, as indices, by article; none if it was split by other options."""
-    versions = released_versions(data_root)
-    if not versions:
-        return {}
-    then = read_manifest(data_root, versions[-1]).options
-    if {name: then.get(name) for name in split_facts(options)} != split_facts(options):
-        return {}
-    known = read_version_table(data_root, versions[-1], "articles").drop_nulls("split").select("article_id", "split")
-    return {article: SPLITS.index(split) for article, split in known.iter_rows()}
+    """Return the split nearest to training that an article ever had, as index, by article.
+
+    Releases count back to the first that was split by other options: with these, splitting started afresh.
+    """
+    found: dict[int, int] = {}
+    for version in reversed(released_versions(data_root)):
+        then = read_manifest(data_root, version).options
+        if {name: then.get(name) for name in split_facts(options)} != split_facts(options):
+            break
+        known = read_version_table(data_root, version, "articles").drop_nulls("split")
+        for article, split in known.select("article_id", "split").iter_rows():
+            found[article] = min(found.get(article, len(SPLITS)), SPLITS.index(split))
+    return found
 
 
 def not_moved_away(splits: Splits, released: Mapping[int, int]) -> Splits:
