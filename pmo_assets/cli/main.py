@@ -52,7 +52,6 @@ app.add_typer(captions_app, name="captions")
 app.add_typer(annotate_app, name="annotate")
 app.add_typer(release_app, name="release")
 app.add_typer(train_app, name="train")
-app.add_typer(release_app, name="release")
 
 INTERRUPTED = 130
 """What Typer returns after Ctrl-C, and the status that shells expect."""
