@@ -84,7 +84,7 @@ def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path, before: 
         ("pipeline/figures/matching.py", "MIN_CRITERIA = 2", "MIN_CRITERIA = 3",
          {"figure_matches", "biomedica_matches"}),
         (
-            "pipeline/dataset/rows.py", 'return "no subcaption"', 'return "no subcaption at all"', {"dataset_rows"},
+            "pipeline/dataset/rows.py", "digits: int = 6", "digits: int = 5", {"dataset_rows"},
         ),
         (
             "pipeline/dataset/published.py", 'SINGLE_PANEL_NAME: Final = "', 'SINGLE_PANEL_NAME: Final = "another ',

@@ -136,7 +136,8 @@ def _figure_row(number: int, cluster: str, ordinal: int) -> dict[str, Any]:
         "ordinal": ordinal, "label": f"Figure {ordinal + 1}", "caption": caption_of(number, cluster), "matched": True,
         "match_criteria": 4, "confidence": 0.9, "is_multi_page": False,
         "locations": [{"page": ordinal, "bbox": [10.0, 20.5, 110.0, 70.125]}],
-        "caption_locations": [{"page": ordinal, "bbox": [10.0, 80.0, 110.0, 90.0]}], "page_sizes": [], "mentions": [],
+        "caption_locations": [{"page": ordinal, "bbox": [10.0, 80.0, 110.0, 90.0]}], "mentions": [],
+        "page_sizes": [{"page": ordinal, "width": 595.0, "height": 842.5}],
         "width": FIGURE_SIDES[0], "height": FIGURE_SIDES[1], "dpi": 300.0, "bitmaps": [], "texts": [],
     }  # fmt: skip
 

@@ -177,6 +177,7 @@ def test_the_hubs_figures_say_what_the_tables_say(batches: Tables) -> None:
                 "dpi": 300.0,
                 "caption": caption_of(number, figure),
                 "caption_page_boxes": [{"page": row["figure_ordinal"], "bbox": [10.0, 80.0, 110.0, 90.0]}],
+                "page_sizes": [{"page": row["figure_ordinal"], "width": 595.0, "height": 842.5}],
                 "matched": True,
                 "panel_ids": [],
                 "split": split_of(number),
