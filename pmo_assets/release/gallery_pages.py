@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
 from pmo_assets.release.selection import Selection
+from pmo_assets.release.versions import version_facts
 from pmo_assets.release.writing import ReleaseOptions, released_rows
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
@@ -147,7 +147,7 @@ def write_gallery(
         gallery_figures(data_root, tables, selection, options, splits),
         lambda name, content: data_root.write(f"{GALLERY_FOLDER}/{name}", content),
         title=f"{specialty.title} gallery",
-        facts={"pmo-assets": __version__},
+        facts=version_facts(data_root),
     )
     for name in sorted(set(before) - set(written.files)):
         data_root.delete(f"{GALLERY_FOLDER}/{name}")

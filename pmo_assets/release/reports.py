@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import chain
 
-from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.packages import REGISTRATION_STAGE
@@ -25,6 +24,7 @@ from pmo_assets.release.statistics_views import (
     picture_cells,
     year_counts,
 )
+from pmo_assets.release.versions import version_facts
 from pmo_assets.release.waterfall import Waterfall
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
@@ -83,7 +83,7 @@ def release_summary(
     return ReportSummary(
         title=f"{specialty.title} report",
         lead=f"What became of {made.articles:,} articles in {len(statistics.batches):,} batches.",
-        facts=(("specialty", specialty.name), ("pmo-assets", __version__)),
+        facts=(("specialty", specialty.name), *version_facts(tables.data_root).items()),
         headlines=(
             Headline("panels", out.panels, f"{withheld_panels:,} of them without picture and text for their licence"),
             Headline("figures", out.figures, f"of {made.figures:,} that were found"),

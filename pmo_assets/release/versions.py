@@ -22,6 +22,7 @@ import polars as pl
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
+from pmo_assets import __version__
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.differences import Changes
 from pmo_assets.storage.data_root import DataRoot
@@ -108,6 +109,12 @@ def released_versions(data_root: DataRoot) -> list[str]:
     """Return the versions that were released, oldest first."""
     found = {name.split("/")[0] for name in data_root.tree(VERSIONS) if name.endswith("/manifest.json")}
     return sorted((name for name in found if _VERSION.fullmatch(name)), key=version_key)
+
+
+def version_facts(data_root: DataRoot) -> dict[str, str]:
+    """Return the newest version and the software's, for the heads of pages; the former once there is a release."""
+    versions = released_versions(data_root)
+    return {**({"release": versions[-1]} if versions else {}), "pmo-assets": __version__}
 
 
 def read_manifest(data_root: DataRoot, version: str) -> Manifest:
