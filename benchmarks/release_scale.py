@@ -3,8 +3,8 @@
     python benchmarks/release_scale.py DEMO_DATA WORK [--rows 1000000]
 
 DEMO_DATA is a processed data root (`pmo demo` makes one: `demo/data`), whose articles are repeated under new numbers,
-with pictures scaled to 48 pixels, so that what is measured is the release and not the disk. WORK is made, and kept for a
-second run. Times are processor seconds, of all threads. Peak memory (resident) is that of the process that makes the
+with pictures scaled to 48 pixels, so that what is measured is the release and not the disk. WORK is made, and kept for
+a second run. Times are processor seconds, of all threads. Peak memory (resident) is that of the process that makes the
 release, as the kernel counts it.
 """
 

@@ -104,7 +104,9 @@ def write_batch(
         tables.write(name, batch, made)
     for stage in {item[0] for item in rejected}:
         tables.write_rejections(
-            stage, batch, [Rejection(stage, *key, error, "why") for of, *key, error in rejected if of == stage]
+            stage,
+            batch,
+            [Rejection(stage, *key, error, "why") for of, *key, error in rejected if of == stage],  # type: ignore
         )
 
 

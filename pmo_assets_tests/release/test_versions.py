@@ -130,7 +130,7 @@ def test_a_version_that_is_not_there_is_named_with_those_that_are(root: DataRoot
         read_manifest(root, "1.2.3")
     for version in ("1.10.0", "1.9.0"):
         write_version(root, manifest(version), {}, Changes(None, 0, 1))
-    for read in (read_manifest, lambda *given: read_version_table(*given, "rows")):
+    for read in (read_manifest, lambda *given: read_version_table(*given, "rows")):  # type: ignore
         with pytest.raises(StorageError, match=r"released are 1\.9\.0, 1\.10\.0"):
             read(root, "1.2.3")
 
@@ -165,7 +165,7 @@ def test_the_digest_of_columns_changes_with_a_name_and_a_type(monkeypatch: pytes
 
     usual = schema_digest()
     assert schema_digest() == usual
-    of = versions.arrow_schema
+    of = versions.arrow_schema  # type: ignore
     for change in (
         lambda schema: schema.set(0, pa.field("other", schema.field(0).type)),
         lambda schema: schema.set(0, schema.field(0).with_type(pa.large_string())),

@@ -143,7 +143,7 @@ def test_in_a_bucket_the_list_of_files_is_missing_until_the_exchange_is_whole(
         put(bucket, "making", NEW)
         with monkeypatch.context() as patched:
             stopping = Stopping(filesystem, after)
-            patched.setattr(DataRoot, "_fs", property(lambda _, stopping=stopping: stopping))
+            patched.setattr(DataRoot, "_fs", property(lambda _, stopping=stopping: stopping))  # type: ignore
             try:
                 bucket.replace_tree("making", "hub", last="SUMS")
                 finished = True
@@ -158,7 +158,9 @@ def test_in_a_bucket_the_list_of_files_is_missing_until_the_exchange_is_whole(
         if finished:
             break
     assert finished
-    assert seen[0] and not seen[1] and seen[-1]
+    assert seen[0]
+    assert not seen[1]
+    assert seen[-1]
 
 
 @pytest.mark.parametrize("half", [{}, {"README.md": b"new"}], ids=["nothing", "without the last file"])

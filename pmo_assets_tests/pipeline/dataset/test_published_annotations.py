@@ -132,7 +132,7 @@ def test_a_figure_without_a_name_gets_that_of_the_figure_at_its_place() -> None:
     caption = {"page": 3, "bbox": [1.0, 2.0, 3.0, 4.0]}
     known = (
         {"image_cluster_id": "f8", "locations": [{"page": 3, "bbox": [90, 60, 200, 90]}], "caption_locations": []},
-        {"image_cluster_id": "f9", "locations": [{"page": 3, "bbox": [9, 20, 110, 71]}], "caption_locations": [caption]},
+        {"image_cluster_id": "f9", "locations": [{"page": 3, "bbox": [9, 20, 110, 71]}], "caption_locations": [caption]},  # noqa: E501
     )  # fmt: skip
     (key,) = found = entries(nameless, known=known)
     assert key == "PMC7_f9"
