@@ -13,10 +13,10 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import resource
-import secrets
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ from pmo_assets.tables.quality import Annotations
 from pmo_assets.tables.schemas import empty_table
 
 ARTICLES_PER_BATCH = 200
+FIRST_NUMBER = 1_000_000_000
+STORES = ("panels", "figures")
 TABLES = ("article_packages", "articles", "figures", "dataset_rows")
 
 
@@ -55,62 +57,58 @@ def _small(picture: Picture) -> Picture:
 
 def generate(demo: DataRoot, work: DataRoot, rows: int) -> None:
     """Repeat the demo's articles under new numbers until there are so many rows."""
-    source, target = Tables(demo), Tables(work)
+    source = Tables(demo)
     batch = source.batches("dataset_rows")[0]
     tables = {name: source.read(name, batch) for name in TABLES}
     templates = tables["dataset_rows"]["article_id"].unique().sort().to_list()
-    counts = dict(tables["dataset_rows"].group_by("article_id").len().iter_rows())
-    stores = {
-        store: {i: ParquetPixels(demo, store, batch).read(i) for i in templates} for store in ("panels", "figures")
-    }
-    small = {
-        (store, i): [_small(picture) for picture in pictures.values()]
-        for store, found in stores.items()
-        for i, pictures in found.items()
-    }
-    done, number, sequence = 0, 10_000_000, 0
+    per_article = tables["dataset_rows"].height / len(templates)
+    files = {(store, number): _file(demo, store, batch, number) for store in STORES for number in templates}
+    done, sequence, number = 0, 0, FIRST_NUMBER
     while done < rows:
         sequence += 1
         key = f"{sequence:04d}-{sequence:08x}"
-        parts: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
-        for _ in range(ARTICLES_PER_BATCH):
-            template = templates[number % len(templates)]
-            number += 1
-            for name, table in tables.items():
-                parts[name].append(_renumbered(table.filter(pl.col("article_id") == template), template, number))
-            for store in stores:
-                pictures = [
-                    Picture(item.key.replace(str(template), str(number), 1), 48, 48, item.png, item.compact)
-                    for item in small[store, template]
-                ]
-                path = Path(work.root) / f"pixels/{store}/{key}/{number}.parquet"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                frame = pl.DataFrame(
-                    [{"key": p.key, "width": 48, "height": 48, "png": p.png, "compact": p.compact} for p in pictures]
-                )
-                path.write_bytes(parquet_bytes(frame, compress=False))
-            done += counts[template]
-        for name, found in parts.items():
-            (Path(work.root) / f"tables/{name}").mkdir(parents=True, exist_ok=True)
-            (Path(work.root) / target.key(name, key)).write_bytes(parquet_bytes(pl.concat(found)))
-        print(f"generated {done} rows", end="\r", flush=True)
-    print()
+        numbers = range(number, number := number + ARTICLES_PER_BATCH)
+        made = pl.DataFrame({"number": numbers, "article_id": [templates[item % len(templates)] for item in numbers]})
+        for name, table in tables.items():
+            _written(work, f"tables/{name}/{key}.parquet", parquet_bytes(_renumbered(table, made)))
+        for new, template in made.iter_rows():
+            for store in STORES:
+                # numbers have as many digits as the templates', and the files are not compressed
+                content = files[store, template].replace(str(template).encode(), str(new).encode())
+                _written(work, f"pixels/{store}/{key}/{new}.parquet", content)
+        done += int(per_article * ARTICLES_PER_BATCH)
+        if sequence % 50 == 0:
+            print(f"generated about {done} rows", flush=True)
 
 
-def _renumbered(table: pl.DataFrame, template: int, number: int) -> pl.DataFrame:
-    """Return an article's rows under another number; its panels look like no others."""
-    changed: dict[str, Any] = {"article_id": pl.lit(number, dtype=pl.Int64)}
+def _file(demo: DataRoot, store: str, batch: str, number: int) -> bytes:
+    """Return the pictures of an article, made small, as a file of a pixel store."""
+    small = [_small(picture) for picture in ParquetPixels(demo, store, batch).read(number).values()]
+    return parquet_bytes(pl.DataFrame([asdict(picture) for picture in small]), compress=False)
+
+
+def _written(work: DataRoot, key: str, content: bytes) -> None:
+    path = Path(work.root) / key
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _renumbered(table: pl.DataFrame, made: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the templates' articles under their new numbers; their panels look like no others."""
+    joined = made.join(table, on="article_id", how="inner", maintain_order="left")
+    new = pl.col("number").cast(pl.String)
+    random = np.random.default_rng()
+    changed: dict[str, Any] = {}
     if "panel_id" in table.columns:
-        changed["panel_id"] = pl.col("panel_id").str.replace(str(template), str(number))
-        changed["perceptual_hash"] = pl.Series([secrets.token_hex(32) for _ in range(table.height)])
-        changed["picture_sha256"] = pl.Series([secrets.token_hex(32) for _ in range(table.height)])
-    for name in ("doi", "pmcid", "pdf", "name"):
-        if name in table.columns:
-            dtype = table.schema[name]
-            changed[name] = pl.lit(None, dtype=dtype) if dtype != pl.String else pl.lit(f"{number}")
+        changed["panel_id"] = pl.concat_str(pl.lit("p_"), new, pl.col("panel_id").str.slice(2 + 10))
+        for name in ("perceptual_hash", "picture_sha256"):
+            changed[name] = pl.Series([random.bytes(32).hex() for _ in range(joined.height)])
+    changed.update({name: new for name in ("doi", "name") if name in table.columns})
+    if "pdf" in table.columns:
+        changed["pdf"] = pl.concat_str(pl.lit("objects/aa/"), new, pl.lit(".pdf"))
     if "pmcid" in table.columns:
-        changed["pmcid"] = pl.lit(number, dtype=pl.Int64)
-    return table.with_columns(**changed)
+        changed["pmcid"] = pl.lit(None, dtype=pl.Int64)
+    return joined.with_columns(**changed).with_columns(article_id="number").select(table.columns)
 
 
 def _release(root: str, results: Any) -> None:
