@@ -75,9 +75,8 @@ def rebuild(
     from pmo_assets.storage.tables import Tables
 
     tables = Tables(data_root_of(settings_from_environment()))
-    to.mkdir(parents=True, exist_ok=True)
-    if any(to.iterdir()):
-        raise CommandError(f"{to} is not empty: name another folder")
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise CommandError(f"{to} is not an empty folder: name another one")
     with spinner(f"release {version}") as say:
         rebuilt = rebuild_release(tables, version, DataRoot(str(to)), say=say)
     console.print(f"{len(rebuilt.same)} files are those of release {version}: {to}", highlight=False)
