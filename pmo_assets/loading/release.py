@@ -158,7 +158,7 @@ class Release:
         return self._rows(config).to_arrow(pictures=pictures)
 
     def picture_of(self, config: str, row: int) -> bytes | None:
-        """Return the picture of a row as a file (PNG); None where it is withheld."""
+        """Return the picture of a row as a file (PNG or WebP); None where it is withheld."""
         return self._table(config).picture_of(row)
 
     def article_of(self, article_id: int) -> Article:

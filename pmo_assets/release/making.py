@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,15 +18,16 @@ from pmo_assets.records.outcome import Row, rows_by_article
 from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.release.differences import Changes, changes_file, differences
 from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile
+from pmo_assets.release.fates import NONCOMMERCIAL
 from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.citation import citation_file
 from pmo_assets.release.hub.croissant import croissant_file
 from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
-from pmo_assets.release.keys import ANNOTATION_KEY, HUB, RELEASE_KEY, RETRACTIONS_KEY
+from pmo_assets.release.keys import ANNOTATION_KEY, HUB, RELEASE_KEY
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
-from pmo_assets.release.retractions import REMOVED, RETRACTED
+from pmo_assets.release.retractions import REMOVED, RETRACTED, read_retractions
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.statistics import ReleaseStatistics
 from pmo_assets.release.statistics_views import statistics_json, statistics_markdown
@@ -44,12 +44,10 @@ from pmo_assets.release.versions import (
     schema_digest,
     write_version,
 )
-from pmo_assets.release.writing import ReleaseOptions, WrittenTables, write_tables
+from pmo_assets.release.writing import ReleaseOptions, WrittenTables, is_noncommercial, write_tables
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.dataset import Retractions
-from pmo_assets.tables.schemas import empty_table
 
 _STAGING: Final = "release/.making"
 
@@ -128,9 +126,9 @@ def make_release(
         say=say,
     )
     with data_root.writing(f"{_STAGING}/pubmed_ophtha_annotation.json") as stream:
-        write_annotations(stream, _annotated(tables, selection, annotations, withhold=options.withhold))
+        write_annotations(stream, _annotated(tables, selection, annotations, options))
     files = [*_table_files(written), *_side_tables(data_root, selection, groups)]
-    index = pl.read_parquet(io.BytesIO(data_root.read(written.index.key)))
+    index = read_parquet(data_root, written.index.key)
     changes, manifest = _manifest(data_root, selection, written, groups, specialty, options, origin, files, index)
     facts = _facts(data_root, written, selection, groups, specialty, options, manifest, statistics_markdown(statistics))
     history = [item for item in read_history(data_root) if item[0] != manifest.version]
@@ -158,25 +156,24 @@ def make_release(
 
 
 def _annotated(
-    tables: Tables, selection: Selection, annotations: pl.DataFrame, *, withhold: bool
+    tables: Tables, selection: Selection, annotations: pl.DataFrame, options: ReleaseOptions
 ) -> Iterator[tuple[str, Row]]:
     """Yield the published entries of annotated articles that the release takes, batch by batch."""
-    people = annotations["article_id"].implode()
+    people = set(annotations["article_id"])
     for batch, numbers in selection.current.items():
-        wanted = pl.col("article_id").is_in(people) & pl.col("article_id").is_in(list(numbers))
-        articles = (
-            {}
-            if annotations.is_empty()
-            else _rows(tables.read("articles", batch).filter(wanted, ~pl.col("is_retracted")))
-        )
-        if not articles:
+        wanted = people.intersection(numbers)
+        if not wanted:
             continue
+        known = tables.read("articles", batch).filter(pl.col("article_id").is_in(list(wanted)), ~pl.col("is_retracted"))
+        if not options.noncommercial:
+            known = known.filter(~is_noncommercial("license_code"))
+        articles = _rows(known)
         figures = tables.read("figures", batch, ["article_id", "image_cluster_id", "locations", "caption_locations"])
         yield from annotation_entries(
             annotations.filter(pl.col("article_id").is_in(list(articles))).iter_rows(named=True),
             {number: rows[0] for number, rows in articles.items()},
             _rows(figures.filter(pl.col("article_id").is_in(list(articles)))),
-            withhold=withhold,
+            withhold=options.withhold,
         )
 
 
@@ -197,14 +194,12 @@ def _table_files(written: WrittenTables) -> list[FileOfRelease]:
 
 
 def _side_tables(data_root: DataRoot, selection: Selection, groups: PanelGroups) -> list[FileOfRelease]:
-    known = data_root.exists(RETRACTIONS_KEY)
-    retractions = read_parquet(data_root, RETRACTIONS_KEY) if known else empty_table(Retractions)
     files = []
     for name, table in {
         "duplicates": groups.duplicates,
         "splits": groups.splits,
         "duplicate_articles": selection.listing(),
-        "retractions": retractions,
+        "retractions": read_retractions(data_root),
     }.items():
         content = parquet_bytes(table)
         path = f"hub/{name}.parquet"
@@ -232,11 +227,9 @@ def gone_articles(data_root: DataRoot, selection: Selection) -> dict[int, str]:
     reasons = {
         item.package.article_id: "the same article as another package" for item in selection.duplicates
     }  # fmt: skip
-    if data_root.exists(RETRACTIONS_KEY):
-        out = read_parquet(data_root, RETRACTIONS_KEY).filter(pl.col("returned_on").is_null())
-        words = {RETRACTED: "the article was retracted", REMOVED: "PubMed Central removed the article"}
-        reasons.update({number: words[reason] for number, reason in out.select("article_id", "reason").iter_rows()})
-    return reasons
+    out = read_retractions(data_root).filter(pl.col("returned_on").is_null())
+    words = {RETRACTED: "the article was retracted", REMOVED: "PubMed Central removed the article"}
+    return reasons | {number: words[reason] for number, reason in out.select("article_id", "reason").iter_rows()}
 
 
 def _manifest(
@@ -251,7 +244,7 @@ def _manifest(
     index: pl.DataFrame,
 ) -> tuple[Changes, Manifest]:
     """Return how this release differs from the newest one, and its manifest with its version."""
-    digest = data_digest(files)
+    counts, digest = written.counts, data_digest(files)
     versions = released_versions(data_root)
     previous = read_manifest(data_root, versions[-1]) if versions else None
     if previous is not None and previous.digest == digest:
@@ -263,12 +256,14 @@ def _manifest(
             before,
             read_version_table(data_root, before, "rows"),
             index,
-            gone_articles(data_root, selection),
+            {
+                **dict.fromkeys(written.counts.noncommercial_articles, NONCOMMERCIAL),
+                **gone_articles(data_root, selection),
+            },
             columns=previous.schema_digest != schema_digest(),
         )
     else:
         before, changes = None, Changes(None, 0, index.height)
-    counts = written.counts
     manifest = Manifest(
         version=next_version(previous, digest, changes),
         previous=before,

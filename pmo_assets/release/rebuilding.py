@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 
@@ -13,6 +12,7 @@ from pmo_assets.release.selection import Selection
 from pmo_assets.release.versions import Manifest, read_manifest, read_version_table
 from pmo_assets.release.writing import ReleaseOptions, write_tables
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
 
 _TABLES = ("pubmed_ophtha.parquet", "hub/data/", "hub/withheld.parquet")
@@ -74,7 +74,7 @@ def rebuild_release(tables: Tables, version: str, target: DataRoot, *, say: Call
     made = {file.key: file.sha256 for file in (written.published, *shards, written.withheld)}
     same = tuple(sorted(path for path, digest in made.items() if before.get(path) == digest))
     other = tuple(sorted({*made, *before} - set(same)))
-    index = pl.read_parquet(io.BytesIO(target.read(written.index.key)))
+    index = read_parquet(target, written.index.key)
     target.delete(written.index.key)
     return Rebuilt(manifest, same, other, _changed(read_version_table(root, version, "rows"), index, articles))
 

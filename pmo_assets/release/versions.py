@@ -12,7 +12,6 @@ Layout below `release/versions/<version>/`::
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from pmo_assets import __version__
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.differences import Changes
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
 
 VERSIONS: Final = "release/versions"
@@ -133,7 +133,7 @@ def read_manifest(data_root: DataRoot, version: str) -> Manifest:
 def read_version_table(data_root: DataRoot, version: str, name: str) -> pl.DataFrame:
     """Return a table that is kept of a version: "rows", "articles" or "duplicates"."""
     read_manifest(data_root, version)
-    return pl.read_parquet(io.BytesIO(data_root.read(f"{VERSIONS}/{version}/{name}.parquet")))
+    return read_parquet(data_root, f"{VERSIONS}/{version}/{name}.parquet")
 
 
 def read_history(data_root: DataRoot) -> list[tuple[str, Changes]]:

@@ -67,6 +67,7 @@ class ReleaseCounts:
     articles: int = 0
     withheld: int = 0
     noncommercial_left_out: int = 0
+    noncommercial_articles: set[int] = field(default_factory=set)
     licences: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
     contains: Counter[str] = field(default_factory=Counter)
     assembly: Counter[str] = field(default_factory=Counter)
@@ -107,9 +108,9 @@ def released_rows(
     return rows if columns is None else rows.select(columns)
 
 
-def is_noncommercial() -> pl.Expr:
-    """Return the rows that a release without NC leaves out, by their column `license`."""
-    return pl.col("license").fill_null("").str.contains(r"\bNC\b")
+def is_noncommercial(column: str = "license") -> pl.Expr:
+    """Return the rows that a release without NC leaves out, by the column with their licence."""
+    return pl.col(column).fill_null("").str.contains(r"\bNC\b")
 
 
 class _Writers:
@@ -181,6 +182,7 @@ def write_tables(
             current = current_rows(tables, batch, articles)
             rows = current if options.noncommercial else current.filter(~is_noncommercial())
             counts.noncommercial_left_out += current.height - rows.height
+            counts.noncommercial_articles |= set(current["article_id"]).difference(rows["article_id"])
             say(f"release: batch {number} of {len(selection.current)} ({batch}, {rows.height} rows)")
             if not rows.is_empty():
                 _write_batch(writers, tables, batch, rows, splits, groups, options, counts)

@@ -19,11 +19,13 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
+from pmo_assets.annotation.annotations import AnnotatedArticle, annotation_rows
 from pmo_assets.pipeline.articles.licences import LICENSE_CODES, TEXT_MINING
 from pmo_assets.pipeline.figures.pictures import compact_bytes, png_bytes
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release import making
 from pmo_assets.release.differences import NEW_ARTICLE, NOT_MADE
+from pmo_assets.release.fates import NONCOMMERCIAL
 from pmo_assets.release.keys import ANNOTATION_KEY, HUB, RELEASE_KEY
 from pmo_assets.release.making import Origin
 from pmo_assets.release.retractions import write_retractions
@@ -39,7 +41,9 @@ from pmo_assets.release.versions import (
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.quality import Annotations
 from pmo_assets.tables.release import CONFIGS
+from pmo_assets.tables.schemas import checked
 from pmo_assets_tests.release.finished import (
     FIGURE_SIDES,
     LOCAL,
@@ -288,6 +292,22 @@ def test_leaving_out_noncommercial_rows_is_another_release(tables: Tables) -> No
     assert release.manifest.version == "1.1.0"
     assert release.facts.noncommercial_left_out == 1
     assert release.expected == release.facts.panels == 1
+    assert release.changes.gone == {NONCOMMERCIAL: 1}
+
+
+def test_without_noncommercial_rows_no_annotation_of_such_an_article_is_published(tables: Tables) -> None:
+    finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-NC"}})
+    figure = {
+        "label": "Figure 1",
+        "image_cluster_id": "f1",
+        "figure_locations": [{"page": 0, "bbox": [10, 20, 110, 70]}],
+        "panels": [{"identifier": "a", "box": [0.0, 0.0, 0.5, 1.0], "subcaption": SECRET}],
+    }
+    people = [AnnotatedArticle.model_validate({"article_id": name, "figures": [figure]}) for name in ("PMC1", "PMC2")]
+    annotations = checked(Annotations, annotation_rows(people))
+    for noncommercial, expected in ((True, ["PMC1_f1", "PMC2_f1"]), (False, ["PMC1_f1"])):
+        make(tables, options=ReleaseOptions(noncommercial=noncommercial), annotations=annotations)
+        assert list(json.loads(tables.data_root.read(ANNOTATION_KEY))) == expected
 
 
 def test_a_retraction_goes_with_its_reason(tables: Tables) -> None:
