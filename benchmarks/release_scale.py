@@ -74,7 +74,7 @@ def generate(demo: DataRoot, work: DataRoot, rows: int) -> None:
         for new, template in made.iter_rows():
             for store in STORES:
                 # numbers have as many digits as the templates', and the files are not compressed
-                content = files[store, template].replace(str(template).encode(), str(new).encode())
+                content = files[store, template].replace(f"p_{template}".encode(), f"p_{new}".encode())
                 _written(work, f"pixels/{store}/{key}/{new}.parquet", content)
         done += int(per_article * ARTICLES_PER_BATCH)
         if sequence % 50 == 0:
