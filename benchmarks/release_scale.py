@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import resource
+import shutil
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,11 @@ from pmo_assets.release.keys import HUB, RELEASE_KEY
 from pmo_assets.release.making import Origin, make_release
 from pmo_assets.release.panel_duplicates import find_panel_duplicates
 from pmo_assets.release.selection import Selection, select_articles
+from pmo_assets.release.shards import GROUP_BYTES
 from pmo_assets.release.statistics import release_statistics
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.parquet import parquet_bytes
+from pmo_assets.storage.parquet import ParquetStream, parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations
@@ -46,6 +47,8 @@ from pmo_assets.tables.schemas import empty_table
 
 ARTICLES_PER_BATCH = 200
 FIRST_NUMBER = 1_000_000_000
+PICTURES = ("panel_image_bytes", "panel_image", "figure_image")
+PICTURE_BYTES = 100_000
 STORES = ("panels", "figures")
 TABLES = ("article_packages", "articles", "figures", "dataset_rows")
 
@@ -139,46 +142,44 @@ def _release(root: str, results: Any) -> None:
     )
 
 
-def _plain_write(paths: list[Path], folder: Path) -> float:
-    """Return the seconds that PyArrow takes for the row groups of files, with its defaults and zstd."""
-    seconds = 0.0
-    for number, path in enumerate(paths):
-        file = pq.ParquetFile(path)
-        with pq.ParquetWriter(folder / f"{number}.parquet", file.schema_arrow, compression="zstd") as writer:
-            for group in range(file.num_row_groups):
-                table = file.read_row_group(group)
-                start = time.process_time()
-                writer.write_table(table)
-                seconds += time.process_time() - start
-        start = time.process_time()
-        (folder / f"{number}.parquet").unlink()
-    return seconds
+def _realistic(path: Path, size: int, limit: int) -> tuple[pa.Schema, list[pa.Table], str | None]:
+    """Return the first row groups of a file with pictures of noise, which nothing compresses, as PNGs are."""
+    file = pq.ParquetFile(path)
+    schema = file.schema_arrow.remove_metadata()
+    column = next((name for name in PICTURES if name in schema.names), None)
+    random = np.random.default_rng(0)
+    groups = []
+    for number in range(min(limit, file.num_row_groups)):
+        table = pa.table(file.read_row_group(number).columns, schema=schema)
+        if column is not None:
+            content = pa.array([random.bytes(size) for _ in range(table.num_rows)], pa.binary())
+            if pa.types.is_struct(schema.field(column).type):
+                names = pa.array([None] * table.num_rows, pa.string())
+                content = pa.StructArray.from_arrays([content, names], ["bytes", "path"])
+            table = table.set_column(schema.names.index(column), schema.field(column), content)
+        # as many rows as a group of such pictures has
+        step = max(1, GROUP_BYTES // size) if column is not None else table.num_rows
+        groups += [table.slice(start, step).combine_chunks() for start in range(0, table.num_rows, step)]
+    return schema, groups, column
 
 
-def _streamed_write(paths: list[Path], folder: Path) -> float:
+def _plain_write(schema: pa.Schema, groups: list[pa.Table], column: str | None, folder: Path) -> float:
+    """Return the seconds that PyArrow takes to write row groups, with its defaults and zstd."""
+    start = time.process_time()
+    with pq.ParquetWriter(folder / "plain.parquet", schema, compression="zstd") as writer:
+        for group in groups:
+            writer.write_table(group, row_group_size=group.num_rows)
+    return time.process_time() - start
+
+
+def _streamed_write(schema: pa.Schema, groups: list[pa.Table], column: str | None, folder: Path) -> float:
     """Return the seconds that the release's own writer takes for the same row groups, checksums included."""
-    from pmo_assets.storage.parquet import ParquetStream
-
-    seconds = 0.0
-    root = DataRoot(str(folder))
-    for number, path in enumerate(paths):
-        file = pq.ParquetFile(path)
-        schema = file.schema_arrow.remove_metadata()
-        pictures = next((name for name in ("panel_image", "figure_image") if name in schema.names), None)
-        pictures = "panel_image_bytes" if "panel_image_bytes" in schema.names else pictures
-        start = time.process_time()
-        stream = ParquetStream(root, f"{number}.parquet", schema, {}, pictures)
-        seconds += time.process_time() - start
-        for group in range(file.num_row_groups):
-            table = pa.table(file.read_row_group(group).columns, schema=schema)
-            start = time.process_time()
-            stream.write(table)
-            seconds += time.process_time() - start
-        start = time.process_time()
-        stream.finish()
-        seconds += time.process_time() - start
-        (folder / f"{number}.parquet").unlink()
-    return seconds
+    start = time.process_time()
+    stream = ParquetStream(DataRoot(str(folder)), "streamed.parquet", schema, {}, column)
+    for group in groups:
+        stream.write(group)
+    stream.finish()
+    return time.process_time() - start
 
 
 def main() -> None:
@@ -204,18 +205,20 @@ def main() -> None:
     print(
         f"{'rows per second, all':32s} {found['rows'] / (found['select'] + found['duplicates'] + found['write']):12.0f}"
     )
-    paths = [arguments.work / RELEASE_KEY, *sorted((arguments.work / HUB / "data").rglob("*.parquet"))]
-    folder = arguments.work / "plain"
+    paths = [arguments.work / RELEASE_KEY, *sorted((arguments.work / HUB / "data").rglob("train-00000.parquet"))]
+    folder = arguments.work / "compared"
     folder.mkdir(exist_ok=True)
-    runs: dict[str, Callable[[list[Path], Path], float]] = {"plain": _plain_write, "streamed": _streamed_write}
-    taken = {name: statistics.median(run(paths, folder) for _ in range(3)) for name, run in runs.items()}
-    print(f"{'plain PyArrow write (s)':32s} {taken['plain']:12.1f}")
-    print(
-        f"{'the same by our writer (s)':32s} {taken['streamed']:12.1f}   ratio {taken['streamed'] / taken['plain']:.2f}"
-    )
-    print(f"{'whole release / plain write':32s} {found['write'] / taken['plain']:12.2f}")
-    size = sum(path.stat().st_size for path in paths)
-    print(f"{'bytes of the tables':32s} {size / 1e6:12.1f} MB")
+    print(f"\nthe first row groups with pictures of {PICTURE_BYTES // 1000} kB each, CPU seconds, median of 5")
+    for path in paths:
+        schema, groups, column = _realistic(path, PICTURE_BYTES, limit=2)
+        plain, ours = (
+            statistics.median(write(schema, groups, column, folder) for _ in range(5))
+            for write in (_plain_write, _streamed_write)
+        )
+        name = path.name if path.parent.name == "release" else path.parent.name
+        print(f"{name:24s} {sum(group.num_rows for group in groups):6d} rows  plain {plain:.3f}  ours {ours:.3f}"
+              f"  ratio {ours / plain:.2f}")  # fmt: skip
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
