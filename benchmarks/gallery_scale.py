@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 
+import psutil
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
@@ -175,12 +176,17 @@ def first_views(address: str, executable: str, times: int) -> list[float]:
     return seconds
 
 
-def heap(page: Page) -> float:
-    """Return the megabytes of JavaScript's heap after a collection, array buffers included."""
+def memory(page: Page) -> str:
+    """Return the page's JavaScript heap after a collection, array buffers included, and what its process holds."""
     session = page.context.new_cdp_session(page)
     session.send("HeapProfiler.collectGarbage")
     used = session.send("Runtime.getHeapUsage")
-    return float(used["usedSize"] + used.get("backingStorageSize", 0)) / 1e6
+    heap = used["usedSize"] + used.get("backingStorageSize", 0)
+    assert page.context.browser is not None
+    told = page.context.browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
+    pages = [psutil.Process(item["id"]) for item in told["processInfo"] if item["type"] == "renderer"]
+    whole = max(process.memory_full_info().uss for process in pages)
+    return f"{heap / 1e6:.0f} MB of heap and array buffers, {whole / 1e6:.0f} MB in its process"
 
 
 def main() -> None:
@@ -191,7 +197,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="measure what lies there already")
     parser.add_argument("--chromium", default=shutil.which("chromium") or shutil.which("google-chrome"))
     options = parser.parse_args()
-    print(f"{os.cpu_count()} cores, {options.panels:,} panels")
+    print(f"{os.cpu_count()} cores (load {os.getloadavg()[0]:.0f}), {options.panels:,} panels")
     if not options.keep:
         shutil.rmtree(options.out, ignore_errors=True)
         drawn = pictures(options.pictures)
@@ -229,18 +235,20 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(address)
         page.evaluate(FIRST_VIEW)
-        print(f"memory of the page: {heap(page):.0f} MB of heap and array buffers at the first view")
+        print(f"memory of the page: {memory(page)} at the first view")
         for work in ("", "type=OCT&mark=marked", "confidence=0.9-&year=2015-2020&split=train", "licence=CC BY-NC",
                      "q=drusen", "q=macular edema", "q=the retina sub", "q=re", "sort=unsure"):  # fmt: skip
             took = page.evaluate(MEASURED, f"#{work}")
             print(f"  {work or 'nothing set':44s} {took['first']:6.1f} ms at first, {took['again']:5.1f} ms again, "
                   f"{took['panels']:6d} panels in {took['figures']:6d} figures")  # fmt: skip
-        page.evaluate("location.hash = 'type=CFP&mark=marked&confidence=0.95-'")
+        page.goto(f"{address}#type=CFP&mark=marked&confidence=0.8-")
+        page.reload()
         page.evaluate(FIRST_VIEW)
-        for _ in range(min(40, page.evaluate("PmoGallery.grid.pages()") - 1)):
+        turned = min(40, page.evaluate("PmoGallery.grid.pages()") - 2)  # the last page may have few cards
+        for _ in range(turned):
             page.click("#page-after")
             page.evaluate(FIRST_VIEW)
-        print(f"after 40 pages of a sparse selection: {heap(page):.0f} MB")
+        print(f"after {turned} more pages of a sparse selection: {memory(page)}")
         browser.close()
 
 
