@@ -40,6 +40,8 @@ from pmo_assets.tables.release import (
 
 PUBLISHED_PICTURE: Final = "panel_image_bytes"
 
+_TEXTS: Final = ("subcaption_text", "in_text_mention")
+
 _PICTURES = {"panels": PANEL_PICTURE, "figures": FIGURE_PICTURE}
 
 
@@ -238,7 +240,8 @@ def _write_batch(
     own = _facts(articles, options)
     panel_store, figure_store = (ParquetPixels(tables.data_root, store, batch) for store in ("panels", "figures"))
     panel_ids, figure_ids = rows["panel_id"].to_list(), figures["pdf_figure_id"].to_list()
-    clusters = figures["image_cluster_id"].to_list()
+    clusters, captions = figures["image_cluster_id"].to_list(), figures["caption"].to_list()
+    texts = rows.select("panel_id", "article_id", "image_cluster_id", "picture_sha256", *_TEXTS)
     facts = articles.select("article_id", "split", "license").iter_rows()
     for place, (at, of, (article_id, split, code)) in enumerate(zip(_spans(rows), _spans(figures), facts, strict=True)):
         closed = withheld(code)
@@ -262,7 +265,7 @@ def _write_batch(
         writers.configs["figures", split].add(whole.slice(of.start, len(drawn)), shown)
         writers.configs["articles", split].add(own.slice(place, 1))
         if closed:
-            listed = _withheld(rows[at], figures[of], drawn, sources[article_id])
+            listed = _withheld(texts.slice(at.start, count), captions[of], clusters[of], drawn, sources[article_id])
             writers.withheld.add(listed)
 
 
@@ -315,19 +318,25 @@ def list_digest(texts: Sequence[str]) -> str:
     return text_digest(json.dumps(list(texts), ensure_ascii=False))
 
 
-def _withheld(rows: pl.DataFrame, figures: pl.DataFrame, drawn: Sequence[bytes], source: Mapping[str, Any]) -> pa.Table:
+def _withheld(
+    rows: pl.DataFrame,
+    captions: Sequence[str],
+    clusters: Sequence[str],
+    drawn: Sequence[bytes],
+    source: Mapping[str, Any],
+) -> pa.Table:
     """Return what stands in the list of what is withheld (`WithheldPanels`) for an article's rows.
 
     Args:
-        rows: `DatasetRows` of the article.
-        figures: its figures as `hub_figures` gives them.
+        rows: of the article: ids, digest of the picture, and texts of `DatasetRows`.
+        captions: of its figures.
+        clusters: their `image_cluster_id`.
         drawn: their encoded pictures.
         source: its row of `article_packages`.
     """
-    captions = dict(figures.select("image_cluster_id", "caption").iter_rows())
-    pictures = {
-        cluster: pixels_digest(decoded_bytes(encoded))
-        for cluster, encoded in zip(figures["image_cluster_id"], drawn, strict=True)
+    of_figure = {
+        cluster: (text_digest(caption), pixels_digest(decoded_bytes(encoded)))
+        for cluster, caption, encoded in zip(clusters, captions, drawn, strict=True)
     }
     listed = []
     for row in rows.iter_rows(named=True):
@@ -342,8 +351,8 @@ def _withheld(rows: pl.DataFrame, figures: pl.DataFrame, drawn: Sequence[bytes],
                 "panel_image_sha256": row["picture_sha256"],
                 "subcaption_text_sha256": text_digest(row["subcaption_text"]),
                 "in_text_mention_sha256": list_digest(row["in_text_mention"]),
-                "caption_sha256": text_digest(captions[row["image_cluster_id"]]),
-                "figure_image_sha256": pictures[row["image_cluster_id"]],
+                "caption_sha256": of_figure[row["image_cluster_id"]][0],
+                "figure_image_sha256": of_figure[row["image_cluster_id"]][1],
             }
         )
     return pa.Table.from_pylist(listed, arrow_schema(WithheldPanels))

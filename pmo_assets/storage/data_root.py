@@ -100,7 +100,8 @@ class DataRoot:
         return f"{self.root.rstrip('/')}/{key}" if not self.is_local else str(Path(self._path(key)))
 
     def _path(self, key: str) -> str:
-        return str(PurePosixPath(_filesystem(self.root, self.endpoint)[1]) / key)
+        base = _filesystem(self.root, self.endpoint)[1]
+        return f"{base.rstrip('/')}/{key}" if key else base
 
     @property
     def _fs(self) -> pafs.FileSystem:

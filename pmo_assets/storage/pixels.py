@@ -46,5 +46,7 @@ class ParquetPixels:
             table = pq.ParquetFile(pa.BufferReader(self.data_root.read(key))).read(use_threads=False)
         except pa.ArrowException as error:
             raise StorageError(f"{self.data_root.uri(key)} is damaged ({error}): materialise it again") from error
-        columns = [table.column(field.name).to_pylist() for field in fields(Picture)]
-        return {picture[0]: Picture(*picture) for picture in zip(*columns, strict=True)}
+        known = [field.name for field in fields(Picture) if field.name in table.column_names]
+        columns = [table.column(name).to_pylist() for name in known]
+        pictures = (Picture(**dict(zip(known, values, strict=True))) for values in zip(*columns, strict=True))
+        return {picture.key: picture for picture in pictures}
