@@ -90,7 +90,7 @@ def test_the_manifest_names_code_settings_and_networks(graph: Graph) -> None:
     assert set(manifest.code_versions) >= {"articles", "figures", "panels", "dataset_rows"}
     assert "pubmed_ophtha" not in manifest.code_versions, "what made the batches' tables"
     for asset, version in manifest.code_versions.items():
-        assert nodes.get(dg.AssetKey(asset)).code_version.startswith(version), asset
+        assert (nodes.get(dg.AssetKey(asset)).code_version or "").startswith(version), asset
     assert set(manifest.settings) <= set(manifest.code_versions)
     assert any(name.endswith(".onnx") for name in manifest.models)
     assert all(len(digest) == 64 for digest in manifest.models.values())

@@ -291,7 +291,9 @@ def test_each_article_is_taken_from_the_batch_that_counts_in_the_sequence_of_bat
 def test_shards_follow_each_other_and_together_are_the_table(batches: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = rows_of(batches, write(batches, prefix="one/"), "panels")
     monkeypatch.setattr(shards, "GROUP_ROWS", 3)
-    monkeypatch.setitem(ShardWriter.__init__.__kwdefaults__, "shard_bytes", 40_000)  # type: ignore
+    defaults = ShardWriter.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "shard_bytes", 40_000)
     written = write(batches, prefix="many/")
     keys = [file.key for file in written.configs["panels"]["train"]]
     assert keys == [f"many/hub/data/panels/train-{number:05d}.parquet" for number in range(len(keys))]
