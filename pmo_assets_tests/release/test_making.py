@@ -165,10 +165,12 @@ def pictures_in(content: bytes) -> bool:
 
 @pytest.mark.parametrize("code", CLOSED)
 def test_no_file_of_the_release_holds_a_forbidden_text_or_picture(code: str | None, tables: Tables) -> None:
-    finish(tables, "0001-a", {LOCAL + 1: {"code": code}, LOCAL + 2: {"code": code, "doi": f"10.1000/{LOCAL + 1}"}})
-    make(tables)
+    same = {"code": code, "doi": f"10.1000/{LOCAL + 1}"}
+    finish(tables, "0001-a", {LOCAL + 1: {"code": code}, LOCAL + 2: same, 7: {"code": code}})
+    make(tables, annotations=annotated("PMC7"))
     files = files_below(tables.data_root)
     assert len(files) > 15
+    assert b"PMC7_f1" in files["pubmed_ophtha_annotation.json"]
     panel, figure = f"p_{LOCAL + 1}_f1_0", pixels_of(f"{LOCAL + 1} f1", FIGURE_SIDES)
     forbidden = [compact_bytes(pixels_of(panel)), png_bytes(pixels_of(panel)), png_bytes(figure)]
     for name, content in files.items():
@@ -295,16 +297,21 @@ def test_leaving_out_noncommercial_rows_is_another_release(tables: Tables) -> No
     assert release.changes.gone == {NONCOMMERCIAL: 1}
 
 
-def test_without_noncommercial_rows_no_annotation_of_such_an_article_is_published(tables: Tables) -> None:
-    finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-NC"}})
+def annotated(*names: str) -> pl.DataFrame:
+    """Return table `annotations` in which people wrote down what they read in figures of articles."""
     figure = {
         "label": "Figure 1",
         "image_cluster_id": "f1",
         "figure_locations": [{"page": 0, "bbox": [10, 20, 110, 70]}],
         "panels": [{"identifier": "a", "box": [0.0, 0.0, 0.5, 1.0], "subcaption": SECRET}],
     }
-    people = [AnnotatedArticle.model_validate({"article_id": name, "figures": [figure]}) for name in ("PMC1", "PMC2")]
-    annotations = checked(Annotations, annotation_rows(people))
+    people = [AnnotatedArticle.model_validate({"article_id": name, "figures": [figure]}) for name in names]
+    return checked(Annotations, annotation_rows(people))
+
+
+def test_without_noncommercial_rows_no_annotation_of_such_an_article_is_published(tables: Tables) -> None:
+    finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-NC"}})
+    annotations = annotated("PMC1", "PMC2")
     for noncommercial, expected in ((True, ["PMC1_f1", "PMC2_f1"]), (False, ["PMC1_f1"])):
         make(tables, options=ReleaseOptions(noncommercial=noncommercial), annotations=annotations)
         assert list(json.loads(tables.data_root.read(ANNOTATION_KEY))) == expected
