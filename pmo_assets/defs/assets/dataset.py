@@ -28,6 +28,7 @@ from pmo_assets.release.panel_duplicates import find_panel_duplicates
 from pmo_assets.release.reports import REPORT_KEY, write_report
 from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
 from pmo_assets.release.selection import select_articles
+from pmo_assets.release.statistics import release_statistics
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -222,7 +223,7 @@ def panel_duplicates(tables: dg.ResourceParam[Tables], settings: dg.ResourcePara
     owners=OWNERS,
     kinds={"parquet", "huggingface"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(select_articles, find_panel_duplicates, statistics_of, make_release),
+    code_version=code_version(select_articles, find_panel_duplicates, release_statistics, make_release),
     check_specs=[
         dg.AssetCheckSpec(
             checks.UNIQUE_IDS, asset="pubmed_ophtha", description="No panel id occurs twice.", blocking=True
@@ -292,7 +293,7 @@ def pubmed_ophtha(
     owners=OWNERS,
     kinds={"html"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(select_articles, statistics_of, write_gallery, write_report),
+    code_version=code_version(select_articles, release_statistics, write_gallery, write_report),
 )
 def dataset_report(
     data_root: dg.ResourceParam[DataRoot], tables: dg.ResourceParam[Tables], settings: dg.ResourceParam[Settings]
