@@ -13,6 +13,7 @@ from pmo_assets.defs.loading import all_assets, batch_stages
 from pmo_assets.defs.step_options import detection_options
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings, settings_digest, settings_table
+from pmo_assets.tables.release import RELEASE_TABLES
 
 
 def test_every_option_is_documented_and_has_a_variable() -> None:
@@ -35,7 +36,8 @@ def test_options_name_assets_that_exist() -> None:
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
         assert isinstance(extra, dict)
-        assert set(extra["affects"]) <= {*batch_stages(all_assets()), *QUALITY_ASSETS, "pubmed_ophtha"}, name  # type: ignore[arg-type]
+        release = ("panel_duplicates", "pubmed_ophtha", "dataset_report")
+        assert set(extra["affects"]) <= {*batch_stages(all_assets()), *QUALITY_ASSETS, *release}, name  # type: ignore[arg-type]
 
 
 def test_only_options_that_affect_an_asset_change_its_digest() -> None:
@@ -137,7 +139,8 @@ def test_documents_list_settings_and_columns_as_they_are(document: str) -> None:
 def test_generated_parts_stand_in_the_documents() -> None:
     root = Path(__file__).resolve().parents[1]
     texts = "".join((root / document).read_text(encoding="utf-8") for document in DOCUMENTS)
-    assert texts.count("<!-- /settings -->") == texts.count("<!-- /columns -->") == 1
+    tables = [f"<!-- /columns of {table} -->" for table in RELEASE_TABLES]
+    assert [texts.count(words) for words in ("<!-- /settings -->", *tables)] == [1] * (1 + len(tables))
     assert "| `PMO_DATA_ROOT` |" in texts
     assert "| `panel_image_bytes` |" in texts
 

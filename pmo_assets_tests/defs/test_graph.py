@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 import io
 import json
@@ -279,7 +280,9 @@ def texts_of(content: bytes) -> str:
         return repr(pq.read_table(io.BytesIO(content)).to_pydict()) + str(
             pq.read_metadata(io.BytesIO(content)).to_dict()
         )
-    return html.unescape(content.decode())
+    if content.startswith(b"\x1f\x8b"):
+        content = gzip.decompress(content)
+    return html.unescape(content.decode(errors="replace"))
 
 
 def test_no_file_of_the_release_shows_what_a_licence_forbids(graph: Graph, release: pl.DataFrame) -> None:
@@ -290,15 +293,16 @@ def test_no_file_of_the_release_shows_what_a_licence_forbids(graph: Graph, relea
     sentences = [text for text in texts if text and len(text) > 30]
     assert len(sentences) > 3
     root = graph.tables.data_root
-    pages = [name for name in root.keys("release") if not name.endswith(".parquet")]
-    gallery = root.read("release/gallery/files.txt").decode().splitlines()
-    pages += [f"gallery/{name}" for name in gallery]
-    assert {"README.md", "LICENSE.md", "gallery/index.html", "report.html"} <= set(pages)
-    for name in pages:
-        text = html.unescape(root.read(f"release/{name}").decode())
-        assert not [sentence for sentence in sentences if sentence in text], name
-    assert release["panel_id"].is_unique().all()
-    assert release["article_id"].dtype == pl.Int64
+    files = root.tree("release")
+    expected = {"hub/README.md", "hub/LICENSE.md", "hub/manifest.json", "gallery/index.html", "report.html"}
+    assert expected <= set(files)
+    assert any(name.startswith("versions/") for name in files)
+    for name in files:
+        text = texts_of(root.read(f"release/{name}"))
+        forms = {
+            form for sentence in sentences for form in (sentence, repr(sentence)[1:-1], json.dumps(sentence)[1:-1])
+        }
+        assert not [form for form in forms if form in text], name
 
 
 def test_the_release_reads_with_other_tools(graph: Graph, release: pl.DataFrame) -> None:
