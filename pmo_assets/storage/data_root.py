@@ -285,12 +285,30 @@ class DataRoot:
             raise self._failure("delete", key, error) from error
 
     def replace(self, source: str, target: str) -> None:
-        """Put a file in the place of another one, or where there was none."""
+        """Put a file in the place of another one, or where there was none.
+
+        Raises:
+            StorageError: if there is no such file, or it cannot be moved.
+        """
+        if not self.is_local:
+            self._copy_remotely(source, target)
+            self.delete(source)
+            return
         try:
-            if self.is_local:
-                Path(self._path(target)).parent.mkdir(parents=True, exist_ok=True)
+            Path(self._path(target)).parent.mkdir(parents=True, exist_ok=True)
             self._fs.move(self._path(source), self._path(target))
         except OSError as error:
+            raise self._failure("replace", target, error) from error
+
+    def _copy_remotely(self, source: str, target: str) -> None:
+        """Copy an object within the bucket: in parts, since one request, as pyarrow makes it, copies up to 5 GB."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        bucket, _, name = self._path(target).partition("/")
+        try:
+            client = _s3_client(self.endpoint, cast(pafs.S3FileSystem, self._fs).region)
+            client.copy({"Bucket": bucket, "Key": self._path(source).partition("/")[2]}, bucket, name)
+        except (BotoCoreError, ClientError, OSError) as error:
             raise self._failure("replace", target, error) from error
 
     def tree(self, prefix: str) -> list[str]:

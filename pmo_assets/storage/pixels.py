@@ -15,6 +15,9 @@ from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.tables.pixels import Pixels
 from pmo_assets.tables.schemas import empty_table
 
+_LATER = "compact"
+"""The one column that files of earlier versions lack; their pictures are as good without it."""
+
 
 @dataclass(frozen=True)
 class ParquetPixels:
@@ -46,7 +49,9 @@ class ParquetPixels:
             table = pq.ParquetFile(pa.BufferReader(self.data_root.read(key))).read(use_threads=False)
         except pa.ArrowException as error:
             raise StorageError(f"{self.data_root.uri(key)} is damaged ({error}): materialise it again") from error
-        known = [field.name for field in fields(Picture) if field.name in table.column_names]
-        columns = [table.column(name).to_pylist() for name in known]
-        pictures = (Picture(**dict(zip(known, values, strict=True))) for values in zip(*columns, strict=True))
-        return {picture.key: picture for picture in pictures}
+        names = [field.name for field in fields(Picture)]
+        if missing := set(names) - {_LATER} - set(table.column_names):
+            raise StorageError(f"{self.data_root.uri(key)} has no {', '.join(sorted(missing))}: materialise it again")
+        nulls = [None] * table.num_rows
+        columns = [table.column(name).to_pylist() if name in table.column_names else nulls for name in names]
+        return {picture[0]: Picture(*picture) for picture in zip(*columns, strict=True)}

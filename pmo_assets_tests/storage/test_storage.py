@@ -16,7 +16,7 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
-from pmo_assets.storage.parquet import parquet_bytes
+from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rejections import Rejections
@@ -150,6 +150,17 @@ def test_a_damaged_object_is_noticed(data_root: DataRoot) -> None:
     data_root.write(key, b"other")
     with pytest.raises(StorageError, match="damaged"):
         store.get(key)
+
+
+def test_pixels_of_a_version_that_made_no_compact_ones_are_read(data_root: DataRoot) -> None:
+    store = ParquetPixels(data_root, "pdf_figures", "0001-aa")
+    store.write(1, [Picture("f1", 2, 1, b"png")])
+    key = "pixels/pdf_figures/0001-aa/1.parquet"
+    data_root.write(key, parquet_bytes(read_parquet(data_root, key).drop("compact")))
+    assert store.read(1) == {"f1": Picture("f1", 2, 1, b"png", None)}
+    data_root.write(key, parquet_bytes(read_parquet(data_root, key).drop("png")))
+    with pytest.raises(StorageError, match="has no png: materialise it again"):
+        store.read(1)
 
 
 def test_pixels_are_kept_per_article(data_root: DataRoot) -> None:

@@ -57,6 +57,22 @@ def test_a_file_takes_the_place_of_another_one(data_root: DataRoot) -> None:
     assert data_root.tree("") == ["b/elsewhere"]
 
 
+def test_a_file_that_is_too_large_for_one_request_takes_the_place_of_another_one_in_a_bucket(
+    s3_endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3 copies up to 5 GB in one request: here each request is refused as if the file were larger."""
+    bucket = DataRoot(f"s3://bucket/{tmp_path.name}-large", s3_endpoint)
+    content = bytes(range(256)) * (40 * 2**20 // 256)
+    put(bucket, "a", {"new": content, "old": b"old"})
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("the copy source is larger than the maximum allowable size")
+
+    monkeypatch.setattr("moto.s3.models.S3Backend.copy_object", refused)
+    bucket.replace("a/new", "a/old")
+    assert held(bucket, "a") == {"old": content}
+
+
 def test_replacing_by_a_file_that_is_not_there_says_so_and_keeps_the_old_one(data_root: DataRoot) -> None:
     put(data_root, "a", {"old": b"old"})
     with pytest.raises(StorageError, match="PMO_DATA_ROOT"):
