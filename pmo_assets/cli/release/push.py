@@ -98,7 +98,7 @@ def _say_what_would_happen(release: CheckedFolder, repository: HubRepository, *,
         _say_where(repository, state, private=private)
     plan = compared(release.files, state.files)
     _say_plan(plan)
-    check_tag(release, state, plan)
+    check_tag(release, repository, state)
     if plan.is_empty and tag_of(release.version) in state.tags:
         console.print("all of it is there already", highlight=False)
         return

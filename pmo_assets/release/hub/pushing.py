@@ -78,17 +78,35 @@ def tag_of(version: str) -> str:
     return f"v{version}"
 
 
-def check_tag(release: CheckedFolder, state: RemoteState, plan: Plan) -> None:
-    """Check that a push would not give a version's name to other files.
+def other_data(plan: Plan) -> list[str]:
+    """Return the tables in which two folders differ; the version is theirs, not that of what describes them."""
+    names = [*(file.name for file in plan.sent), *(file.name for file in plan.deleted)]
+    return sorted(name for name in names if name.endswith(".parquet"))
+
+
+def check_tag(release: CheckedFolder, repository: HubRepository, state: RemoteState) -> None:
+    """Check that a push would not give a version's name to other data, nor bring an older version back.
+
+    The same data may be described anew: by a later version of the software, after a later search of PMC.
 
     Raises:
-        HubError: if the version is on the hub already, and not with these files at the revision's end.
+        HubError: if the version is on the hub already, and the tables there, or at the revision's end, are others.
     """
-    tagged = state.tags.get(tag_of(release.version))
-    if tagged is not None and not (plan.is_empty and tagged == state.head):
+    tag = tag_of(release.version)
+    tagged = state.tags.get(tag)
+    if tagged is None:
+        return
+    now = other_data(compared(release.files, state.files))
+    then = now if tagged == state.head else other_data(compared(release.files, repository.files(tagged)))
+    if then:
         raise HubError(
-            f"version {release.version} is on the hub already (tag {tag_of(release.version)}) and is not what would be "
-            "there after this push: make the release with a new version"
+            f"version {release.version} is on the hub already (tag {tag}) with other tables ({then[0]} …): it was made "
+            "of another data root; push to another dataset"
+        )
+    if now:
+        raise HubError(
+            f"version {release.version} is on the hub already (tag {tag}), and {repository.revision} holds another "
+            "release: push the newest one"
         )
 
 
@@ -165,7 +183,7 @@ def push(
     again = retrying or patience()
     begun = again(_begun, release, repository, private=private)
     first = compared(release.files, begun.files)
-    check_tag(release, begun, first)
+    check_tag(release, repository, begun)
     commit = again(_sent, release, repository, begun.head, tell)
     return Pushed(commit, len(first.sent), len(first.deleted), tag_of(release.version))
 

@@ -130,13 +130,17 @@ class HubRepository:
                 return NOTHING_THERE
             head = next((branch.target_commit for branch in refs.branches if branch.name == self.revision), None)
             tags = {tag.name: tag.target_commit for tag in refs.tags}
-            files: dict[str, RemoteFile] = {}
-            if head is not None:
-                for item in self._api.list_repo_tree(**self._target, revision=head, recursive=True):
-                    if isinstance(item, self._client.hf_api.RepoFile):
-                        sha256 = item.lfs.sha256 if item.lfs is not None else None
-                        files[item.path] = RemoteFile(item.path, item.size, sha256, item.blob_id)
-        return RemoteState(True, head, files, tags)
+        return RemoteState(True, head, self.files(head) if head is not None else {}, tags)
+
+    def files(self, commit: str) -> dict[str, RemoteFile]:
+        """Return the files of a commit, by name."""
+        files: dict[str, RemoteFile] = {}
+        with self._failures("be read"):
+            for item in self._api.list_repo_tree(**self._target, revision=commit, recursive=True):
+                if isinstance(item, self._client.hf_api.RepoFile):
+                    sha256 = item.lfs.sha256 if item.lfs is not None else None
+                    files[item.path] = RemoteFile(item.path, item.size, sha256, item.blob_id)
+        return files
 
     def create(self, *, private: bool) -> None:
         """Make the repository, and the branch if it is another than main; nothing happens to what is there."""

@@ -130,14 +130,42 @@ def test_a_second_push_does_nothing(release: CheckedFolder, hub: FakeHub) -> Non
     assert hub.counted("^(POST|PUT)") == 0
 
 
-def test_a_version_does_not_get_other_files(own_folder: Path, release: CheckedFolder, hub: FakeHub) -> None:
+def test_a_version_does_not_get_other_data(own_folder: Path, release: CheckedFolder, hub: FakeHub) -> None:
     pushed(release, hub)
     before = held(hub)
-    (own_folder / "CHANGES.md").write_text("# other\n")
+    (own_folder / "splits.parquet").write_bytes(b"PAR1 other PAR1")
     write_sums(own_folder)
-    with pytest.raises(HubError, match=r"version 1\.2\.0 is on the hub already"):
+    with pytest.raises(HubError, match=r"version 1\.2\.0 is on the hub already .*splits\.parquet"):
         pushed(checked_folder(own_folder), hub)
     assert held(hub) == before
+
+
+def test_a_version_that_is_described_anew_is_pushed_and_its_tag_stays(
+    own_folder: Path, release: CheckedFolder, hub: FakeHub
+) -> None:
+    """The card names the day of the last search and the software: with the same data a release has the same version."""
+    first = pushed(release, hub)
+    (own_folder / "CHANGES.md").write_text("# other\n")
+    write_sums(own_folder)
+    described = checked_folder(own_folder)
+    done = pushed(described, hub)
+    assert held(hub) == contents(described)
+    assert (done.sent, done.deleted) == (2, 0), "that and the sums"
+    assert hub.repositories[NAME].tags == {"v1.2.0": first.commit}
+    assert pushed(described, hub) == Pushed(done.commit, 0, 0, "v1.2.0")
+
+
+def test_an_older_version_does_not_come_back(own_folder: Path, release: CheckedFolder, hub: FakeHub) -> None:
+    pushed(release, hub)
+    (own_folder / "splits.parquet").write_bytes(b"PAR1 other PAR1")
+    citation = own_folder / "CITATION.cff"
+    citation.write_text(citation.read_text().replace("version: 1.2.0", "version: 1.3.0"))
+    write_sums(own_folder)
+    newer = checked_folder(own_folder)
+    assert pushed(newer, hub).tag == "v1.3.0"
+    with pytest.raises(HubError, match="main holds another release"):
+        pushed(release, hub)
+    assert held(hub) == contents(newer)
 
 
 # faults
