@@ -129,6 +129,7 @@ def _figure(article: int, form: str) -> dict[str, Any]:
         "is_multi_page_figure": False,
         "figure_page_boxes": [{"page": 2, "bbox": [10.0, 20.0, 110.5, 220.0]}],
         "caption_page_boxes": [{"page": 2, "bbox": [10.0, 230.0, 110.5, 250.0]}],
+        "page_sizes": [{"page": 2, "width": 595.0, "height": 842.0}],
         "matched": True,
         "panel_ids": [f"PMC{article}_F1.x_{name}" for name in "AB"],
     }
