@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import polars as pl
 
@@ -70,27 +71,31 @@ def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str
     at_pmc = known_of_pmc(tables.data_root)
     latest: dict[int, dict[tuple[int, str], tuple[bool, bool, int, bool, int]]] = {}
     for place, batch in enumerate(batches):
-        packages = tables.read("article_packages", batch).select(
-            "article_id", "version", "name", "is_manuscript", "is_retracted"
-        )
+        columns = ("article_id", "version", "name", "is_manuscript", "is_retracted")
+        packages = tables.read("article_packages", batch, columns)
         for article_id, version, name, manuscript, retracted in packages.iter_rows():
             if (article_id, version) not in at_pmc.withdrawn:
                 counts = (article_id, version) not in at_pmc.passed_over
                 preference = (counts, not manuscript, version, retracted, place)
                 latest.setdefault(article_id, {})[version, name] = preference
-    owners = {article_id: max(packages.values())[-1] for article_id, packages in latest.items()}
-    return {
-        batch: sorted(article_id for article_id, owner in owners.items() if owner == place)
-        for place, batch in enumerate(batches)
-    }
+    current: dict[str, list[int]] = {batch: [] for batch in batches}
+    for article_id in sorted(latest):
+        current[batches[max(latest[article_id].values())[-1]]].append(article_id)
+    return current
+
+
+_PACKAGE_COLUMNS: Final = (
+    "article_id", "name", "version", "doi", "title", "pdf", "is_manuscript", "is_retracted"
+)  # fmt: skip
+_ARTICLE_COLUMNS: Final = ("article_id", "pmcid", "doi", "stated_by", "title", "has_xml", "is_retracted")
 
 
 def _packages(tables: Tables, batch: str, place: int, articles: Sequence[int]) -> Iterator[ArticlePackage]:
     """Yield what is known of the identity of a batch's current articles."""
-    read = {row["article_id"]: row for row in tables.read("articles", batch).iter_rows(named=True)}
-    counted = dict(tables.read("dataset_rows", batch).group_by("article_id").len().iter_rows())
+    read = {row["article_id"]: row for row in tables.read("articles", batch, _ARTICLE_COLUMNS).iter_rows(named=True)}
+    counted = dict(tables.read("dataset_rows", batch, ("article_id",)).group_by("article_id").len().iter_rows())
     current = set(articles)
-    for package in tables.read("article_packages", batch).iter_rows(named=True):
+    for package in tables.read("article_packages", batch, _PACKAGE_COLUMNS).iter_rows(named=True):
         number = package["article_id"]
         if number not in current:
             continue
