@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pmo_assets.loading.errors import ReleaseError, Withheld
 from pmo_assets.loading.pixel_boxes import PixelBox, box_in_crop, mask_of
 from pmo_assets.loading.shown import in_notebook
-from pmo_assets.records.figure import PageBox
+from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import Box, as_box, crop_box
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.panels import PanelAnnotation, PanelImage, PrintedIdentifier
@@ -93,7 +93,6 @@ class _Pictured(_Row):
     figure_page_boxes: tuple[PageBox, ...]
     picture_width: int
     picture_height: int
-    picture_sha256: str
     contains_cfp: bool
     contains_oct: bool
     contains_retinal: bool
@@ -101,7 +100,7 @@ class _Pictured(_Row):
     contains_marked: bool
 
     def picture(self) -> bytes | None:
-        """Return the picture as a file (PNG); None where the licence withholds it."""
+        """Return the picture as a file (PNG or WebP); None where the licence withholds it."""
         return self._source.picture_of(self.CONFIG, self._row)
 
     def image(self) -> PIL.Image.Image:
@@ -171,6 +170,7 @@ class Panel(_Pictured):
     assembly_confidence: float
     caption_confidence: float
     annotations: tuple[PanelAnnotation, ...]
+    picture_sha256: str
     perceptual_hash: str
     duplicate_group: str | None
 
@@ -251,6 +251,7 @@ class Figure(_Pictured):
     dpi: float
     caption: str | None
     caption_page_boxes: tuple[PageBox, ...]
+    page_sizes: tuple[PageSize, ...]
     matched: bool
     panel_ids: tuple[str, ...]
 
@@ -281,6 +282,8 @@ class Article(_Row):
     pmcid: int | None
     pmid: str | None
     citation: str | None
+    mesh_terms: tuple[str, ...]
+    keywords: tuple[str, ...]
     is_manuscript: bool
     figure_count: int
     panel_count: int
@@ -326,6 +329,8 @@ def _as_field(name: str, value: Any) -> Any:
         return tuple(PrintedIdentifier(**{**identifier, "box": as_box(identifier["box"])}) for identifier in value)
     if name.endswith("_page_boxes"):
         return tuple(PageBox(part["page"], as_box(part["bbox"])) for part in value)
+    if name == "page_sizes":
+        return tuple(PageSize(**size) for size in value)
     if name == "annotations":
         return tuple(PanelAnnotation(part["purpose"], tuple(part["decided"]), None, part["at"]) for part in value)
     return _tuple(value) if isinstance(value, list) else value

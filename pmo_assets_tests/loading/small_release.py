@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.figures.pictures import pixels_digest
 from pmo_assets.records.geometry import crop_box
 from pmo_assets.samples.pictures import drawn_picture
 from pmo_assets.tables.release import RELEASE_TABLES, PanelDuplicates, arrow_schema
@@ -121,7 +122,7 @@ def _figure(rng: np.random.Generator, number: int, ordinal: int, panels: int) ->
                 "annotations": [{"purpose": "audit", "decided": ["panels"], "at": None}],
                 "picture_width": right - left,
                 "picture_height": bottom - top,
-                "picture_sha256": hashlib.sha256(picture).hexdigest(),
+                "picture_sha256": pixels_digest(np.ascontiguousarray(pixels[top:bottom, left:right])),
                 "perceptual_hash": "0f" * 8,
                 "duplicate_group": None,
             }
@@ -133,10 +134,10 @@ def _figure(rng: np.random.Generator, number: int, ordinal: int, panels: int) ->
         "figure_image": None if withheld else {"bytes": whole, "path": f"{cluster}.png"},
         "picture_width": width,
         "picture_height": height,
-        "picture_sha256": hashlib.sha256(whole).hexdigest(),
         "dpi": 300.0,
         "caption": None if withheld else "Panels side by side.",
         "caption_page_boxes": [],
+        "page_sizes": [{"page": 1, "width": 595.0, "height": 842.5}],
         "matched": True,
         "panel_ids": [row["panel_id"] for row in panel_rows],
     }
@@ -159,6 +160,8 @@ def release_rows(articles: int, seed: int = 0) -> dict[str, list[dict[str, Any]]
                 "pmcid": None,
                 "pmid": None,
                 "citation": None,
+                "mesh_terms": ["Retina", "Humans"] if number % 2 else [],
+                "keywords": ["optic disc"],
                 "is_manuscript": False,
                 "figures": len(figures),
                 "panels": sum(len(figure["panels"]) for figure in figures),
@@ -190,6 +193,7 @@ def write_release(
             half = (len(part) + 1) // 2 if split == "train" else len(part)
             for number, shard in enumerate((part[:half], part[half:])):
                 if shard:
+                    assert set(shard[0]) == set(RELEASE_TABLES[config].columns()), "rows have the release's columns"
                     table = pa.Table.from_pylist(shard, schema=arrow_schema(RELEASE_TABLES[config]))
                     pq.write_table(table, folder / f"{split}-{number:05}.parquet", row_group_size=group_rows)
     first = ordered["panels"][0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import pickle
+from pathlib import Path
 
 import numpy as np
 import PIL.Image
@@ -12,10 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.loading import Panel, Release, ReleaseError, Withheld
+from pmo_assets.loading import Panel, Release, ReleaseError, Withheld, load
 from pmo_assets.loading.pixel_boxes import box_in_crop, mask_of
+from pmo_assets.loading.release import PICTURES
+from pmo_assets.loading.typed_rows import ROW_TYPES
+from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.pipeline.figures.pictures import pixels_digest
 from pmo_assets.records.geometry import Box, as_box, crop_box
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.release import CONFIGS, RELEASE_TABLES
 from pmo_assets_tests.loading.conftest import Written
+from pmo_assets_tests.release.finished import finish, make
 
 EDGE = st.floats(-0.1, 1.1) | st.integers(0, 100).map(lambda number: number / 100)
 
@@ -36,6 +45,29 @@ def test_a_mask_is_the_crop_of_the_figures_mask(found: list[Box], crop: Box, wid
     for x0, y0, x1, y1 in placed:
         assert 0 <= x0 < x1 <= right - left
         assert 0 <= y0 < y1 <= bottom - top
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_records_hold_every_column(config: str) -> None:
+    """Pictures are read when they are asked for; an article's figures and panels are the records, not their counts."""
+    held = {item.name for item in dataclasses.fields(ROW_TYPES[config]) if not item.name.startswith("_")}
+    renamed = {"figure_count": "figures", "panel_count": "panels"}
+    assert {renamed.get(name, name) for name in held} == set(RELEASE_TABLES[config].columns()) - {PICTURES[config]}
+
+
+def test_a_release_as_it_is_made_opens_with_all_that_a_row_leads_to(tmp_path: Path) -> None:
+    tables = Tables(DataRoot(str(tmp_path)))
+    finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-ND"}}, panels=2)
+    make(tables)
+    opened = load(tmp_path)
+    assert len(opened.panels) == 4
+    for panel in opened.panels:
+        assert panel in panel.figure.panels
+        assert panel.figure in panel.article.figures
+        assert panel.article.keywords == ("optic disc", f"{panel.article_id}")
+        assert [size.width for size in panel.figure.page_sizes] == [595.0]
+        if not withheld(panel.license):
+            assert pixels_digest(panel.pixels()) == panel.picture_sha256
 
 
 def with_picture(release: Release) -> list[Panel]:
