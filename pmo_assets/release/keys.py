@@ -23,3 +23,9 @@ SPLITS_KEY: Final = f"{HUB}/splits.parquet"
 
 RETRACTIONS_KEY: Final = "release/retractions.parquet"
 """What left the dataset; the folder for the Hub holds a copy."""
+
+FORMER_KEYS: Final = tuple(
+    f"release/{name}" for name in ("README.md", "LICENSE.md", "duplicates.parquet", "gallery.html")
+)
+"""Where releases of 0.1.0 had their card, licences, duplicates and gallery. A release takes them away: they would stay
+as they are for ever, with pictures of articles that are retracted since."""

@@ -25,7 +25,7 @@ from pmo_assets.release.hub.croissant import croissant_file
 from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
-from pmo_assets.release.keys import ANNOTATION_KEY, HUB, RELEASE_KEY
+from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, HUB, RELEASE_KEY
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED, read_retractions
 from pmo_assets.release.selection import Selection
@@ -151,6 +151,8 @@ def make_release(
     data_root.replace_tree(f"{_STAGING}/hub", HUB, last=SUMS_FILE)
     data_root.replace(f"{_STAGING}/pubmed_ophtha.parquet", RELEASE_KEY)
     data_root.replace(f"{_STAGING}/pubmed_ophtha_annotation.json", ANNOTATION_KEY)
+    for key in FORMER_KEYS:
+        data_root.delete(key)
     data_root.delete_tree(_STAGING)
     return Release(facts, changes, manifest, index["panel_id"], groups.panels)
 

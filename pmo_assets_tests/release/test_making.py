@@ -93,6 +93,16 @@ def test_both_forms_lie_where_they_belong_with_everything_beside_them(tables: Ta
     assert sorted(release.panel_ids) == sorted(read_table(tables.data_root, RELEASE_KEY)["panel_id"])
 
 
+def test_what_a_release_of_the_former_layout_left_behind_is_taken_away(tables: Tables) -> None:
+    """Its gallery would go on showing what is retracted since; what others put there is not touched."""
+    finish(tables, "0001-a", {1: {}})
+    for name in ("README.md", "LICENSE.md", "duplicates.parquet", "gallery.html", "notes.txt"):
+        tables.data_root.write(f"release/{name}", b"of before")
+    make(tables)
+    beside = [name for name in tables.data_root.tree("release") if "/" not in name]
+    assert beside == ["notes.txt", "pubmed_ophtha.parquet", "pubmed_ophtha_annotation.json"]
+
+
 def test_the_manifest_says_what_it_was_made_of(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-ND"}}, panels=3)
     finish(tables, "0002-b", {2: {"version": 2, "code": "CC BY-NC"}, 5: {"looks": "1"}})
