@@ -36,7 +36,7 @@ from pmo_assets.release.making import Origin, make_release
 from pmo_assets.release.panel_duplicates import find_panel_duplicates
 from pmo_assets.release.selection import Selection, select_articles
 from pmo_assets.release.shards import GROUP_BYTES
-from pmo_assets.release.statistics import release_statistics
+from pmo_assets.release.statistics.counting import release_statistics
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import ParquetStream, parquet_bytes

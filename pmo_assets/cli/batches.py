@@ -70,7 +70,7 @@ def batches_list() -> None:
     from pmo_assets.definitions import build_defs
     from pmo_assets.defs.partitions import register_partitions
     from pmo_assets.defs.runner import open_instance, stale_assets
-    from pmo_assets.release.losses import batch_losses, excessive
+    from pmo_assets.release.statistics.losses import batch_losses, excessive
     from pmo_assets.storage.registry import BatchRegistry
     from pmo_assets.storage.tables import Tables
 

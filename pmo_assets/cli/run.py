@@ -53,7 +53,7 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
         run_job,
         stale_assets,
     )
-    from pmo_assets.release.losses import batch_losses, excessive, losses_in_words
+    from pmo_assets.release.statistics.losses import batch_losses, excessive, losses_in_words
     from pmo_assets.storage.registry import BatchRegistry
     from pmo_assets.storage.tables import Tables
 
@@ -159,7 +159,7 @@ def report() -> None:
     from pmo_assets.pipeline.articles.relevance import load_specialty
     from pmo_assets.release.reports import release_summary
     from pmo_assets.release.selection import select_articles
-    from pmo_assets.release.statistics_views import WATERFALL_HEADER, waterfall_cells
+    from pmo_assets.release.statistics.views import WATERFALL_HEADER, waterfall_cells
     from pmo_assets.storage.tables import Tables
     from pmo_assets.viewing.report import Table as Cells
     from pmo_assets.viewing.report import cell_text

@@ -12,7 +12,7 @@ import polars as pl
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.records.rejections import Rejection
-from pmo_assets.release.losses import StageLoss, excessive, losses_in_words
+from pmo_assets.release.statistics.losses import StageLoss, excessive, losses_in_words
 
 REJECTED_SHARE = "rejected_share"
 ROW_COUNT = "row_count"

@@ -9,8 +9,8 @@ import dagster as dg
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import Stopwatch, batch_table
 from pmo_assets.defs.io_manager import StageResult
-from pmo_assets.release import losses
 from pmo_assets.release.reports import REPORT_KEY
+from pmo_assets.release.statistics import losses
 from pmo_assets.settings import Settings
 from pmo_assets.storage.tables import Tables
 

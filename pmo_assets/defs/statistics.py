@@ -11,8 +11,8 @@ from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import Entry
 from pmo_assets.release.reports import report_way
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.statistics import ReleaseStatistics, release_statistics
-from pmo_assets.release.statistics_views import compared_rows, counts_of, waterfall_rows
+from pmo_assets.release.statistics.counting import ReleaseStatistics, release_statistics
+from pmo_assets.release.statistics.views import compared_rows, counts_of, waterfall_rows
 from pmo_assets.settings import Settings
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.overlays import data_uri

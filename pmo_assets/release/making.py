@@ -18,7 +18,6 @@ from pmo_assets.records.outcome import Row, rows_by_article
 from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.release.differences import Changes, changes_file, differences
 from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile
-from pmo_assets.release.fates import NONCOMMERCIAL
 from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.citation import citation_file
 from pmo_assets.release.hub.croissant import croissant_file
@@ -29,8 +28,9 @@ from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, HUB, RELEASE_KE
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED, read_retractions
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.statistics import ReleaseStatistics
-from pmo_assets.release.statistics_views import statistics_json, statistics_markdown
+from pmo_assets.release.statistics.counting import ReleaseStatistics
+from pmo_assets.release.statistics.fates import NONCOMMERCIAL
+from pmo_assets.release.statistics.views import statistics_json, statistics_markdown
 from pmo_assets.release.versions import (
     BatchOfRelease,
     FileOfRelease,

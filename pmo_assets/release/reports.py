@@ -9,8 +9,8 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.packages import REGISTRATION_STAGE
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.statistics import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
-from pmo_assets.release.statistics_views import (
+from pmo_assets.release.statistics.counting import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
+from pmo_assets.release.statistics.views import (
     COMPARED_HEADER,
     LICENCE_HEADER,
     SPREAD_HEADER,
@@ -24,8 +24,8 @@ from pmo_assets.release.statistics_views import (
     picture_cells,
     year_counts,
 )
+from pmo_assets.release.statistics.waterfall import Waterfall
 from pmo_assets.release.versions import version_facts
-from pmo_assets.release.waterfall import Waterfall
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.palette import image_type_colour

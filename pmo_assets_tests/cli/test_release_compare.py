@@ -10,7 +10,12 @@ from typer.testing import CliRunner
 
 from pmo_assets.cli.console import CommandError
 from pmo_assets.cli.main import app
-from pmo_assets_tests.release.published_files import as_others_write, dataset_table, write_published, write_release
+from pmo_assets_tests.release.comparing.published_files import (
+    as_others_write,
+    dataset_table,
+    write_published,
+    write_release,
+)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from pmo_assets.release.keys import RELEASE_KEY
 from pmo_assets.release.making import Origin, Release, make_release
 from pmo_assets.release.panel_duplicates import PanelGroups, find_panel_duplicates
 from pmo_assets.release.selection import Selection, select_articles
-from pmo_assets.release.statistics import ReleaseStatistics, release_statistics
+from pmo_assets.release.statistics.counting import ReleaseStatistics, release_statistics
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels

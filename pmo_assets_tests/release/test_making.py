@@ -25,11 +25,11 @@ from pmo_assets.pipeline.figures.pictures import compact_bytes, png_bytes
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release import making
 from pmo_assets.release.differences import NEW_ARTICLE, NOT_MADE
-from pmo_assets.release.fates import NONCOMMERCIAL
 from pmo_assets.release.keys import ANNOTATION_KEY, HUB, RELEASE_KEY
 from pmo_assets.release.making import Origin
 from pmo_assets.release.retractions import write_retractions
 from pmo_assets.release.selection import select_articles
+from pmo_assets.release.statistics.fates import NONCOMMERCIAL
 from pmo_assets.release.versions import (
     data_digest,
     read_history,

@@ -21,8 +21,8 @@ from pmo_assets.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from pmo_assets.release.comparison import Absences, ComparedArticle
-    from pmo_assets.release.comparison_summary import ComparisonSummary
+    from pmo_assets.release.comparing.comparison import Absences, ComparedArticle
+    from pmo_assets.release.comparing.summary import ComparisonSummary
     from pmo_assets.settings import Settings
     from pmo_assets.storage.data_root import DataRoot
 
@@ -59,7 +59,7 @@ def compare(
     for table in _tables(summary):
         console.print(table)
     if html is not None:
-        from pmo_assets.release.comparison_page import comparison_page
+        from pmo_assets.release.comparing.page import comparison_page
 
         write_text(html, comparison_page(summary, str(file), place))
     for name, path in (("pairs", out), ("page", html)):
@@ -70,11 +70,16 @@ def compare(
 def _compared(
     published: Path, release: Path | None, root: DataRoot | None, place: str, out: Path | None, settings: Settings
 ) -> ComparisonSummary:
-    from pmo_assets.release.comparison import COMPARED_COLUMNS, FromReleaseOnly, compared_articles, compared_columns
-    from pmo_assets.release.comparison_page import pairs_file
-    from pmo_assets.release.comparison_summary import summarised
+    from pmo_assets.release.comparing.comparison import (
+        COMPARED_COLUMNS,
+        FromReleaseOnly,
+        compared_articles,
+        compared_columns,
+    )
+    from pmo_assets.release.comparing.page import pairs_file
+    from pmo_assets.release.comparing.published_file import read_published
+    from pmo_assets.release.comparing.summary import summarised
     from pmo_assets.release.keys import RELEASE_KEY
-    from pmo_assets.release.published_file import read_published
 
     with spinner("comparing") as say, contextlib.ExitStack() as stack:
         say(f"reading {published}")
@@ -92,7 +97,7 @@ def _compared(
 def _absences(root: DataRoot, numbers: set[int], settings: Settings, say: Callable[[str], None]) -> Absences:
     from pmo_assets.pipeline.articles.relevance import load_specialty
     from pmo_assets.pipeline.dataset.rows import Entry
-    from pmo_assets.release.absences import absences_below
+    from pmo_assets.release.comparing.absences import absences_below
     from pmo_assets.storage.tables import Tables
 
     types = load_specialty(settings.specialty).image_types
@@ -110,7 +115,7 @@ def _added(articles: Iterable[ComparedArticle], add: Callable[[ComparedArticle],
 
 
 def _tables(summary: ComparisonSummary) -> list[Table]:
-    from pmo_assets.release.comparison_page import comparison_tables
+    from pmo_assets.release.comparing.page import comparison_tables
 
     found = []
     for content in comparison_tables(summary):

@@ -28,7 +28,7 @@ from pmo_assets.release.panel_duplicates import find_panel_duplicates
 from pmo_assets.release.reports import REPORT_KEY, write_report
 from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
 from pmo_assets.release.selection import select_articles
-from pmo_assets.release.statistics import release_statistics
+from pmo_assets.release.statistics.counting import release_statistics
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot

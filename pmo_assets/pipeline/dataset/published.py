@@ -1,7 +1,8 @@
 """The published form of the dataset's rows (PubMed-Ophtha, Table 2): JSON in strings, column by column.
 
 Vectorised: a release makes it of a million rows. What belongs here: `DatasetRows` -> `PublishedPanels`. What does not:
-licences (`licensing`), pictures and files (`release/`), reading what others published (`release/published_file.py`).
+licences (`licensing`), pictures and files (`release/`), reading what others published
+(`release/comparing/published_file.py`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Final
 
-from pmo_assets.release.comparison import CONTAINED, ComparedArticle, ComparedPanel, image_types, is_marked
+from pmo_assets.release.comparing.comparison import CONTAINED, ComparedArticle, ComparedPanel, image_types, is_marked
 
 IOU_EDGES: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 """Edges of the classes of overlap; the last class includes 1."""

@@ -1,7 +1,7 @@
 """What a release holds and what came before it, counted batch by batch.
 
 Memory holds the tables of one batch and counts: numbers of words and pixels as histograms, so that means and medians
-are exact. How the numbers are shown is in `release.statistics_views`, what a unit is lost for in `release.fates`.
+are exact. How the numbers are shown is in `views`, what a unit is lost for in `fates`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import polars as pl
 from pmo_assets.pipeline.dataset.rows import Entry
 from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.panels import AUTOMATIC
-from pmo_assets.release.fates import (
+from pmo_assets.release.selection import Selection, current_rows
+from pmo_assets.release.statistics.fates import (
     ARTICLE_STEPS,
     EMPTY,
     FIGURE_STEPS,
@@ -32,8 +33,7 @@ from pmo_assets.release.fates import (
     package_fates,
     read_columns,
 )
-from pmo_assets.release.selection import Selection, current_rows
-from pmo_assets.release.waterfall import Fate, Waterfall, waterfall
+from pmo_assets.release.statistics.waterfall import Fate, Waterfall, waterfall
 from pmo_assets.release.writing import is_noncommercial
 from pmo_assets.storage.batches import in_sequence
 from pmo_assets.storage.registry import BatchRegistry

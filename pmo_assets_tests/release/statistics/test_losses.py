@@ -9,7 +9,7 @@ from typing import cast
 import polars as pl
 import pytest
 
-from pmo_assets.release.losses import StageLoss, batch_losses, excessive, losses_in_words
+from pmo_assets.release.statistics.losses import StageLoss, batch_losses, excessive, losses_in_words
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rejections import Rejections
 from pmo_assets.tables.schemas import empty_table
@@ -47,7 +47,7 @@ class Batch:
             numbers = self.registered if asset == "article_batch" or self.fetched is None else self.fetched
             return pl.DataFrame({"article_id": pl.Series(numbers, dtype=pl.Int64)}).with_columns(xml=pl.lit("key"))
         if asset == "articles":
-            return pl.DataFrame([ARTICLE | {"article_id": number} | facts for number, facts in self.articles.items()],
+            return pl.DataFrame([{**ARTICLE, "article_id": number, **facts} for number, facts in self.articles.items()],
                                 {"article_id": pl.Int64, **dict.fromkeys(ARTICLE, pl.Boolean)}).with_columns(
                 selected=pl.col("relevant") & pl.col("has_pdf") & ~pl.col("is_retracted"),
                 name=pl.col("article_id").cast(pl.String), xml=pl.lit(None, dtype=pl.String),

@@ -14,11 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.dataset.published import published_rows
-from pmo_assets.release.published_file import NotPublished, read_published
+from pmo_assets.release.comparing.published_file import NotPublished, read_published
 from pmo_assets.tables.published import ReadPanels
 from pmo_assets_tests.pipeline.dataset.test_published import rows as any_rows
 from pmo_assets_tests.pipeline.dataset.test_published import table as dataset_table_of
-from pmo_assets_tests.release.published_files import as_others_write, dataset_table, write_published, write_release
+from pmo_assets_tests.release.comparing.published_files import (
+    as_others_write,
+    dataset_table,
+    write_published,
+    write_release,
+)
 
 BOX = [0.0, 0.0, 0.25, 1.0]
 

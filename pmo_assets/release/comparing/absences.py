@@ -1,6 +1,6 @@
 """Why a release lacks an article or a figure that a published file has, as the tables below its data root say.
 
-What the reasons are is decided in `release.fates`; here they are only looked up by number and name.
+What the reasons are is decided in `release.statistics.fates`; here they are only looked up by number and name.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pmo_assets.pipeline.dataset.rows import Entry
-from pmo_assets.release.fates import SUPERSEDED, batch_fates, fates_of_packages
-from pmo_assets.release.panel_matching import plain_name
+from pmo_assets.release.comparing.panel_matching import plain_name
 from pmo_assets.release.selection import current_rows, select_articles
-from pmo_assets.release.waterfall import IN_THE_RELEASE, Fate
+from pmo_assets.release.statistics.fates import SUPERSEDED, batch_fates, fates_of_packages
+from pmo_assets.release.statistics.waterfall import IN_THE_RELEASE, Fate
 from pmo_assets.release.writing import is_noncommercial
 from pmo_assets.storage.batches import in_sequence
 from pmo_assets.storage.registry import BatchRegistry

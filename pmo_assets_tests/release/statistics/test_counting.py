@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import NO_SUBCAPTION, UNSURE_SUBCAPTION
 from pmo_assets.records.rejections import Rejection
-from pmo_assets.release import fates as f
-from pmo_assets.release import paper_numbers as paper
 from pmo_assets.release.reports import release_summary
 from pmo_assets.release.selection import select_articles
-from pmo_assets.release.statistics import (
+from pmo_assets.release.statistics import fates as f
+from pmo_assets.release.statistics import paper_numbers as paper
+from pmo_assets.release.statistics.counting import (
     NO_SPLIT,
     LicenceUse,
     ReleaseStatistics,
@@ -28,7 +28,7 @@ from pmo_assets.release.statistics import (
     release_statistics,
     spread_of,
 )
-from pmo_assets.release.statistics_views import (
+from pmo_assets.release.statistics.views import (
     compared,
     compared_rows,
     drops,
@@ -37,7 +37,7 @@ from pmo_assets.release.statistics_views import (
     waterfall_rows,
     year_counts,
 )
-from pmo_assets.release.waterfall import (
+from pmo_assets.release.statistics.waterfall import (
     IN_THE_RELEASE,
     MOST_REASONS,
     NOT_ACCOUNTED_FOR,

@@ -19,9 +19,9 @@ import polars as pl
 from pmo_assets.pipeline.assembly.wanted import NO_IMAGE, NO_WANTED_TYPE
 from pmo_assets.pipeline.dataset.rows import LEFT_OUT_REASONS, NO_SUBCAPTION, Entry, left_out_reason
 from pmo_assets.records.panels import Panel
-from pmo_assets.release.losses import FIGURE_STAGES
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.waterfall import IN_THE_RELEASE, NOT_ACCOUNTED_FOR, Fate, FateCounts
+from pmo_assets.release.statistics.losses import FIGURE_STAGES
+from pmo_assets.release.statistics.waterfall import IN_THE_RELEASE, NOT_ACCOUNTED_FOR, Fate, FateCounts
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rows import record_of
 from pmo_assets.tables.schemas import empty_table, schema_of

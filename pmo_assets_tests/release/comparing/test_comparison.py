@@ -11,9 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pmo_assets.release import fates
-from pmo_assets.release.absences import NOT_IN_THE_FILE, absences_below
-from pmo_assets.release.comparison import (
+from pmo_assets.release.comparing.absences import NOT_IN_THE_FILE, absences_below
+from pmo_assets.release.comparing.comparison import (
     COMPARED_COLUMNS,
     MISSING,
     NO_PANEL_THERE,
@@ -23,15 +22,21 @@ from pmo_assets.release.comparison import (
     compared_columns,
     token_overlap,
 )
-from pmo_assets.release.comparison_page import comparison_page, comparison_tables, pairs_file
-from pmo_assets.release.comparison_summary import Confusion, FoundCount, Numbers, summarised
-from pmo_assets.release.published_file import read_published
+from pmo_assets.release.comparing.page import comparison_page, comparison_tables, pairs_file
+from pmo_assets.release.comparing.published_file import read_published
+from pmo_assets.release.comparing.summary import Confusion, FoundCount, Numbers, summarised
+from pmo_assets.release.statistics import fates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.published import ComparedPanels
 from pmo_assets.tables.schemas import checked
 from pmo_assets_tests.release.batches import ENTRY, ArticleMade, FigureMade, PanelMade, write_batch
-from pmo_assets_tests.release.published_files import as_others_write, dataset_table, write_published, write_release
+from pmo_assets_tests.release.comparing.published_files import (
+    as_others_write,
+    dataset_table,
+    write_published,
+    write_release,
+)
 
 Row = dict[str, Any]
 

@@ -13,8 +13,8 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from pmo_assets import __version__
-from pmo_assets.release.comparison import ComparedArticle, ComparedPanel, compared_row
-from pmo_assets.release.comparison_summary import IOU_EDGES, ComparisonSummary, FoundCount, Numbers
+from pmo_assets.release.comparing.comparison import ComparedArticle, ComparedPanel, compared_row
+from pmo_assets.release.comparing.summary import IOU_EDGES, ComparisonSummary, FoundCount, Numbers
 from pmo_assets.tables.published import ComparedPanels
 from pmo_assets.tables.release import arrow_schema
 from pmo_assets.tables.schemas import empty_table

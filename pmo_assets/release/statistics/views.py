@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from pmo_assets.records.panels import ADJUDICATED, AUTOMATIC, BY_MODEL, BY_PERSON, GROUND_TRUTH
-from pmo_assets.release import paper_numbers as paper
 from pmo_assets.release.hub.markdown import markdown_table
-from pmo_assets.release.paper_numbers import PaperNumber
-from pmo_assets.release.statistics import NONE_STATED, ReleaseStatistics
-from pmo_assets.release.waterfall import NOT_ACCOUNTED_FOR, Waterfall
+from pmo_assets.release.statistics import paper_numbers as paper
+from pmo_assets.release.statistics.counting import NONE_STATED, ReleaseStatistics
+from pmo_assets.release.statistics.paper_numbers import PaperNumber
+from pmo_assets.release.statistics.waterfall import NOT_ACCOUNTED_FOR, Waterfall
 from pmo_assets.viewing.plots import Drop, share_text
 
 MOST_JOURNALS: Final = 20

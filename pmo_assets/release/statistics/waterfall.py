@@ -1,7 +1,7 @@
 """Where articles, figures and panels were lost: what came in, step by step what left and why, and what is left.
 
 Every unit has one fate: the step at which it left, or none. What is counted here is therefore exact by construction,
-and what no step accounts for has a line of its own. Which fate a unit has is decided in `release.fates`.
+and what no step accounts for has a line of its own. Which fate a unit has is decided in `release.statistics.fates`.
 """
 
 from __future__ import annotations

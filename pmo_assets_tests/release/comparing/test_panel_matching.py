@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.records.geometry import UNIT_BOX, Box, denormalise, normalise
-from pmo_assets.release.panel_matching import (
+from pmo_assets.release.comparing.panel_matching import (
     PanelBoxes,
     PlacedFigure,
     best_pairs,
