@@ -101,6 +101,13 @@ def test_detections_share_the_gpu_pool() -> None:
     assert pooled == {"panel_detections", "image_detections", *MODEL_ASSETS[1:]}
 
 
+def test_one_release_is_written_at_a_time() -> None:
+    """A second run would take the files away that the first one is about to put in their place."""
+    graph = build_defs().resolve_asset_graph()
+    pooled = {key.path[-1] for key in graph.get_all_asset_keys() if "release" in (graph.get(key).pools or set())}
+    assert pooled == {"retractions", "pubmed_ophtha", "dataset_report"}
+
+
 def test_an_unknown_resource_cannot_be_overridden() -> None:
     with pytest.raises(ValueError, match="unknown resources"):
         build_defs(resource_overrides={"detektor": object()})

@@ -41,6 +41,9 @@ GROUP = "dataset"
 
 ALL_BATCHES = dg.AllPartitionMapping()
 
+RELEASE_POOL = "release"
+"""Two runs that write a release at the same time would take each other's files away."""
+
 
 def _accounted(made: Made) -> Mapping[str, int]:
     panels = made.tables["panels"]
@@ -96,6 +99,7 @@ dataset_rows = article_table(
 @dg.asset(
     name="retractions",
     group_name=GROUP,
+    pool=RELEASE_POOL,
     # Not of `pmc_candidates`, which it reads: without PMO_ENTREZ_EMAIL that is skipped, and Dagster skips what follows.
     deps=[dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES)],
     description=Retractions.__doc__,
@@ -208,6 +212,7 @@ def panel_duplicates(tables: dg.ResourceParam[Tables], settings: dg.ResourcePara
 @dg.asset(
     name="pubmed_ophtha",
     group_name=GROUP,
+    pool=RELEASE_POOL,
     deps=[
         "retractions",
         "panel_duplicates",
@@ -288,6 +293,7 @@ def pubmed_ophtha(
 @dg.asset(
     name="dataset_report",
     group_name=GROUP,
+    pool=RELEASE_POOL,
     deps=["pubmed_ophtha", dg.AssetDep("rejections", partition_mapping=ALL_BATCHES)],
     description="Gallery (a folder) and report (a page) of the release.",
     owners=OWNERS,
