@@ -338,6 +338,20 @@ class Settings(BaseSettings):
             )
         return value
 
+    @field_validator("test_share")
+    @classmethod
+    def _shares_are_of_a_whole(cls, value: float, info: ValidationInfo) -> float:
+        if info.data.get("validation_share", 0) + value > 1:
+            raise ValueError("together with PMO_VALIDATION_SHARE it is more than 1, all articles")
+        return value
+
+    @field_validator("test_from_year")
+    @classmethod
+    def _older_articles_have_a_split(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is not None and info.data.get("test_share") == 1:
+            raise ValueError("with PMO_TEST_SHARE=1 there is no split for the articles of the years before")
+        return value
+
     @field_validator("llm_model", "vlm_model")
     @classmethod
     def _model_is_named(cls, value: str | None, info: ValidationInfo) -> str | None:

@@ -32,6 +32,16 @@ def test_limits_are_enforced() -> None:
         Settings(score_threshold=2)
 
 
+def test_shares_of_the_splits_are_of_a_whole() -> None:
+    """Said at the start and not after days of processing, when the release is made."""
+    assert Settings(validation_share=0.3, test_share=0.7).test_share == 0.7
+    for options in ({"validation_share": 0.95}, {"validation_share": 0.6, "test_share": 0.5}):
+        with pytest.raises(ValueError, match="together with PMO_VALIDATION_SHARE it is more than 1"):
+            Settings(**options)
+    with pytest.raises(ValueError, match="with PMO_TEST_SHARE=1 there is no split"):
+        Settings(validation_share=0, test_share=1, test_from_year=2024)
+
+
 def test_options_name_assets_that_exist() -> None:
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra

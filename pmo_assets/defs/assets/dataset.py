@@ -148,8 +148,8 @@ def _release_options(settings: Settings) -> ReleaseOptions:
 
 
 def _split_options(settings: Settings) -> SplitOptions:
-    shares = (1 - settings.validation_share - settings.test_share, settings.validation_share, settings.test_share)
-    return SplitOptions(shares, settings.test_from_year)
+    train = max(0.0, round(1 - settings.validation_share - settings.test_share, 12))  # 0.7, not 0.7000000000000001
+    return SplitOptions((train, settings.validation_share, settings.test_share), settings.test_from_year)
 
 
 def _check_rows(tables: Tables) -> None:
