@@ -200,7 +200,7 @@ def _keyed(distinct: NDArray[np.uint64]) -> Iterator[tuple[NDArray[np.int64], ND
         dealt = _dealt(distinct, shuffles.permutation(_BITS))
         for start in range(0, _BITS - _KEY_BITS + 1, _KEY_BITS):
             sorted_by = _from_bit(dealt, start)
-            order = np.argsort(sorted_by)
+            order = np.argsort(sorted_by, kind="stable")  # else ties lie as the processor has it, and so do groups
             yield order, sorted_by[order] >> np.uint64(64 - _KEY_BITS)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.dataset import near_duplicates
 from pmo_assets.pipeline.dataset.near_duplicates import (
     IDENTICAL,
     NEAR,
@@ -229,3 +230,11 @@ def test_one_large_group_costs_no_more() -> None:
     assert time.process_time() - start < 30
     assert members(found) == {frozenset(range(30_000))}
     assert not found.drifted.any()
+
+
+def test_hashes_that_tie_are_in_their_own_order_on_every_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy sorts by other instructions on other processors, and only a stable sort leaves equal ones as they were."""
+    ties = np.arange(20_000, dtype=np.uint64) * np.uint64(7919) % np.uint64(50)
+    monkeypatch.setattr(near_duplicates, "_from_bit", lambda *_: ties)
+    order, _ = next(near_duplicates._keyed(np.zeros((20_000, 4), dtype=np.uint64)))
+    assert np.array_equal(order, np.lexsort((np.arange(20_000), ties)))
