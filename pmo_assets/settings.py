@@ -25,11 +25,13 @@ from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.detection.networks.retinanet_config import config_files
 from pmo_assets.records.defaults import (
     CONCURRENCY,
+    CREATOR,
     MAX_DPI,
     MAX_PAGES,
     MAX_PDF_MB,
     MAX_PIXELS,
     NMS_IOU,
+    REPOSITORY,
     SCORE_THRESHOLD,
     VISION_CONCURRENCY,
     VISION_PIXELS,
@@ -303,6 +305,14 @@ class Settings(BaseSettings):
         True,
         "The table `figures` of a release holds the whole figures as pictures, more bytes than the panels'; `false`: "
         "only what is known of them.",
+        ("pubmed_ophtha",),
+    )
+    release_creator: str = _option(
+        CREATOR, "Who makes the release, as card, CITATION.cff and Croissant name it.", ("pubmed_ophtha",)
+    )
+    release_repository: str = _option(
+        REPOSITORY,
+        "Where the release will be on the Hugging Face hub, OWNER/NAME: the card's examples load it from there.",
         ("pubmed_ophtha",),
     )
     validation_share: float = _option(

@@ -172,7 +172,12 @@ def report() -> None:
     selection = select_articles(tables)
     statistics = statistics_of(settings, tables, selection)
     summary = release_summary(
-        tables, selection, statistics, stages=batch_stages(group_assets()), specialty=load_specialty(settings.specialty)
+        tables,
+        selection,
+        statistics,
+        stages=batch_stages(group_assets()),
+        specialty=load_specialty(settings.specialty),
+        noncommercial=settings.release_noncommercial,
     )
     headlines = (f"{cell_text(item.value)} {item.label}" for item in summary.headlines)
     console.print(", ".join(headlines), highlight=False)

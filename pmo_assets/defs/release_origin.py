@@ -25,6 +25,8 @@ def release_origin(settings: Settings) -> Origin:
     return Origin(
         settings={stage: digest for stage in stages if (digest := settings_digest(settings, stage))},
         code_versions={stage: versions[stage] for stage in stages},
+        creator=settings.release_creator,
+        repository=settings.release_repository,
         figures={name: getattr(settings, name) for name in ("max_dpi", "max_pixels", "max_pages")},
         models={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
     )

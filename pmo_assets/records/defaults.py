@@ -31,3 +31,9 @@ be read."""
 
 VISION_CONCURRENCY: Final = 8
 """Figures looked at side by side: each has one request under way, and pictures take more of a server than captions."""
+
+CREATOR: Final = "The pmo-assets maintainers"
+"""Who makes a release, until somebody says who."""
+
+REPOSITORY: Final = "OWNER/NAME"
+"""Where a release will be on the Hugging Face hub, until somebody says where."""

@@ -114,7 +114,7 @@ def _section(version: str, changes: Changes) -> str:
     if changes.columns:
         lines.append("Columns or their types changed.")
     if changes.nothing:
-        lines.append("No panel is new, changed or gone.")
+        lines.append("No panel is new, changed or gone: splits changed, or what lies beside the panels.")
     lines.append("")
     lines += [f"* {count} new: {why}" for why, count in changes.new.items()]
     if changes.changed:

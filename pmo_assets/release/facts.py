@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.records.defaults import CREATOR, REPOSITORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,5 +141,5 @@ class ReleaseFacts:
     journals: int
     years: tuple[int, int] | None
     side_tables: Sequence[ReleaseFile] = ()
-    creator: str = "The pmo-assets maintainers"
-    repository: str = "OWNER/NAME"
+    creator: str = CREATOR
+    repository: str = REPOSITORY

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 import polars as pl
@@ -14,7 +14,9 @@ import polars as pl
 from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.published_annotations import annotation_entries, write_annotations
+from pmo_assets.records.defaults import CREATOR, REPOSITORY
 from pmo_assets.records.outcome import Row, rows_by_article
+from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.release.differences import Changes, changes_file, differences
 from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile
@@ -54,19 +56,23 @@ _STAGING: Final = "release/.making"
 
 @dataclass(frozen=True)
 class Origin:
-    """What made the batches' tables: stands in the manifest, so that an older release can be understood and rebuilt.
+    """What made a release, and who: stands in its manifest, so that it can be understood and rebuilt later.
 
     Attributes:
         settings: digest of the settings that change an asset's result, by asset.
         code_versions: code version by asset.
         models: SHA-256 of the networks that come with the package, by file.
         figures: limits and resolution of figure extraction, by name: who restores withheld pictures renders alike.
+        creator: who makes the release, for card and citation.
+        repository: where it will be on the hub, "owner/name", for the card's examples.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
     code_versions: Mapping[str, str] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, float] = field(default_factory=dict)
+    creator: str = CREATOR
+    repository: str = REPOSITORY
 
 
 @dataclass(frozen=True)
@@ -111,8 +117,14 @@ def make_release(
         say: told of progress, batch by batch.
 
     Raises:
-        StorageError: if pictures or splits are missing, or something cannot be written.
+        StorageError: if pictures or splits are missing, a picture would be in several splits, or something cannot be
+            written.
     """
+    if groups.facts.groups_across_splits:
+        raise StorageError(
+            f"{groups.facts.groups_across_splits} groups of panels that look the same lie in several splits: "
+            "no release is made of that"
+        )
     data_root.delete_tree(_STAGING)
     written = write_tables(
         data_root,
@@ -130,7 +142,11 @@ def make_release(
     files = [*_table_files(written), *_side_tables(data_root, selection, groups)]
     index = read_parquet(data_root, written.index.key)
     changes, manifest = _manifest(data_root, selection, written, groups, specialty, options, origin, files, index)
-    facts = _facts(data_root, written, selection, groups, specialty, options, manifest, statistics_markdown(statistics))
+    facts = replace(
+        _facts(data_root, written, selection, groups, specialty, options, manifest, statistics_markdown(statistics)),
+        creator=origin.creator,
+        repository=origin.repository,
+    )
     history = [item for item in read_history(data_root) if item[0] != manifest.version]
     beside: dict[str, bytes] = {
         "README.md": dataset_card(facts).encode(),
@@ -266,6 +282,7 @@ def _manifest(
         )
     else:
         before, changes = None, Changes(None, 0, index.height)
+    figures = {"figures": dict(origin.figures)} if origin.figures else {}
     manifest = Manifest(
         version=next_version(previous, digest, changes),
         previous=before,
@@ -273,7 +290,7 @@ def _manifest(
         schema_digest=schema_digest(),
         software=__version__,
         specialty=specialty.name,
-        options={**asdict(options), **split_facts(groups.split_options), "figures": dict(origin.figures)},
+        options={**asdict(options), **split_facts(groups.split_options), **figures},
         settings=dict(origin.settings),
         code_versions=dict(origin.code_versions),
         models=dict(origin.models),

@@ -26,6 +26,7 @@ from pmo_assets.release.statistics.views import (
 )
 from pmo_assets.release.statistics.waterfall import Waterfall
 from pmo_assets.release.versions import version_facts
+from pmo_assets.release.writing import is_noncommercial
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.palette import image_type_colour
@@ -47,6 +48,7 @@ def release_summary(
     *,
     stages: Sequence[str],
     specialty: Specialty,
+    noncommercial: bool = True,
 ) -> ReportSummary:
     """Return what the report says: where things were lost, numbers beside the paper's, composition, rejections.
 
@@ -56,9 +58,10 @@ def release_summary(
         statistics: of the release that it makes.
         stages: assets whose rejections count, in order; those of the registration come before them.
         specialty: what the dataset is about, for the header.
+        noncommercial: the release keeps rows whose licence forbids commercial use; else nothing is quoted of them.
     """
     made, out = statistics.processed, statistics.released
-    reasons = _reasons(tables, selection, stages)
+    reasons = _reasons(tables, selection, stages, noncommercial=noncommercial)
     years = year_counts(statistics)
     contains = {TYPE_NAMES[column]: count for column, count in out.contains.items()}
     groups = (
@@ -152,7 +155,7 @@ NOT_SHOWN = "not shown: it quotes an article that may not be passed on"
 
 
 def _reasons(
-    tables: Tables, selection: Selection, stages: Sequence[str], examples: int = 5
+    tables: Tables, selection: Selection, stages: Sequence[str], *, noncommercial: bool, examples: int = 5
 ) -> tuple[RejectionReason, ...]:
     """Return the rejections by stage and error with examples, without text that may not be passed on."""
     counts: dict[tuple[str, str], int] = {}
@@ -160,7 +163,9 @@ def _reasons(
     registered = tables.registration_rejections()
     parts = chain([(None, registered)], ((batch, tables.read_rejections(stages, batch)) for batch in selection.current))
     for batch, rejections in parts:
-        forbidden = _forbidden(tables, batch) if batch is not None and rejections.height else set()
+        forbidden: Set[int] = set()
+        if batch is not None and rejections.height:
+            forbidden = _forbidden(tables, batch, noncommercial=noncommercial)
         for row in rejections.iter_rows(named=True):
             key = (row["stage"], row["error_class"])
             counts[key] = counts.get(key, 0) + 1
@@ -175,10 +180,11 @@ def _reasons(
     )
 
 
-def _forbidden(tables: Tables, batch: str) -> Set[int]:
-    """Return the articles of a batch whose text may not be passed on."""
-    codes = tables.read("articles", batch, ("article_id", "license_code")).iter_rows()
-    return {article for article, code in codes if withheld(code)}
+def _forbidden(tables: Tables, batch: str, *, noncommercial: bool) -> Set[int]:
+    """Return the articles of a batch whose text may not be passed on, or is not where NC is left out."""
+    codes = tables.read("articles", batch, ("article_id", "license_code"))
+    left_out = set() if noncommercial else set(codes.filter(is_noncommercial("license_code"))["article_id"])
+    return left_out | {article for article, code in codes.iter_rows() if withheld(code)}
 
 
 def batch_table(statistics: ReleaseStatistics) -> PageTable:
@@ -195,8 +201,11 @@ def write_report(
     *,
     stages: Sequence[str],
     specialty: Specialty,
+    noncommercial: bool = True,
 ) -> str:
     """Write the HTML report and return its key; arguments as for `release_summary`."""
-    summary = release_summary(tables, selection, statistics, stages=stages, specialty=specialty)
+    summary = release_summary(
+        tables, selection, statistics, stages=stages, specialty=specialty, noncommercial=noncommercial
+    )
     data_root.write(REPORT_KEY, render_report(summary).encode())
     return REPORT_KEY

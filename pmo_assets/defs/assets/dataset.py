@@ -315,7 +315,15 @@ def dataset_report(
     gallery = write_gallery(data_root, tables, selection, options, splits, specialty=specialty)
     statistics = statistics_of(settings, tables, selection, splits)
     stages = batch_stages(group_assets())
-    report = write_report(data_root, tables, selection, statistics, stages=stages, specialty=specialty)
+    report = write_report(
+        data_root,
+        tables,
+        selection,
+        statistics,
+        stages=stages,
+        specialty=specialty,
+        noncommercial=settings.release_noncommercial,
+    )
     return dg.MaterializeResult(
         metadata={
             "seconds": watch.seconds,
