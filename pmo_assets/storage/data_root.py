@@ -313,7 +313,7 @@ class DataRoot:
 
     def tree(self, prefix: str) -> list[str]:
         """Return the keys of all files below a prefix, relative to it and sorted; half-written files are left out."""
-        base = self._path(prefix)
+        base = self._path(prefix.rstrip("/"))
         selector = pafs.FileSelector(base, recursive=True, allow_not_found=True)
         try:
             infos = self._fs.get_file_info(selector)

@@ -29,6 +29,7 @@ def test_a_tree_lists_all_files_below_it_and_nothing_else(data_root: DataRoot) -
     put(data_root, "release/hubris", NEW)
     assert data_root.tree("release/hub") == ["README.md", "SUMS", "data/one.parquet", "data/two.parquet"]
     assert data_root.tree("release/hub/data") == ["one.parquet", "two.parquet"]
+    assert data_root.tree("release/hub/data/") == ["one.parquet", "two.parquet"], "however the prefix is written"
     assert data_root.tree("nowhere") == []
 
 
