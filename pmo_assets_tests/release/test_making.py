@@ -106,7 +106,7 @@ def test_what_a_release_of_the_former_layout_left_behind_is_taken_away(tables: T
 def test_the_manifest_says_what_it_was_made_of(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}, 2: {"code": "CC BY-ND"}}, panels=3)
     finish(tables, "0002-b", {2: {"version": 2, "code": "CC BY-NC"}, 5: {"looks": "1"}})
-    origin = Origin({"panels": "settings"}, {"panels": "code"}, {"weights.onnx": "ab"})
+    origin = Origin({"panels": "settings"}, {"panels": "code"}, {"weights.onnx": "ab"}, figures={"max_dpi": 300})
     manifest = make(tables, origin=origin, options=ReleaseOptions(figure_pictures=False)).manifest
     root = tables.data_root
     assert root.read(f"{HUB}/manifest.json") == root.read("release/versions/1.0.0/manifest.json") == manifest.as_bytes()
@@ -117,7 +117,7 @@ def test_the_manifest_says_what_it_was_made_of(tables: Tables) -> None:
     )  # fmt: skip
     assert manifest.options == {
         "noncommercial": True, "figure_pictures": False, "withhold": True, "split_shares": [0.8, 0.1, 0.1],
-        "test_from_year": None,
+        "test_from_year": None, "figures": {"max_dpi": 300},
     }  # fmt: skip
     assert [(item.batch, item.articles) for item in manifest.batches] == [("0001-a", 1), ("0002-b", 2)]
     assert manifest.schema_digest == schema_digest()
