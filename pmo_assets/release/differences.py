@@ -28,6 +28,7 @@ class Changes:
         changed_panels: panels with another content, each once.
         gone: panels that are gone, by reason.
         columns: whether columns or their types changed.
+        moved: articles that are in another split than before, by "train → test".
     """
 
     since: str | None
@@ -38,11 +39,12 @@ class Changes:
     changed_panels: int = 0
     gone: Mapping[str, int] = field(default_factory=dict)
     columns: bool = False
+    moved: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def nothing(self) -> bool:
-        """Whether no panel is new, changed or gone."""
-        return not (self.new or self.changed or self.gone)
+        """Whether no panel is new, changed or gone, and no article in another split."""
+        return not (self.new or self.changed or self.gone or self.moved)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON takes it; `Changes(**…)` reads it back."""
@@ -83,6 +85,19 @@ def changed_rows(before: pl.DataFrame, after: pl.DataFrame, reasons: Mapping[int
     return pl.concat([new.select(columns), changed.select(columns), gone.select(columns)]).sort("panel_id")
 
 
+def moved_articles(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, int]:
+    """Return how many articles of both releases have another split, by "train → test".
+
+    Args:
+        before: article_id and split of the older release; null where an article has no panels.
+        after: of the newer one.
+    """
+    splits = [table.select("article_id", pl.col("split").cast(pl.String)).drop_nulls() for table in (before, after)]
+    both = splits[0].join(splits[1], on="article_id", suffix="_after").filter(pl.col("split") != pl.col("split_after"))
+    ways = both.select(pl.format("{} → {}", "split", "split_after").alias("way"))
+    return dict(ways.group_by("way").len().sort("way").iter_rows())
+
+
 def differences(
     since: str | None, before: pl.DataFrame, after: pl.DataFrame, reasons: Mapping[int, str], *, columns: bool = False
 ) -> Changes:
@@ -114,13 +129,14 @@ def _section(version: str, changes: Changes) -> str:
     if changes.columns:
         lines.append("Columns or their types changed.")
     if changes.nothing:
-        lines.append("No panel is new, changed or gone: splits changed, or what lies beside the panels.")
+        lines.append("No panel is new, changed or gone: what lies beside the panels changed.")
     lines.append("")
     lines += [f"* {count} new: {why}" for why, count in changes.new.items()]
     if changes.changed:
         facets = ", ".join(f"{name} ({count})" for name, count in changes.changed.items())
         lines.append(f"* {changes.changed_panels} changed: {facets}")
     lines += [f"* {count} gone: {why}" for why, count in changes.gone.items()]
+    lines += [f"* {count} articles moved to another split: {way}" for way, count in changes.moved.items()]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -18,7 +18,7 @@ from pmo_assets.records.defaults import CREATOR, REPOSITORY
 from pmo_assets.records.outcome import Row, rows_by_article
 from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import read_candidates
-from pmo_assets.release.differences import Changes, changes_file, differences
+from pmo_assets.release.differences import Changes, changes_file, differences, moved_articles
 from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile
 from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.citation import citation_file
@@ -141,7 +141,13 @@ def make_release(
         write_annotations(stream, _annotated(tables, selection, annotations, options))
     files = [*_table_files(written), *_side_tables(data_root, selection, groups)]
     index = read_parquet(data_root, written.index.key)
-    changes, manifest = _manifest(data_root, selection, written, groups, specialty, options, origin, files, index)
+    absent = {
+        **dict.fromkeys(written.counts.noncommercial_articles, NONCOMMERCIAL),
+        **gone_articles(data_root, selection),
+    }
+    changes, manifest = _manifest(
+        data_root, selection, written, groups, specialty, options, origin, files, index, absent
+    )
     facts = replace(
         _facts(data_root, written, selection, groups, specialty, options, manifest, statistics_markdown(statistics)),
         creator=origin.creator,
@@ -163,7 +169,8 @@ def make_release(
     in_hub = {file.path.removeprefix("hub/"): file.sha256 for file in files if file.path.startswith("hub/")}
     data_root.write(f"{_STAGING}/hub/{SUMS_FILE}", sums_text(in_hub).encode())
     kept = {"rows": data_root.read(written.index.key), "duplicates": parquet_bytes(groups.duplicates)}
-    write_version(data_root, manifest, {**kept, "articles": parquet_bytes(_articles(selection, groups))}, changes)
+    kept |= {"articles": parquet_bytes(_articles(selection, groups)), "absent": parquet_bytes(absent_table(absent))}
+    write_version(data_root, manifest, kept, changes)
     data_root.replace_tree(f"{_STAGING}/hub", HUB, last=SUMS_FILE)
     data_root.replace(f"{_STAGING}/pubmed_ophtha.parquet", RELEASE_KEY)
     data_root.replace(f"{_STAGING}/pubmed_ophtha_annotation.json", ANNOTATION_KEY)
@@ -250,6 +257,12 @@ def gone_articles(data_root: DataRoot, selection: Selection) -> dict[int, str]:
     return reasons | {number: words[reason] for number, reason in out.select("article_id", "reason").iter_rows()}
 
 
+def absent_table(absent: Mapping[int, str]) -> pl.DataFrame:
+    """Return articles that are out of a release, and why, as it is kept of a version."""
+    schema = {"article_id": pl.Int64, "why": pl.String}
+    return pl.DataFrame(sorted(absent.items()), schema=schema, orient="row")
+
+
 def _manifest(
     data_root: DataRoot,
     selection: Selection,
@@ -260,6 +273,7 @@ def _manifest(
     origin: Origin,
     files: Sequence[FileOfRelease],
     index: pl.DataFrame,
+    absent: Mapping[int, str],
 ) -> tuple[Changes, Manifest]:
     """Return how this release differs from the newest one, and its manifest with its version."""
     counts, digest = written.counts, data_digest(files)
@@ -274,12 +288,11 @@ def _manifest(
             before,
             read_version_table(data_root, before, "rows"),
             index,
-            {
-                **dict.fromkeys(written.counts.noncommercial_articles, NONCOMMERCIAL),
-                **gone_articles(data_root, selection),
-            },
+            absent,
             columns=previous.schema_digest != schema_digest(),
         )
+        articles = read_version_table(data_root, before, "articles")
+        changes = replace(changes, moved=moved_articles(articles, groups.splits))
     else:
         before, changes = None, Changes(None, 0, index.height)
     figures = {"figures": dict(origin.figures)} if origin.figures else {}

@@ -4,7 +4,8 @@ Layout below `release/versions/<version>/`::
 
     manifest.json        what it was made of, and its files
     rows.parquet         digests of its rows (`RowIndex`)
-    articles.parquet     its articles: batch, version, split
+    articles.parquet     its articles: batch, split
+    absent.parquet       articles that were out of it, and why
     duplicates.parquet   its panels that look the same
     changes.json         how it differs from the version before
 """

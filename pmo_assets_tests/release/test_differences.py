@@ -141,7 +141,7 @@ def test_changes_file_tells_the_history_newest_first() -> None:
     _, *sections = text.split("## ")
     assert sections == [
         "2.0.0\n\nSince 1.1.0: 6 panels became 6.\nColumns or their types changed.\n"
-        "No panel is new, changed or gone: splits changed, or what lies beside the panels.\n\n",
+        "No panel is new, changed or gone: what lies beside the panels changed.\n\n",
         "1.1.0\n\nSince 1.0.0: 7 panels became 6.\n\n"
         "* 2 new: of an article that was not in the release before\n"
         "* 1 new: of an article that was\n"

@@ -134,7 +134,15 @@ def _absolute(path: Path) -> Path:
 
 
 def _beside(file: Path) -> Path:
-    """Return where the output goes if nobody says."""
+    """Return where the output goes if nobody says.
+
+    Raises:
+        CommandError: for a shard in a release's folder: there, readers would take the other one for a further shard.
+    """
+    if not file.is_dir() and any((folder / "SHA256SUMS").exists() for folder in file.parents[:3]):
+        raise CommandError(
+            f"{file} lies in a release's folder: say where the other one goes (--out), or give the folder"
+        )
     return file.with_name(f"{file.name}-filled" if file.is_dir() else f"{file.stem}.filled{file.suffix}")
 
 

@@ -34,16 +34,14 @@ def diff(
     out: Annotated[Path | None, typer.Option(help="Parquet file for the panels that differ, one row each.")] = None,
 ) -> None:
     """Say which panels are new, changed or gone between two releases, and why as far as the newer one knows."""
-    from pmo_assets.release.differences import changed_rows, differences
-    from pmo_assets.release.making import gone_articles
-    from pmo_assets.release.selection import select_articles
+    from pmo_assets.release.differences import changed_rows, differences, moved_articles
     from pmo_assets.release.versions import read_manifest, read_version_table
-    from pmo_assets.storage.tables import Tables
 
     root = data_root_of(settings_from_environment())
     manifests = [read_manifest(root, version) for version in (old, new)]
     before, after = (read_version_table(root, version, "rows") for version in (old, new))
-    reasons = gone_articles(root, select_articles(Tables(root)))
+    reasons = dict(read_version_table(root, new, "absent").iter_rows())
+    moved = moved_articles(*(read_version_table(root, version, "articles") for version in (old, new)))
     columns = manifests[0].schema_digest != manifests[1].schema_digest
     found = differences(old, before, after, reasons, columns=columns)
     table = Table("", "panels", "why", title=f"{old} ({before.height} panels) → {new} ({after.height} panels)")
@@ -52,7 +50,9 @@ def diff(
             table.add_row(change, str(count), why)
     if columns:
         table.add_row("columns", "", "names or types of columns changed")
-    if found.nothing and not columns:
+    for way, articles in moved.items():
+        table.add_row("moved", "", f"{articles} articles to another split: {way}")
+    if found.nothing and not columns and not moved:
         table.add_row("nothing", "0", "the panels are the same")
     console.print(table)
     if out is not None:

@@ -45,7 +45,7 @@ from pmo_assets.release.filling.shards import (
     row_count,
     write_filled,
 )
-from pmo_assets.release.hub.sums import SUMS_FILE
+from pmo_assets.release.hub.sums import SUMS_FILE, refuse_damaged
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.workers.pool import WorkerPool
 
@@ -225,6 +225,8 @@ def fill_null(
     is_folder = source.is_dir()
     shards = files_of_folder(source) if is_folder else [(source, form_of(source))]
     _refuse_foreign(source, target, is_folder)
+    if is_folder:
+        refuse_damaged(source)  # the filled folder gets sums of its own: damage would be hidden by them
     say("reading what is null")
     wanted = _wanted(shards, read_withheld(listed), figure_pictures)
     work = target.with_name(f".{target.name}.filling")

@@ -16,7 +16,7 @@ from pmo_assets.release.hub.card import CARD_FILE
 from pmo_assets.release.hub.citation import CITATION_FILE
 from pmo_assets.release.hub.croissant import CROISSANT_FILE
 from pmo_assets.release.hub.licence_list import LICENSE_FILE
-from pmo_assets.release.hub.sums import SUMS_FILE, check_sums, file_digest, files_of, read_sums
+from pmo_assets.release.hub.sums import SUMS_FILE, file_digest, files_of, read_sums, refuse_damaged
 
 NEEDED = (CARD_FILE, LICENSE_FILE, CITATION_FILE, CROISSANT_FILE, SUMS_FILE)
 """Files that every release has beside its tables."""
@@ -92,10 +92,7 @@ def checked_folder(folder: Path, tell: Callable[[str, int, int], None] = lambda 
         raise StorageError(
             f"{folder} holds what the release withholds (pmo release fill-null): it may not be published"
         )
-    faults = [f"{fault.path} is {fault.fault}" for fault in check_sums(folder, tell)]
-    if faults:
-        more = f" and {len(faults) - 5} more" if len(faults) > 5 else ""
-        raise StorageError(f"{folder} is not as its {SUMS_FILE} says: {', '.join(faults[:5])}{more}; make it again")
+    refuse_damaged(folder, tell)
     paths, digests = files_of(folder), read_sums(folder)
     if missing := [name for name in NEEDED if name not in paths]:
         raise StorageError(f"{folder} is not the folder of a release: it has no {', '.join(missing)}")

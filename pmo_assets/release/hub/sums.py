@@ -83,6 +83,18 @@ def files_of(folder: Path) -> dict[str, Path]:
     return found
 
 
+def refuse_damaged(folder: Path, tell: Callable[[str, int, int], None] = lambda *_: None) -> None:
+    """Do nothing if a release's folder is as its `SHA256SUMS` says.
+
+    Raises:
+        StorageError: if a file is missing, changed or not listed, naming the first of them.
+    """
+    faults = [f"{fault.path} is {fault.fault}" for fault in check_sums(folder, tell)]
+    if faults:
+        more = f" and {len(faults) - 5} more" if len(faults) > 5 else ""
+        raise StorageError(f"{folder} is not as its {SUMS_FILE} says: {', '.join(faults[:5])}{more}; make it again")
+
+
 def check_sums(folder: Path, tell: Callable[[str, int, int], None] = lambda *_: None) -> list[SumsFault]:
     """Return the files of a folder that are missing, changed, or not listed in its `SHA256SUMS`, sorted by path.
 

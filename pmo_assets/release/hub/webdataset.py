@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pmo_assets.records.stores import StorageError
+from pmo_assets.release.hub.sums import SUMS_FILE, refuse_damaged
 
 Tell = Callable[[str, int, int], None]
 """Is told what is done, how many rows of how many."""
@@ -104,6 +105,8 @@ def write_webdataset(
     shards = _shards(folder, config, splits)
     if target.exists():
         raise StorageError(f"{target} is there already: take it away, or name another folder")
+    if (folder / SUMS_FILE).exists():  # a download of some shards may lack it
+        refuse_damaged(folder, tell)
     partial = target.with_name(f".{target.name}.part")
     written: list[TarShards] = []
     try:

@@ -92,7 +92,8 @@
 
     /** Promise of the result for what was typed; null when that holds no word. */
     async find(text) {
-      const words = this.words(text);
+      // a panel's id is made of its article's number, its figure's id and its place: the figure is what is looked for
+      const words = this.words(text.replace(/\bp_(\d+)_(\S+)_\d+(?=\s|$)/gu, "$1 $2"));
       if (!words.length) return null;
       const last = words.length - 1;
       const open = !/\s$/u.test(text);
