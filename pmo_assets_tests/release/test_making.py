@@ -85,8 +85,8 @@ def test_both_forms_lie_where_they_belong_with_everything_beside_them(tables: Ta
         *(f"hub/{name}" for name in ("duplicate_articles.parquet", "duplicates.parquet", "manifest.json",
           "retractions.parquet", "splits.parquet", "statistics.json", "withheld.parquet")),
         "pubmed_ophtha.parquet", "pubmed_ophtha_annotation.json",
-        *(f"versions/1.0.0/{name}" for name in ("articles.parquet", "changes.json", "duplicates.parquet",
-          "manifest.json", "rows.parquet")),
+        *(f"versions/1.0.0/{name}" for name in ("absent.parquet", "articles.parquet", "changes.json",
+          "duplicates.parquet", "manifest.json", "rows.parquet")),
     ]  # fmt: skip
     assert tables.data_root.read(ANNOTATION_KEY) == b"{}", "nobody annotated anything"
     assert (release.facts.panels, release.facts.articles, release.expected) == (4, 2, 4)
@@ -294,7 +294,10 @@ def test_other_splits_alone_are_a_patch(tables: Tables) -> None:
     make(tables)
     release = make(tables, splits=SplitOptions((0.5, 0.25, 0.25)))
     assert release.manifest.version == "1.0.1"
-    assert release.changes.nothing
+    changes = release.changes
+    assert (dict(changes.new), dict(changes.changed), dict(changes.gone)) == ({}, {}, {})
+    assert set(changes.moved) == {"train → validation", "train → test", "validation → test"}
+    assert "articles moved to another split: train → test" in tables.data_root.read(f"{HUB}/CHANGES.md").decode()
 
 
 def test_leaving_out_noncommercial_rows_is_another_release(tables: Tables) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from pmo_assets.release.facts import ReleaseFacts
+from pmo_assets.release.facts import ReleaseFacts, SplitFacts
 from pmo_assets.release.hub.citation import PAPER_URL, SOFTWARE, bibtex
 from pmo_assets.release.hub.features import PICTURE
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, licence_rows, withheld_names
@@ -176,11 +176,21 @@ every release."""
     return "\n\n".join(parts)
 
 
+def _wanted(splits: SplitFacts, name: str) -> str:
+    """Return which articles a split is to have: a share of all, or with test articles by year of the others."""
+    if splits.test_from_year is None:
+        return f"{splits.shares[name]:.0%}"
+    if name == "test":
+        return f"from {splits.test_from_year} on"
+    others = sum(share for split, share in splits.shares.items() if split != "test")
+    return f"{splits.shares[name] / others:.0%} of the others"
+
+
 def _splits(facts: ReleaseFacts) -> str:
     splits = facts.splits
     rows = [
-        (name, f"{share:.0%}", splits.articles.get(name, 0), splits.panels.get(name, 0))
-        for name, share in splits.shares.items()
+        (name, _wanted(splits, name), splits.articles.get(name, 0), splits.panels.get(name, 0))
+        for name in splits.shares
     ]
     rule = (
         "an article's split follows from a hash of its number, and stays the same from release to release unless a new "
@@ -193,7 +203,7 @@ def _splits(facts: ReleaseFacts) -> str:
 
 Splits are by article: {rule}.
 
-{markdown_table(("split", "wanted share of articles", "articles", "panels"), rows)}
+{markdown_table(("split", "wanted articles", "articles", "panels"), rows)}
 
 **Near-duplicates.** Panels whose pictures are the same bytes, or whose perceptual hashes are close, form a group
 (`duplicate_group`; `duplicates.parquet` lists the groups), and articles that share a group have the same split. Nothing

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import pmo_assets.release.filling.restoring as restoring
-from pmo_assets.cli.release.fill_null import _as_released, _figure_pictures
+from pmo_assets.cli.console import CommandError
+from pmo_assets.cli.release.fill_null import _as_released, _beside, _figure_pictures
 from pmo_assets.pipeline.article import process_article
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import load_specialty
@@ -205,6 +206,27 @@ def test_filled_file_and_folder_have_the_bytes_of_an_unnulled_release(world: Wor
     assert shards == files_below(world.whole / "hub" / "data")
     assert shards != files_below(world.nulled / "hub" / "data")
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("damage", ["changed", "missing"])
+def test_damage_of_a_folder_is_not_hidden_by_sums_of_its_own(world: World, tmp_path: Path, damage: str) -> None:
+    shutil.copytree(world.nulled / "hub", tmp_path / "hub")
+    shard = next((tmp_path / "hub" / "data" / "panels").glob("*.parquet"))
+    if damage == "missing":
+        shard.unlink()
+    else:
+        content = bytearray(shard.read_bytes())
+        content[len(content) // 2] ^= 1
+        shard.write_bytes(content)
+    with pytest.raises(StorageError, match=f"{shard.name} is {damage}"):
+        _fill(world, tmp_path / "hub", tmp_path / "filled")
+    assert not (tmp_path / "filled").exists()
+
+
+def test_a_shard_gets_no_twin_in_the_folder_of_a_release(world: World) -> None:
+    shard = next((world.nulled / "hub" / "data" / "panels").glob("*.parquet"))
+    with pytest.raises(CommandError, match="--out"):
+        _beside(shard)
 
 
 def test_filled_folder_says_what_it_is(world: World, tmp_path: Path) -> None:

@@ -148,6 +148,14 @@ def test_a_damaged_table_and_a_strange_picture_are_said(hub_folder: Path, tmp_pa
         list(sample_members(row, SAMPLE_FORMS["panels"]))
 
 
+def test_damage_is_not_handed_on(tmp_path: Path) -> None:
+    write_hub_folder(tmp_path / "hub")
+    (tmp_path / "hub" / "SHA256SUMS").write_text(f"{'0' * 64}  data/panels/train-00000.parquet\n")
+    with pytest.raises(StorageError, match="is not as its SHA256SUMS says"):
+        write_webdataset(tmp_path / "hub", tmp_path / "out", shard_size=LARGE)
+    assert not (tmp_path / "out").exists()
+
+
 def test_json_that_no_reader_takes_is_not_written() -> None:
     row = rows_of("panels", "test")[0] | {"panel_score": float("nan")}
     with pytest.raises(ValueError, match="not JSON compliant"):

@@ -183,6 +183,7 @@ def test_options_say_how_many_panels_the_other_filters_leave(opened: Opened) -> 
         ("oedeme maculaire", ["crossed"]),
         ("œdème", ["crossed"]),
         ("pmc3", ["nd"]),
+        ("p_3_nd_0", ["nd"]),  # a panel's id finds its figure
         ("drusen", ["crossed"]),
         ("wicked", [HOSTILE]),
         ("cystoid muller", ["split"]),
