@@ -186,7 +186,7 @@ def _article_pages(
                 figure["caption"],
                 title, True, title, False, picture.png if picture else b"",
                 figure.get("width", 4), figure.get("height", 3),
-                tuple(gallery_panel(row, None, False) for row in panels), title, title,
+                tuple(gallery_panel(row, False) for row in panels), title, title,
             )
         )  # fmt: skip
     files: dict[str, bytes] = {}
