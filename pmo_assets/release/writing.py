@@ -73,8 +73,6 @@ class ReleaseCounts:
     licences: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
     contains: Counter[str] = field(default_factory=Counter)
     assembly: Counter[str] = field(default_factory=Counter)
-    split_panels: Counter[str] = field(default_factory=Counter)
-    split_articles: Counter[str] = field(default_factory=Counter)
     journals: set[str] = field(default_factory=set)
     years: set[int] = field(default_factory=set)
 
@@ -297,9 +295,6 @@ def _count(counts: ReleaseCounts, rows: pl.DataFrame, articles: pl.DataFrame, fi
         if name.startswith("contains_"):
             counts.contains[name.removeprefix("contains_")] += int(rows[name].sum())
     counts.assembly.update(dict(rows["assembly"].value_counts().iter_rows()))
-    for split, found, panels in articles.group_by("split").agg(pl.len(), pl.col("panels").sum()).iter_rows():
-        counts.split_articles[split] += found
-        counts.split_panels[split] += panels
     counts.journals.update(articles["journal"].drop_nulls())
     counts.years.update(articles["year"].drop_nulls())
 

@@ -456,7 +456,8 @@ def test_what_is_counted_is_what_is_there(batches: Tables) -> None:
     }
     assert counts.contains == {"cfp": 0, "oct": len(rows), "retinal": 0, "other": 0, "marked": len(rows)}
     assert counts.assembly == {"Automatic Caption Assignment": len(rows)}
-    assert counts.split_panels == {split: sum(row["split"] == split for row in rows) for split in SPLITS}
+    in_files = {split: sum(file.rows for file in files) for split, files in written.configs["panels"].items()}
+    assert in_files == {split: sum(row["split"] == split for row in rows) for split in SPLITS}
     assert counts.journals == {f"Journal {number}" for number in range(3)}
     assert counts.years == {2020, 2021, 2022, 2023, 2024}
 
