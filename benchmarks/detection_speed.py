@@ -92,7 +92,7 @@ def detection(source: DetectorSource, file: Path | None, marks_file: Path | None
     def work(some: Sequence[FigureView]) -> object:
         fresh = [FigureView(v.pixels.copy(), v.bitmaps, v.texts, v.caption_identifiers) for v in some]
         panels = panels_of_figures(fresh, detectors.panels)
-        return images_of_figures(fresh, panels, detectors.images, detectors.marks)
+        return images_of_figures(fresh, panels, detectors.images, detectors.marks, detectors.types)
 
     return work
 

@@ -189,7 +189,7 @@ def main() -> None:
             boxes = [p for p in panels if p.kind == "panel"]
             same = len(boxes) == len(truth["panels"])
             words = {k: truth["panels"][k]["subcaption"] if same else truth["caption"] for k in range(len(boxes))}
-        images = detect_images(view, panels, detectors.images, detectors.marks, words_of_panel=words)
+        images = detect_images(view, panels, detectors.images, detectors.marks, detectors.types, words_of_panel=words)
         seconds.append(time.perf_counter() - start)
         found = as_annotation(truth, panels, images)
         truths.setdefault(article, []).append(truth)

@@ -44,7 +44,7 @@ def found_in(figure: SyntheticFigure, detectors: DetectorSet, identifiers: bool)
     names = tuple(str(p.identifier) for p in figure.panels if p.identifier is not None) if identifiers else ()
     view = FigureView(figure.pixels, caption_identifiers=names)
     panels = detect_panels(view, detectors.panels)
-    images = detect_images(view, panels, detectors.images, detectors.marks)
+    images = detect_images(view, panels, detectors.images, detectors.marks, detectors.types)
     kind = [i.image_type or max(i.type_scores, key=lambda k, i=i: i.type_scores[k]) for i in images]
 
     result = {

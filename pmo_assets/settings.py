@@ -167,6 +167,9 @@ class Settings(BaseSettings):
     mark_weights: Path | None = _option(
         None, "ONNX file of the mark classifier in place of the package's.", ("image_detections",)
     )
+    image_type_weights: Path | None = _option(
+        None, "ONNX file of the image type network in place of the package's.", ("image_detections",)
+    )
     panel_checkpoint: Path | None = _option(
         None,
         "Detectron2 RetinaNet (.pth, .pkl; classes Panel, Label) that finds panels in place of the figure network.",
@@ -333,7 +336,9 @@ class Settings(BaseSettings):
         le=2200,
     )
 
-    @field_validator("detector_weights", "mark_weights", "panel_checkpoint", "image_checkpoint", mode="before")
+    @field_validator(
+        "detector_weights", "mark_weights", "image_type_weights", "panel_checkpoint", "image_checkpoint", mode="before"
+    )
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         return None if value == "" else value

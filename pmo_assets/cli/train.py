@@ -21,7 +21,9 @@ from pmo_assets.training.options import (
     Device,
     FigureCounts,
     FigureSources,
+    ImageTypeOptions,
     MarkOptions,
+    ModalitySources,
     NetworkChoice,
     PictureSources,
     RunOptions,
@@ -53,7 +55,9 @@ def need_pair(first: str, one: Path | None, second: str, other: Path | None) -> 
         raise CommandError(f"{given} needs {missing}")
 
 
-def need_checkpoint(path: Path, kind: Literal["detector", "mark classifier"], *, measured: bool) -> None:
+def need_checkpoint(
+    path: Path, kind: Literal["detector", "mark classifier", "image type network"], *, measured: bool
+) -> None:
     """Stop when a file is not a checkpoint of this kind, saying what it is.
 
     Args:
@@ -74,7 +78,7 @@ def need_checkpoint(path: Path, kind: Literal["detector", "mark classifier"], *,
     # `optimiser` is in every last.pt and in no best.pt.
     if measured and ("optimiser" in saved or "validation" not in saved):
         raise CommandError(f"{path} is the last state of a run (last.pt), whose weights were not measured: best.pt")
-    found = "detector" if "config" in saved else "mark classifier"
+    found = "detector" if "config" in saved else "image type network" if "sources" in saved else "mark classifier"
     if found != kind:
         raise CommandError(f"{path} is the checkpoint of a {found}, not of a {kind}")
 
@@ -166,6 +170,24 @@ def train_a_mark_classifier(
     _show_run(run, train_marks(run, *pools, options, known, held_out))
 
 
+@train_app.command("image-type")
+@with_declared_options
+def train_an_image_type_network(*, run: Run, sources: ModalitySources, options: ImageTypeOptions) -> None:
+    """Train the network that says what pictures were made with, and so their type.
+
+    It starts from ImageNet's weights. Stand-ins for modalities of which there are no pictures are made of the fundus
+    photographs. How good it is on sources that it has not seen: benchmarks/image_type_folds.py.
+    """
+    need_torch(options.device)
+    from pmo_assets.training.data.typed_pictures import typed_pictures
+    from pmo_assets.training.loop.train_image_type import train_image_type
+
+    if sources.modalities is None and sources.typed_articles is None:
+        raise CommandError("nothing to learn from: give --modalities, --typed-articles or both")
+    pictures = typed_pictures(sources.modalities, sources.typed_articles, sources.typed_annotations)
+    _show_run(run, train_image_type(run, pictures, options))
+
+
 @train_app.command("evaluate")
 @with_declared_options
 def evaluate(
@@ -206,18 +228,21 @@ def export(
     to: Annotated[Path, typer.Argument(help="Folder for the ONNX files and their model cards.")],
     detector: Annotated[Path | None, typer.Option(help="best.pt of a detector's run.")] = None,
     marks: Annotated[Path | None, typer.Option(help="best.pt of a mark classifier's run.")] = None,
+    image_type: Annotated[Path | None, typer.Option(help="best.pt of an image type network's run.")] = None,
     data: Annotated[Path | None, typer.Option(help="Measure the detector on this data's held-out figures.")] = None,
     threads: Threads,
 ) -> None:
     """Write trained networks as ONNX, checked against PyTorch, each with a model card."""
-    if detector is None and marks is None:
-        raise CommandError("nothing to export: give --detector, --marks or both")
+    if detector is None and marks is None and image_type is None:
+        raise CommandError("nothing to export: give --detector, --marks or --image-type")
     need_torch()
     # Before any file is written.
     if detector is not None:
         need_checkpoint(detector, "detector", measured=True)
     if marks is not None:
         need_checkpoint(marks, "mark classifier", measured=True)
+    if image_type is not None:
+        need_checkpoint(image_type, "image type network", measured=True)
     import torch
 
     from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE, MARKS_FILE
@@ -245,6 +270,19 @@ def export(
         difference = export_marks(marks, target)
         target.with_suffix(".md").write_text(marks_card(load_marks(marks)[1], target.stat().st_size), "utf-8")
         _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
+    if image_type is not None:
+        _export_image_type(image_type, to)
+
+
+def _export_image_type(checkpoint: Path, to: Path) -> None:
+    from pmo_assets.pipeline.detection.networks.type_network import TYPES_FILE
+    from pmo_assets.training.architectures.export import export_types, load_types
+    from pmo_assets.training.loop.image_type_card import types_card
+
+    target = to / TYPES_FILE
+    difference = export_types(checkpoint, target)
+    target.with_suffix(".md").write_text(types_card(load_types(checkpoint)[1], target.stat().st_size), "utf-8")
+    _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
 
 
 @contextmanager

@@ -53,6 +53,7 @@ def detection_options(settings: Settings) -> DetectionOptions:
         provider=settings.detector_device,
         detector_file=weights("detector_weights"),
         marks_file=weights("mark_weights"),
+        types_file=weights("image_type_weights"),
         panel_checkpoint=weights("panel_checkpoint"),
         image_checkpoint=weights("image_checkpoint"),
         runtime=settings.detector_runtime,

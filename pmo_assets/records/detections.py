@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import ImageType
+from pmo_assets.records.modalities import Modality
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ class ImageDetection:
         type_score: 0..1 score of `image_type` (of the best candidate when None).
         type_scores: score per type, summing to 1.
         type_reason: why the type is what it is, or why it could not be decided.
+        modality: what the picture was made with, as far as a network says; None without one, or without a type.
+        modality_score: 0..1, its share.
         marked: whether a mark points at a region; None when it cannot be decided.
         mark_score: 0..1 that the image is marked.
         probability: 0..1, calibrated: share of such detections that overlap a true image by 0.5; 0 before
@@ -96,3 +99,5 @@ class ImageDetection:
     mark_score: float = 0.0
     seen_types: Mapping[str, float] = field(default_factory=dict)
     probability: float = 0.0
+    modality: Modality | None = None
+    modality_score: float = 0.0

@@ -8,6 +8,7 @@ from typing import Any
 import dataframely as dy
 
 from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.records.modalities import MODALITIES
 from pmo_assets.tables.columns import FigureKey, box_column
 
 KINDS = ("panel", "identifier")
@@ -47,6 +48,10 @@ class ImageDetections(FigureKey):
     image_type = dy.Enum(IMAGE_TYPES, nullable=True, description="Imaging type; null when undecided")
     type_score = dy.Float64(min=0, max=1, description="Score of the type")
     type_reason = dy.String(description="Why the type is what it is, or why it is undecided")
+    modality = dy.Enum(
+        MODALITIES, nullable=True, description="What the image was made with, finer than its type; null when not known"
+    )
+    modality_score = dy.Float64(min=0, max=1, description="Share of the modality")
     marked = dy.Bool(nullable=True, description="A mark points at a region; null when undecided")
     mark_score = dy.Float64(min=0, max=1, description="That the image is marked")
 

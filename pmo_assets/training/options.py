@@ -91,6 +91,19 @@ class PictureSources:
 
 
 @dataclass(frozen=True, slots=True)
+class ModalitySources:
+    """Pictures whose modality is known, or at least their type."""
+
+    modalities: Annotated[
+        Path | None, Offered("Folder of pictures: SOURCE/MODALITY/*.png, MODALITY as CFP, UWF, FA, OCT, histology …")
+    ] = None
+    typed_articles: Annotated[
+        Path | None, Offered("Articles (ID/article.pdf): annotated images, and bitmaps of articles without retina.")
+    ] = None
+    typed_annotations: Annotated[Path | None, Offered("Annotated articles (ID.json) among them.")] = None
+
+
+@dataclass(frozen=True, slots=True)
 class FigureSources(PictureSources):
     """What synthetic figures are composed from."""
 
@@ -197,3 +210,20 @@ class MarkOptions(RunOptions):
     seed: Annotated[int, Offered("Of weights and examples.")] = 11
     validation_crops: int = 1000
     annotated_share: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class ImageTypeOptions(RunOptions):
+    """How to train the image type network; see `RunOptions`."""
+
+    steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 1200
+    batch_size: int = 32
+    learning_rate: float = 5e-4
+    warm_up: int = 60
+    fall: float = 0.6
+    average: float = 0.99
+    evaluate_every: int = 400
+    patience: int = 100
+    workers: Annotated[int, Offered("Processes that prepare examples.", least=0)] = 1
+    threads: Annotated[int, Offered("CPU threads of the network; 0 lets PyTorch choose.", least=0, after="steps")] = 0
+    seed: Annotated[int, Offered("Of examples and stand-ins.")] = 13

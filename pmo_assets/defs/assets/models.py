@@ -19,16 +19,20 @@ from pmo_assets.defs.declared_config import config_with_options, options_from
 from pmo_assets.defs.previews import picture_metadata
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE, MARKS_FILE
+from pmo_assets.pipeline.detection.networks.type_network import TYPES_FILE
 from pmo_assets.training.architectures.recipes import architecture_of
 from pmo_assets.training.data.annotated import write_annotated_data
 from pmo_assets.training.data.coco import CATEGORIES, figure_of_coco, read_coco, shards
 from pmo_assets.training.data.training_data import pool_pictures, write_synthetic_shards
+from pmo_assets.training.data.typed_pictures import typed_pictures
 from pmo_assets.training.loop.curves import curves_png
 from pmo_assets.training.options import (
     AnnotatedSources,
     FigureCounts,
     FigureSources,
+    ImageTypeOptions,
     MarkOptions,
+    ModalitySources,
     NetworkChoice,
     PictureSources,
     TrainingOptions,
@@ -39,7 +43,7 @@ from pmo_assets.viewing.overlays import data_uri
 
 GROUP = "models"
 
-MODEL_ASSETS = ("synthetic_figures", "panel_detector", "image_detector", "mark_classifier")
+MODEL_ASSETS = ("synthetic_figures", "panel_detector", "image_detector", "mark_classifier", "image_type_network")
 """Names of the group's assets."""
 
 
@@ -67,6 +71,8 @@ else:
             AnnotatedSources: "detector",
             TrainingOptions: "detector",
             MarkOptions: "mark",
+            ModalitySources: "image_type",
+            ImageTypeOptions: "image_type",
         },
     )
 
@@ -226,5 +232,50 @@ def mark_classifier(context: dg.AssetExecutionContext, config: ModelConfig) -> d
             "bytes": target.stat().st_size,
             "onnx_difference": difference,
             **_curves(run, ("accuracy", "real_accuracy")),
+        }
+    )
+
+
+@dg.asset(
+    group_name=GROUP,
+    owners=OWNERS,
+    kinds={"pytorch", "onnx"},
+    tags={"pmo/work": "pixels"},
+    pool="gpu",
+    code_version=code_version(
+        "pmo_assets.training.loop.train_image_type",
+        "pmo_assets.training.architectures.export:export_types",
+        typed_pictures,
+    ),
+)
+def image_type_network(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """The network that says what an image was made with, taught by pictures of known modality as figures show them."""
+    _need_torch()
+    from pmo_assets.training.architectures.export import export_types, load_types
+    from pmo_assets.training.loop.train_image_type import train_image_type
+
+    watch = Stopwatch()
+    run, target = Path(config.folder) / "runs" / "image_type", Path(config.folder) / "weights" / TYPES_FILE
+    sources = options_from(ModalitySources, config, "image_type")
+    try:
+        pictures = typed_pictures(sources.modalities, sources.typed_articles, sources.typed_annotations)
+    except ValueError as error:
+        raise dg.Failure(str(error), allow_retries=False) from error
+    if not pictures:
+        raise dg.Failure("nothing to learn from: give modalities, typed_articles or both", allow_retries=False)
+    for record in train_image_type(run, pictures, options_from(ImageTypeOptions, config, "image_type")):
+        context.log.info(str(record))
+    difference = export_types(run / "best.pt", target)
+    _, info = load_types(run / "best.pt")
+    return dg.MaterializeResult(
+        metadata={
+            "seconds": watch.seconds,
+            "steps": info["step"],
+            "pictures": info["pictures"],
+            "sources": info["sources"],
+            "file": dg.MetadataValue.path(str(target.resolve())),
+            "bytes": target.stat().st_size,
+            "onnx_difference": difference,
+            **_curves(run, ("held_out",)),
         }
     )

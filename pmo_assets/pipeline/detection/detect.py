@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.calibration import probability
-from pmo_assets.pipeline.detection.image_type import classify_image_type
-from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector
+from pmo_assets.pipeline.detection.image_types.decision import LEAST_PIXELS, classify_image_type
+from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector, TypeNetwork
 from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
 from pmo_assets.pipeline.detection.structure.marks import StructureMarkClassifier
 from pmo_assets.pipeline.detection.structure.panels import UNSEPARATED, StructurePanelDetector
@@ -87,6 +87,7 @@ def detect_images(
     panels: tuple[PanelDetection, ...],
     detector: ImageDetector | None = None,
     mark_classifier: MarkClassifier | None = None,
+    type_network: TypeNetwork | None = None,
     *,
     words_of_panel: Mapping[int, str] | None = None,
     score_threshold: float = SCORE_THRESHOLD,
@@ -94,7 +95,7 @@ def detect_images(
 ) -> tuple[ImageDetection, ...]:
     """Return the images of one figure with type and mark status; see `images_of_figures`."""
     return images_of_figures(
-        [view], [panels], detector, mark_classifier, words_of_panels=[words_of_panel or {}],
+        [view], [panels], detector, mark_classifier, type_network, words_of_panels=[words_of_panel or {}],
         score_threshold=score_threshold, nms_iou=nms_iou,
     )[0]  # fmt: skip
 
@@ -104,6 +105,7 @@ def images_of_figures(
     panels: Sequence[tuple[PanelDetection, ...]],
     detector: ImageDetector | None = None,
     mark_classifier: MarkClassifier | None = None,
+    type_network: TypeNetwork | None = None,
     *,
     words_of_panels: Sequence[Mapping[int, str]] | None = None,
     labels_of_figures: Sequence[Sequence[str]] | None = None,
@@ -117,6 +119,7 @@ def images_of_figures(
         panels: per figure what `panels_of_figures` returned.
         detector: sees all figures at once; None for the structural detector.
         mark_classifier: sees the images of all figures at once; None for the structural classifier.
+        type_network: sees the images of all figures at once; None leaves the type to measures and words.
         words_of_panels: per figure what the caption says about the i-th panel (identifiers not counted), where known.
         labels_of_figures: per figure the labels that another dataset gives it, where known.
         score_threshold: weaker detections are dropped.
@@ -143,10 +146,11 @@ def images_of_figures(
         words += [words_of_image(image.box, panels[k], said) for image in chosen]
         labels += [labels_of_figures[k] if labels_of_figures else ()] * len(chosen)
     marks = (mark_classifier or StructureMarkClassifier())(crops, words) if images else []
+    shares = _modality_shares(images, crops, type_network)
     finished = iter(
-        replace(_typed(image, picture, text, said_of_figure), marked=marked, mark_score=score)
-        for image, picture, text, said_of_figure, (marked, score) in zip(
-            images, crops, words, labels, marks, strict=True
+        replace(_typed(image, picture, text, said_of_figure, own), marked=marked, mark_score=score)
+        for image, picture, text, said_of_figure, own, (marked, score) in zip(
+            images, crops, words, labels, shares, marks, strict=True
         )
     )
     return [tuple(islice(finished, count)) for count in counts]
@@ -159,17 +163,38 @@ def _chosen_images(found: Sequence[ImageDetection], score_threshold: float, nms_
     return [strong[i] for i in kept]
 
 
-def _typed(image: ImageDetection, picture: NDArray[np.uint8], words: str, labels: Sequence[str]) -> ImageDetection:
+def _modality_shares(
+    images: Sequence[ImageDetection], crops: Sequence[NDArray[np.uint8]], network: TypeNetwork | None
+) -> list[NDArray[np.float32] | None]:
+    """Return what the network says of each image whose type is to be decided; None for the others."""
+    shares: list[NDArray[np.float32] | None] = [None] * len(images)
+    if network is None:
+        return shares
+    asked = [k for k, i in enumerate(images) if not i.type_scores and min(crops[k].shape[:2]) >= LEAST_PIXELS]
+    for k, own in zip(asked, network([crops[k] for k in asked]), strict=True):
+        shares[k] = own
+    return shares
+
+
+def _typed(
+    image: ImageDetection,
+    picture: NDArray[np.uint8],
+    words: str,
+    labels: Sequence[str],
+    modality_shares: NDArray[np.float32] | None,
+) -> ImageDetection:
     """Return an image with its type, which a detector may have decided already."""
     if image.type_scores:
         return image
-    decision = classify_image_type(picture, words, image.seen_types, labels)
+    decision = classify_image_type(picture, words, image.seen_types, labels, modality_shares)
     return replace(
         image,
         image_type=decision.image_type,
         type_score=decision.score,
         type_scores=decision.scores,
         type_reason=decision.reason,
+        modality=decision.modality,
+        modality_score=decision.modality_score,
     )
 
 

@@ -25,7 +25,8 @@ from pmo_assets.pipeline.detection.networks.retinanet_detectors import (
     RetinaNetPanelDetector,
     Runtime,
 )
-from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector
+from pmo_assets.pipeline.detection.networks.type_network import OnnxTypeNetwork
+from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector, TypeNetwork
 from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
 from pmo_assets.pipeline.detection.structure.marks import StructureMarkClassifier
 from pmo_assets.pipeline.detection.structure.panels import StructurePanelDetector
@@ -54,12 +55,14 @@ class DetectorSet:
         images: finds images and their type.
         marks: tells marked images from unmarked ones.
         panel_networks: what `panels` works with.
-        image_networks: what `images` and `marks` work with.
+        types: says what images were made with; None leaves their type to measures and words.
+        image_networks: what `images`, `marks` and `types` work with.
     """
 
     panels: PanelDetector
     images: ImageDetector
     marks: MarkClassifier
+    types: TypeNetwork | None = None
     panel_networks: tuple[Network, ...] = ()
     image_networks: tuple[Network, ...] = ()
 
@@ -70,6 +73,7 @@ def detector_set(
     provider: Provider = "cpu",
     detector_file: Path | None = None,
     marks_file: Path | None = None,
+    types_file: Path | None = None,
     *,
     panel_checkpoint: Path | None = None,
     image_checkpoint: Path | None = None,
@@ -82,6 +86,7 @@ def detector_set(
         provider: where the networks run.
         detector_file: weights of the figure network; None for those of the package.
         marks_file: weights of the mark classifier; None for those of the package.
+        types_file: weights of the image type network; None for those of the package.
         panel_checkpoint: a RetinaNet that takes the figure network's place for panels and identifiers.
         image_checkpoint: a RetinaNet that takes its place for images; alone it decides their types, too.
         runtime: what runs the checkpoints.
@@ -89,22 +94,25 @@ def detector_set(
     if source == "structure":
         return DetectorSet(StructurePanelDetector(), StructureImageDetector(), StructureMarkClassifier())
     figures, marks = FigureNetwork(detector_file, provider), OnnxMarkClassifier(marks_file, provider)
+    types = OnnxTypeNetwork(types_file, provider)
     panel_network = panel_checkpoint and CheckpointNetwork(panel_checkpoint, len(PANEL_CLASSES), provider, runtime)
     image_network = image_checkpoint and CheckpointNetwork(image_checkpoint, len(IMAGE_CLASSES), provider, runtime)
     networks: dict[str, tuple[Network, ...]] = {
         "panel_networks": (panel_network or figures,),
-        "image_networks": (image_network or figures, marks),
+        "image_networks": (image_network or figures, marks, types),
     }
     if source == "network":
         return DetectorSet(
             RetinaNetPanelDetector(panel_network) if panel_network else OnnxPanelDetector(figures),
             RetinaNetImageDetector(image_network) if image_network else OnnxImageDetector(figures),
             marks,
+            types,
             **networks,
         )
     return DetectorSet(
         EnsemblePanelDetector(RetinaNetBoxes(panel_network, panel_network.classes) if panel_network else figures),
         EnsembleImageDetector(RetinaNetBoxes(image_network, image_network.classes) if image_network else figures),
         marks,
+        types,
         **networks,
     )

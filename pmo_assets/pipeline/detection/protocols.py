@@ -68,3 +68,15 @@ class MarkClassifier(Protocol):
             words: what the caption says about each crop; "" when unknown. Same length as `crops`.
         """
         ...
+
+
+class TypeNetwork(Protocol):
+    """Says what pictures were made with."""
+
+    def __call__(self, crops: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
+        """Return shares (modalities,) that sum to 1, order of `records.modalities.MODALITIES`, per crop.
+
+        Args:
+            crops: (height, width, 3) uint8 RGB pictures.
+        """
+        ...

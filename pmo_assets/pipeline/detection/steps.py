@@ -43,6 +43,7 @@ class DetectionOptions:
     provider: Provider = "cpu"
     detector_file: Path | None = None
     marks_file: Path | None = None
+    types_file: Path | None = None
     panel_checkpoint: Path | None = None
     image_checkpoint: Path | None = None
     runtime: Runtime = "torch"
@@ -54,6 +55,7 @@ class DetectionOptions:
             self.provider,
             self.detector_file,
             self.marks_file,
+            self.types_file,
             panel_checkpoint=self.panel_checkpoint,
             image_checkpoint=self.image_checkpoint,
             runtime=self.runtime,
@@ -209,6 +211,7 @@ def detect_article_images(
             panels,
             detectors.images,
             detectors.marks,
+            detectors.types,
             words_of_panels=words,
             labels_of_figures=[labels.get(figure["image_cluster_id"], ()) for figure in group],
             score_threshold=detection_options.score_threshold,

@@ -1,0 +1,53 @@
+"""The model card of the image type network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.records.modalities import modalities_of
+from pmo_assets.training.architectures.image_type_network import FROZEN_BLOCKS
+
+SOURCES = """\
+| Source | What | Licence |
+|---|---|---|
+"""
+"""Where the pictures come from; written by hand when they change."""
+
+
+def types_card(info: Mapping[str, Any], size: int) -> str:
+    """Return the card of the image type network.
+
+    Args:
+        info: what its checkpoint says: `step`, `pictures`, `sources`.
+        size: bytes of the ONNX file.
+    """
+    modalities = "\n".join(f"* {name}: {', '.join(modalities_of(name))}" for name in IMAGE_TYPES)
+    return f"""\
+# Image type network
+
+Says what a picture was made with, one of 28 modalities, and so which of the paper's four types it is:
+
+{modalities}
+
+Its word is one of several: measures of the pixels, the figure network and the caption's words count beside it
+(`detection/image_types/decision.py`, weights of the evidence in `image_type.json`).
+
+* Architecture: EfficientNet-Lite0 (`training/architectures/image_type_network.py`) from ImageNet's weights, the first
+  {FROZEN_BLOCKS} of 16 blocks as they were; input 160 × 160 pixels, stretched; ONNX opset 17, {size / 1e6:.1f} MB: weights in half precision,
+  computed in single precision.
+* Trained for {info["step"]:,} steps of 32 pictures on {info["pictures"]:,} pictures of {info["sources"]} sources
+  as figures show them: parts, thumbnails of 18 pixels and more, JPEG, other contrast and colour maps, print, marks, frames
+  (`training/synthetic/figure_crops.py`).
+
+## How good it is on sources that it has not seen
+
+In [the measurements](../../docs/measurements.md#image-types): recall by modality, leave-sources-out.
+
+## Make it again
+
+    pmo train image-type RUN --modalities PICTURES --typed-articles ARTICLES --typed-annotations ANNOTATIONS
+    pmo train export pmo_assets/weights --image-type RUN/best.pt
+    python benchmarks/image_type_folds.py PICTURES FOLDS && python benchmarks/fit_image_type.py FOLDS --write
+"""

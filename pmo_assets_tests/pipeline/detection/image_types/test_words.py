@@ -1,0 +1,55 @@
+"""Words and labels speak for the type of the modality that they name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pmo_assets.pipeline.detection.image_types.words import labelled_type, word_odds
+from pmo_assets.records.image_types import IMAGE_TYPES
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Fundus photograph of the right eye.", "CFP"),
+        ("Color fundus image", "CFP"),
+        ("Optical coherence tomography shows fluid.", "OCT"),
+        ("SD-OCT of the macula", "OCT"),
+        ("Late-phase fluorescein angiography", "Retinal Imaging"),
+        ("ICGA at 10 minutes", "Retinal Imaging"),
+        ("Fundus autofluorescence", "Retinal Imaging"),
+        ("OCTA en face slab", "Retinal Imaging"),
+        ("Kaplan-Meier curves", "Other"),
+        ("Histology, haematoxylin and eosin", "Other"),
+        ("Computed tomography of the orbit", "Other"),
+    ],
+)
+def test_the_words_of_a_caption_speak_for_their_modality(words: str, expected: str) -> None:
+    odds, seen = word_odds(words)
+    assert IMAGE_TYPES[int(np.argmax(odds))] == expected
+    assert seen
+
+
+@pytest.mark.parametrize("words", ["", "Left eye.", "The patient was seen in October.", "Faces"])
+def test_words_without_modality_say_nothing(words: str) -> None:
+    assert word_odds(words)[0].tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (("optical coherence tomography", "Clinical Imaging", "multiple panels: images"), "OCT"),
+        (("optical coherence tomography", "Clinical Imaging", "multiple panels: images & plots"), None),
+        (("optical coherence tomography", "bar plot", "Clinical Imaging", "Plots and Charts"), None),
+        (("color fundus photography",), "CFP"),
+        (("fluorescein angiography",), "Retinal Imaging"),
+        (("light microscopy", "Microscopy"), "Other"),
+        (("plot", "Plots and Charts"), "Other"),
+        (("eye", "Clinical Imaging", "single panel"), None),
+        (("angiography", "Clinical Imaging"), None),
+        ((), None),
+    ],
+)
+def test_labels_speak_for_a_type_when_they_name_one_modality(labels: tuple[str, ...], expected: str | None) -> None:
+    assert labelled_type(labels) == expected
