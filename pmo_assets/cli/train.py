@@ -245,7 +245,8 @@ def export(
         need_checkpoint(image_type, "image type network", measured=True)
     import torch
 
-    from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE, MARKS_FILE
+    from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE
+    from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_FILE
     from pmo_assets.training.architectures.export import export_detector, export_marks, load_detector, load_marks
     from pmo_assets.training.data.coco import shards
     from pmo_assets.training.loop.model_card import detector_card, marks_card

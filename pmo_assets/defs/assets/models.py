@@ -18,7 +18,8 @@ from pmo_assets.defs.article_table import OWNERS, Stopwatch
 from pmo_assets.defs.declared_config import config_with_options, options_from
 from pmo_assets.defs.previews import picture_metadata
 from pmo_assets.defs.versions import code_version
-from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE, MARKS_FILE
+from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE
+from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_FILE
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_FILE
 from pmo_assets.training.architectures.recipes import architecture_of
 from pmo_assets.training.data.annotated import write_annotated_data

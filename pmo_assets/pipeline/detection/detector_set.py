@@ -13,9 +13,9 @@ from pmo_assets.pipeline.detection.networks.memory_batches import Provider
 from pmo_assets.pipeline.detection.networks.onnx_detectors import (
     FigureNetwork,
     OnnxImageDetector,
-    OnnxMarkClassifier,
     OnnxPanelDetector,
 )
+from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkClassifier
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import (
     IMAGE_CLASSES,
     PANEL_CLASSES,

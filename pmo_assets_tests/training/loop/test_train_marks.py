@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
 pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript: make test-models")
 
-from pmo_assets.pipeline.detection.networks.onnx_detectors import OnnxMarkClassifier
+from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkClassifier
 from pmo_assets.training.architectures.export import export_marks
 from pmo_assets.training.loop.train_marks import MarkExamples, train_marks
 from pmo_assets.training.options import MarkOptions

@@ -6,8 +6,6 @@ it. Sessions are made once per process and used by one thread each: parallelism 
 
 from __future__ import annotations
 
-import math
-import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -20,27 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.input_size import bucket_of, network_input
-from pmo_assets.pipeline.detection.networks.mark_input import mark_input
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for, loading
 from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS, network_boxes
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
-from pmo_assets.pipeline.detection.structure.marks import MARK_WORDS, is_plot
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.stores import SystemicError
 
-DETECTOR_FILE, MARKS_FILE = "figure_detector.onnx", "mark_classifier.onnx"
-"""Files of the shipped weights in `pmo_assets/weights`."""
+DETECTOR_FILE = "figure_detector.onnx"
+"""File of the shipped weights in `pmo_assets/weights`."""
 
-PACKAGE_DATA = ("weights/figure_detector.onnx", "weights/mark_classifier.onnx")
+PACKAGE_DATA = ("weights/figure_detector.onnx",)
 """Files of the package that this module reads."""
 
-MARKS_OUTPUTS = ("probability",)
-"""Output of the mark classifier: probability (n,) that each picture is marked."""
-
-FIGURE_BYTES, CROP_BYTES = 32 * 2**20, 4 * 2**20
-"""Memory to reckon with for one more figure, one more crop in a batch: twice what it takes on the CPU
+FIGURE_BYTES = 32 * 2**20
+"""Memory to reckon with for one more figure in a batch: twice what it takes on the CPU
 (`benchmarks/detection_speed.py`), because cuDNN works with larger buffers."""
 
 REMEMBERED = 32
@@ -228,64 +221,3 @@ def type_shares(class_scores: NDArray[np.float32]) -> dict[str, float]:
     """Return the network's scores per type (4,) as shares that sum to 1."""
     total = float(class_scores.sum()) or 1.0
     return {name: float(value) / total for name, value in zip(IMAGE_TYPES, class_scores, strict=True)}
-
-
-class OnnxMarkClassifier:
-    """Mark status by the network and the caption's words, as a `protocols.MarkClassifier`."""
-
-    def __init__(
-        self,
-        path: Path | None = None,
-        provider: Provider = "cpu",
-        *,
-        batch_size: int | None = None,
-        threads: int = 1,
-    ) -> None:
-        """Use a file of weights (None: the shipped ones); see `FigureNetwork`."""
-        self.path, self.provider, self.threads = path, provider, threads
-        self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, CROP_BYTES, 16), provider)
-
-    def load(self) -> Any:
-        """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
-        return onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
-
-    def probabilities(self, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
-        """Return the network's probability that each picture is marked."""
-        if not crops:
-            return []
-        return self.batches(crops, partial(self._run, self.load()))
-
-    def _run(self, session: Any, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
-        pixels = np.stack([mark_input(crop) for crop in crops])
-        return [float(v) for v in session.run(list(MARKS_OUTPUTS), {"pixels": pixels})[0]]
-
-    def __call__(self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str]) -> list[tuple[bool | None, float]]:
-        """Return (marked, score) per crop; None when the crop is too small to see a mark and no word names one."""
-        large = [min(crop.shape[:2], default=0) >= 12 for crop in crops]
-        seen = iter(self.probabilities([crop for crop, ok in zip(crops, large, strict=True) if ok]))
-        result: list[tuple[bool | None, float]] = []
-        for crop, ok, text in zip(crops, large, words, strict=True):
-            if not ok:
-                result.append((True, 0.8) if MARK_WORDS.search(text) else (None, 0.3))
-                continue
-            score = with_words(next(seen), text, plot=is_plot(crop))
-            result.append((score >= 0.5, round(score, 6)))
-        return result
-
-
-NAMED, ARROW, PLOT, PLAIN = 1.0, 1.5, -0.5, -0.25
-"""Log odds that are added to the network's: when the caption names marks, when it names arrows (both count), when the
-picture is a plot, always. Accuracy on the annotated images is the same within 1 % for all values near these."""
-
-
-def with_words(probability: float, words: str, *, plot: bool) -> float:
-    """Return the probability that a picture is marked.
-
-    Args:
-        probability: the network's.
-        words: what the caption says about the picture; "" when unknown.
-        plot: whether most of the picture is paper.
-    """
-    odds = math.log(max(probability, 1e-6) / max(1 - probability, 1e-6)) + PLAIN + PLOT * plot
-    odds += NAMED * bool(MARK_WORDS.search(words)) + ARROW * bool(re.search(r"\barrow", words, re.IGNORECASE))
-    return 1 / (1 + math.exp(-odds))

@@ -14,12 +14,11 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
 from pmo_assets.pipeline.detection.networks.onnx_detectors import (
     DETECTOR_FILE,
-    MARKS_FILE,
     FigureNetwork,
-    OnnxMarkClassifier,
     onnx_session,
     shipped_weights,
 )
+from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_FILE, OnnxMarkClassifier
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.stores import SystemicError
 
