@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
+from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedShape, EmbeddedText
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import ImageType
 from pmo_assets.records.modalities import Modality
@@ -26,6 +26,7 @@ class FigureView:
         caption_identifiers: identifiers that the caption names ("A", "b", "left"), in order; empty when none.
         alternative_identifiers: where it names none, series of names that print may confirm ("1", "2"; "Control", …).
         words: names that are words, read in the picture; they count as live text does, but make no picture live.
+        shapes: vector shapes that the PDF draws over bitmaps; empty when unknown.
     """
 
     pixels: NDArray[np.uint8]
@@ -34,6 +35,7 @@ class FigureView:
     caption_identifiers: tuple[str, ...] = ()
     alternative_identifiers: tuple[tuple[str, ...], ...] = ()
     words: tuple[EmbeddedText, ...] = ()
+    shapes: tuple[EmbeddedShape, ...] = ()
 
     @property
     def is_live(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pmo_assets.records.article import InTextMention
 from pmo_assets.records.geometry import Box
@@ -68,6 +69,28 @@ class EmbeddedText:
     bold: bool
 
 
+ShapeKind = Literal["arrow", "head", "line", "rectangle", "ellipse", "curve", "patch"]
+"""What a vector shape looks like: a whole arrow; an arrowhead or triangle; a straight line; a box; a circle or ellipse;
+any other line; any other filled shape, letters' outlines among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedShape:
+    """A simple shape that the PDF draws over a bitmap of the figure.
+
+    Attributes:
+        kind: what it looks like.
+        box: normalised [l, t, r, b] in the figure, line width included.
+        colour: "#rrggbb" of its filling, or of its line where it has none.
+        filled: it has a filling.
+    """
+
+    kind: ShapeKind
+    box: Box
+    colour: str
+    filled: bool
+
+
 @dataclass(frozen=True, slots=True)
 class PdfFigure:
     """A figure located in the PDF.
@@ -87,6 +110,7 @@ class PdfFigure:
         dpi: resolution of the rendering.
         bitmaps: embedded bitmaps.
         texts: live text spans.
+        shapes: vector shapes over bitmaps.
         picture_correlation: -1..1 between rendering and package picture; None when they were not compared.
     """
 
@@ -105,6 +129,7 @@ class PdfFigure:
     bitmaps: tuple[EmbeddedBitmap, ...]
     texts: tuple[EmbeddedText, ...]
     picture_correlation: float | None = None
+    shapes: tuple[EmbeddedShape, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +151,7 @@ class Figure:
         height: pixels of the rendering.
         bitmaps: embedded bitmaps.
         texts: live text spans.
+        shapes: vector shapes over bitmaps.
     """
 
     article_id: int
@@ -142,3 +168,4 @@ class Figure:
     height: int
     bitmaps: tuple[EmbeddedBitmap, ...]
     texts: tuple[EmbeddedText, ...]
+    shapes: tuple[EmbeddedShape, ...] = ()

@@ -38,6 +38,10 @@ class PdfFigures(dy.Schema):
         dy.Struct({"text": dy.String(), "box": dy.List(dy.Float64()), "size": dy.Float64(), "bold": dy.Bool()}),
         description="Live text inside the figure: normalised box, size in points",
     )
+    shapes = dy.List(
+        dy.Struct({"kind": dy.String(), "box": dy.List(dy.Float64()), "colour": dy.String(), "filled": dy.Bool()}),
+        description="Vector shapes drawn over bitmaps: what they look like, normalised box, #rrggbb",
+    )
 
 
 class FigureMatches(dy.Schema):
@@ -79,6 +83,7 @@ class Figures(FigureKey):
     dpi = dy.Float64(min=1, description="Resolution of the rendering")
     bitmaps = PdfFigures.columns()["bitmaps"]
     texts = PdfFigures.columns()["texts"]
+    shapes = PdfFigures.columns()["shapes"]
 
 
 SCHEMAS: dict[str, type[dy.Schema]] = {"pdf_figures": PdfFigures, "figure_matches": FigureMatches, "figures": Figures}

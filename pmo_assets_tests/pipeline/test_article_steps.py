@@ -279,6 +279,7 @@ def test_figures_take_the_facts_of_the_package_figure_they_match() -> None:
         "dpi": 72.0,
         "bitmaps": [],
         "texts": [],
+        "shapes": [],
     }
     one_page, two_pages = (
         [{"page": 0, "bbox": [0, 0, 1, 1]}],

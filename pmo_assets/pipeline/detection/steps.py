@@ -155,7 +155,7 @@ def _views(
         pixels = decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id)
         identifiers = caption_split(captions.get(figure.image_cluster_id, ())).identifiers
         others = () if identifiers else tuple(split.identifiers for split in alternative_splits(figure.caption))
-        views.append(FigureView(pixels, figure.bitmaps, figure.texts, identifiers, others))
+        views.append(FigureView(pixels, figure.bitmaps, figure.texts, identifiers, others, shapes=figure.shapes))
     return views
 
 

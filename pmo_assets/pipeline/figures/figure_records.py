@@ -9,9 +9,10 @@ from pmo_assets.pipeline.figures.regions.figure_regions import FigureRegion
 from pmo_assets.pipeline.figures.registration import SAME_PICTURE
 from pmo_assets.pipeline.figures.rendering import joined_offsets
 from pmo_assets.pipeline.figures.trimming import TrimmedPart
+from pmo_assets.pipeline.figures.vector_shapes import MAX_SHAPES
 from pmo_assets.records.article import PackageFigure
-from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText, PageBox, PageSize, PdfFigure
-from pmo_assets.records.geometry import UNIT_BOX, Box, clip, covered_fraction, height, width
+from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedShape, EmbeddedText, PageBox, PageSize, PdfFigure
+from pmo_assets.records.geometry import UNIT_BOX, Box, clip, covered_fraction, expand, height, width
 
 DOUBT = 0.7
 """Factor of the confidence when the package picture does not agree. Set by hand."""
@@ -21,6 +22,9 @@ MIN_HINT = 2.0
 
 HINT_INSIDE = 0.5
 """Part of a bitmap or span that lies in the figure that it is a hint for."""
+
+HAIR = 0.05
+"""Points around a shape: a line without width has an extent then."""
 
 MAX_HINTS = 2000
 """Embedded bitmaps and text spans kept per figure; more are a picture cut into tiles or letters."""
@@ -50,6 +54,7 @@ def figure_record(
     tops, (across, down) = joined_offsets([(p.frame[2] - p.frame[0], p.frame[3] - p.frame[1]) for p in parts])
     bitmaps: list[EmbeddedBitmap] = []
     texts: list[EmbeddedText] = []
+    shapes: list[EmbeddedShape] = []
     for part, top in zip(parts, tops, strict=True):
 
         def placed(box: Box, part: TrimmedPart = part, top: int = top) -> Box:
@@ -74,6 +79,9 @@ def figure_record(
             for span in line.spans:
                 if covered_fraction(span.bbox, part.bbox) > HINT_INSIDE:
                     texts.append(EmbeddedText(span.text, placed(span.bbox), span.size, span.bold))
+        for shape in part.page.shapes:
+            if covered_fraction(expand(shape.bbox, HAIR), part.bbox) > HINT_INSIDE:
+                shapes.append(EmbeddedShape(shape.kind, placed(shape.bbox), shape.colour, shape.filled))
     return PdfFigure(
         pdf_figure_id=name,
         label=caption.label,
@@ -90,6 +98,7 @@ def figure_record(
         dpi=dpi,
         bitmaps=tuple(bitmaps[:MAX_HINTS]),
         texts=tuple(texts[:MAX_HINTS]),
+        shapes=tuple(shapes[:MAX_SHAPES]),
     )
 
 

@@ -33,7 +33,7 @@ def matched_figures(
                     name: figure[name]
                     for name in (
                         "article_id", "pdf_figure_id", "ordinal", "confidence", "locations", "caption_locations",
-                        "page_sizes", "width", "height", "dpi", "bitmaps", "texts",
+                        "page_sizes", "width", "height", "dpi", "bitmaps", "texts", "shapes",
                     )
                 },
                 "image_cluster_id": (

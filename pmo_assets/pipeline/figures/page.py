@@ -17,6 +17,7 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.figures.vector_shapes import VectorShape, shapes_on_bitmaps
 from pmo_assets.records.defaults import MAX_PAGES
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.geometry import Box, as_box, intersection, union_box
@@ -148,6 +149,7 @@ class PageContent:
         white: bool array (n,): the path paints only white, or nothing.
         scan: the picture of the whole page where that is a scan; `bitmaps` is empty then, and `drawings` holds the
             graphics found in its pixels (see `scans`).
+        shapes: simple vector shapes that lie on bitmaps (see `vector_shapes`).
     """
 
     index: int
@@ -158,6 +160,7 @@ class PageContent:
     drawings: NDArray[np.float64]
     white: NDArray[np.bool_]
     scan: BitmapPlacement | None = None
+    shapes: tuple[VectorShape, ...] = ()
 
     @property
     def frame(self) -> Box:
@@ -255,8 +258,9 @@ def page_content(page: pymupdf.Page, limits: PageLimits = PageLimits()) -> PageC
     frame = as_box(page.rect)
     lines = _text_lines(page, matrix, turns)
     bitmaps = _bitmaps(page, matrix, frame)
-    drawings, white = _drawings(page, matrix, frame, limits)
-    return PageContent(page.number, frame[2] - frame[0], frame[3] - frame[1], lines, bitmaps, drawings, white)
+    drawings, white, shapes = _drawings(page, matrix, frame, limits, [bitmap.bbox for bitmap in bitmaps])
+    size = (frame[2] - frame[0], frame[3] - frame[1])
+    return PageContent(page.number, *size, lines, bitmaps, drawings, white, shapes=shapes)
 
 
 def _check_content_size(page: pymupdf.Page, limits: PageLimits) -> None:
@@ -417,9 +421,9 @@ def _clipped_paths(entries: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[s
 
 
 def _drawings(
-    page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box, limits: PageLimits
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the boxes (n, 4) of the visible vector paths, and which of them paint only white, (n,)."""
+    page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box, limits: PageLimits, bitmaps: Sequence[Box]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], tuple[VectorShape, ...]]:
+    """Return the boxes (n, 4) of the visible vector paths, which of them paint only white, (n,), and shapes."""
     try:
         entries = page.get_cdrawings(extended=True)  # with clip paths
     except Exception as error:
@@ -451,5 +455,6 @@ def _drawings(
         boxes = np.array([_displayed(box, matrix) for box in boxes.tolist()], dtype=np.float64)
     np.clip(boxes[:, 0::2], frame[0], frame[2], out=boxes[:, 0::2])
     np.clip(boxes[:, 1::2], frame[1], frame[3], out=boxes[:, 1::2])
+    shapes = shapes_on_bitmaps(paths, boxes, bitmaps) if bitmaps and paths else ()
     visible = np.isfinite(boxes).all(axis=1) & ((boxes[:, 2] > boxes[:, 0]) | (boxes[:, 3] > boxes[:, 1]))
-    return boxes[visible], white[visible]
+    return boxes[visible], white[visible], shapes

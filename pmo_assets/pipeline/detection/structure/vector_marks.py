@@ -1,0 +1,138 @@
+"""Marks among the vector shapes that a PDF draws over a picture: exact evidence, where the pixels are not asked.
+
+What counts follows the annotation guide: arrows, arrowheads, boxes, circles, outlines and leader lines are marks; the
+picture's own frame, scale bars, tick marks, patches under text and letters' outlines are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from pmo_assets.records.detections import FigureView
+from pmo_assets.records.figure import EmbeddedShape, EmbeddedText
+from pmo_assets.records.geometry import Box, centre, covered_fraction, expand, height, intersection, width
+
+VectorEvidence = Literal["none", "line", "mark"]
+"""What shapes say of a picture: nothing; a line that may point at something; a mark."""
+
+ON_PICTURE: Final = 0.6
+"""Part of an image that a bitmap must fill for its shapes to be drawn over a picture: plots have none beneath them."""
+
+MANY: Final = 40
+"""More shapes of one kind than this are data, a map or a drawing."""
+
+POINTER_SIZES: Final = (0.004, 0.45)
+"""Extent of arrows and arrowheads, relative to the image's larger side."""
+
+REGION_SIZES: Final = (0.02, 0.9)
+"""Extent of boxes, ellipses and outlines."""
+
+EDGE: Final = 0.015
+"""A box whose edges lie within this part of the image's edges on three sides is its frame or a division of it."""
+
+BORDER: Final = 0.12
+"""Straight lines within this part of an edge are ticks and scale bars."""
+
+_LENGTH: Final = re.compile(r"\d\s*(?:[µμu]m|mm|cm|nm|°|deg)\b|\d\s*°", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A shape in its image: its box in fractions of the image, its extent relative to the image's larger side."""
+
+    shape: EmbeddedShape
+    box: Box
+    extent: float
+
+
+def vector_evidence(view: FigureView, image: Box) -> VectorEvidence:
+    """Return what the vector shapes over an image (its box in the figure) say."""
+    if not view.shapes or not any(covered_fraction(image, bitmap.box) >= ON_PICTURE for bitmap in view.bitmaps):
+        return "none"
+    tall, wide = view.pixels.shape[0] * height(image), view.pixels.shape[1] * width(image)
+    if min(tall, wide) <= 0:
+        return "none"
+    placed = [item for shape in view.shapes if (item := _placed(shape, image, wide / max(tall, wide))) is not None]
+    counts = {kind: sum(item.shape.kind == kind for item in placed) for kind in ("head", "arrow", "rectangle", "curve")}
+    sensible = [item for item in placed if counts.get(item.shape.kind, 0) <= MANY]
+    glyphs = _in_rows([item for item in sensible if item.shape.filled])
+    if any(_is_mark(item) and id(item) not in glyphs for item in sensible):
+        return "mark"
+    lengths = [text.box for text in view.texts if _LENGTH.search(text.text) and _is_near(text, image)]
+    lines = [item for item in placed if item.shape.kind == "line"]
+    if 0 < len(lines) <= MANY and any(_is_leader(item, scaled=bool(lengths)) for item in lines):
+        return "line"
+    return "none"
+
+
+def _is_near(text: EmbeddedText, image: Box) -> bool:
+    return covered_fraction(text.box, expand(image, 0.02)) > 0
+
+
+def _placed(shape: EmbeddedShape, image: Box, across: float) -> _Placed | None:
+    """Return a shape of which the larger part lies in an image; `across` is the image's width by its larger side."""
+    box = expand(shape.box, 1e-4)
+    if covered_fraction(box, image) < 0.5:
+        return None
+    wide, tall = width(image), height(image)
+    inside = (
+        (box[0] - image[0]) / wide, (box[1] - image[1]) / tall, (box[2] - image[0]) / wide, (box[3] - image[1]) / tall,
+    )  # fmt: skip
+    down = min(1.0, 1.0 / max(across, 1e-6)) if across >= 1.0 else 1.0
+    extent = max((inside[2] - inside[0]) * min(1.0, across), (inside[3] - inside[1]) * down)
+    return _Placed(shape, inside, extent)
+
+
+def _is_mark(item: _Placed) -> bool:
+    """Say whether a shape points at a region or surrounds one."""
+    if item.shape.kind in ("arrow", "head"):
+        return POINTER_SIZES[0] <= item.extent <= POINTER_SIZES[1]
+    if item.shape.filled or item.shape.kind not in ("rectangle", "ellipse", "curve"):
+        return False
+    return REGION_SIZES[0] <= item.extent <= REGION_SIZES[1] and not _is_frame(item.box)
+
+
+def _is_frame(box: Box) -> bool:
+    """Say whether a box, in fractions of its image, follows the image's edges on three sides or fills it."""
+    at_edges = sum((box[0] < EDGE, box[1] < EDGE, box[2] > 1 - EDGE, box[3] > 1 - EDGE))
+    return at_edges >= 3 or width(intersection(box, (0, 0, 1, 1))) * height(intersection(box, (0, 0, 1, 1))) > 0.8
+
+
+def _is_leader(item: _Placed, *, scaled: bool) -> bool:
+    """Say whether a straight line may lead to something: oblique, or well inside a picture without a printed length."""
+    across, down = width(item.box), height(item.box)
+    if not 0.02 <= item.extent <= 0.9:
+        return False
+    if min(across, down) >= 0.2 * max(across, down) and min(across, down) >= 0.01:
+        return True
+    x, y = centre(item.box)
+    return not scaled and item.extent <= 0.4 and min(x, 1 - x, y, 1 - y) > BORDER
+
+
+def _in_rows(filled: Sequence[_Placed]) -> set[int]:
+    """Return the ids of filled shapes that stand in rows of three and more like letters: alike high, close together."""
+    if len(filled) < 3:
+        return set()
+    boxes = np.asarray([item.box for item in filled])
+    tall = np.maximum(boxes[:, 3] - boxes[:, 1], 1e-6)
+    middle = (boxes[:, 1] + boxes[:, 3]) / 2
+    level = np.abs(middle[:, None] - middle) < 0.6 * np.minimum(tall[:, None], tall)
+    alike = np.maximum(tall[:, None], tall) < 2 * np.minimum(tall[:, None], tall)
+    gaps = np.maximum(boxes[:, None, 0] - boxes[:, 2], boxes[:, 0] - boxes[:, None, 2])
+    beside = level & alike & (gaps < 1.2 * np.minimum(tall[:, None], tall))
+    found: set[int] = set()
+    left = set(range(len(filled)))
+    while left:
+        row, edge = set(), {left.pop()}
+        while edge:
+            row |= edge
+            edge = {k for k in left if any(beside[k, other] for other in edge)}
+            left -= edge
+        if len(row) >= 3:
+            found |= {id(filled[k]) for k in row}
+    return found

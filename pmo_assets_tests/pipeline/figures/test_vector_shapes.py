@@ -1,0 +1,108 @@
+"""Shapes over bitmaps are named by their geometry; what is no shape of a mark, and what is hostile, harms nothing."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pymupdf
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.figures.page import page_content
+from pmo_assets.pipeline.figures.vector_shapes import MAX_SHAPES, is_arrow, kind_of_path, shapes_on_bitmaps
+from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
+from pmo_assets_tests.pipeline.figures.whole import extraction_of
+
+ARROW = [(0, 0), (30, 25), (30, 10), (100, 10), (100, -10), (30, -10), (30, -25)]
+"""Tip first."""
+
+LETTER_V = [(0, 0), (20, 0), (40, 60), (60, 0), (80, 0), (50, 90), (30, 90)]
+
+
+def turned(points: list[tuple[float, float]], degrees: float) -> list[tuple[float, float]]:
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return [(200 + c * x - s * y, 200 + s * x + c * y) for x, y in points]
+
+
+def lines(points: list[tuple[float, float]]) -> list[tuple[Any, ...]]:
+    return [("l", a, b) for a, b in pairwise(points)]
+
+
+@pytest.mark.parametrize("degrees", [0, 17, 90, 200])
+@pytest.mark.parametrize("start", [0, 3, 6])
+def test_arrows_are_known_in_every_direction_wherever_their_path_begins(degrees: float, start: int) -> None:
+    points = turned(ARROW[start:] + ARROW[:start], degrees)
+    assert is_arrow(points)
+    assert kind_of_path(lines([*points, points[0]]), filled=True) == "arrow"
+    assert kind_of_path(lines(points), filled=True) == "arrow", "a filling closes its path"
+
+
+def test_letters_and_other_polygons_are_no_arrows() -> None:
+    assert kind_of_path(lines([*LETTER_V, LETTER_V[0]]), filled=True) == "patch"
+    heptagon = [(math.cos(k * math.tau / 7), math.sin(k * math.tau / 7)) for k in range(7)]
+    assert kind_of_path(lines([*heptagon, heptagon[0]]), filled=True) == "patch"
+
+
+def test_shapes_are_named_by_their_geometry() -> None:
+    def curve(a: tuple[float, float], b: tuple[float, float]) -> tuple[Any, ...]:
+        return ("c", a, a, b, b)
+
+    ring = [(10.0, 0.0), (0.0, 10.0), (-10.0, 0.0), (0.0, -10.0), (10.0, 0.0)]
+    circle = [curve(a, b) for a, b in pairwise(ring)]
+    box = [(0, 0), (40, 0), (40, 30), (0, 30), (0, 0)]
+    assert kind_of_path(lines([(0, 0), (30, 4)]), filled=False) == "line"
+    assert kind_of_path(lines([(0, 0), (30, 0), (30, 1), (0, 1)]), filled=True) == "line"
+    assert kind_of_path(lines([(0, 0), (9, 4), (9, -4)]), filled=True) == "head"
+    assert kind_of_path(lines([(9, 4), (0, 0), (9, -4)]), filled=False) == "head"
+    assert kind_of_path(lines([(0, 0), (9, 1), (40, -4)]), filled=False) == "curve"
+    assert kind_of_path(lines(box), filled=False) == "rectangle"
+    assert kind_of_path(lines(turned(box, 30)), filled=False) == "curve"
+    assert kind_of_path([("re", (0, 0, 30, 20), 1)], filled=False) == "rectangle"
+    assert kind_of_path([("re", (0, 0, 30, 1), 1)], filled=True) == "line"
+    assert kind_of_path([("re", (0, 0, 30, 9), 1)] * 2, filled=True) == "patch"
+    assert kind_of_path(circle, filled=False) == "ellipse"
+    assert kind_of_path(circle[:3], filled=False) == "curve"
+    assert kind_of_path(lines([(k, k % 7) for k in range(100)]), filled=False) == "curve"
+
+
+POINT = st.tuples(*[st.floats(allow_nan=True, allow_infinity=True, width=32)] * 2)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["l", "c"]), POINT, POINT, POINT, POINT), min_size=1, max_size=9), st.booleans()
+)
+def test_no_coordinates_are_a_fault(items: list[tuple[Any, ...]], filled: bool) -> None:
+    assert kind_of_path([(i[0], i[1], i[2]) if i[0] == "l" else i for i in items], filled=filled)
+
+
+def test_only_what_lies_on_a_picture_is_kept_and_not_without_end() -> None:
+    path = {"type": "f", "fill": (1.0, 0.0, 0.0), "items": lines([(0, 0), (9, 4), (9, -4)])}
+    boxes = np.asarray([[10, 10, 20, 20], [500, 10, 510, 20], [math.nan] * 4, [5, 5, 5, 60]], dtype=np.float64)
+    (first, last) = shapes_on_bitmaps([path] * 4, boxes, [(0, 0, 100, 100), (498, 8, 512, 22)])
+    assert (first.kind, first.bbox, first.colour, first.filled) == ("head", (10, 10, 20, 20), "#ff0000", True)
+    assert last.bbox == (5, 5, 5, 60), "a line without width has an extent all the same"
+    many = shapes_on_bitmaps([path] * 3 * MAX_SHAPES, np.repeat(boxes[:1], 3 * MAX_SHAPES, axis=0), [(0, 0, 100, 100)])
+    assert len(many) == MAX_SHAPES
+    nothing = {"type": "s", "color": None, "items": path["items"]}
+    assert shapes_on_bitmaps([nothing], boxes[:1], [(0, 0, 100, 100)]) == ()
+
+
+def test_shapes_over_a_figures_picture_are_kept_with_it() -> None:
+    manuscript = Manuscript()
+    page = manuscript.page()
+    manuscript.picture(page, (60, 60, 280, 220), photograph(seed=1))
+    page.draw_polyline([(100, 100), (112, 104), (112, 96)], color=None, fill=(1, 1, 0), closePath=True)
+    page.draw_rect(pymupdf.Rect(150, 120, 190, 150), color=(0, 0, 1), width=1)
+    manuscript.caption(page, 50, 245, "Figure 1. A photograph with an arrowhead and a box.", 490)
+    manuscript.body(page, (50, 300, 545, 800))
+    assert {shape.kind for shape in page_content(page).shapes} == {"head", "rectangle"}
+    figure = extraction_of(manuscript, False, 1).figures[0]
+    head, box = sorted(figure.shapes, key=lambda shape: shape.kind)
+    assert (head.kind, head.colour, head.filled) == ("head", "#ffff00", True)
+    assert head.box == pytest.approx((40 / 220, 36 / 160, 52 / 220, 44 / 160), abs=0.01)
+    assert (box.kind, box.filled) == ("rectangle", False)
+    assert box.box == pytest.approx((89.5 / 220, 59.5 / 160, 130.5 / 220, 90.5 / 160), abs=0.01)
