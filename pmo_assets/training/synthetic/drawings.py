@@ -13,7 +13,14 @@ import numpy as np
 from pmo_assets.training.synthetic.filled_pictures import body_scan, heat_map, photograph, segmentation, spots, texture
 from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.paper_drawings import flow_diagram, line_drawing, table, trace
-from pmo_assets.training.synthetic.plots import bar_plot, box_plot, line_plot, pie_chart, scatter_plot
+from pmo_assets.training.synthetic.plots import (
+    bar_plot,
+    box_plot,
+    line_plot,
+    pie_chart,
+    scatter_plot,
+    stacked_bar_plot,
+)
 from pmo_assets.training.synthetic.words_and_colours import Rng
 
 
@@ -26,8 +33,8 @@ def trimmed(pixels: Pixels) -> Pixels:
 
 
 PAPER_KINDS: tuple[tuple[Callable[[Rng, int, int], Pixels], float], ...] = (
-    (line_plot, 5), (bar_plot, 7), (scatter_plot, 3), (box_plot, 3), (pie_chart, 0.5), (table, 0.7),
-    (flow_diagram, 1.5), (line_drawing, 1.5), (trace, 0.8),
+    (line_plot, 5), (bar_plot, 6), (stacked_bar_plot, 2), (scatter_plot, 3), (box_plot, 3), (pie_chart, 0.5),
+    (table, 1), (flow_diagram, 1.5), (line_drawing, 1.5), (trace, 0.8),
 )  # fmt: skip
 """Drawings on white paper, with how often each is drawn."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ PAPER: Colour = (255, 255, 255)
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What the panels of one figure have in common."""
+    """What the panels of one figure have in common; `worded`: words follow the identifiers below the panels."""
 
     ground: Colour
     subject: str
@@ -33,10 +33,14 @@ class Style:
     patch: bool
     framed: bool
     tinted: bool
+    worded: bool = False
 
 
-SUBJECTS = ("pictures", "picture grids", "plots", "plot grids", "blots", "diagram", "mixed", "explained", "retina")
-SUBJECT_ODDS = (0.19, 0.14, 0.22, 0.09, 0.04, 0.07, 0.12, 0.04, 0.09)
+SUBJECTS = (
+    "pictures", "picture grids", "plots", "plot grids", "blots", "diagram", "mixed", "explained", "retina",
+    "thumbnails", "comparisons", "methods",
+)  # fmt: skip
+SUBJECT_ODDS = (0.15, 0.1, 0.18, 0.07, 0.03, 0.04, 0.11, 0.03, 0.07, 0.08, 0.06, 0.08)
 """What panels may show, and how often."""
 
 
@@ -50,9 +54,14 @@ def figure_style(rng: Rng, layout: Layout, width: int, height: int) -> Style:
     size = int(np.clip(side * np.exp(rng.uniform(np.log(0.02), np.log(0.06))), 9, 46))
     outside = rng.random()
     position = "inside" if outside < 0.42 else "above" if outside < 0.72 else "below" if outside < 0.92 else "beside"
+    subject = str(rng.choice(SUBJECTS, p=SUBJECT_ODDS))
+    if (
+        subject in ("thumbnails", "comparisons", "methods") and position == "inside"
+    ):  # nobody prints over small pictures
+        position = "above"
     return Style(
         ground=ground,
-        subject=str(rng.choice(SUBJECTS, p=SUBJECT_ODDS)),
+        subject=subject,
         types=types,
         mark_share=float(rng.choice([0.0, 0.4, 0.9], p=[0.5, 0.3, 0.2])),
         print_share=float(rng.choice([0.0, 0.3, 0.9], p=[0.4, 0.4, 0.2])),
@@ -68,6 +77,24 @@ def figure_style(rng: Rng, layout: Layout, width: int, height: int) -> Style:
         patch=bool(rng.random() < 0.2),
         framed=bool(rng.random() < 0.06),
         tinted=bool(rng.random() < 0.05),
+    )
+
+
+def typeset_style(rng: Rng, style: Style) -> Style:
+    """Return a style with identifiers as LaTeX sets them: "(a)" in small letters of the text below every panel."""
+    return replace(
+        style,
+        face="tiro" if rng.random() < 0.85 else "helv",
+        size=int(np.clip(style.size, 10, 18)),
+        case="lower" if rng.random() < 0.93 else "number",
+        wrapping="()" if rng.random() < 0.93 else "",
+        position="below",
+        patch=False,
+        framed=False,
+        subject=str(
+            rng.choice(["pictures", "plots", "picture grids", "comparisons", "methods"], p=[0.5, 0.25, 0.1, 0.1, 0.05])
+        ),
+        worded=bool(rng.random() < 0.35),
     )
 
 

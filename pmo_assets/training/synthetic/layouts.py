@@ -116,6 +116,23 @@ def parametric_layout(rng: np.random.Generator) -> Layout:
     return Layout(aspect, boxes or (whole,), labelled, (bool(rng.random() < 0.15), bool(rng.random() < 0.25)))
 
 
+def typeset_layout(rng: np.random.Generator) -> Layout:
+    """Return an even grid as rows of LaTeX sub-figures are, one to four rows; the last row may be short and centred."""
+    columns, rows = int(rng.integers(1, 7)), int(rng.integers(1, 5))
+    if columns * rows < 2:
+        columns, rows = 2, 2
+    cell = float(np.exp(rng.uniform(np.log(0.7), np.log(1.8))))
+    aspect = float(np.clip(cell * columns / rows, 0.4, 4.0))
+    gap = float(rng.choice([0.006, 0.015, 0.03]))
+    parts = [_cut(rng, row, columns, 0, (gap, gap * aspect), even=True)
+             for row in _cut(rng, (0.0, 0.0, 1.0, 1.0), rows, 1, (gap, gap * aspect), even=True)]  # fmt: skip
+    if rows > 1 and columns > 1 and rng.random() < 0.3:
+        missing = int(rng.integers(1, columns))
+        shift = missing * (parts[-1][1][0] - parts[-1][0][0]) / 2 if rng.random() < 0.7 else 0.0
+        parts[-1] = [(b[0] + shift, b[1], b[2] + shift, b[3]) for b in parts[-1][: columns - missing]]
+    return Layout(aspect, tuple(box for part in parts for box in part), True, (False, True))
+
+
 def _grid_size(rng: np.random.Generator, aspect: float) -> tuple[int, int]:
     """Return rows and columns, at least two panels, with cells that are not too long."""
     while True:

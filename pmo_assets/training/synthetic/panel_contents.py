@@ -2,56 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 import cv2
 import numpy as np
 
 from pmo_assets.records.image_types import ImageType
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn, trimmed
-from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
 from pmo_assets.training.synthetic.figure_styles import PAPER, SUBJECT_ODDS, SUBJECTS, Style
 from pmo_assets.training.synthetic.filled_pictures import blot, heat_map, spots
-from pmo_assets.training.synthetic.letters import Colour, PixelBox, Pixels, print_text, text_mask
+from pmo_assets.training.synthetic.letters import Colour, print_text, text_mask
+from pmo_assets.training.synthetic.method_diagrams import method_diagram
 from pmo_assets.training.synthetic.placed_figure import PlacedImage
 from pmo_assets.training.synthetic.plots import bar_plot, box_plot, line_plot, scatter_plot
 from pmo_assets.training.synthetic.pools import PicturePool
+from pmo_assets.training.synthetic.thumbnail_grids import comparison, thumbnails
+from pmo_assets.training.synthetic.tiles import Tile, blank_canvas, ink_of, paste, pool_picture
 from pmo_assets.training.synthetic.words_and_colours import Rng, some_words
-
-
-@dataclass(slots=True)
-class Tile:
-    """A part of a figure under way: pixels on the figure's ground and the images in it (pixel boxes)."""
-
-    pixels: Pixels
-    images: list[PlacedImage] = field(default_factory=list)
-
-
-def blank_canvas(style: Style, width: int, height: int) -> Pixels:
-    """Return (height, width, 3) pixels of the figure's ground."""
-    canvas = np.empty((height, width, 3), np.uint8)
-    canvas[:] = style.ground
-    return canvas
-
-
-def paste(canvas: Pixels, x: int, y: int, tile: Pixels) -> PixelBox:
-    """Paste what fits at (x, y) and return its box."""
-    right, bottom = min(canvas.shape[1], x + tile.shape[1]), min(canvas.shape[0], y + tile.shape[0])
-    canvas[y:bottom, x:right] = tile[: bottom - y, : right - x]
-    return (x, y, right, bottom)
-
-
-def _picture(
-    rng: Rng, pool: PicturePool, style: Style, kind: ImageType, width: int, height: int
-) -> tuple[Pixels, bool | None]:
-    """Return a picture and whether it is marked."""
-    pixels = np.ascontiguousarray(pool.picture(rng, kind, width, height))
-    if rng.random() < style.print_share * 0.6 and min(width, height) > 40:
-        draw_device_print(rng, pixels)
-    marked = bool(rng.random() < style.mark_share and min(width, height) > 40)
-    if marked:
-        draw_marks(rng, pixels)
-    return pixels, marked
 
 
 def _shape(rng: Rng, kind: ImageType, width: int, height: int) -> tuple[int, int]:
@@ -72,7 +39,7 @@ def _shape(rng: Rng, kind: ImageType, width: int, height: int) -> tuple[int, int
 def _single(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) -> Tile:
     kind = style.types[int(rng.integers(len(style.types)))]
     w, h = _shape(rng, kind, width, height)
-    pixels, marked = _picture(rng, pool, style, kind, w, h)
+    pixels, marked = pool_picture(rng, pool, style, kind, w, h)
     return Tile(pixels, [PlacedImage((0, 0, pixels.shape[1], pixels.shape[0]), kind, marked)])
 
 
@@ -104,7 +71,7 @@ def _grid(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) ->
     cell_w, cell_h = (width - left - gap * (columns - 1)) // columns, (height - top) // rows - below - gap
     if cell_w < 24 or cell_h < 20:
         return _single(rng, pool, style, width, height)
-    ink: Colour = (0, 0, 0) if sum(style.ground) > 380 else (255, 255, 255)
+    ink = ink_of(style)
     per_column = [style.types[int(rng.integers(len(style.types)))] for _ in range(columns)]
     # Segmentations, percepts and heat maps stand in rows beside the pictures they belong to.
     drawn_columns = {k for k in range(columns) if rng.random() < (0.25 if columns > 1 and rng.random() < 0.4 else 0.0)}
@@ -119,7 +86,7 @@ def _grid(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) ->
                 pixels, kind, marked = drawing(rng, cell_w, cell_h), "Other", False
             else:
                 kind = per_column[j]
-                pixels, marked = _picture(rng, pool, style, kind, cell_w, cell_h)
+                pixels, marked = pool_picture(rng, pool, style, kind, cell_w, cell_h)
             if i == rows - 1 and j == columns - 1 and rows > 1 and rng.random() < 0.1:
                 continue
             tile.images.append(PlacedImage(paste(canvas, x, y, pixels), kind, marked))
@@ -164,7 +131,7 @@ def _plot_grid(rng: Rng, style: Style, width: int, height: int) -> Tile:
 def _blots(rng: Rng, style: Style, width: int, height: int) -> Tile:
     """Compose strips of blots with names on the left, sizes on the right and lanes above."""
     canvas = blank_canvas(style, width, height)
-    ink: Colour = (0, 0, 0) if sum(style.ground) > 380 else (255, 255, 255)
+    ink = ink_of(style)
     size = int(np.clip(min(width, height) * rng.uniform(0.05, 0.09), 7, 20))
     n = int(np.clip(rng.integers(1, 5), 1, max(1, height // 40)))
     left, right, top = round(width * rng.uniform(0.12, 0.28)), round(width * rng.uniform(0.0, 0.18)), round(size * 1.8)
@@ -204,9 +171,9 @@ def _explained(rng: Rng, pool: PicturePool, style: Style, width: int, height: in
     canvas = blank_canvas(style, width, height)
     left, right = round(width * rng.uniform(0, 0.28)), round(width * rng.uniform(0.12, 0.3))
     kind = style.types[int(rng.integers(len(style.types)))]
-    pixels, _ = _picture(rng, pool, style, kind, max(24, width - left - right), height)
+    pixels, _ = pool_picture(rng, pool, style, kind, max(24, width - left - right), height)
     box = paste(canvas, left, 0, pixels)
-    ink: Colour = (0, 0, 0) if sum(style.ground) > 380 else (255, 255, 255)
+    ink = ink_of(style)
     size = int(np.clip(min(width, height) * rng.uniform(0.05, 0.09), 7, 18))
     for _ in range(int(rng.integers(2, 7))):
         y = int(rng.uniform(0.05, 0.92) * height)
@@ -276,7 +243,7 @@ def _diagram(rng: Rng, pool: PicturePool, style: Style, width: int, height: int)
                     cv2.rectangle(canvas, (x + k * step, y - k * step), (x + w + k * step, y + h - k * step), PAPER, 1)
             kind = style.types[int(rng.integers(len(style.types)))]
             pixels, marked = (
-                (spots(rng, w, h), False) if rng.random() < 0.25 else _picture(rng, pool, style, kind, w, h)
+                (spots(rng, w, h), False) if rng.random() < 0.25 else pool_picture(rng, pool, style, kind, w, h)
             )
             tile.images.append(PlacedImage(paste(canvas, x, y, pixels), kind, marked))
             if pixels.shape[0] > 0 and rng.random() < 0.5:
@@ -306,7 +273,7 @@ def _retina(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) 
         first = (width, h)
     if min(*first, rest[2] - rest[0], rest[3] - rest[1]) < 30:
         return _single(rng, pool, style, width, height)
-    pixels, marked = _picture(rng, pool, style, face, *first)
+    pixels, marked = pool_picture(rng, pool, style, face, *first)
     if rng.random() < 0.5:  # the scan line
         y = int(rng.uniform(0.3, 0.7) * pixels.shape[0])
         line = max(1, first[1] // 150)
@@ -319,9 +286,17 @@ def _retina(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) 
     each = (rest[3] - rest[1] - gap * (n - 1)) // n
     for k in range(n):
         kind: ImageType = "OCT" if rng.random() < 0.8 else "Retinal Imaging"
-        pixels, marked = _picture(rng, pool, style, kind, rest[2] - rest[0], each)
+        pixels, marked = pool_picture(rng, pool, style, kind, rest[2] - rest[0], each)
         tile.images.append(PlacedImage(paste(canvas, rest[0], rest[1] + k * (each + gap), pixels), kind, marked))
     return tile
+
+
+COMPOSED: dict[str, Callable[[Rng, PicturePool, Style, int, int], Tile | None]] = {
+    "thumbnails": thumbnails,
+    "comparisons": comparison,
+    "methods": method_diagram,
+}
+"""Subjects that give up where they have no room."""
 
 
 def panel_content(rng: Rng, pool: PicturePool, style: Style, width: int, height: int, alone: bool) -> Tile:
@@ -335,6 +310,8 @@ def panel_content(rng: Rng, pool: PicturePool, style: Style, width: int, height:
     room = (width * height) ** 0.5
     if subject not in ("plots", "pictures") and (room < 110 or (room < 190 and rng.random() < 0.6)):
         subject = "plots" if subject == "plot grids" else "pictures"
+    if subject in COMPOSED:
+        return COMPOSED[subject](rng, pool, style, width, height) or _single(rng, pool, style, width, height)
     if subject == "pictures":
         return _single(rng, pool, style, width, height)
     if subject == "plots":

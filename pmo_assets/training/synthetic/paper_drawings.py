@@ -13,9 +13,19 @@ from pmo_assets.training.synthetic.words_and_colours import PALETTES, Rng, colou
 
 
 def table(rng: Rng, width: int, height: int) -> Pixels:
-    """Draw a table of words and numbers with rules."""
+    """Draw a table of words and numbers with rules, perhaps with cells in colours."""
     canvas = np.full((height, width, 3), 255, np.uint8)
     rows, columns = int(rng.integers(3, 9)), int(rng.integers(2, 6))
+    if rng.random() < 0.4:
+        palette, strength = PALETTES[int(rng.integers(len(PALETTES)))], float(rng.uniform(0.2, 0.9))
+        for i in range(1, rows):
+            for j in range(1, columns):
+                first, last = (round(j * width / columns), round(i * height / rows)), (
+                    round((j + 1) * width / columns) - 1, round((i + 1) * height / rows) - 1)  # fmt: skip
+                share = strength * float(rng.choice([0, 0.4, 1]))
+                cv2.rectangle(
+                    canvas, first, last, tuple(round(255 - (255 - c) * share) for c in colour_of(rng, palette)), -1
+                )
     size = int(np.clip(min(height / rows * 0.5, width / columns * 0.16), 6, 16))
     full = rng.random() < 0.4
     for i in range(rows + 1):

@@ -176,6 +176,30 @@ def bar_plot(rng: Rng, width: int, height: int) -> Pixels:
     return canvas
 
 
+def stacked_bar_plot(rng: Rng, width: int, height: int) -> Pixels:
+    """Draw bars of several parts on top of each other, touching or apart, upright or lying, with a legend."""
+    canvas = np.full((height, width, 3), 255, np.uint8)
+    left, top, right, bottom = area = _draw_axes(rng, canvas)
+    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    parts, bars, upright = int(rng.integers(2, 6)), int(rng.integers(1, 12)), rng.random() < 0.75
+    long, across = (bottom - top, right - left) if upright else (right - left, bottom - top)
+    slot, used = across / bars, float(rng.choice([1.0, 0.9, 0.6]))
+    pattern = str(rng.choice(["plain", "gradient", "diagonal"], p=[0.7, 0.2, 0.1]))
+    for k in range(bars):
+        ends = np.cumsum(rng.dirichlet(np.full(parts, 3.0))) * float(rng.choice([1.0, rng.uniform(0.4, 0.95)])) * long
+        a, b = round(slot * (k + (1 - used) / 2)), round(slot * (k + (1 + used) / 2)) - 1
+        start = 0
+        for part, end in enumerate(np.round(ends).astype(int).tolist()):
+            box = (left + a, bottom - end, left + b, bottom - 1 - start)
+            if not upright:
+                box = (left + start, top + a, left + end - 1, top + b)
+            _draw_bar(canvas, box, palette[part % len(palette)], pattern, filled=True)
+            start = end
+    if rng.random() < 0.6:
+        _draw_legend(rng, canvas, area, list(palette[:parts]))
+    return canvas
+
+
 def scatter_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw points, in one cloud with a regression line or in several clusters."""
     canvas = np.full((height, width, 3), 255, np.uint8)

@@ -24,14 +24,57 @@ from pmo_assets.training.synthetic.drawings import FILLED_KINDS, drawn
 from pmo_assets.training.synthetic.layouts import Split, split_of
 from pmo_assets.training.synthetic.letters import Pixels
 
-DATA_SETS: dict[str, ImageType] = {
-    "chase_db1_mini": "CFP",
-    "idrid_mini": "CFP",
-    "rop_ridge_mini": "CFP",
-    "octdl_sample": "OCT",
-    "octa_faz_zenodo5075194": "Retinal Imaging",
-}
-"""Folders of licensed images and what they show; each has a SOURCE.txt with origin and licence."""
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A folder of licensed images, as `SOURCE.txt` in it (or above it) names origin and licence.
+
+    Attributes:
+        folder: below the folder of images.
+        image_type: what all of it shows.
+        part: the part of the data that all of it belongs to, where another source shows the same modality; None where
+            it is the only one: then eyes, or patients, are divided.
+    """
+
+    folder: str
+    image_type: ImageType
+    part: Split | None = None
+
+
+DATA_SETS = (
+    DataSet("chase_db1_mini", "CFP"),
+    DataSet("idrid_mini", "CFP"),
+    DataSet("rop_ridge_mini", "CFP"),
+    DataSet("octdl_sample", "OCT"),
+    DataSet("octa_faz_zenodo5075194", "Retinal Imaging"),
+    DataSet("sraashis_vevio/video_frame", "CFP"),
+    DataSet("halirutan_spectralis/OCT", "OCT", "train"),
+    # fluorescein angiography, and grey frames before the dye
+    DataSet("huapu4_FFA/FA_arterial", "Retinal Imaging", "train"),
+    DataSet("huapu4_FFA/FA_venous", "Retinal Imaging", "train"),
+    DataSet("huapu4_FFA/FA_disease", "Retinal Imaging", "train"),
+    DataSet("huapu4_FFA/non_ffa", "Retinal Imaging", "train"),
+    DataSet("javimdr_fa_octa/FA", "Retinal Imaging", "test"),
+    # OCT angiography en face
+    DataSet("clausvdb_OpenOCTA/OCTA_enface", "Retinal Imaging", "train"),
+    DataSet("cnzakimuena_FVanalysis/OCTA_enface", "Retinal Imaging", "validation"),
+    DataSet("linus_octa_synthetic/OCTA_synthetic", "Retinal Imaging", "train"),
+    DataSet("javimdr_fa_octa/OCTA_enface", "Retinal Imaging", "test"),
+    # infrared scanning laser ophthalmoscopy; thickness maps
+    DataSet("halirutan_spectralis/IR_SLO", "Retinal Imaging", "train"),
+    DataSet("retimat/IR_SLO", "Retinal Imaging", "test"),
+    DataSet("retimat/thickness_map", "Retinal Imaging"),
+    # adaptive optics
+    DataSet("brainardlab_AOautomontage/AO", "Retinal Imaging", "train"),
+    DataSet("nei_pgan/AO_OCT", "Retinal Imaging", "train"),
+    DataSet("arikan_aoreg/AO_frame", "Retinal Imaging", "validation"),
+    DataSet("nei_stratified_cyclegan/AO_ICG", "Retinal Imaging", "test"),
+    DataSet("nei_stratified_cyclegan/ICGA_spectralis30", "Retinal Imaging", "train"),
+    # ultra-widefield pictures and montages
+    DataSet("sraashis_avwide/UWF", "Retinal Imaging"),
+    DataSet("sraashis_vevio/mosaic", "Retinal Imaging"),
+)
+"""Folders of licensed images and what they show."""
 
 TYPE_SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff")
 """Pictures that are read from folders named like an image type."""
@@ -40,13 +83,21 @@ POOL_SIDE = 512
 """Pictures are kept at no more than this many pixels on the long side."""
 
 
+TURNED = 0.4
+"""How often a fundus photograph in other colours stands in for a picture of the type Retinal Imaging."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolPicture:
-    """One picture: pixels (height, width, 3) uint8 RGB, its type, and the source that must not be split."""
+    """One picture: pixels (height, width, 3) uint8 RGB, its type, the source that must not be split, and its part.
+
+    `part` is that of a whole data set (`DataSet`); None: the group decides.
+    """
 
     pixels: Pixels
     image_type: ImageType
     group: str
+    part: Split | None = None
 
 
 def _reduced(pixels: Pixels) -> Pixels:
@@ -97,16 +148,27 @@ def _of_types(folder: Path) -> Iterator[PoolPicture]:
 
 
 def _of_data_sets(folder: Path) -> Iterator[PoolPicture]:
-    for name, image_type in DATA_SETS.items():
-        for path in sorted((folder / name).glob("*.*")):
+    for data in DATA_SETS:
+        for path in sorted((folder / data.folder).glob("*.*")):
             pixels = cv2.imread(str(path)) if path.suffix.lower() in (".jpg", ".jpeg", ".png") else None
             if pixels is not None:
-                # Copies of one eye (rotated, mirrored, its two plexuses) share a number; scans share a patient.
-                numbers = re.findall(r"\d{2,}", path.stem)
-                subject = numbers[0] if name == "octdl_sample" else numbers[-1] if numbers else path.stem
                 yield PoolPicture(
-                    _reduced(np.asarray(pixels[:, :, ::-1], dtype=np.uint8)), image_type, f"{name}/{subject}"
+                    _reduced(np.asarray(pixels[:, :, ::-1], dtype=np.uint8)),
+                    data.image_type,
+                    f"{data.folder}/{_subject(data.folder, path.stem)}",
+                    data.part,
                 )
+
+
+def _subject(folder: str, stem: str) -> str:
+    """Return what the pictures of one eye or patient have in common in their names.
+
+    Copies of one eye (rotated, mirrored, its two plexuses) share a number; scans share a patient.
+    """
+    if folder.startswith("sraashis_vevio"):  # several eyes of an infant, each as a frame and as a montage
+        return stem.split("_")[1][:5] if "_" in stem else stem
+    numbers = re.findall(r"\d{2,}", stem)
+    return numbers[0] if folder == "octdl_sample" and numbers else numbers[-1] if numbers else stem
 
 
 def article_pictures(folder: Path, articles: Sequence[str]) -> Iterator[PoolPicture]:
@@ -152,13 +214,13 @@ class PicturePool:
         self.real_share = real_share
         self.by_type: dict[ImageType, list[Pixels]] = {image_type: [] for image_type in IMAGE_TYPES}
         for picture in pictures:
-            if split is None or split_of(picture.group) == split:
+            if split is None or (picture.part or split_of(picture.group)) == split:
                 self.by_type[picture.image_type].append(picture.pixels)
 
     def picture(self, rng: np.random.Generator, image_type: ImageType, width: int, height: int) -> Pixels:
         """Return a (height, width, 3) picture of a type that fills its frame."""
         pictures = self.by_type[image_type]
-        turned = image_type == "Retinal Imaging" and bool(self.by_type["CFP"]) and rng.random() < 0.6
+        turned = image_type == "Retinal Imaging" and bool(self.by_type["CFP"]) and rng.random() < TURNED
         if turned:
             pictures = self.by_type["CFP"]
         if not pictures or rng.random() >= self.real_share:

@@ -15,14 +15,18 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.geometry import Box
-from pmo_assets.training.synthetic.figure_styles import PAPER, Style, figure_style, identifier_names
-from pmo_assets.training.synthetic.layouts import Layout, parametric_layout
+from pmo_assets.training.synthetic.figure_styles import PAPER, Style, figure_style, identifier_names, typeset_style
+from pmo_assets.training.synthetic.layouts import Layout, parametric_layout, typeset_layout
 from pmo_assets.training.synthetic.letters import Colour, PixelBox, Pixels, print_text, text_mask
-from pmo_assets.training.synthetic.panel_contents import blank_canvas, panel_content, paste
+from pmo_assets.training.synthetic.panel_contents import panel_content
 from pmo_assets.training.synthetic.placed_figure import PlacedImage, PlacedPanel, SyntheticFigure
 from pmo_assets.training.synthetic.pools import PicturePool
+from pmo_assets.training.synthetic.tiles import blank_canvas, ink_of, paste
 from pmo_assets.training.synthetic.words_and_colours import Rng, some_words
 from pmo_assets.training.synthetic.worn_pictures import worn
+
+TYPESET_SHARE = 0.1
+"""Part of the figures whose identifiers stand as LaTeX sets them, row after row below the panels."""
 
 
 def _ink_box(pixels: Pixels, ground: Colour) -> PixelBox | None:
@@ -94,6 +98,14 @@ def _print_identifier(
     return print_text(canvas, px, py, text, style.face, style.size, colour)
 
 
+def _print_words(rng: Rng, style: Style, canvas: Pixels, cell: PixelBox, identifier: PixelBox) -> list[PixelBox]:
+    """Print a word or two after an identifier below a panel, where there is room, and return their box."""
+    text, x = some_words(rng, 1, 2), identifier[2] + round(style.size * 0.4)
+    if x + text_mask(text, style.face, style.size).shape[1] >= cell[2]:
+        return []
+    return [print_text(canvas, x, identifier[1], text, style.face, style.size, ink_of(style))]
+
+
 def _add_panel(
     rng: Rng, pool: PicturePool, style: Style, canvas: Pixels, cell: PixelBox, name: str | None, alone: bool
 ) -> tuple[PlacedPanel, list[PlacedImage]] | None:
@@ -133,6 +145,8 @@ def _add_panel(
     if text is not None and mask.size:
         identifier_box = _print_identifier(rng, style, canvas, cell, text, _hull(boxes), (wide, tall))
         boxes.append(identifier_box)
+        if style.worded and style.wrapping == "()":  # brackets reach as far up and down as any letter
+            boxes += _print_words(rng, style, canvas, cell, identifier_box)
     if style.framed:
         frame = (left, top, right, bottom)
         cv2.rectangle(
@@ -158,13 +172,19 @@ def synthetic_figure(seed: int, pool: PicturePool, layouts: Sequence[Layout]) ->
 
 
 def _composed(rng: Rng, pool: PicturePool, layouts: Sequence[Layout]) -> SyntheticFigure | None:
-    layout = layouts[int(rng.integers(len(layouts)))] if layouts and rng.random() < 0.4 else parametric_layout(rng)
+    typeset = rng.random() < TYPESET_SHARE
+    if typeset:
+        layout = typeset_layout(rng)
+    else:
+        layout = layouts[int(rng.integers(len(layouts)))] if layouts and rng.random() < 0.4 else parametric_layout(rng)
     # Tables of layouts hold many single panels: a third of them is plenty.
     if len(layout.panels) == 1 and rng.random() < 0.35:
         layout = parametric_layout(rng)
     side = float(np.exp(rng.uniform(np.log(420), np.log(900))))
     width, height = round(side * layout.aspect**0.5), round(side / layout.aspect**0.5)
     style = figure_style(rng, layout, width, height)
+    if typeset:
+        style = typeset_style(rng, style)
     canvas = blank_canvas(style, width, height)
     labelled = layout.labelled and len(layout.panels) > 1
     names = identifier_names(rng, style.case, len(layout.panels)) if labelled else [None] * len(layout.panels)
@@ -192,7 +212,7 @@ def _finished(
     rng: Rng, style: Style, canvas: Pixels, panels: list[PlacedPanel], images: list[PlacedImage]
 ) -> SyntheticFigure:
     """Add what belongs to no panel, cut the figure to its ink and give it the scars of scaling and JPEG."""
-    ink: Colour = (0, 0, 0) if sum(style.ground) > 380 else (255, 255, 255)
+    ink = ink_of(style)
     size = max(8, round(style.size * 0.8))
     single = len(panels) == 1 and panels[0].identifier is None
     if rng.random() < 0.05:  # a heading over everything

@@ -8,7 +8,7 @@ import cv2
 import pytest
 
 from pmo_assets.training.data.training_data import pool_pictures
-from pmo_assets.training.synthetic.pools import licensed_pictures
+from pmo_assets.training.synthetic.pools import DATA_SETS, PicturePool, licensed_pictures
 from pmo_assets_tests.training.pools import striped
 
 
@@ -41,3 +41,27 @@ def test_a_folder_without_pictures_is_named_with_the_layout_expected(tmp_path: P
     assert cv2.imwrite(str(tmp_path / "fundus" / "a.png"), striped(1))
     with pytest.raises(ValueError, match=rf"{name}.*CFP, OCT, Retinal Imaging, Other"):
         pool_pictures(tmp_path / name, None, None)
+
+
+def test_sources_of_one_modality_lie_in_one_part_each(tmp_path: Path) -> None:
+    for name in (
+        "huapu4_FFA/FA_venous/040_00001.jpg",
+        "javimdr_fa_octa/FA/fa.jpg",
+        "sraashis_vevio/video_frame/002_neo04od1_d.jpg",
+        "sraashis_vevio/mosaic/000_neo02od1_m.jpg",
+        "halirutan_spectralis/OCT/003_valid_b0.jpg",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        assert cv2.imwrite(str(tmp_path / name), striped(1))
+    found = {picture.group: picture for picture in licensed_pictures(tmp_path)}
+    assert found["sraashis_vevio/video_frame/neo04"].image_type == "CFP"
+    assert found["sraashis_vevio/mosaic/neo02"].image_type == "Retinal Imaging"
+    assert found["halirutan_spectralis/OCT/003"].image_type == "OCT"
+    angiograms = [picture for group, picture in found.items() if "/FA" in group]
+    assert {(p.image_type, p.part) for p in angiograms} == {("Retinal Imaging", "train"), ("Retinal Imaging", "test")}
+    assert len(PicturePool(angiograms, "train").by_type["Retinal Imaging"]) == 1
+    assert not PicturePool(angiograms, "validation").by_type["Retinal Imaging"]
+
+
+def test_no_data_set_is_named_twice() -> None:
+    assert len({data.folder for data in DATA_SETS}) == len(DATA_SETS)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.records.geometry import area, covered_fraction, intersection
+from pmo_assets.training.synthetic import synthetic_figures
 from pmo_assets.training.synthetic.figure_styles import identifier_names
 from pmo_assets.training.synthetic.layouts import Layout
 from pmo_assets.training.synthetic.synthetic_figures import synthetic_figure
@@ -89,3 +91,19 @@ def test_identifiers_are_distinct_and_as_many_as_panels() -> None:
     for case in ("upper", "lower", "number", "roman", "nested"):
         names = identifier_names(np.random.default_rng(1), case, 28)
         assert len(set(names)) == 28, case
+
+
+def test_typeset_figures_have_their_letters_below_every_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthetic_figures, "TYPESET_SHARE", 1.0)
+    rows = set()
+    for seed in range(40):
+        figure = synthetic_figure(seed, POOL, ())
+        named = [p for p in figure.panels if p.identifier_box is not None]
+        rows.add(len({round(p.box[3], 2) for p in named}))
+        for panel in named:
+            assert panel.identifier_box is not None
+            inside = [i.box for i in figure.images if covered_fraction(i.box, panel.box) > 0.99]
+            assert inside
+            assert panel.identifier_box[1] >= max(b[3] for b in inside) - 1e-6
+            assert panel.box[3] >= panel.identifier_box[3] - 1e-6
+    assert {1, 2, 3} <= rows
