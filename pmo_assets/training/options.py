@@ -136,6 +136,7 @@ class NetworkChoice:
         Path | None,
         Offered(
             "Weights a new run starts from, where names and shapes agree: best.pt of a run, a state dict (.pth), "
+            "figure_detector.onnx for compact, "
             "or for the DETR family a folder that transformers' save_pretrained wrote."
         ),
     ] = None

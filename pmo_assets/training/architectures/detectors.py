@@ -15,6 +15,7 @@ import torch
 from pmo_assets.training.architectures.compact_detector import compact_detector
 from pmo_assets.training.architectures.figure_detector import FigureDetector, take_over
 from pmo_assets.training.architectures.recipes import RECIPES, Architecture, Size, architecture_of
+from pmo_assets.training.architectures.restored import restored_detector
 
 LEAST_TAKEN = 0.1
 """Part of a network's numbers that initial weights must give: with less they are those of another network."""
@@ -26,9 +27,10 @@ def new_detector(architecture: Architecture, size: Size = "full", initial: Path 
     Args:
         architecture: which network.
         size: see `recipes.Size`.
-        initial: a checkpoint of a run (`best.pt`); a file with a state dict, as torchvision's weights are; or, for the
-            DETR family, a folder as `save_pretrained` of transformers writes it. The DETR family takes the
-            configuration of a checkpoint or folder as well, whatever `size` says.
+        initial: a checkpoint of a run (`best.pt`); a file with a state dict, as torchvision's weights are; for the
+            compact detector its export (`figure_detector.onnx`, see `restored`); or, for the DETR family, a folder as
+            `save_pretrained` of transformers writes it. The DETR family takes the configuration of a checkpoint or
+            folder as well, whatever `size` says.
 
     Raises:
         ValueError: when the weights do not fit at all, or the architecture cannot be built.
@@ -44,6 +46,12 @@ def new_detector(architecture: Architecture, size: Size = "full", initial: Path 
         from pmo_assets.training.architectures.detr_detectors import detr_of_folder
 
         return detr_of_folder(architecture, initial)
+    if initial is not None and initial.suffix == ".onnx":
+        if architecture != "compact" or size != "full":
+            raise ValueError(
+                f"only the compact detector of full size is read back from ONNX, not {architecture} ({size})"
+            )
+        return restored_detector(initial)
     if initial is None:
         return _built(architecture, size, None)
     saved = torch.load(initial, map_location="cpu", weights_only=True)

@@ -24,6 +24,7 @@ from pmo_assets.training.architectures.compact_detector import GROUPS
 from pmo_assets.training.architectures.detectors import detector_of_checkpoint, new_detector
 from pmo_assets.training.architectures.figure_detector import FigureDetector
 from pmo_assets.training.architectures.recipes import RECIPES, Architecture, Size, architecture_of
+from pmo_assets.training.architectures.restored import with_statistics
 from pmo_assets.training.data.coco import CATEGORIES, articles_of, read_coco, shards
 from pmo_assets.training.loop.training_run import Batch, last_state, train_network
 from pmo_assets.training.options import TrainingOptions
@@ -31,6 +32,9 @@ from pmo_assets.training.synthetic.layouts import Split
 
 _LOG = logging.getLogger(__name__)
 
+
+STATISTICS_BATCHES = 24
+"""Batches that give a network without statistics of its own (`restored`) those of the training figures."""
 
 Row = tuple[Path, tuple[int, int], np.ndarray, np.ndarray]
 """Picture file, (width, height), boxes (k, 4) in its pixels, category indices (k,)."""
@@ -234,6 +238,8 @@ def train_detector(
     model = model.to(options.device)
     if model.channels_last:
         model = model.to(memory_format=torch.channels_last)
+    if last_state(folder, "cpu") is None and initial is not None and initial.suffix == ".onnx":
+        with_statistics(model, _some_pictures(model, coco_rows(shards(training)), options))
     described = {
         "architecture": architecture, "size": size, "config": model.settings(), "initial": origin,
         "annotated": len(real_rows),
@@ -272,6 +278,13 @@ def train_detector(
         score=partial(_score, annotated_share=share),
         clip=recipe.clip, described=described,
     )  # fmt: skip
+
+
+def _some_pictures(model: FigureDetector, rows: Sequence[Row], options: TrainingOptions) -> Iterator[Tensor]:
+    """Yield the pictures of the first `STATISTICS_BATCHES` batches of an epoch."""
+    members = batches_of(rows, options.batch_size, options.seed)[:STATISTICS_BATCHES]
+    for pixels, _ in loader(FigureBatches(rows, members, options.seed, augment=True), 0):
+        yield model.as_pictures(pixels)
 
 
 def _annotated_rows(annotated: Sequence[Path]) -> tuple[list[Row], list[Row]]:
