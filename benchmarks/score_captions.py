@@ -2,10 +2,11 @@
 
     python benchmarks/score_captions.py [--shared ../shared] [--worst 10]
 
-Five parts: the PubMed Central compound-figure captions with the scorer that lies beside them; the annotated figures
+Six parts: the PubMed Central compound-figure captions with the scorer that lies beside them; the annotated figures
 with several panels, by the same measure (mean average sentence BLEU over captions whose identifiers are all found);
-both sides of the confidence threshold; false splits among captions of figures with one panel; captions per second on
-one core.
+captions in the styles of twenty journals, written for this, half of the journals held out: rules are written with the
+other half in view, and of the held-out half only the numbers are looked at (`--worst` does not show it); both sides of
+the confidence threshold; false splits among captions of figures with one panel; captions per second on one core.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from pmo_assets.quality.metrics.captions import caption_score as evaluated
 from pmo_assets.quality.metrics.captions import split_rows
 
 _BLEU = BLEU(effective_order=True)
+_STYLES = Path(__file__).parents[1] / "pmo_assets_tests" / "pipeline" / "captions"
 # A caption with one of these may have panels: without annotation, nobody can say whether a split of it is false.
 _UNDECIDED = re.compile(r"\(\s*(?:[A-Za-z]|[ivx]+)\b|\b[A-Ha-h]\)|\b(?:left|right|top|bottom|upper|lower)\b|^[Aa][.,:]")
 
@@ -67,6 +69,44 @@ def _score_compound(shared: Path, worst: int) -> list[str]:
         print(f"compound captions of PubMed Central ({len(rows)})", flush=True)
         subprocess.run([*command, *(["--worst", str(worst)] if worst else [])], check=True)
     return [row["caption"] for row in rows]
+
+
+def _shares(rows: list[tuple[float, float | None]]) -> Iterator[str]:
+    """Lines with both figures for the most confident parts of (confidence, score or None) pairs."""
+    ordered = sorted(rows, key=lambda row: -row[0])
+    for part in (1.0, 0.9, 0.8, 0.7, 0.5):
+        top = ordered[: max(1, round(len(ordered) * part))]
+        scores = [score for _, score in top if score is not None]
+        unprocessed = 1 - len(scores) / len(top)
+        mean = sum(scores) / max(len(scores), 1)
+        yield f"top {part:4.0%} by confidence: captions {len(top):4d}  unprocessed {unprocessed:6.1%}  maB {mean:.4f}"
+
+
+def _score_styles(name: str, worst: int) -> list[str]:
+    lines = (_STYLES / f"styles_{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows: list[tuple[float, float | None]] = []
+    named: list[tuple[float, str]] = []
+    single = false_splits = 0
+    captions: list[str] = []
+    for row in split_rows(lines).values():
+        caption = row.caption or ""
+        captions.append(caption)
+        split = split_caption(caption)
+        if set(row.subcaptions) == {""}:
+            single += 1
+            false_splits += bool(split.identifiers)
+            continue
+        score = evaluated(
+            row.id, row.subcaptions, {sub.identifier: sub.text for sub in split.subcaptions}, split.confidence
+        )
+        rows.append((split.confidence, None if score.unprocessed else score.mean_bleu))
+        named.append((-1.0 if score.unprocessed else score.mean_bleu, row.id))
+    print(f"captions in ten journals' styles, {name.replace('_', ' ')} ({len(rows)} with several panels)")
+    print("\n".join(_shares(rows)))
+    print(f"captions in these styles with one panel: false splits {false_splits} of {single}")
+    for bleu, caption_name in sorted(named)[:worst]:
+        print(caption_name, "unprocessed" if bleu < 0 else round(bleu, 3))
+    return captions
 
 
 def _score_threshold(shared: Path) -> None:
@@ -175,6 +215,8 @@ def main() -> None:
     arguments = parser.parse_args()
     captions = _score_compound(arguments.shared, arguments.worst)
     captions += _score_annotations(arguments.shared, arguments.worst)
+    captions += _score_styles("tuning", arguments.worst)
+    captions += _score_styles("held_out", 0)
     _score_threshold(arguments.shared)
     _score_corpus(arguments.shared)
     _time(captions)
