@@ -56,6 +56,11 @@ _SEVERAL_NOUNS: Final = words(
     "eyes eye images image panels panel cases case patients patient photographs photograph figures scans groups "
     "pictures rows columns subjects maculae fundi"
 )
+# "The second row shows ...", "From left to right: ...".
+_GRID_NOUNS: Final = words("row rows column columns")
+_GRID_WAYS: Final = ("from left", "from right", "from top", "left to right", "top to bottom", "in each")
+_GRID_START: Final = 4
+"""Tokens of a sentence within which its subject stands."""
 
 
 @dataclass(slots=True)
@@ -137,9 +142,14 @@ class _Closing:
         opening = tuple(text.lower() for text in self.tokens.texts[first : min(first + 2, stop)])
         if opening[:1] and opening[0] in self.own_cues:
             return False
-        if opening[:1] in _CUES or opening in _CUES or self._of_several(first, stop):
+        if opening[:1] in _CUES or opening in _CUES or self._of_several(first, stop) or self._of_grid(first, stop):
             return True
         return "glossary" not in self.own_cues and self._is_glossary(first, stop) and self._known_before(first, stop)
+
+    def _of_grid(self, first: int, stop: int) -> bool:
+        """Whether a sentence begins with the rows or columns of the figure: "The left column shows ..."."""
+        opening = [text.lower() for text in self.tokens.texts[first : min(stop, first + _GRID_START)]]
+        return not _GRID_NOUNS.isdisjoint(opening) or " ".join(opening).startswith(_GRID_WAYS)
 
     def _of_several(self, first: int, stop: int) -> bool:
         """Whether a short sentence speaks of "both eyes", "all panels", unlike the last panel's own text."""

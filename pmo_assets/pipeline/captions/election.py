@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_mentions import Form, Mention
-from pmo_assets.pipeline.captions.places import are_opposed
+from pmo_assets.pipeline.captions.places import are_opposed, axis_of
 from pmo_assets.pipeline.captions.series import Rank, Series, expanded, identifier_at
 
 MAX_PANELS: Final = 64
@@ -64,7 +64,8 @@ def elected_series(found: Sequence[Mention]) -> IdentifierSeries | None:
             key = (candidate.restarts, candidate.mentions[0].mention.start, -size, order)
             candidates.append((key, candidate))
     if not candidates:
-        return _stepped(letters) or _placed([mention for mention in found if mention.positional])
+        placed = _placed([mention for mention in found if mention.positional])
+        return _stepped(letters) or placed or _number_headed(letters)
     candidates.sort(key=lambda pair: pair[0])
     return replace(candidates[0][1], rivals=len(candidates) - 1)
 
@@ -72,6 +73,12 @@ def elected_series(found: Sequence[Mention]) -> IdentifierSeries | None:
 def numbered_series(found: Sequence[Mention]) -> IdentifierSeries | None:
     """The series 1, 2, 3 … that the caption uses, be it for panels or for findings; None without one."""
     return _lettered(Series.NUMBER, [mention for mention in found if not mention.positional])
+
+
+def _number_headed(found: Sequence[Mention]) -> IdentifierSeries | None:
+    """The series 1, 2, 3 … where each number opens a sentence: in running text numbers list findings or parts."""
+    numbered = numbered_series([mention for mention in found if mention.begins])
+    return numbered if numbered is not None and not numbered.missing else None
 
 
 def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | None:
@@ -86,13 +93,17 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
     printed = [pair for pair in read if pair[0].form is not Form.BARE]
     run = _run(series, printed)
     if run is not None:
-        read = printed
+        longer = _longer_bare_run(series, read, run[0]) if len(printed) < len(read) else None
+        read, run = longer or (printed, run)
     else:
         read = _bare_chain(read)
         run = _run(series, read)
         if run is None:
             return None
+    if series is Series.ROMAN and not any(mention.opens for mention, _ in read):
+        return None  # "because of (i) ungradable photographs or (ii) missing data"
     identifiers, missing = run
+    read = _without_glossary(read, identifiers)
     allowed = set(identifiers)
     kept: list[PanelMention] = []
     for mention, ranks in read:
@@ -109,6 +120,34 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
     if not kept:
         return None
     return IdentifierSeries(series, tuple(identifiers), tuple(kept), _restarts(kept, identifiers), tuple(missing), 0)
+
+
+def _longer_bare_run(
+    series: Series, read: Sequence[_Read], identifiers: Sequence[str]
+) -> tuple[list[_Read], tuple[list[str], list[str]]] | None:
+    """The longer series of heads without brackets that those in brackets take up: "a, b Rods (a) and cones (b). c Fit"."""
+    chain = _bare_chain(read)
+    run = _run(series, chain)
+    if run is None or not set(identifiers) <= set(run[0]):
+        return None
+    if len(identifiers) == len(run[0]) and any(len(ranks) < 2 for mention, ranks in chain if mention.form is Form.BARE):
+        return None  # "A" is mostly an article, "a–d" is none
+    kept = [pair for pair in read if pair[0].form is not Form.BARE or pair in chain]
+    return kept, run
+
+
+def _without_glossary(read: Sequence[_Read], identifiers: Sequence[str]) -> Sequence[_Read]:
+    """The mentions without "C, cornea" and "D, dioptres" behind panels that all have names in brackets."""
+    bracketed: set[str] = set()
+    delimited: set[str] = set()
+    for mention, ranks in read:
+        if mention.form in {Form.BRACKETS, Form.HALF}:
+            bracketed.update(ranks)
+        elif mention.form is Form.DELIMITED:
+            delimited.update(ranks)
+    if not delimited or identifiers[0] in delimited or not bracketed.issuperset(identifiers):
+        return read
+    return [pair for pair in read if pair[0].form is not Form.DELIMITED]
 
 
 def _bare_chain(read: Sequence[_Read]) -> list[_Read]:
@@ -149,6 +188,7 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
     at_place: dict[int, list[tuple[int, str]]] = {}
     for identifier, (place, part) in ranked.items():
         at_place.setdefault(place, []).append((part, identifier))
+    opening = {place for mention, ranks in read if mention.opens for place, _ in ranks.values()}
     identifiers: list[str] = []
     missing: list[str] = []
     place = 0
@@ -161,7 +201,12 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
             identifiers.extend(plain[:1])
         elif complete:
             identifiers.extend(parts)
-        elif not missing and place + 1 in at_place and (identifiers or place + 2 in at_place):
+        elif (
+            not missing
+            and place + 1 in at_place
+            and (identifiers or place + 2 in at_place)
+            and (not place or place + 1 in opening or not opening.issuperset(range(place)))  # "A. Epithelium (D) over stroma (C)"
+        ):
             missing.append(identifier_at(series, place))
             identifiers.append(identifier_at(series, place))
         else:
@@ -208,11 +253,26 @@ def _stepped(found: Sequence[Mention]) -> IdentifierSeries | None:
     return IdentifierSeries(Series.STEP, tuple(item.identifiers[0] for item in chain), tuple(chain), 0, (), 0)
 
 
+def one_axis(found: Sequence[Mention]) -> Sequence[Mention]:
+    """The mentions of rows or of columns, whichever come first, where a caption names both; all others' mentions."""
+    axes: list[str] = []
+    for mention in found:
+        axis = axis_of(mention.items[0][0])
+        if axis is None:
+            return found
+        axes.append(axis or (axes[-1] if axes else ""))  # a middle lies where the place before it does
+    return [mention for mention, axis in zip(found, axes, strict=True) if axis in {axes[0], ""}]
+
+
 def _placed(found: Sequence[Mention]) -> IdentifierSeries | None:
-    """Words of place; at least two on one axis, so that a single "(left)" stays text."""
+    """Words of place; at least two on one axis, so that a single "(left)" stays text.
+
+    In a grid whose rows and columns are both named, those named first are the panels: panels do not overlap, and only
+    the highest level is one (annotation guide). What is said of the others concerns all panels.
+    """
     kept: list[PanelMention] = []
     identifiers: list[str] = []
-    for mention in found:
+    for mention in one_axis(found):
         places = tuple(dict.fromkeys(place for place, _ in mention.items))
         kept.append(PanelMention(mention, places))
         identifiers.extend(place for place in places if place not in identifiers)

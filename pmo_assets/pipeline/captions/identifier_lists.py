@@ -28,6 +28,9 @@ _SHAPE: Final = re.compile(
 )
 
 
+_PRIMES: Final = frozenset("'′’″")
+
+
 def is_identifier(text: str) -> bool:
     """Whether a word has the shape of an identifier: A, a, A1, a12, Aa, Aii, iv, XII, 3."""
     return _SHAPE.fullmatch(text) is not None
@@ -47,15 +50,20 @@ def parsed_list(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], int
         if item is None:
             break
         first, position = item
+        primed = position
+        position = _after_primes(tokens, position, limit)
         last = ""
         dash = position
         if dash < limit and (texts[dash] in DASHES or texts[dash] in THROUGH):
             other = _bracketed_identifier(tokens, dash + 1, limit)
             if other is not None and same_shape(first, other[0]):
                 last, position = other
+                position = _after_primes(tokens, position, limit)
+                last = "" if last == first else last  # "A–A′"
             elif texts[dash] in DASHES and not tokens.gap(dash):
                 break  # "A-band", "T-cells": the letter is part of a word
-        items.append((first, last))
+        if primed == position or not items or first not in items[-1]:
+            items.append((first, last))  # "A, A′" are parts of one panel
         end = position
         joined = after_joiners(tokens, position, limit, JOINERS)
         if joined == position:
@@ -84,6 +92,14 @@ def is_ascending(first: str, last: str) -> bool:
     ranks = ROMAN_RANK.get(first.lower()), ROMAN_RANK.get(last.lower())
     in_letters = (first[0], len(first), first) < (last[0], len(last), last)
     return in_letters or (ranks[0] is not None and ranks[1] is not None and ranks[0] < ranks[1])
+
+
+def _after_primes(tokens: Tokens, index: int, limit: int) -> int:
+    """The index after the primes at an identifier: of "A′" and "A″", which are parts of panel A."""
+    after = index
+    while after < limit and tokens.texts[after] in _PRIMES and not tokens.gap(after):
+        after += 1
+    return after if after >= limit or tokens.gap(after) or not tokens.texts[after][0].isalnum() else index
 
 
 def _bracketed_identifier(tokens: Tokens, index: int, limit: int) -> tuple[str, int] | None:

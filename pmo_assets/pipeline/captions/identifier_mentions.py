@@ -24,6 +24,7 @@ from pmo_assets.pipeline.captions.identifier_lists import (
     parsed_list,
     same_shape,
 )
+from pmo_assets.pipeline.captions.phrases import CONJUNCTIONS
 from pmo_assets.pipeline.captions.places import ORDINALS, PLACES, parsed_places
 from pmo_assets.pipeline.captions.series import ROMAN_RANK
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens, words
@@ -53,6 +54,7 @@ class Mention:
         end: offset after its last character.
         cuts: offset ranges to leave out of a subcaption; within [start, end).
         opens: stands at the start of a sentence or clause.
+        begins: stands at the start of a sentence.
         positional: the items are words of place ("left").
     """
 
@@ -65,6 +67,7 @@ class Mention:
     cuts: tuple[tuple[int, int], ...]
     opens: bool
     positional: bool = False
+    begins: bool = False
 
 
 PANEL_NOUNS: Final = words(
@@ -92,6 +95,7 @@ _SHOWING_VERBS: Final = words(
     "shows show is are displays display depicts depict demonstrates demonstrate illustrates illustrate presents "
     "present represents represent reveals reveal contains contain"
 )
+_LIST_LINKS: Final = frozenset({",", ";", "and", "&", "while", "whereas"})
 _CLAUSE_BREAKS: Final = frozenset({".", ";", ":", "!", "?", ","})
 
 _LONGEST_TAIL: Final = 12
@@ -119,6 +123,8 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
                 mention = _noun_mention(tokens, index, sentence_starts)
             if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
                 mention = _open_mention(tokens, index, sentence_starts, lenient=lenient)
+                if mention is None and found:
+                    mention = _continued_mention(tokens, index, sentence_starts, found[-1])
         if mention is None:
             index += 1
         else:
@@ -144,7 +150,8 @@ def _made(
     start, end = tokens.starts[first], tokens.ends[last]
     kept = ((start, end),) if cuts is None else tuple(cuts)
     opens = _opens(tokens, first, sentence_starts)
-    return Mention(tuple(items), form, first, last, start, end, kept, opens, positional)
+    begins = first == 0 or first in sentence_starts
+    return Mention(tuple(items), form, first, last, start, end, kept, opens, positional, begins)
 
 
 def _cited(tokens: Tokens, index: int) -> bool:
@@ -282,6 +289,8 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
             return None  # "image a ...": the article
         if opens and end < count and texts[end] in {":", ")"}:
             return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+        if opens and texts[inner] in OPENING and end < count and texts[end][0].isupper():
+            return _made(tokens, items, Form.BRACKETS, (index, end - 1), sentence_starts)  # "Panel (A) Text"
         if opens and end < count and texts[end] == "." and end + 1 < count and texts[end + 1][0].isupper():
             return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
         return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [])
@@ -299,6 +308,44 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
     if noun and (opens or subject or (index - 1 in sentence_starts and texts[index - 1].lower() == "the")):
         return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [], True)
     return None
+
+
+def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
+    """Whether a list of panels begins behind a colon: "The steps: A, raw image; B, threshold", not "Groups: A, B"."""
+    texts = tokens.texts
+    if texts[index - 1] != ":" or texts[end] != "," or end + 1 >= len(texts):
+        return False
+    follower = texts[end + 1]
+    return follower[0].isalnum() and not is_identifier(follower) and texts[index - 2].lower() not in _CLASS_NOUNS
+
+
+def _continued_mention(
+    tokens: Tokens, index: int, sentence_starts: set[int], before: Mention
+) -> Mention | None:
+    """The next identifier of a list whose first one is printed the same way: "A, Horizontal and B, vertical scans"."""
+    texts, count = tokens.texts, len(tokens.texts)
+    if before.positional or before.form not in {Form.DELIMITED, Form.BARE}:
+        return None
+    if index == 0 or texts[index - 1].lower() not in _LIST_LINKS or is_identifier(texts[index - 2]):
+        return None
+    items, end = parsed_list(tokens, index, count)
+    if not items or end + 1 >= count or not _follows(before.items[-1], items[0]):
+        return None
+    if before.form is Form.BARE:
+        bare = tokens.gap(end) and texts[end][0].isalnum()
+        return _made(tokens, items, Form.BARE, (index, end - 1), sentence_starts) if bare else None
+    follower = texts[end + 1]
+    if texts[end] != texts[before.last] or not tokens.gap(end + 1) or not follower[0].isalnum():
+        return None
+    if is_identifier(follower) or follower.lower() in CONJUNCTIONS:
+        return None  # "hepatitis A, B, and C"
+    return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
+
+
+def _follows(before: Item, item: Item) -> bool:
+    """Whether a letter comes right after a list's last one."""
+    last, first = before[1] or before[0], item[0]
+    return len(last) == len(first) == 1 and last.isalpha() and ord(first) == ord(last) + 1
 
 
 def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool:
@@ -332,10 +379,11 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         return None  # "a: p < 0.05", a footnote
     if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
-    strict = at_sentence or (index > 0 and texts[index - 1] == ";")
+    strict = at_sentence or (index > 0 and (texts[index - 1] == ";" or _opens_list(tokens, index, end)))
     if strict and delimiter == "." and end + 1 < count and tokens.gap(end + 1):
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     closed = len(items) == 1 or texts[end - 2].lower() in {"and", "&"} or texts[end - 2] in DASHES
+    closed = closed or (at_sentence and end + 1 < count and texts[end + 1][0].isupper())  # "c,d, AUROC"
     if strict and (delimiter == "," or delimiter in DASHES) and end + 1 < count and tokens.gap(end + 1) and closed:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
     if not tokens.gap(end):

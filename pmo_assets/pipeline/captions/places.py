@@ -61,6 +61,20 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
     return items, end, noun
 
 
+def axis_of(identifier: str) -> str | None:
+    """Whether a place is one across ("left", "second column") or down a figure ("top row"); None for a corner.
+
+    "" for a middle without "row" or "column", which may be either.
+    """
+    named = set(identifier.split())
+    if "column" in named or "row" in named:
+        return "across" if "column" in named else "down"
+    across, down = bool(named & _ACROSS), bool(named & _DOWN)
+    if across == down:
+        return None if across else ""
+    return "across" if across else "down"
+
+
 def are_opposed(identifiers: Iterable[str]) -> bool:
     """Whether two words of one axis are among words of place, so that a single "(left)" stays text."""
     named = {word for identifier in identifiers for word in identifier.split()}
