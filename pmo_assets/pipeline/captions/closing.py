@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pmo_assets.pipeline.captions.election import IdentifierSeries
+from pmo_assets.pipeline.captions.series import Series
 from pmo_assets.pipeline.captions.tokens import Tokens, words
 
 # Lengths in tokens.
@@ -147,7 +148,9 @@ class _Closing:
         return "glossary" not in self.own_cues and self._is_glossary(first, stop) and self._known_before(first, stop)
 
     def _of_grid(self, first: int, stop: int) -> bool:
-        """Whether a sentence begins with the rows or columns of the figure: "The left column shows ..."."""
+        """Whether a sentence about panels named by place begins with the others of their grid: "The left column ..."."""
+        if self.series.series is not Series.POSITION:
+            return False
         opening = [text.lower() for text in self.tokens.texts[first : min(stop, first + _GRID_START)]]
         return not _GRID_NOUNS.isdisjoint(opening) or " ".join(opening).startswith(_GRID_WAYS)
 

@@ -52,6 +52,8 @@ class ParsedCaption:
 # What stands before the second and later heads of a list.
 _LIST_LINKS: Final = frozenset({",", ";", ":", "and", "or", "&", "but", "while", "whereas"})
 
+_NOTES: Final = frozenset({"scale", "bar", "bars", "magnification", "magnifications", "original"})
+
 # How far a rule looks, in tokens; bounds keep the work linear in the caption's length.
 _SUBJECT: Final = 4
 """Tokens before an identifier in the subject of its sentence: "Values for panels A and C ..."."""
@@ -193,6 +195,7 @@ class _Parser:
         owner = set(self.owner)
         listing = False
         complete = self.defined >= self.headed and len(self.defined) == len(self.order)
+        anew = complete and self._divides_anew(sentence)
         for naming, role in sentence.mentions:
             mention, identifiers = naming.mention, set(naming.identifiers)
             if kept and kept[-1][1] is Role.HEAD:
@@ -216,9 +219,9 @@ class _Parser:
                     accepted = not identifiers <= self.defined or complete
             elif identifiers <= self.headed and self.series.series is not Series.POSITION:
                 inside = len(owner) > 1 and identifiers < owner and mention.form is not Form.NOUN
-                leading = self.mode == "lead" and mention.form is Form.BRACKETS
+                leading = self.mode == "lead" and mention.form is Form.BRACKETS and not listing
                 second = complete and self._early(mention, sentence) and not identifiers <= owner
-                accepted = inside or leading or second
+                accepted = inside or leading or second or anew
             else:
                 accepted = (
                     mention.form is not Form.NOUN or not identifiers <= self.defined or self._early(mention, sentence)
@@ -233,6 +236,15 @@ class _Parser:
             elif len(identifiers) > 1 and mention.form is not Form.NOUN:
                 self.found.doubts.append("several panels named inside another's text")
         return kept
+
+    def _divides_anew(self, sentence: _Sentence) -> bool:
+        """Whether a sentence divides all panels into groups: "Genotypes are wild type (A, C) and mutant (B, D)"."""
+        if self.tokens.texts[sentence.first].lower() in _NOTES:
+            return False  # "Scale bars, 100 µm (a–d) and 20 µm (e–h)" stays whole
+        groups = [naming.identifiers for naming, _ in sentence.mentions if naming.mention.form is Form.BRACKETS]
+        named = [identifier for group in groups for identifier in group]
+        several = len(groups) > 1 and all(len(group) > 1 for group in groups)
+        return several and len(named) == len(self.order) == len(set(named))
 
     def _early(self, mention: Mention, sentence: _Sentence) -> bool:
         """Within the first words of a sentence, where its subject stands: "In (a) ...", "Values for panels A and C"."""

@@ -299,12 +299,15 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
         return None
     if opens and end < count and texts[end] in {":", ")"}:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
-    listed = texts[index][0].isupper() or (index > 0 and texts[index - 1] == ";")
+    corner = texts[index - 1] == ":" if index and " " in items[0][0] else False
+    listed = texts[index][0].isupper() or (index > 0 and texts[index - 1] == ";") or corner
     delimited = end + 1 < count and texts[end] in {",", "."} | DASHES and (noun or tokens.gap(end + 1))
     if opens and listed and delimited and len(items) == 1:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
     subject = end < count and texts[end].lower() in _SHOWING_VERBS and texts[end - 1].lower() not in _SIDE_NOUNS
     subject = subject and _opens_clause(tokens, index, sentence_starts)
+    if _at_side(tokens, index, end, sentence_starts):
+        return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [], True)
     if noun and (opens or subject or (index - 1 in sentence_starts and texts[index - 1].lower() == "the")):
         return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [], True)
     return None
@@ -348,6 +351,16 @@ def _follows(before: Item, item: Item) -> bool:
     return len(last) == len(first) == 1 and last.isalpha() and ord(first) == ord(last) + 1
 
 
+def _at_side(tokens: Tokens, index: int, end: int, sentence_starts: set[int]) -> bool:
+    """Whether a clause begins with "On the left," or "On the right is"."""
+    texts = tokens.texts
+    if index < 2 or texts[index - 1].lower() != "the" or texts[index - 2].lower() not in {"on", "at"}:
+        return False
+    if end >= len(texts) or (texts[end] != "," and texts[end].lower() not in _SHOWING_VERBS):
+        return False
+    return _opens(tokens, index - 2, sentence_starts) or texts[index - 3].lower() in _CLAUSE_LINKS
+
+
 def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool:
     """Whether a clause begins at `index` or at the article before it: "... and the lower row shows"."""
     texts = tokens.texts
@@ -375,7 +388,7 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         if tokens.gap(end) or (opening >= 0 and not at_sentence):
             return None
         return _made(tokens, items, Form.HALF, (index, end), sentence_starts)
-    if (digits and not lenient) or (end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"):
+    if (digits and not lenient and not delimiter[0].isupper()) or (end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"):
         return None  # "a: p < 0.05", a footnote
     if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)

@@ -31,6 +31,7 @@ VERBS: Final = words(
     "is are was were showed shows show revealed reveals reveal demonstrated demonstrates demonstrate had has have "
     "displays display depicts depict illustrates illustrate presents represents represent contains indicates indicate"
 )
+_PLURAL: Final = words("show demonstrate reveal depict display illustrate indicate are were have")
 # After one of these stands what the picture shows.
 SHOWING: Final = words(
     "showing demonstrating revealing depicting illustrating displaying indicating highlighting representing comparing "
@@ -387,6 +388,11 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
     noun = _noun_start(tokens, [_compounds(span) for span in spans], last, stop)
     if noun is not None:
         return noun
+    if len(items) == 1 and VERBS.isdisjoint(word.lower() for word in spans[0]):
+        # "(A) T1- and (B) T2-weighted images show a mass"
+        verb = next((at for at in range(last + 1, min(stop, last + longest + _END_LATER)) if texts[at] in _PLURAL), None)
+        if verb is not None:
+            return verb
     return next(
         (
             at

@@ -21,6 +21,8 @@ _PLACE_NOUNS: Final = words(
     "panel panels image images row rows column columns half side part picture plot graph figure photo photograph "
     "subfigure inset"
 )
+# What is left and right, upper and lower in a patient, not in the figure.
+_BODY: Final = words("eye eyes lid lids eyelid eyelids fundus fundi macula optic orbit hemisphere")
 # Places only before "row" and "column".
 ORDINALS: Final = words("first second third fourth fifth sixth 1st 2nd 3rd 4th last")
 _KEPT_PLACE_NOUNS: Final = frozenset({"row", "column", "rows", "columns"})
@@ -45,7 +47,7 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
             position += 1
             if position + 1 < limit and texts[position] in DASHES and texts[position + 1].lower() in PLACES:
                 position += 1
-        if not place:
+        if not place or (position < limit and texts[position].lower() in _BODY):
             break
         if position < limit and texts[position].lower() in _PLACE_NOUNS:
             noun = True

@@ -15,6 +15,9 @@ DASHES: Final = frozenset("-‐‑‒–—−~")
 _SENTENCE_END: Final = frozenset(".!?")
 _QUOTES: Final = frozenset("\"'“”‘’«»*∗")
 
+_STATISTICS: Final = frozenset("npr")
+_RELATIONS: Final = frozenset("=<>≤≥")
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a text, for the grammar's closed word classes."""
@@ -125,5 +128,7 @@ def opens_sentence(texts: list[str], starts: list[int], ends: list[int], index: 
         if len(text) <= 4 and (following in CLOSING or following == ":"):
             return True
         if len(text) == 1:
+            if text in _STATISTICS and following in _RELATIONS:
+                return True  # "n = 7 rats"
             return following[0].isupper() or following[0].isdigit() or following in {",", "."} or following in DASHES
     return False
