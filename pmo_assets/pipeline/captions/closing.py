@@ -29,28 +29,44 @@ _MIXED_ABBREVIATION: Final = 6
 _MANY_PANELS: Final = 3
 """Panels from which a last one with more sentences than the others stands out."""
 
-_BACK_REFERENCES: Final = words("note this these it they the he she here in there some")
-# Openings of closing sentences that concern the whole figure.
-_CLOSING_CUES: Final = (
-    ("scale",), ("bar",), ("bars",), ("magnification",), ("magnifications",), ("original", "magnification"),
-    ("original", "magnifications"), ("abbreviations",), ("abbreviation",), ("error", "bars"), ("error", "bar"),
-    ("all", "images"), ("all", "panels"), ("all", "figures"), ("all", "photos"), ("all", "scale"), ("all", "bars"),
-    ("all", "photographs"), ("all", "data"), ("all", "sections"), ("all", "experiments"), ("these", "images"),
-    ("these", "figures"), ("these", "data"), ("the", "images"), ("images",), ("photographs",), ("adapted",),
-    ("reprinted",), ("reproduced",), ("modified",), ("data", "are"), ("data", "represent"), ("data", "were"),
-    ("data", "shown"), ("values", "are"), ("values", "represent"), ("results", "are"), ("asterisk",), ("asterisks",),
-    ("arrow",), ("arrows",), ("arrowhead",), ("arrowheads",), ("white", "arrow"), ("white", "arrows"),
-    ("black", "arrow"), ("black", "arrows"), ("red", "arrows"), ("yellow", "arrows"),
-    ("statistics",), ("significance",), ("statistical",), ("nuclei", "were"), ("sections", "were"), ("source",),
-    ("immunohistochemistry", "with"), ("shown", "are"), ("for", "details"), ("see",), ("bm",), ("n", "="), ("p", "<"),
-    ("in", "all"), ("for", "each"), ("for", "all"), ("each",), ("dashed",), ("dotted",), ("solid",), ("(", "1"),
-    ("in", "conclusion"), ("together",), ("taken", "together"), ("these", "two"), ("both",),
+_BACK_REFERENCES: Final = words("note this these it they he she in here there some")
+_DEFINITE: Final = frozenset({"the"})
+_DEFINITE_PHRASE: Final = 4
+"""Tokens after "The" within which its noun stands."""
+# What a closing sentence speaks of: how the figure is drawn, what the numbers mean, its pictures, where it is from.
+_DRAWN: Final = words(
+    "scale bar bars magnification magnifications arrow arrows arrowhead arrowheads asterisk asterisks star stars line "
+    "lines curve curves symbol symbols circle circles dot dots box boxes whisker whiskers colors colours"
+)
+_NUMBERS: Final = words("data values results statistics significance abbreviations abbreviation source n p")
+_PICTURES: Final = words(
+    "images panels figures photos photographs scans sections experiments pictures micrographs measurements plots graphs"
+)
+_SUBJECTS: Final = _DRAWN | _NUMBERS | _PICTURES
+# Before such a subject; without one, "each" and "both" do as well.
+_QUALIFIERS: Final = words(
+    "all these both each every for in white black red yellow green blue orange gray grey dashed dotted solid thick thin "
+    "open filled original error shaded statistical"
+)
+_QUALIFIED: Final = 3
+"""Tokens of qualifiers at most."""
+_COUNTS: Final = ("two", "three", "four", "five", "six")
+_ALONE: Final = (
+    ("see",), ("each",), ("both",), ("in", "all"), ("for", "each"), ("for", "all"), ("in", "conclusion"), ("together",),
+    ("taken", "together"), ("the", "images"), ("the", "panels"), ("(", "1"), *(("these", count) for count in _COUNTS),
 )  # fmt: skip
+# Words of a note on where the figure is from or how it is to be read.
+_NOTICES: Final = words(
+    "reproduced reprinted adapted modified permission courtesy copyright licence license licensed doi html online "
+    "reader credit credits biorender supplement supplementary"
+)
+_NOTICE: Final = 24
+"""Tokens of a sentence within which such a word stands."""
 # Openings after which nothing returns to a single panel.
 _FINAL_CUES: Final = frozenset({"data", "abbreviations", "abbreviation", "statistics", "values"})
 _OWN_CUES: Final = words("glossary scale bar bars magnification original arrow arrows note error * ∗")
 _FOOTNOTES: Final = frozenset({"*", "∗", "(", "†", "‡", "#", "§"})
-_CUES: Final = frozenset(_CLOSING_CUES)
+_CUES: Final = frozenset(_ALONE)
 # "... in both eyes", "in all cases": what a sentence about several panels speaks of.
 _SEVERAL: Final = words("both all each every")
 _SEVERAL_NOUNS: Final = words(
@@ -101,7 +117,7 @@ def shared_from(tokens: Tokens, series: IdentifierSeries, section: LastSection) 
     brief = section.longest_item <= _BRIEF_ITEM and len(trailing) > 1
     if (several or brief) and not section.extra_sentences:
         # every other panel has one sentence; more after the last one are about the figure unless they refer back
-        back = texts[trailing[0][1]].lower() in _BACK_REFERENCES
+        back = reader.refers_back(trailing[0])
         return (shared, False) if back else (0, shared > 0)
     return shared, False
 
@@ -143,9 +159,21 @@ class _Closing:
         opening = tuple(text.lower() for text in self.tokens.texts[first : min(first + 2, stop)])
         if opening[:1] and opening[0] in self.own_cues:
             return False
-        if opening[:1] in _CUES or opening in _CUES or self._of_several(first, stop) or self._of_grid(first, stop):
+        if opening[:1] in _CUES or opening in _CUES or self._of_figure(first, stop):
+            return True
+        if self._of_several(first, stop) or self._of_grid(first, stop):
             return True
         return "glossary" not in self.own_cues and self._is_glossary(first, stop) and self._known_before(first, stop)
+
+    def _of_figure(self, first: int, stop: int) -> bool:
+        """Whether a sentence says how the figure is drawn, what its numbers mean, or where it is from."""
+        texts = self.tokens.texts
+        at = first
+        while at < min(stop - 1, first + _QUALIFIED) and texts[at].lower() in _QUALIFIERS:
+            at += 1
+        if texts[at].lower() in _SUBJECTS:
+            return True
+        return any(texts[k].lower() in _NOTICES for k in range(first, min(stop, first + _NOTICE)))
 
     def _of_grid(self, first: int, stop: int) -> bool:
         """Whether a sentence about panels named by place begins with the others of their grid: "The left column ..."."""
@@ -153,6 +181,17 @@ class _Closing:
             return False
         opening = [text.lower() for text in self.tokens.texts[first : min(stop, first + _GRID_START)]]
         return not _GRID_NOUNS.isdisjoint(opening) or " ".join(opening).startswith(_GRID_WAYS)
+
+    def refers_back(self, trailing: tuple[int, int, int]) -> bool:
+        """Whether a sentence goes on about what the last panel's own text speaks of: "It ...", "The fluid has ..."."""
+        _, first, stop = trailing
+        texts = self.tokens.texts
+        opening = texts[first].lower()
+        if opening not in _DEFINITE:
+            return opening in _BACK_REFERENCES
+        phrase = {text.lower() for text in texts[first + 1 : min(stop, first + 1 + _DEFINITE_PHRASE)]}
+        known = {text.lower() for text in self.last_words} - _DEFINITE
+        return not phrase.isdisjoint(known - {"of", "is", "was", "a", "and"})
 
     def _of_several(self, first: int, stop: int) -> bool:
         """Whether a short sentence speaks of "both eyes", "all panels", unlike the last panel's own text."""

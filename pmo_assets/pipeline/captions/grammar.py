@@ -94,6 +94,8 @@ def role_of(tokens: Tokens, mention: Mention, first: int, stop: int) -> Role:
         return Role.TAIL if before or not after else Role.INLINE
     if not content_before and after == ":":
         return Role.HEAD
+    if before == "in" and mention.form is Form.BRACKETS and mention.first - 1 == first and after[:1].isalnum():
+        return Role.INLINE  # "In (A) the wound is open"
     if not before or before in STOPS:
         return Role.TAIL if not after or after in {".", ";"} else Role.HEAD
     if not content_before:

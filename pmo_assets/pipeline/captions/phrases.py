@@ -25,6 +25,7 @@ ARTICLES: Final = frozenset({"a", "an", "the"})
 # A phrase of the last item that begins with one of these may concern all items: "(a) X and (b) Y of Z".
 PREPOSITIONS: Final = words("of in from for at with versus vs under during after before on by among")
 _SHARED_PREPOSITIONS: Final = PREPOSITIONS - {"with", "versus", "vs"}
+_TIME_RELATED: Final = words("during throughout between")
 # Words whose object may come after the next one's: "before (A) and after (B) treatment".
 SUSPENDED: Final = words("before after with without during at in on under inside outside above below pre post")
 VERBS: Final = words(
@@ -383,7 +384,13 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
         # "(A) before and (B) 3 months after surgery"
         return next((index + 1 for index in range(last, stop - 1) if texts[index].lower() in SUSPENDED), None)
     longest = max(map(len, spans))
-    if longest > _WITHOUT_END or any(word.lower() in PREPOSITIONS for span in spans for word in span):
+    used = {word.lower() for span in spans for word in span}
+    if used.isdisjoint(_TIME_RELATED):
+        # "(A) mean pressure and (B) number of medications | during follow-up": nothing of an item's own is like it
+        during = next((at for at in range(last + 1, stop) if texts[at].lower() in _TIME_RELATED), None)
+        if during is not None and longest <= _ENDLESS_ITEM and VERBS.isdisjoint(used):
+            return during
+    if longest > _WITHOUT_END or not PREPOSITIONS.isdisjoint(used):
         return None
     noun = _noun_start(tokens, [_compounds(span) for span in spans], last, stop)
     if noun is not None:
