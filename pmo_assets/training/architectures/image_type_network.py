@@ -15,8 +15,8 @@ from torch.nn import functional
 
 from pmo_assets.records.modalities import MODALITIES
 
-FROZEN_BLOCKS = 5
-"""Blocks (of 16) that keep ImageNet's weights: those at strides 2 to 8, where training would take most of its time."""
+FROZEN_BLOCKS = 8
+"""Blocks (of 16) that keep ImageNet's weights: those at strides 2 to 8 and half of those at 16, where training would take."""
 
 
 class ImageTypeNetwork(nn.Module):
