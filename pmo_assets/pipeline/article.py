@@ -220,6 +220,7 @@ def _panel(panel: Row) -> Row:
             {
                 "box": _rounded(image["box"]),
                 "type": image["image_type"],
+                "modality": image["modality"],
                 "marked": image["marked"],
                 "score": round(image["score"], 4),
             }

@@ -7,6 +7,7 @@ from typing import Final
 
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import ImageType
+from pmo_assets.records.modalities import Modality
 from pmo_assets.records.subcaptions import Subcaption
 
 AUTOMATIC: Final = "Automatic Caption Assignment"
@@ -141,6 +142,8 @@ class PanelImage:
     type_score: float
     marked: bool | None
     mark_score: float
+    modality: Modality | None = None
+    modality_score: float = 0.0
     is_gt: bool = False
 
 

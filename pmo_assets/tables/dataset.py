@@ -36,8 +36,8 @@ class DatasetRows(dy.Schema):
     perceptual_hash = dy.String(description="Of the panel's picture, hexadecimal; near for pictures that look alike")
     images = dy.List(
         dy.Struct(IMAGE_FIELDS),
-        description="Images in the panel: id, normalised box, scores, type and mark status (null: undecided), and "
-        "whether people decided it",
+        description="Images in the panel: id, normalised box, scores, type, modality, mark status (null: undecided), "
+        "and whether people decided it",
     )
     identifiers = dy.List(
         dy.Struct(IDENTIFIER_FIELDS),

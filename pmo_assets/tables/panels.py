@@ -19,14 +19,15 @@ _READ_IDENTIFIER = {
 }  # fmt: skip
 _FOUND_IMAGE = {
     "id": dy.String(), "box": dy.List(dy.Float64()), "score": dy.Float64(), "image_type": dy.String(nullable=True),
-    "type_score": dy.Float64(), "marked": dy.Bool(nullable=True), "mark_score": dy.Float64(),
+    "type_score": dy.Float64(), "modality": dy.String(nullable=True), "modality_score": dy.Float64(),
+    "marked": dy.Bool(nullable=True), "mark_score": dy.Float64(),
 }  # fmt: skip
 
 IDENTIFIER_FIELDS = {**_READ_IDENTIFIER, "is_gt": dy.Bool()}
 """Of an identifier printed in a panel: detection, normalised box, score, text, whether people decided it."""
 
 IMAGE_FIELDS = {**_FOUND_IMAGE, "is_gt": dy.Bool()}
-"""Of an image in a panel: detection, normalised box, type and mark status with scores, whether people decided it."""
+"""Of an image in a panel: detection, normalised box, type, modality, mark status, scores, whether people decided it."""
 
 _PRINTED = dy.List(
     dy.Struct(_READ_IDENTIFIER),
@@ -190,7 +191,7 @@ def _panel_row(panel: CaptionedPanel, identifier_rows: Sequence[Mapping[str, Any
 
 def panel_image(row: Mapping[str, Any]) -> Row:
     """Return what a row of `panel_assembly` holds of an image, a row of `image_detections`."""
-    facts = ("score", "image_type", "type_score", "marked", "mark_score")
+    facts = ("score", "image_type", "type_score", "modality", "modality_score", "marked", "mark_score")
     return {"id": row["detection_id"], "box": list(row["box"]), **{name: row[name] for name in facts}}
 
 

@@ -38,7 +38,8 @@ def figure_row(**further: Any) -> dict[str, Any]:
 
 
 def image(name: str, box: Sequence[float], kind: str | None = "CFP", marked: bool | None = False) -> dict[str, Any]:
-    return {"id": name, "box": list(box), "score": 0.9, "image_type": kind, "type_score": 0.8, "marked": marked,
+    return {"id": name, "box": list(box), "score": 0.9, "image_type": kind, "type_score": 0.8,
+            "modality": None, "modality_score": 0.0, "marked": marked,
             "mark_score": 0.1}  # fmt: skip
 
 

@@ -89,6 +89,7 @@ def _figure(rng: np.random.Generator, number: int, ordinal: int, panels: int) ->
         pixels[y0:y1, x0:x1] = drawn_picture(drawn, rng, max(x1 - x0, 8), max(y1 - y0, 8))[: y1 - y0, : x1 - x0]  # type: ignore[arg-type]
         image = {
             "id": f"i{place}", "box": inner, "score": 0.9, "image_type": kind, "type_score": 0.8,
+            "modality": None, "modality_score": 0.0,
             "marked": bool(rng.integers(0, 2)), "mark_score": 0.7, "is_gt": False,
         }  # fmt: skip
         identifier = {

@@ -152,7 +152,7 @@ def _write_figure(
         **key, "pdf_figure_id": f"p0-{place}", "ordinal": place, "label": f"Figure {place}", "caption": "A caption",
         "matched": figure.listed, "match_criteria": None, "confidence": 1.0, "is_multi_page": False, "locations": page,
         "caption_locations": page, "page_sizes": [], "mentions": [], "width": 100, "height": 100, "dpi": 300.0,
-        "bitmaps": [], "texts": [],
+        "bitmaps": [], "texts": [], "shapes": [],
     }  # fmt: skip
     rows["figures"].append(shown)
     count = figure.detected if figure.detected is not None else sum(len(panel.members) for panel in figure.panels)
@@ -177,14 +177,16 @@ def _write_panel(
 ) -> None:
     key = {"article_id": figure["article_id"], "image_cluster_id": figure["image_cluster_id"]}
     images = [
-        {"id": f"image-{ordinal}-{n}", "box": BOX, "score": 1.0, "image_type": kind, "type_score": 1.0, "marked": False,
+        {"id": f"image-{ordinal}-{n}", "box": BOX, "score": 1.0, "image_type": kind, "type_score": 1.0,
+         "modality": None, "modality_score": 0.0, "marked": False,
          "mark_score": 0.0, "is_gt": False}
         for n, kind in enumerate(panel.types)
     ]  # fmt: skip
     for n, image in enumerate(images):
         rows["image_detections"].append(
             {**key, "detection_id": image["id"], "ordinal": n, "box": BOX, "score": 1.0, "probability": 1.0,
-             "source": "bitmap", "image_type": image["image_type"], "type_score": 1.0, "type_reason": "",
+             "source": "bitmap", "image_type": image["image_type"], "type_score": 1.0,
+              "modality": None, "modality_score": 0.0, "type_reason": "",
              "marked": False, "mark_score": 0.0}
         )  # fmt: skip
     decided = {"purpose": "full", "decided": ["panels"], "annotator": None, "at": None}

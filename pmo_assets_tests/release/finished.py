@@ -101,8 +101,10 @@ def dataset_row(
         "perceptual_hash": perceptual_hash(pixels).hex(),
         "images": [
             {"id": "image-0", "box": [0.0, 0.0, 0.25, 1.0], "score": 0.9, "image_type": "OCT", "type_score": 0.8,
+             "modality": "OCT", "modality_score": 0.75,
              "marked": True, "mark_score": 0.7, "is_gt": False},
             {"id": "image-1", "box": [0.25, 0.0, 0.5, 1.0], "score": 0.5, "image_type": None, "type_score": 0.0,
+             "modality": None, "modality_score": 0.0,
              "marked": None, "mark_score": 0.0, "is_gt": True},
         ],
         "identifiers": [
@@ -138,7 +140,7 @@ def _figure_row(number: int, cluster: str, ordinal: int) -> dict[str, Any]:
         "locations": [{"page": ordinal, "bbox": [10.0, 20.5, 110.0, 70.125]}],
         "caption_locations": [{"page": ordinal, "bbox": [10.0, 80.0, 110.0, 90.0]}], "mentions": [],
         "page_sizes": [{"page": ordinal, "width": 595.0, "height": 842.5}],
-        "width": FIGURE_SIDES[0], "height": FIGURE_SIDES[1], "dpi": 300.0, "bitmaps": [], "texts": [],
+        "width": FIGURE_SIDES[0], "height": FIGURE_SIDES[1], "dpi": 300.0, "bitmaps": [], "texts": [], "shapes": [],
     }  # fmt: skip
 
 
@@ -167,7 +169,8 @@ def _way_of(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
         "image_detections": [
             {**key, "detection_id": image["id"], "ordinal": 2 * place + number, "box": image["box"],
              "score": image["score"], "probability": 0.9, "source": "bitmap", "image_type": image["image_type"],
-             "type_score": image["type_score"], "type_reason": "", "marked": image["marked"],
+             "type_score": image["type_score"], "modality": image["modality"],
+             "modality_score": image["modality_score"], "type_reason": "", "marked": image["marked"],
              "mark_score": image["mark_score"]}
             for number, image in enumerate(images)
         ],

@@ -81,6 +81,7 @@ def _panel(article: int, ordinal: int, form: str) -> dict[str, Any]:
         "images": [
             {
                 "id": f"i{ordinal}", "box": [0.0, 0.0, 0.5, 1.0], "score": 0.9, "image_type": "OCT", "type_score": 0.8,
+                 "modality": None, "modality_score": 0.0,
                 "marked": None, "mark_score": None, "is_gt": False,
             }
         ],

@@ -33,7 +33,8 @@ ROW: dict[str, Any] = {
     "picture_sha256": "ab" * 32,
     "perceptual_hash": "cd" * 32,
     "images": [
-        {"id": "i0", "box": [0.0, 0.0, 0.25, 1.0], "score": 0.9, "image_type": None, "type_score": 0.8, "marked": None,
+        {"id": "i0", "box": [0.0, 0.0, 0.25, 1.0], "score": 0.9, "image_type": None, "type_score": 0.8,
+         "modality": None, "modality_score": 0.0, "marked": None,
          "mark_score": 0.7, "is_gt": False}
     ],
     "identifiers": [{"id": "l0", "box": [0.0, 0.0, 0.1, 0.1], "score": 0.875, "text": None, "is_gt": False}],
@@ -125,7 +126,7 @@ def test_the_digests_are_the_same_for_ever() -> None:
         "article_id": 7,
         "picture": 3603294345352386739,
         "text": 7984793451697075852,
-        "boxes": 8614792871183246731,
+        "boxes": 963986280879571299,
         "assembly": 7407398411212196615,
         "credit": 4719746531421950734,
     }

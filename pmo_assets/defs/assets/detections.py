@@ -43,10 +43,12 @@ panel_detections = article_table(
 
 def _image_summary(made: Made) -> Mapping[str, Any]:
     types = Counter(row["image_type"] or "undecided" for row in made.rows)
+    modalities = Counter(row["modality"] for row in made.rows if row["modality"])
     panels = made.tables["panel_detections"].to_dicts()
     return {
         "images": len(made.rows),
         "types": dg.MetadataValue.json(dict(sorted(types.items()))),
+        "modalities": dg.MetadataValue.json(dict(modalities.most_common())),
         "marked": sum(row["marked"] is True for row in made.rows),
         "preview": detection_sheet(made.tables["figures"], panels, made.rows, made.input("figure_pixels")),
     }

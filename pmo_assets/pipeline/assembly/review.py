@@ -274,19 +274,26 @@ def _words_of(case: _Case, panel: DecidedPanel, row: Row) -> Row:
 def _images(panel: DecidedPanel, machine: Sequence[Row], ordinal: int) -> list[Row]:
     """Return people's images as entries of `images`, under the names of the machine's that they are."""
     same = matched_boxes([image.box for image in panel.images], [as_box(row["box"]) for row in machine], SAME_BOX)
-    return [
-        {
-            "id": machine[same[number]]["id"] if number in same else f"h{ordinal}-{number}",
-            "box": list(image.box),
-            "score": 1.0,
-            "image_type": image.type,
-            "type_score": 1.0 if image.type is not None else 0.0,
-            "marked": image.marked,
-            "mark_score": 1.0 if image.marked else 0.0,
-            "is_gt": True,
-        }
-        for number, image in enumerate(panel.images)
-    ]
+    result = []
+    for number, image in enumerate(panel.images):
+        seen = machine[same[number]] if number in same else None
+        # A modality goes with the type that it is of: where people say another one, nobody has said which.
+        agreed = seen is not None and seen["image_type"] == image.type
+        result.append(
+            {
+                "id": seen["id"] if seen is not None else f"h{ordinal}-{number}",
+                "box": list(image.box),
+                "score": 1.0,
+                "image_type": image.type,
+                "type_score": 1.0 if image.type is not None else 0.0,
+                "modality": seen["modality"] if agreed and seen is not None else None,
+                "modality_score": seen["modality_score"] if agreed and seen is not None else 0.0,
+                "marked": image.marked,
+                "mark_score": 1.0 if image.marked else 0.0,
+                "is_gt": True,
+            }
+        )
+    return result
 
 
 def _printed(panel: DecidedPanel, machine: Sequence[Row], ordinal: int) -> list[Row]:

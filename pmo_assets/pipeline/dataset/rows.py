@@ -37,7 +37,7 @@ def _page_box(place: PageBox) -> Row:
 
 
 def _image(image: PanelImage) -> Row:
-    scores = {name: round(getattr(image, name), 4) for name in ("score", "type_score", "mark_score")}
+    scores = {name: round(getattr(image, name), 4) for name in ("score", "type_score", "modality_score", "mark_score")}
     return {**asdict(image), **scores, "box": rounded_box(image.box)}
 
 

@@ -44,7 +44,16 @@ def panel_rows(boxes: Sequence[Box], names: Sequence[str | None] = ()) -> list[R
 
 def image_rows(boxes: Sequence[Box], types: Sequence[str | None] = ()) -> list[Row]:
     """Return rows of `image_detections`."""
-    shared = {**FIGURE, "score": 0.9, "probability": 0.9, "source": "gutter", "type_score": 0.8, "type_reason": ""}
+    shared = {
+        **FIGURE,
+        "score": 0.9,
+        "probability": 0.9,
+        "source": "gutter",
+        "type_score": 0.8,
+        "type_reason": "",
+        "modality": None,
+        "modality_score": 0.0,
+    }
     kinds = [*types, *["OCT"] * (len(boxes) - len(types))]
     return [
         {**shared, "detection_id": f"i{place}", "ordinal": place, "box": list(box), "image_type": kinds[place],

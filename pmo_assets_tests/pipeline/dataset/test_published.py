@@ -26,7 +26,8 @@ ROW: dict[str, Any] = {
     "panel_box": [0.0, 0.0, 0.5, 1.0], "content_box": [0.0, 0.0, 0.625, 1.0], "panel_score": 0.95,
     "picture_width": 10, "picture_height": 10, "picture_sha256": "a" * 64, "picture_bytes": 9, "perceptual_hash": "0f",
     "images": [
-        {"id": "i0", "box": [0.0, 0.0, 0.5, 1.0], "score": 0.9, "image_type": "OCT", "type_score": 0.8, "marked": True,
+        {"id": "i0", "box": [0.0, 0.0, 0.5, 1.0], "score": 0.9, "image_type": "OCT", "type_score": 0.8,
+         "modality": None, "modality_score": 0.0, "marked": True,
          "mark_score": 0.7, "is_gt": False}
     ],
     "identifiers": [{"id": "l0", "box": [0.0, 0.0, 0.1, 0.1], "score": 0.9, "text": "a", "is_gt": True}],
@@ -127,6 +128,7 @@ boxes = st.lists(fractions, min_size=4, max_size=4)
 images: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "id": texts, "box": boxes, "score": fractions, "image_type": st.none() | texts, "type_score": fractions,
+            "modality": st.none() | texts, "modality_score": fractions,
         "marked": st.none() | st.booleans(), "mark_score": fractions, "is_gt": st.booleans(),
     }
 )  # fmt: skip

@@ -57,7 +57,8 @@ FIGURE = {
 
 def image(kind: str | None = "OCT", marked: bool | None = True) -> dict[str, Any]:
     return {
-        "id": "i0", "box": [0.0, 0.0, 0.5, 1.0], "score": 0.9, "image_type": kind, "type_score": 0.8, "marked": marked,
+        "id": "i0", "box": [0.0, 0.0, 0.5, 1.0], "score": 0.9, "image_type": kind, "type_score": 0.8,
+         "modality": None, "modality_score": 0.0, "marked": marked,
         "mark_score": 0.7, "is_gt": False,
     }  # fmt: skip
 

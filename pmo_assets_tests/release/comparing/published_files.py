@@ -32,7 +32,8 @@ def dataset_row(article: int, figure: str, place: int) -> dict[str, Any]:
         "panel_box": box, "content_box": box, "panel_score": 0.9, "picture_width": 9, "picture_height": 9,
         "picture_sha256": "0" * 64, "picture_bytes": 9, "perceptual_hash": "0",
         "images": [
-            {"id": "i0", "box": box, "score": 0.9, "image_type": "OCT", "type_score": 0.8, "marked": True,
+            {"id": "i0", "box": box, "score": 0.9, "image_type": "OCT", "type_score": 0.8,
+             "modality": None, "modality_score": 0.0, "marked": True,
              "mark_score": 0.7, "is_gt": False}
         ],
         "identifiers": [{"id": "l0", "box": box, "score": 0.9, "text": NAMES[place], "is_gt": False}],

@@ -39,6 +39,8 @@ def image(number: int, box: Sequence[float], kind: str | None = "OCT") -> Row:
         "source": "bitmap",
         "image_type": kind,
         "type_score": 0.8,
+        "modality": None,
+        "modality_score": 0.0,
         "type_reason": "",
         "marked": False,
         "mark_score": 0.1,
@@ -87,7 +89,19 @@ def panel(number: int, box: Sequence[float], name: str | None = None, sure: floa
         "printed_identifiers": [],
         "images": [
             {"id": shown["detection_id"]}
-            | {key: shown[key] for key in ("box", "score", "image_type", "type_score", "marked", "mark_score")}
+            | {
+                key: shown[key]
+                for key in (
+                    "box",
+                    "score",
+                    "image_type",
+                    "type_score",
+                    "modality",
+                    "modality_score",
+                    "marked",
+                    "mark_score",
+                )
+            }
         ],
         "stray_images": [],
         "made_of_image": False,
