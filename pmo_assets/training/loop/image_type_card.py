@@ -9,12 +9,6 @@ from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.modalities import modalities_of
 from pmo_assets.training.architectures.image_type_network import FROZEN_BLOCKS
 
-SOURCES = """\
-| Source | What | Licence |
-|---|---|---|
-"""
-"""Where the pictures come from; written by hand when they change."""
-
 
 def types_card(info: Mapping[str, Any], size: int) -> str:
     """Return the card of the image type network.
@@ -35,15 +29,23 @@ Its word is one of several: measures of the pixels, the figure network and the c
 (`detection/image_types/decision.py`, weights of the evidence in `image_type.json`).
 
 * Architecture: EfficientNet-Lite0 (`training/architectures/image_type_network.py`) from ImageNet's weights, the first
-  {FROZEN_BLOCKS} of 16 blocks as they were; input 160 × 160 pixels, stretched; ONNX opset 17, {size / 1e6:.1f} MB: weights in half precision,
-  computed in single precision.
+  {FROZEN_BLOCKS} of 16 blocks as they were; input 160 × 160 pixels, stretched; ONNX opset 17, {size / 1e6:.1f} MB:
+  weights in half precision, computed in single precision.
 * Trained for {info["step"]:,} steps of 32 pictures on {info["pictures"]:,} pictures of {info["sources"]} sources
-  as figures show them: parts, thumbnails of 18 pixels and more, JPEG, other contrast and colour maps, print, marks, frames
-  (`training/synthetic/figure_crops.py`).
+  ([docs/picture_sources.md](../../docs/picture_sources.md)) as figures show them: parts, thumbnails of 18 pixels and
+  more, JPEG, other contrast and colour maps, print, marks, frames (`training/synthetic/figure_crops.py`).
+* Autofluorescence, indocyanine green angiography, en-face OCT and most montages are stand-ins, made of fundus photographs
+  after the physics of the modality (`training/synthetic/stand_in_modalities.py`): of these no real picture, or hardly
+  one, was seen. Slit lamp and corneal topography have no picture at all.
 
 ## How good it is on sources that it has not seen
 
 In [the measurements](../../docs/measurements.md#image-types): recall by modality, leave-sources-out.
+
+## Limits
+
+What it says of autofluorescence, indocyanine green and en-face OCT has been measured on stand-ins alone. Fundus
+photographs printed in grey cannot be told from red-free ones. Heat maps laid over photographs were left out of training.
 
 ## Make it again
 

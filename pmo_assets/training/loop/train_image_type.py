@@ -102,6 +102,11 @@ def right_types(logits: np.ndarray, pictures: Sequence[TypedPicture]) -> np.ndar
     return np.asarray(shares.argmax(axis=1) == true)
 
 
+def _steps_taken(optimiser: torch.optim.Optimizer) -> float:
+    """Return how many steps an optimiser has made: the last weights count, what is held out is not chosen by."""
+    return float(optimiser.state_dict()["state"][0]["step"])
+
+
 def train_image_type(
     folder: Path,
     pictures: Sequence[TypedPicture],
@@ -150,7 +155,6 @@ def train_image_type(
 
     yield from train_network(
         folder, model, optimiser, options, batches=batches, loss=loss, measured=measured,
-        # What was held out is measured, not chosen by: the last weights count.
-        score=lambda result: float(optimiser.state_dict()["state"][0]["step"]), clip=5.0,
+        score=lambda _: _steps_taken(optimiser), clip=5.0,
         described={"pictures": len(pictures), "sources": len({p.source for p in pictures})},
     )  # fmt: skip
