@@ -16,7 +16,8 @@ from torch.nn import functional
 from pmo_assets.records.modalities import MODALITIES
 
 FROZEN_BLOCKS = 8
-"""Blocks (of 16) that keep ImageNet's weights: those at strides 2 to 8 and half of those at 16, where training would take."""
+"""Blocks (of 16) that keep ImageNet's weights: those at strides 2 to 8, where training would take
+longest, and half of those at 16."""
 
 
 class ImageTypeNetwork(nn.Module):

@@ -34,8 +34,8 @@ Its word is one of several: measures of the pixels, the figure network and the c
 * Trained for {info["step"]:,} steps of 32 pictures on {info["pictures"]:,} pictures of {info["sources"]} sources
   ([docs/picture_sources.md](../../docs/picture_sources.md)) as figures show them: parts, thumbnails of 18 pixels and
   more, JPEG, other contrast and colour maps, print, marks, frames (`training/synthetic/figure_crops.py`).
-* Autofluorescence, indocyanine green angiography, en-face OCT and most montages are stand-ins, made of fundus photographs
-  after the physics of the modality (`training/synthetic/stand_in_modalities.py`): of these no real picture, or hardly
+* Autofluorescence, indocyanine green angiography, en-face OCT and most montages are stand-ins, made of fundus
+  photographs after the physics of the modality (`training/synthetic/stand_in_modalities.py`): of these no real picture, or hardly
   one, was seen. Slit lamp and corneal topography have no picture at all.
 
 ## How good it is on sources that it has not seen
@@ -45,7 +45,7 @@ In [the measurements](../../docs/measurements.md#image-types): recall by modalit
 ## Limits
 
 What it says of autofluorescence, indocyanine green and en-face OCT has been measured on stand-ins alone. Fundus
-photographs printed in grey cannot be told from red-free ones. Heat maps laid over photographs were left out of training.
+photographs printed in grey cannot be told from red-free ones. Heat maps laid over photographs were left out.
 
 ## Make it again
 

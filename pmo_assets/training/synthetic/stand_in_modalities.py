@@ -228,33 +228,44 @@ def ultra_widefield(rng: Rng, photograph: Pixels) -> Pixels:
 
 
 def montage(rng: Rng, photograph: Pixels) -> Pixels:
-    """Return several fields of one eye side by side on black, with seams and an outline of arcs."""
-    wide = _wide(photograph, float(rng.uniform(1.5, 2.2)))
+    """Return several fields of one eye, blended into one picture on black, with an outline of arcs, corners and steps."""
+    wide = _wide(photograph, float(rng.uniform(1.3, 2.2)))
     side = wide.shape[0]
-    picture = np.zeros_like(wide)
-    gain = np.zeros((side, side), np.float32)
     drawn = np.zeros((side, side), np.uint8)
-    radius = float(rng.uniform(0.22, 0.34)) * side
-    for k in range(int(rng.integers(4, 10))):
-        angle, away = rng.uniform(0, 2 * np.pi), 0 if k == 0 else float(rng.uniform(0.35, 1.0)) * (side / 2 - radius)
-        x, y = round(side / 2 + away * np.cos(angle)), round(side / 2 + away * np.sin(angle))
-        disc = np.zeros((side, side), np.uint8)
-        if rng.random() < 0.8:
-            cv2.circle(disc, (x, y), round(radius), 1, -1)
+    gain = np.ones((side, side), np.float32)
+    radius = float(rng.uniform(0.13, 0.32)) * side
+    count = round(float(rng.uniform(0.5, 1.4)) * (side / 2 / radius) ** 2) + 3
+    square = rng.random() < 0.4
+    for k in range(count):
+        angle, away = rng.uniform(0, 2 * np.pi), 0.0 if k == 0 else float(rng.uniform(0.0, 1.0)) ** 0.5
+        x, y = (side / 2 + away * (side / 2 - radius) * f(angle) for f in (np.cos, np.sin))
+        field = np.zeros((side, side), np.uint8)
+        if square:
+            corners = cv2.boxPoints(((float(x), float(y)), (radius * 2, radius * 1.6), float(rng.normal(0, 12))))
+            cv2.fillPoly(field, [np.round(corners).astype(np.int32)], 1)
         else:
-            half = round(radius * 0.85)
-            cv2.rectangle(disc, (x - half, y - half), (x + half, y + half), 1, -1)
-        exposure = float(np.exp(rng.normal(0, 0.13)))
-        gain = np.where(disc > 0, exposure, gain).astype(np.float32)
-        drawn |= disc
-    if rng.random() < 0.6:
-        gain = _blurred(gain, side / 40)
+            cv2.circle(field, (round(float(x)), round(float(y))), round(radius), 1, -1)
+        gain = np.where(field > 0, float(np.exp(rng.normal(0, 0.12))), gain).astype(np.float32)
+        drawn |= field
+    drawn = _in_one_piece(drawn)
+    if rng.random() < 0.5:  # what was warped to fit has a ragged edge
+        reach = side / 60 * _cloud(rng, side, side, float(rng.uniform(15, 60)))
+        away_from_edge = np.asarray(cv2.distanceTransform(drawn, cv2.DIST_L2, 3), dtype=np.float32)
+        drawn = np.asarray(away_from_edge > np.clip(reach, 0, None), dtype=np.uint8) & drawn
+    if rng.random() < 0.7:
+        gain = _blurred(gain, side / float(rng.uniform(12, 60)))
     picture = np.clip(wide * (gain * drawn)[:, :, None], 0, 255).astype(np.uint8)
     left, top, width, height = cv2.boundingRect(drawn)
     picture = np.ascontiguousarray(picture[top : top + height, left : left + width])
     if rng.random() < 0.1:
         picture[drawn[top : top + height, left : left + width] == 0] = 255
     return picture
+
+
+def _in_one_piece(drawn: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the largest connected part of a mask."""
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(drawn, connectivity=4)
+    return np.asarray(labels == 1 + int(stats[1:, cv2.CC_STAT_AREA].argmax()), dtype=np.uint8)
 
 
 _COLOURS = (
