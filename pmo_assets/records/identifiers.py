@@ -10,14 +10,25 @@ from collections.abc import Mapping
 from typing import Final
 
 _NOT_COMPARED: Final = re.compile(r"[^0-9a-z]")
+_PLACE: Final = r"(?:left|right|top|upper|bottom|lower|middle|center|centre|central)(?:most)?"
+_NAMED_PLACE: Final = re.compile(
+    rf"(?:on|at|in)?(?:the)?({_PLACE}(?:{_PLACE})?)(?:hand)?(?:panel|image|picture|part|side|half|photograph|photo|plot|graph)?s?"
+)
+
+
+_SHORTEST_PLACE: Final = 5
+"""Characters that the shortest of these with something around it exceeds; letters are not looked at any further."""
 
 
 def normalised_identifier(identifier: str | None) -> str:
     """Return an identifier as it is compared: ASCII letters and digits in lower case; "" for a single panel (None).
 
-    "(A)" and "a" are the same; so are "A1" and "a.1", but not "á" (nothing is left of it) and "a".
+    "(A)" and "a" are the same; so are "A1" and "a.1", but not "á" (nothing is left of it) and "a". A place is the same
+    with and without what stands there: "left", "left panel", "on the left"; but "top row" is a row.
     """
-    return _NOT_COMPARED.sub("", (identifier or "").lower())
+    compared = _NOT_COMPARED.sub("", (identifier or "").lower())
+    place = _NAMED_PLACE.fullmatch(compared) if len(compared) > _SHORTEST_PLACE else None
+    return place[1] if place else compared
 
 
 HORIZONTAL_PLACES: Final[Mapping[str, float]] = {"left": 0.0, "right": 1.0}

@@ -31,6 +31,9 @@ UNREAD: Final = 0.5
 SURE_LETTER: Final = 0.8
 """A letter that no caption names is read from this probability on."""
 
+MOST_LETTERS: Final = 0.6
+"""Share of what is printed that must be letters for sure: fewer may be labels inside pictures."""
+
 NEAR: Final = 3.0
 """An identifier outside every panel belongs to the next one within so many of its heights."""
 
@@ -137,9 +140,9 @@ def figure_marks(
 
 
 def _lettered(marks: Sequence[Mark], readings: Mapping[int, IdentifierReading]) -> list[Mark]:
-    """Return the marks of a figure whose caption names none: letters count where each is read for sure, and once."""
+    """Return the marks of a figure whose caption names none: sure letters count where most are, and each is once."""
     letters = {k: reading.best for k, reading in readings.items() if reading.confidence >= SURE_LETTER}
-    if len(letters) < len(readings) or len(set(letters.values())) < len(letters):
+    if len(letters) < MOST_LETTERS * len(readings) or len(set(letters.values())) < len(letters):
         return list(marks)
     small = sum((reading.text or "").strip("()[].: ").islower() for reading in readings.values()) * 2 > len(readings)
     return [

@@ -20,6 +20,7 @@ from pmo_assets.pipeline.assembly.identifier_evidence import (
     mark_of,
     owners_of,
 )
+from pmo_assets.pipeline.assembly.printed_series import completed_series
 from pmo_assets.pipeline.captions.alternatives import alternative_splits
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import covered_fraction, reading_order, union_box
@@ -65,11 +66,10 @@ def captioned_panels(
     found = [_bare_panel(place, panel, evidence.marks[place]) for place, panel in enumerate(panels)]
     if not found:
         return ()
-    captioned = (
-        _with_subcaptions(found, split, names, evidence, chances, sureness)
-        if names
-        else _with_whole_caption(found, split, chances, sureness)
-    )
+    if names:
+        captioned = _with_subcaptions(found, split, names, evidence, chances, sureness)
+    else:
+        captioned = _with_whole_caption(_called(found), split, chances, sureness)
     return tuple(captioned[i] for i in reading_order([panel.box for panel in captioned]))
 
 
@@ -113,6 +113,18 @@ def _bare_panel(place: int, panel: PanelDetection, marks: Sequence[Mark]) -> Cap
         reason="",
         printed=tuple(sorted(mark.number for mark in marks)),
     )
+
+
+def _called(panels: Sequence[CaptionedPanel]) -> list[CaptionedPanel]:
+    """Return the panels of a caption that names none, called what is printed at them (`printed_series`)."""
+    if len(panels) == 1:
+        return [replace(panels[0], identifier=None)]  # a letter in a single panel is a label in its picture
+    identifiers = completed_series(
+        [panel.identifier for panel in panels],
+        [panel.box for panel in panels],
+        [bool(panel.printed) for panel in panels],
+    )
+    return [replace(panel, identifier=name) for panel, name in zip(panels, identifiers, strict=True)]
 
 
 def _with_whole_caption(

@@ -31,6 +31,8 @@ _MANY_PANELS: Final = 3
 
 _BACK_REFERENCES: Final = words("note this these it they he she in here there some")
 _DEFINITE: Final = frozenset({"the"})
+_FUNCTION_WORD: Final = 3
+"""Letters up to which a word is rather none that two sentences share by what they speak of."""
 _DEFINITE_PHRASE: Final = 4
 """Tokens after "The" within which its noun stands."""
 # What a closing sentence speaks of: how the figure is drawn, what the numbers mean, its pictures, where it is from.
@@ -190,8 +192,7 @@ class _Closing:
         if opening not in _DEFINITE:
             return opening in _BACK_REFERENCES
         phrase = {text.lower() for text in texts[first + 1 : min(stop, first + 1 + _DEFINITE_PHRASE)]}
-        known = {text.lower() for text in self.last_words} - _DEFINITE
-        return not phrase.isdisjoint(known - {"of", "is", "was", "a", "and"})
+        return any(len(text) > _FUNCTION_WORD and text.lower() in phrase for text in self.last_words)
 
     def _of_several(self, first: int, stop: int) -> bool:
         """Whether a short sentence speaks of "both eyes", "all panels", unlike the last panel's own text."""

@@ -100,7 +100,7 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
         run = _run(series, read)
         if run is None:
             return None
-    if series is Series.ROMAN and not any(mention.opens for mention, _ in read):
+    if series is Series.ROMAN and not any(mention.opens and (0, -1) in ranks.values() for mention, ranks in read):
         return None  # "because of (i) ungradable photographs or (ii) missing data"
     identifiers, missing = run
     read = _without_glossary(read, identifiers)
@@ -205,7 +205,9 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
             not missing
             and place + 1 in at_place
             and (identifiers or place + 2 in at_place)
-            and (not place or place + 1 in opening or not opening.issuperset(range(place)))  # "A. Epithelium (D) over stroma (C)"
+            and (
+                not place or place + 1 in opening or not opening.issuperset(range(place))
+            )  # "A. Epithelium (D) over stroma (C)"
         ):
             missing.append(identifier_at(series, place))
             identifiers.append(identifier_at(series, place))

@@ -197,7 +197,7 @@ class _Parser:
         owner = set(self.owner)
         listing = False
         complete = self.defined >= self.headed and len(self.defined) == len(self.order)
-        anew = complete and self._divides_anew(sentence)
+        anew = self._divides_anew(sentence)
         for naming, role in sentence.mentions:
             mention, identifiers = naming.mention, set(naming.identifiers)
             if kept and kept[-1][1] is Role.HEAD:
@@ -233,7 +233,7 @@ class _Parser:
                 listing = listing or role is Role.HEAD
             elif self._before(mention) in {"in", "of", "from"}:
                 pass  # "arrows in (B)": the sentence needs the identifier
-            elif identifiers == owner and mention.form is Form.BRACKETS and self.mode != "lead":
+            elif identifiers == owner and mention.form is Form.BRACKETS and (listing or self.mode != "lead"):
                 self.found.cuts.append((mention.start, mention.end))  # the panel's own identifier once more
             elif len(identifiers) > 1 and mention.form is not Form.NOUN:
                 self.found.doubts.append("several panels named inside another's text")
@@ -243,7 +243,11 @@ class _Parser:
         """Whether a sentence divides all panels into groups: "Genotypes are wild type (A, C) and mutant (B, D)"."""
         if self.tokens.texts[sentence.first].lower() in _NOTES:
             return False  # "Scale bars, 100 µm (a–d) and 20 µm (e–h)" stays whole
-        groups = [naming.identifiers for naming, _ in sentence.mentions if naming.mention.form is Form.BRACKETS]
+        groups = [
+            naming.identifiers
+            for naming, role in sentence.mentions
+            if role is not Role.HEAD and naming.mention.form is Form.BRACKETS
+        ]
         named = [identifier for group in groups for identifier in group]
         several = len(groups) > 1 and all(len(group) > 1 for group in groups)
         return several and len(named) == len(self.order) == len(set(named))

@@ -120,7 +120,7 @@ def mentions(tokens: Tokens, *, lenient: bool = False) -> list[Mention]:
             mention = _bracket_mention(tokens, index, sentence_starts)
         else:
             if text in _NAMING_WORDS:
-                mention = _noun_mention(tokens, index, sentence_starts)
+                mention = _noun_mention(tokens, index, sentence_starts, found[-1] if found else None)
             if mention is None and len(text) <= LONGEST_IDENTIFIER and is_identifier(text):
                 mention = _open_mention(tokens, index, sentence_starts, lenient=lenient)
                 if mention is None and found:
@@ -263,7 +263,7 @@ def _partial_mention(
     return None
 
 
-def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Mention | None:
+def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention | None) -> Mention | None:
     """ "panel B shows", "Left:", "The left panel shows", "Step 1: ..." outside brackets."""
     texts, count = tokens.texts, len(tokens.texts)
     lowered = texts[index].lower()
@@ -305,7 +305,9 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int]) -> Ment
     if opens and listed and delimited and len(items) == 1:
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts, positional=True)
     subject = end < count and texts[end].lower() in _SHOWING_VERBS and texts[end - 1].lower() not in _SIDE_NOUNS
-    subject = subject and _opens_clause(tokens, index, sentence_starts)
+    elliptic = noun and before is not None and before.positional and before.form is Form.NOUN
+    elliptic = elliptic and texts[end - 1].lower() not in _SIDE_NOUNS
+    subject = (subject or elliptic) and _opens_clause(tokens, index, sentence_starts)  # "..., the right image an OCT"
     if _at_side(tokens, index, end, sentence_starts):
         return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [], True)
     if noun and (opens or subject or (index - 1 in sentence_starts and texts[index - 1].lower() == "the")):
@@ -322,9 +324,7 @@ def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
     return follower[0].isalnum() and not is_identifier(follower) and texts[index - 2].lower() not in _CLASS_NOUNS
 
 
-def _continued_mention(
-    tokens: Tokens, index: int, sentence_starts: set[int], before: Mention
-) -> Mention | None:
+def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention) -> Mention | None:
     """The next identifier of a list whose first one is printed the same way: "A, Horizontal and B, vertical scans"."""
     texts, count = tokens.texts, len(tokens.texts)
     if before.positional or before.form not in {Form.DELIMITED, Form.BARE}:
@@ -388,7 +388,9 @@ def _open_mention(tokens: Tokens, index: int, sentence_starts: set[int], *, leni
         if tokens.gap(end) or (opening >= 0 and not at_sentence):
             return None
         return _made(tokens, items, Form.HALF, (index, end), sentence_starts)
-    if (digits and not lenient and not delimiter[0].isupper()) or (end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"):
+    if (digits and not lenient and not delimiter[0].isupper()) or (
+        end + 2 < count and texts[end + 1] in {"p", "P"} and texts[end + 2] in "<=>≤≥"
+    ):
         return None  # "a: p < 0.05", a footnote
     if opens and (delimiter == ":" or (delimiter == "=" and index and texts[index - 1] in {",", ";"})):
         return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)

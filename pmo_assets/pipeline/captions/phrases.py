@@ -397,7 +397,9 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
         return noun
     if len(items) == 1 and VERBS.isdisjoint(word.lower() for word in spans[0]):
         # "(A) T1- and (B) T2-weighted images show a mass"
-        verb = next((at for at in range(last + 1, min(stop, last + longest + _END_LATER)) if texts[at] in _PLURAL), None)
+        verb = next(
+            (at for at in range(last + 1, min(stop, last + longest + _END_LATER)) if texts[at] in _PLURAL), None
+        )
         if verb is not None:
             return verb
     return next(

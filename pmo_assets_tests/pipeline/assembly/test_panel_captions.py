@@ -123,6 +123,18 @@ def test_panels_of_a_caption_that_names_none_get_the_whole_caption() -> None:
     assert [(item.method, item.identifier) for item in result] == [("whole caption", "a"), ("whole caption", None)]
 
 
+def test_panels_of_a_caption_that_names_none_are_called_what_is_printed_at_them() -> None:
+    print_read = [printed("A", GRID[0]), printed(None, GRID[1]), printed("C", GRID[2]), printed("D", GRID[3])]
+    found = captioned_panels([*map(panel, GRID), *print_read], split(None))
+    assert [item.identifier for item in found] == ["A", "B", "C", "D"]
+    assert {item.subcaption.text for item in found if item.subcaption} == {"text of None"}
+
+
+def test_a_single_panel_has_no_identifier_whatever_is_printed_in_it() -> None:
+    (only,) = captioned_panels([panel(LEFT), printed("A", LEFT)], split(None))
+    assert only.identifier is None
+
+
 def test_nested_panels_are_joined_to_what_the_caption_names() -> None:
     detections = [
         *map(panel, GRID),

@@ -30,7 +30,11 @@ def series_of(caption: str) -> tuple[Series, tuple[str, ...]] | None:
         ("(B) X. (C) Y.", (Series.UPPER, ("A", "B", "C"))),
         ("(A) X. (C) Y.", (Series.UPPER, ("A", "B", "C"))),
         ("(A) X. (Z) Y.", None),
-        ("(1) X. (2) Y.", None),
+        ("(1) X. (2) Y.", (Series.NUMBER, ("1", "2"))),
+        ("Seen are (1) x and (2) y.", None),
+        ("(2) X. (3) Y.", None),
+        ("Seen are (i) x and (ii) y.", None),
+        ("(i) X. (ii) Y.", (Series.ROMAN, ("i", "ii"))),
     ],
 )
 def test_the_series_of_a_caption(caption: str, expected: tuple[Series, tuple[str, ...]] | None) -> None:

@@ -278,7 +278,7 @@ delimited | y | y: | y: | opens
 
 The left panel shows x and the right panel y.
 noun | left | left panel |  | place
-noun | y | panel y |  |
+noun | right | right panel |  | place
 
 The upper row shows x and the lower row displays y.
 noun | upper row | upper row |  | place
@@ -387,6 +387,8 @@ A fundus is seen. Vitamin A and B here.
 bare | A | A | A | opens
 
 1 Fundus. 2 OCT. 1) x. 2. y.
+bare | 1 | 1 | 1 | opens
+bare | 2 | 2 | 2 | opens
 half | 1 | 1) | 1) | opens
 
 1: x. 2, y.

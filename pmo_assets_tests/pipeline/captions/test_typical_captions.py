@@ -603,7 +603,120 @@ b | FAF of a patient with Stargardt disease.
 c | OCT of a patient with Stargardt disease; the arrow in (c) marks the loss of the ellipsoid zone.
 """
 
+WITHOUT_BRACKETS = """
+Spectral-domain OCT of the left macula. A, Horizontal and B, vertical scans showing cystoid spaces. C, D, Same scans later.
+A | Spectral-domain OCT of the left macula. Horizontal scans showing cystoid spaces.
+B | Spectral-domain OCT of the left macula. Vertical scans showing cystoid spaces.
+C | Spectral-domain OCT of the left macula. Same scans later.
+D | Spectral-domain OCT of the left macula. Same scans later.
+
+Open chromatin. a, b Tracks at the RHO (a) and ABCA4 (b) loci. c Enriched motifs.
+a | Open chromatin. Tracks at the RHO loci.
+b | Open chromatin. Tracks at the ABCA4 loci.
+c | Open chromatin. Enriched motifs.
+
+Change of the parameters: a BCVA, b CMT, c IOP, d contrast sensitivity.
+a | Change of the parameters: BCVA.
+b | Change of the parameters: CMT.
+c | Change of the parameters: IOP.
+d | Change of the parameters: contrast sensitivity.
+
+The steps: A, raw image; B, threshold; C, mask.
+A | The steps: raw image.
+B | The steps: threshold.
+C | The steps: mask.
+
+Modes of release. Panel (A) Transient release. Panel (B) Sustained release.
+A | Modes of release. Transient release.
+B | Modes of release. Sustained release.
+
+1 Preoperative photograph. 2 Photograph after 30 days.
+1 | Preoperative photograph.
+2 | Photograph after 30 days.
+
+Expression in the eye. (A–A′) Wild type. (B–B′) Mutant.
+A | Expression in the eye. Wild type.
+B | Expression in the eye. Mutant.
+"""
+
+LETTERS_THAT_NAME_NO_PANEL = """
+(A) OCT: drusen (a), detachment (b) and atrophy (c) are outlined. (B) Photograph of the same eye.
+A | OCT: drusen (a), detachment (b) and atrophy (c) are outlined.
+B | Photograph of the same eye.
+
+(A) Volume; rods (R), cones (C) and bipolar cells (B) are coloured. (B) Amacrine cell. (C) Synapses per cell.
+A | Volume; rods (R), cones (C) and bipolar cells (B) are coloured.
+B | Amacrine cell.
+C | Synapses per cell.
+
+A. Limbal dermoid. B. Photograph after surgery. C. Epithelium (E) over dense stroma with hair follicles (H).
+A | Limbal dermoid.
+B | Photograph after surgery.
+C | Epithelium (E) over dense stroma with hair follicles (H).
+
+Depth of the sclera at the spur (A), the limbus (B) and the insertion (C). AS, anterior sclera; C, cornea.
+A | Depth of the sclera at the spur. AS, anterior sclera; C, cornea.
+B | Depth of the sclera at the limbus. AS, anterior sclera; C, cornea.
+C | Depth of the sclera at the insertion. AS, anterior sclera; C, cornea.
+"""
+
+GRIDS = """
+Top row: color photographs; bottom row: OCT. Left column, baseline; middle column, month 3; right column, month 6.
+top row | Color photographs. Left column, baseline; middle column, month 3; right column, month 6.
+bottom row | OCT. Left column, baseline; middle column, month 3; right column, month 6.
+
+Denoising. First row: noisy image. Second row: ours. The left column shows the whole image, the right column a part.
+first row | Denoising. Noisy image. The left column shows the whole image, the right column a part.
+second row | Denoising. Ours. The left column shows the whole image, the right column a part.
+
+OCT angiography of the superficial (left column) and deep (right column) plexus. First row: control. Second row: patient.
+left column | OCT angiography of the superficial plexus. First row: control. Second row: patient.
+right column | OCT angiography of the deep plexus. First row: control. Second row: patient.
+
+Optic discs: upper left, right eye, color; upper right, left eye, color; lower left, right eye; lower right, left eye.
+upper left | Optic discs: right eye, color.
+upper right | Optic discs: left eye, color.
+lower left | Optic discs: right eye.
+lower right | Optic discs: left eye.
+
+Appearance after surgery. On the left, the bleb is diffuse; on the right, it is encapsulated.
+left | Appearance after surgery. On the left, the bleb is diffuse.
+right | Appearance after surgery. On the right, it is encapsulated.
+
+Phenotypes. A–C. Bright field. D–F. Fluorescence. Genotypes are wild type (A, D), mutant (B, E) and rescued (C, F).
+A | Phenotypes. Bright field. Genotypes are wild type.
+B | Phenotypes. Bright field. Genotypes are mutant.
+C | Phenotypes. Bright field. Genotypes are rescued.
+D | Phenotypes. Fluorescence. Genotypes are wild type.
+E | Phenotypes. Fluorescence. Genotypes are mutant.
+F | Phenotypes. Fluorescence. Genotypes are rescued.
+"""
+
+ABOUT_THE_WHOLE_FIGURE = """
+Right eye. (a) At presentation. (b) After a year. The colour version of this figure is available online.
+a | Right eye. At presentation. The colour version of this figure is available online.
+b | Right eye. After a year. The colour version of this figure is available online.
+
+Optic nerve head. (A) Baseline. (B) 8 weeks. (C, D) Profiles along the lines in (A) and (B). The plane is shown in red.
+A | Optic nerve head. Baseline. The plane is shown in red.
+B | Optic nerve head. 8 weeks. The plane is shown in red.
+C | Optic nerve head. Profiles along the lines in (A) and (B). The plane is shown in red.
+D | Optic nerve head. Profiles along the lines in (A) and (B). The plane is shown in red.
+
+Graphs showing (A) mean pressure and (B) number of drugs during follow-up. White arrows mark the operation.
+A | Graphs showing mean pressure during follow-up. White arrows mark the operation.
+B | Graphs showing number of drugs during follow-up. White arrows mark the operation.
+
+Magnetic resonance. (A) T1-weighted image and (B) T2-weighted image show a mass.
+A | Magnetic resonance. T1-weighted image show a mass.
+B | Magnetic resonance. T2-weighted image show a mass.
+"""
+
 SINGLE = """
+Participants were excluded because of (i) ungradable photographs, (ii) missing data or (iii) previous surgery.
+The light passed (1) a lens, (2) an artificial pupil and (3) a mirror.
+Groups: A, control; B, treated.
+Infection with hepatitis A, B, and C viruses.
 Fundus photograph showing hemorrhages in vitamin A deficiency (arrow).
 Mean deviation in hepatitis B patients (n = 3) and controls (p < 0.05).
 Flow chart of the study. OCT: optical coherence tomography.
@@ -635,7 +748,8 @@ BLOCKS = [
     block
     for convention in (
         AFTER_THEIR_TEXT, SHARED_NOUNS, TIMES, WITHIN_THEIR_TEXT, BEFORE_THEIR_TEXT, NESTED_AND_CROSSED, RESPECTIVELY,
-        PLACES, SHARED_SENTENCES, REFERENCES, IN_BRACKETS, LISTS_IN_LISTS,
+        PLACES, SHARED_SENTENCES, REFERENCES, IN_BRACKETS, LISTS_IN_LISTS, WITHOUT_BRACKETS, LETTERS_THAT_NAME_NO_PANEL, GRIDS,
+        ABOUT_THE_WHOLE_FIGURE,
     )
     for block in convention.strip().split("\n\n")
 ]  # fmt: skip
