@@ -1,7 +1,7 @@
 """Fit what the image type is decided by, and print how well it does on sources that nothing has seen.
 
     python benchmarks/image_type_folds.py IMAGES FOLDS        # the network, each fold of sources held out
-    python benchmarks/fit_image_type.py FOLDS [--shared ../shared] [--write] [--confusion docs/image_types.png]
+    python benchmarks/fit_image_type.py FOLDS [--shared ../shared] [--write] [--plots docs/image_types.png]
 
 The model of the measures is fitted fold by fold on the same sources as the network. The weights of the evidence
 (network, measures, figure network, words) are fitted on what both say of pictures that they have not seen; to say how
@@ -179,9 +179,11 @@ def print_scores(title: str, scores: Floats, rows: Rows, chosen: NDArray[np.bool
     print(f"\n{title}: right {right[chosen].mean():.3f}, mean over modalities {np.mean(list(single.values())):.3f}")
     for k, name in enumerate(IMAGE_TYPES):
         of = chosen & (rows.types == k)
+        if not of.any():
+            continue
         counts = [int((of & (guess == j)).sum()) for j in range(len(IMAGE_TYPES))]
         by_source = np.mean([right[of & (rows.sources == s)].mean() for s in sorted(set(rows.sources[of]))])
-        print(f"  {name:16s} {counts}  recall {counts[k] / max(1, sum(counts)):.3f}, mean over sources {by_source:.3f}")
+        print(f"  {name:16s} {counts}  recall {counts[k] / sum(counts):.3f}, mean over sources {by_source:.3f}")
     edges = np.clip((top[chosen] * 10).astype(int), 0, 9)
     error = sum(
         abs(top[chosen][edges == b].mean() - right[chosen][edges == b].mean()) * (edges == b).mean()
@@ -201,7 +203,7 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=Path("../shared"))
     parser.add_argument("--penalty", type=float, default=0.003)
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--confusion", type=Path, help="PNG: true modality against the type that was found.")
+    parser.add_argument("--plots", type=Path, help="PNG: types found by modality, reliability.")
     args = parser.parse_args()
     rows = rows_of_folds(args.folds)
     every = np.ones(len(rows.types), dtype=bool)
@@ -232,8 +234,8 @@ def main() -> None:
         }
     )
     print("\nwrong:", *(" ".join(item) for item in wrong), sep="\n  ")
-    if args.confusion:
-        args.confusion.write_bytes(confusion_png(fused, rows))
+    if args.plots:
+        args.plots.write_bytes(quality_png(fused, rows))
     if args.write:
         weights = fitted_fusion(logits, rows, every)
         model = fitted_measures(rows, every, args.penalty)
@@ -244,42 +246,46 @@ def main() -> None:
         print(f"wrote {WEIGHTS.name}: {data['fusion']}")
 
 
-def confusion_png(scores: Floats, rows: Rows) -> bytes:
-    """Return how often pictures of each modality are found to be of each type, as a picture."""
+def quality_png(scores: Floats, rows: Rows) -> bytes:
+    """Return two plots as PNG: types found by true modality, and how often a score is right."""
     from io import BytesIO
 
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    whole = rows.whole
-    order = sorted(
-        set(rows.modalities[whole]), key=lambda m: (IMAGE_TYPES.index(TYPE_OF_MODALITY[m.split("|")[0]]), "|" in m, m)
-    )
-    guess = scores.argmax(axis=1)
-    kinds = range(len(IMAGE_TYPES))
+    whole, guess, kinds = rows.whole, scores.argmax(axis=1), range(len(IMAGE_TYPES))
+
+    def place(modality: str) -> tuple[int, bool, str]:
+        return IMAGE_TYPES.index(TYPE_OF_MODALITY[modality.split("|")[0]]), "|" in modality, modality  # type: ignore[index]
+
+    order = sorted(set(rows.modalities[whole]), key=place)
     table = np.asarray([[(whole & (rows.modalities == m) & (guess == k)).sum() for k in kinds] for m in order])
     share = table / table.sum(axis=1, keepdims=True)
-    figure = Figure(figsize=(6.2, 0.28 * len(order) + 1.2), dpi=110, layout="constrained")
+    figure = Figure(figsize=(10, 0.27 * len(order) + 1.2), dpi=110, layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    axes.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    left, right = figure.subplots(1, 2, width_ratios=[1.2, 1])
+    left.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for i, row in enumerate(table):
         for j, count in enumerate(row):
             if count:
-                axes.text(
-                    j,
-                    i,
-                    str(count),
-                    ha="center",
-                    va="center",
-                    fontsize=8,
-                    color="white" if share[i, j] > 0.6 else "black",
-                )
-    names = [m if "|" not in m else f"{TYPE_OF_MODALITY[m.split('|')[0]]} of articles" for m in order]
-    axes.set_yticks(range(len(order)), names, fontsize=8)
-    axes.set_xticks(range(len(IMAGE_TYPES)), IMAGE_TYPES, fontsize=8)
-    axes.xaxis.tick_top()
-    axes.set_title("modality (sources that were held out) and the type found", fontsize=9)
+                colour = "white" if share[i, j] > 0.6 else "black"
+                left.text(j, i, str(count), ha="center", va="center", fontsize=8, color=colour)
+    names = [f"{IMAGE_TYPES[place(m)[0]]} of articles" if "|" in m else m for m in order]
+    left.set_yticks(range(len(order)), names, fontsize=8)
+    left.set_xticks(kinds, IMAGE_TYPES, fontsize=8)
+    left.xaxis.tick_top()
+    left.set_title("modality of pictures of held-out sources, and the type found", fontsize=9)
+    for chosen, name in ((whole, "whole pictures"), (~whole, "as figures show them")):
+        top, hit = scores.max(axis=1)[chosen], (guess == rows.types)[chosen]
+        edges = np.clip((top * 10).astype(int), 0, 9)
+        bins = [b for b in range(10) if (edges == b).sum() >= 10]
+        x, y = [top[edges == b].mean() for b in bins], [hit[edges == b].mean() for b in bins]
+        right.plot(x, y, marker="o", markersize=4, label=f"{name} ({chosen.sum():,})")
+    right.plot([0.25, 1], [0.25, 1], color="#999999", linewidth=0.8)
+    right.set_xlabel("score of the type", fontsize=8)
+    right.set_ylabel("share that is right", fontsize=8)
+    right.legend(fontsize=8, frameon=False)
+    right.spines[["top", "right"]].set_visible(False)
     buffer = BytesIO()
     figure.savefig(buffer, format="png")
     return buffer.getvalue()
