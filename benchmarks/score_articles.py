@@ -29,7 +29,7 @@ from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
 
 
-def article_json(folder: Path, *, ignore_xml: bool) -> dict[str, object]:
+def article_json(folder: Path, *, ignore_xml: bool = False) -> dict[str, object]:
     """Return what the pipeline makes of a package, in the annotation format."""
     listing = list_package(folder, folder.parent)
     if listing is None:
