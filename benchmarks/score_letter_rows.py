@@ -7,8 +7,8 @@ true names, with it the page goes through the pipeline of `pmo article`, so that
 captions that are not understood count, too. Rules were made while looking at cases 0 to 149; cases from 150 on are held
 out.
 
-A figure's letters are *inside* when its located box holds the middle of every printed letter. A *speck* is a found panel
-of less than a tenth of its true panel's area, or of an even share where it overlaps none.
+A figure's letters are *inside* when its located box holds the middle of every printed letter. A *speck* is a found
+panel of less than a tenth of the smallest true panel's area.
 """
 
 from __future__ import annotations

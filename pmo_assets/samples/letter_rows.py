@@ -39,11 +39,12 @@ TITLES = (
     "Original", "CLAHE", "Ours", "U-Net", "Ground truth", "Noise", "SSIM 0.91", "Input", "Proposed", "FCN", "Green",
     "Result", "t = 0", "Depth", "Step 2", "Mask", "ROI", "k = 3", "Day 7", "OD", "LoG", "Otsu",
 )  # fmt: skip
-WORDS = (
+PROSE = (
     "the segmentation network learns features of vessels from images with few labels and its loss is a weighted sum of "
     "region and boundary terms that we minimise by gradient descent on random patches of each training set while the "
     "remaining pictures serve for validation as described in previous work on similar problems of low contrast"
-).split()
+)
+WORDS = PROSE.split()
 BODY_SIZE, CAPTION_SIZE = 9.5, 8.0
 FIGURE_FILE = "fig1"
 """Name of the figure in the XML, without suffix."""
@@ -154,9 +155,7 @@ def letter_rows(seed: int) -> LetterRows:
         gaps=(float(one((1.5, 3, 5, 8, 14))), float(one((2, 4, 7, 12))), float(rng.uniform(1.2, 9))),
         unequal=bool(rng.random() < 0.3),
         ground=ground,
-        content=one(
-            ("retina", "natural", "masks", "sketches", "drawings", "plots", "mixed"), (4, 3, 3, 1.5, 1, 2, 3)
-        ),
+        content=one(("retina", "natural", "masks", "sketches", "drawings", "plots", "mixed"), (4, 3, 3, 1.5, 1, 2, 3)),
         legend=bool(rng.random() < 0.1),
         wide=wide,
         naming="title" if titled and rng.random() < 0.5 else naming,

@@ -34,18 +34,16 @@ from pmo_assets.pipeline.detection.structure.gutters import (
     Rect,
     Region,
     canvas_of,
-    clear_gutters,
     cut_tree,
-    is_text_only,
     leaves,
     normalised_box,
-    seams,
-    sparse_gutters,
     split_rect,
     trimmed,
-    uniform_gutters,
 )
-from pmo_assets.pipeline.detection.structure.identifiers import Identifier, find_identifiers, key
+from pmo_assets.pipeline.detection.structure.identifier_reading import likeness, reading
+from pmo_assets.pipeline.detection.structure.identifiers import Identifier, find_identifiers, is_positional, key
+from pmo_assets.pipeline.detection.structure.letter_grid import inside, letter_grid, overlaps
+from pmo_assets.pipeline.detection.structure.partitions import Part, Places, best_partition, candidate_cuts
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, expand, height, intersection, union_box, width
@@ -57,21 +55,8 @@ FLAT_SHARE = 0.8
 SPECK = 0.02
 """Bitmaps smaller than this (both sides, fraction of the figure) are glyph pictures or bullets."""
 
-FORCED = 0.35
-"""Trust in a cut made only because two identifiers must be in different panels."""
-
 UNSEPARATED = 0.5
 """Score of the whole figure as one panel when the caption names several."""
-
-Places = dict[int, list[Rect]]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of the figure that holds one panel: its rectangle and the trust in the weakest cut around it."""
-
-    rect: Rect
-    trust: float
 
 
 def picture_boxes(bitmaps: Sequence[EmbeddedBitmap]) -> tuple[Box, ...]:
@@ -121,139 +106,6 @@ def structure_canvas(view: FigureView, solid: bool) -> Canvas:
     boxes = picture_boxes(view.bitmaps) if solid else ()
     boxes = tuple(box for box in boxes if area(box) < FLAT_SHARE and min(width(box), height(box)) > SPECK)
     return canvas_of(view.pixels, boxes, glyph_share(view))
-
-
-def candidate_cuts(canvas: Canvas, rect: Rect, kind: str) -> list[Gutter]:
-    """Return the crossings of one kind in both directions."""
-    find = {"clear": clear_gutters, "uniform": uniform_gutters, "sparse": sparse_gutters, "seam": seams}[kind]
-    return [cut for axis in (0, 1) for cut in find(canvas, rect, axis)]
-
-
-def sides_of(cut: Gutter, places: Places, slack: float) -> tuple[Places, Places] | None:
-    """Return the identifiers before and after a cut; None when it hits one or leaves a side without any."""
-    before: Places = {}
-    after: Places = {}
-    for name, rects in places.items():
-        if all(r[cut.axis + 2] <= cut.start + slack for r in rects):
-            before[name] = rects
-        elif all(r[cut.axis] >= cut.stop - slack for r in rects):
-            after[name] = rects
-        else:
-            return None
-    return (before, after) if before and after else None
-
-
-def cut_value(canvas: Canvas, cut: Gutter, before: Places, after: Places, below: bool) -> float:
-    """Rate a cut in glyph heights: wide, and next to the identifiers on the side where this figure prints them."""
-    value = min(cut.width / canvas.glyph, 3.0)
-    first = min(r[cut.axis] for rects in after.values() for r in rects)
-    last = max(r[cut.axis + 2] for rects in before.values() for r in rects)
-    if cut.axis == 1:
-        distance = cut.start - last if below else first - cut.stop
-        return value - max(0.0, distance / canvas.glyph)
-    if below:
-        return value
-    # Identifiers above stand at the left edge of their panel: what lies between belongs to the next panel's axis.
-    return value - 0.5 * max(0.0, (first - cut.stop) / canvas.glyph)
-
-
-def peeled(canvas: Canvas, rect: Rect, places: Places) -> Rect | None:
-    """Return `rect` without an outer strip of text that holds no identifier (a heading over several panels)."""
-    for axis in (1, 0):
-        for cut in clear_gutters(canvas, rect, axis):
-            parts = split_rect(rect, [cut])
-            for strip, rest in ((parts[0], parts[1]), (parts[1], parts[0])):
-                tight = trimmed(canvas.ink, strip)
-                free = all(not (strip[0] <= (r[0] + r[2]) / 2 <= strip[2] and strip[1] <= (r[1] + r[3]) / 2 <= strip[3])
-                           for rects in places.values() for r in rects)  # fmt: skip
-                if tight is not None and free and is_text_only(canvas, tight):
-                    return rest
-    return None
-
-
-def partition(canvas: Canvas, rect: Rect, places: Places, below: bool, trust: float = 1.0) -> dict[int, Part]:
-    """Cut `rect` until each part holds the places of one name.
-
-    Args:
-        canvas: the prepared figure.
-        rect: pixels.
-        places: per name (index) where it is printed; at least one.
-        below: identifiers are printed under their panels (else above or inside at the top).
-        trust: of the weakest cut so far.
-
-    Returns:
-        A part for every name.
-    """
-    if len(places) == 1:
-        return {next(iter(places)): Part(rect, trust)}
-    tight = trimmed(canvas.ink, rect) or rect
-    for kind in ("clear", "peel", "uniform", "sparse", "seam"):
-        if kind == "peel":
-            rest = peeled(canvas, tight, places)
-            if rest is not None:
-                return partition(canvas, rest, places, below, trust)
-            continue
-        best: tuple[float, Gutter, Places, Places] | None = None
-        for cut in candidate_cuts(canvas, tight, kind):
-            # Line boxes stick out of the ink they hold: a third of a glyph is still on its side of the cut.
-            sides = sides_of(cut, places, slack=canvas.glyph / 3)
-            if sides is not None:
-                value = cut_value(canvas, cut, *sides, below=below)
-                if best is None or value > best[0]:
-                    best = (value, cut, *sides)
-        if best is not None:
-            _, cut, before, after = best
-            first, second = split_rect(tight, [cut])
-            weakest = min(trust, QUALITY[kind])
-            return partition(canvas, first, before, below, weakest) | partition(canvas, second, after, below, weakest)
-    return forced_partition(canvas, tight, places, below)
-
-
-def forced_partition(canvas: Canvas, rect: Rect, places: Places, below: bool) -> dict[int, Part]:
-    """Separate identifiers without any visible border, along the axis on which they lie farthest apart."""
-    names = sorted(places)
-    gaps: list[tuple[float, int, float]] = []
-    for axis in (0, 1):
-        ordered = sorted((places[n][0][axis], places[n][0][axis + 2]) for n in names)
-        for (a0, a1), (b0, _) in pairwise(ordered):
-            # At the next identifier's edge when it stands at the start of its panel, else in the middle.
-            position = b0 - 2 if not below else ((a1 + b0) / 2 if axis == 0 else a1 + 2)
-            if b0 > a0:
-                gaps.append(((b0 - a0), axis, position))
-    for _, axis, position in sorted(gaps, reverse=True):
-        cut = Gutter(axis, round(position), round(position), "seam")
-        sides = sides_of(cut, {n: [places[n][0]] for n in names}, slack=canvas.glyph)
-        if sides is not None and rect[axis] < cut.start < rect[axis + 2]:
-            first, second = split_rect(rect, [cut])
-            return partition(canvas, first, sides[0], below, FORCED) | partition(
-                canvas, second, sides[1], below, FORCED
-            )
-    return {name: Part(rect, 0.2) for name in names}
-
-
-def partition_cost(canvas: Canvas, parts: dict[int, Part], places: Places, below: bool) -> float:
-    """Rate a partition (less is better): identifiers close to the expected edge, every part with content, sure cuts."""
-    cost = 0.0
-    for name, part in parts.items():
-        tight = trimmed(canvas.ink, part.rect) or part.rect
-        mark = places[name][0]
-        distance = tight[3] - mark[3] if below else mark[1] - tight[1]
-        cost += min(abs(distance) / canvas.glyph, 8.0) + 6.0 * (1 - part.trust)
-        size = (tight[2] - tight[0]) * (tight[3] - tight[1])
-        own = (mark[2] - mark[0]) * (mark[3] - mark[1])
-        if size < 4 * own or is_text_only(canvas, tight):
-            cost += 10.0
-    return cost / len(parts)
-
-
-def best_partition(canvas: Canvas, places: Places) -> tuple[float, dict[int, Part]]:
-    """Return (cost, parts) under the better of the two conventions: identifiers below, or above / inside the top."""
-    options = []
-    rect = without_scales(canvas, tuple(r for rects in places.values() for r in rects))
-    for below in (True, False):
-        parts = partition(canvas, rect, places, below)
-        options.append((partition_cost(canvas, parts, places, below), parts))
-    return min(options, key=lambda option: option[0])
 
 
 def frontiers(
@@ -459,6 +311,45 @@ SURE_PRINT = 0.7
 """Likeness of print from which an identifier is read and not guessed from where it stands."""
 
 
+def with_grid_places(printed: PrintedNames) -> PrintedNames:
+    """Return the names with the places of those letters that were not read, where the others show a grid.
+
+    A letter that was taken for something off the grid loses its place to the one that the grid says. Predicted letters
+    have the source "grid", and no more score than is read there.
+    """
+    names, canvas = printed.names, printed.canvas
+    if len(names) < 3 or any(is_positional(name) for name in names) or any(len(p) > 1 for p in printed.places):
+        return printed
+    read = {i: own[0] for i, own in enumerate(printed.places) if own}
+    sure = frozenset(i for i, place in read.items() if place.source == "text")
+    if len(sure) == len(names):
+        return printed
+    grid = letter_grid(len(names), {i: place.rect for i, place in read.items()}, sure)
+    if grid is None or (len(read) == len(names) and not grid.astray):
+        return printed
+    places = list(printed.places)
+    for i in grid.astray:
+        places[i] = ()
+    kept = [own[0].rect for own in places if own]
+    for i, rect in grid.places.items():
+        if not places[i] and inside(rect, canvas.ink) and not overlaps(rect, kept):
+            places[i] = (_predicted(canvas, names[i], rect),)
+    return replace(printed, places=tuple(places))
+
+
+PREDICTED = 0.5
+"""Score of a letter that only its neighbours say is there: its panel is cut all the same."""
+
+
+def _predicted(canvas: Canvas, name: str, rect: Rect) -> Identifier:
+    """Return a letter at its place in the grid, read if it can be."""
+    read = reading(canvas.rgb, rect)
+    like = likeness(read.letters, name) if read is not None and len(read.letters) <= 3 else 0.0
+    if read is None or like < SURE_PRINT:
+        return Identifier(name, rect, "plain", "grid", PREDICTED, 0.0)
+    return Identifier(name, read.rect, "plain", "grid", max(PREDICTED, like), like)
+
+
 def _numbered_parts(
     canvas: Canvas, names: Sequence[str], found: Sequence[Sequence[Identifier]], places: Places
 ) -> list[Part]:
@@ -500,7 +391,7 @@ def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> l
         view: the figure.
         printed: names and places when more is known than `printed_names` tells.
     """
-    printed = printed or printed_names(view)
+    printed = with_grid_places(printed or printed_names(view))
     canvas, names, found = printed.canvas, printed.names, printed.places
     tall, wide = canvas.ink.shape
     if len(names) < 2:

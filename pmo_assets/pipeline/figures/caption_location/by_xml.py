@@ -7,6 +7,7 @@ the caption, then take the lines that together differ least from it. Texts are c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rapidfuzz import fuzz
@@ -16,7 +17,9 @@ from pmo_assets.pipeline.figures.caption_location.by_layout import captions_by_l
 from pmo_assets.pipeline.figures.caption_location.labels import LabelStart, compact_text, figure_number
 from pmo_assets.pipeline.figures.caption_location.lines import CaptionLocation, DocumentText, caption_of_lines
 from pmo_assets.pipeline.figures.page import LineKey
+from pmo_assets.pipeline.figures.page_turns import turned_box
 from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.geometry import Box, union_box
 
 ACCEPTED_SIMILARITY = 0.55
 """Least similarity of a caption's first characters after its label. A body sentence that begins with the same label
@@ -68,6 +71,12 @@ REMAINDER_LINES = 4
 
 MIN_REMAINDER_SIMILARITY = 0.7
 """... and how similar they must be: more than at the caption's start, since no label helps."""
+
+OVER = 0.5
+"""Font sizes by which the boxes of lines that follow each other may overlap."""
+
+_SUBCAPTION = re.compile(r"^[(\[]?(?:[A-Za-z]|[ivx]{1,4}|\d{1,2})[)\].:]")
+"""What is printed under a picture of several, "(a) Original", begins so."""
 
 LABEL_GAP = 2.0
 """A label on a line of its own is at most so many font sizes away from the caption's first line."""
@@ -196,7 +205,7 @@ def _aligned_lines(
     for _ in range(MAX_REMAINDERS):
         if len(remainder) < MIN_REMAINDER:
             break
-        start = _remainder_start(text, keys[-1], remainder, used | set(keys))
+        start = _remainder_start(text, first, keys[-1], remainder, used | set(keys))
         if start is None:
             break
         more, remainder, _ = _aligned_run(text, start, 0, remainder)
@@ -234,12 +243,34 @@ def _aligned_run(text: DocumentText, first: LineKey, skip: int, wanted: str) -> 
     for k in range(1, count):
         piece = compact[index + k]
         if matched[k] >= MIN_LINE_AGREEMENT * len(piece):
+            if _is_over(text, (page, index + k), keys):
+                continue
             keys.append((page, index + k))
             kept += piece
     while len(keys) > 1 and not compact[keys[-1][1]]:
         keys.pop()
     _, last = _agreement_end(kept, wanted)
     return keys, wanted[last:], Levenshtein.distance(kept, wanted)
+
+
+def _is_over(text: DocumentText, key: LineKey, keys: Sequence[LineKey]) -> bool:
+    """Say whether a line stands in the figure over a caption and is no part of it, whatever it says.
+
+    XMLs may repeat behind a caption's title the sub-captions that are printed under the pictures. A caption goes on
+    below, or at the top of another column.
+    """
+    line, first = text.line(key), text.line(keys[0])
+    if key[0] != keys[0][0] or line.quarter_turns != first.quarter_turns:
+        return False
+    page = text.pages[key[0]]
+
+    def upright(one: LineKey) -> Box:
+        return turned_box(text.line(one).bbox, first.quarter_turns, page.width, page.height)
+
+    box, around = upright(key), union_box(upright(one) for one in keys if one[0] == key[0])
+    if box[3] > upright(keys[0])[1] + OVER * first.size:
+        return False
+    return box[0] < around[2] or _SUBCAPTION.match(line.text) is not None
 
 
 def _matched_letters(printed: str, ends: Sequence[int], wanted: str) -> list[int]:
@@ -296,7 +327,9 @@ def _agreement_end(printed: str, wanted: str) -> tuple[int, int]:
     return ends
 
 
-def _remainder_start(text: DocumentText, last: LineKey, remainder: str, used: set[LineKey]) -> LineKey | None:
+def _remainder_start(
+    text: DocumentText, first: LineKey, last: LineKey, remainder: str, used: set[LineKey]
+) -> LineKey | None:
     """Find the line where a caption goes on: elsewhere on its page, or on the next page."""
     goal = remainder[:REMAINDER_HEAD]
     best: tuple[float, LineKey] | None = None
@@ -305,7 +338,7 @@ def _remainder_start(text: DocumentText, last: LineKey, remainder: str, used: se
             break
         compact = text.compact[page]
         for index, piece in enumerate(compact):
-            if not piece or (page, index) in used:
+            if not piece or (page, index) in used or _is_over(text, (page, index), (first, last)):
                 continue
             head = piece
             for following in compact[index + 1 : index + REMAINDER_LINES]:

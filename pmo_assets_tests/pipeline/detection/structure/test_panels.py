@@ -10,19 +10,23 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.detection.detect import detect_panels
 from pmo_assets.pipeline.detection.structure.gutters import QUALITY, Canvas, Gutter, Rect, Region, canvas_of
 from pmo_assets.pipeline.detection.structure.panels import (
-    FORCED,
-    Part,
-    cut_value,
     direction,
-    forced_partition,
     frontier_value,
     frontiers,
     holds,
     lies_along,
-    partition_cost,
     picture_boxes,
-    sides_of,
     split_evenly,
+)
+from pmo_assets.pipeline.detection.structure.partitions import (
+    FORCED,
+    Convention,
+    Cuts,
+    Part,
+    cut_value,
+    forced_partition,
+    partition_cost,
+    sides_of,
 )
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
@@ -203,7 +207,7 @@ MARK: Rect = (10, 10, 30, 30)
 
 def cost_of(block: Rect, mark: Rect = MARK, below: bool = False, trust: float = 1.0) -> float:
     """The cost of one part: the figure's left half, with a block and a mark."""
-    return partition_cost(canvas_with(block, mark), {0: Part((0, 0, 200, 300), trust)}, {0: [mark]}, below)
+    return partition_cost(Cuts(canvas_with(block, mark)), {0: Part((0, 0, 200, 300), trust)}, {0: [mark]}, below)
 
 
 def test_a_good_partition_has_content_sure_cuts_and_marks_where_they_belong() -> None:
@@ -267,9 +271,14 @@ def test_marks_without_any_border_are_parted_where_they_lie_farthest_apart() -> 
         (stacked, False, (0, 0, 400, 198), (0, 198, 400, 300)),
         (stacked, True, (0, 0, 400, 32), (0, 32, 400, 300)),
     ):
-        assert forced_partition(canvas, canvas.rect, places, below) == {0: Part(first, FORCED), 1: Part(second, FORCED)}
+        assert forced_partition(Cuts(canvas), canvas.rect, places, Convention(below)) == {
+            0: Part(first, FORCED),
+            1: Part(second, FORCED),
+        }
     together = {0: [(10, 10, 30, 30)], 1: [(10, 10, 30, 30)]}
-    assert forced_partition(canvas, canvas.rect, together, True) == dict.fromkeys((0, 1), Part(canvas.rect, 0.2))
+    assert forced_partition(Cuts(canvas), canvas.rect, together, Convention(True)) == dict.fromkeys(
+        (0, 1), Part(canvas.rect, 0.2)
+    )
 
 
 def regions(axis: int, *spans: tuple[int, int]) -> Region:
