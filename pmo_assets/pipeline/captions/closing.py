@@ -47,8 +47,8 @@ _PICTURES: Final = words(
 _SUBJECTS: Final = _DRAWN | _NUMBERS | _PICTURES
 # Before such a subject; without one, "each" and "both" do as well.
 _QUALIFIERS: Final = words(
-    "all these both each every for in white black red yellow green blue orange gray grey dashed dotted solid thick thin "
-    "open filled original error shaded statistical"
+    "all these both each every for in white black red yellow green blue orange gray grey dashed dotted solid thick "
+    "thin open filled original error shaded statistical"
 )
 _QUALIFIED: Final = 3
 """Tokens of qualifiers at most."""
@@ -178,7 +178,7 @@ class _Closing:
         return any(texts[k].lower() in _NOTICES for k in range(first, min(stop, first + _NOTICE)))
 
     def _of_grid(self, first: int, stop: int) -> bool:
-        """Whether a sentence about panels named by place begins with the others of their grid: "The left column ..."."""
+        """Whether a sentence about panels named by place begins with the rest of their grid: "The left column"."""
         if self.series.series is not Series.POSITION:
             return False
         opening = [text.lower() for text in self.tokens.texts[first : min(stop, first + _GRID_START)]]

@@ -125,7 +125,7 @@ def _lettered(series: Series, found: Sequence[Mention]) -> IdentifierSeries | No
 def _longer_bare_run(
     series: Series, read: Sequence[_Read], identifiers: Sequence[str]
 ) -> tuple[list[_Read], tuple[list[str], list[str]]] | None:
-    """The longer series of heads without brackets that those in brackets take up: "a, b Rods (a) and cones (b). c Fit"."""
+    """The longer series of heads without brackets that brackets take up: "a, b Rods (a) and cones (b). c Fit"."""
     chain = _bare_chain(read)
     run = _run(series, chain)
     if run is None or not set(identifiers) <= set(run[0]):
@@ -136,7 +136,7 @@ def _longer_bare_run(
     return kept, run
 
 
-def _without_glossary(read: Sequence[_Read], identifiers: Sequence[str]) -> Sequence[_Read]:
+def _without_glossary(read: list[_Read], identifiers: Sequence[str]) -> list[_Read]:
     """The mentions without "C, cornea" and "D, dioptres" behind panels that all have names in brackets."""
     bracketed: set[str] = set()
     delimited: set[str] = set()

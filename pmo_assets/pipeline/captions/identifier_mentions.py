@@ -294,6 +294,13 @@ def _noun_mention(tokens: Tokens, index: int, sentence_starts: set[int], before:
         if opens and end < count and texts[end] == "." and end + 1 < count and texts[end + 1][0].isupper():
             return _made(tokens, items, Form.DELIMITED, (index, end), sentence_starts)
         return _made(tokens, items, Form.NOUN, (index, end - 1), sentence_starts, [])
+    return _place_mention(tokens, index, sentence_starts, before)
+
+
+def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before: Mention | None) -> Mention | None:
+    """ "Left:", "The left panel shows", "On the left," outside brackets."""
+    texts, count = tokens.texts, len(tokens.texts)
+    opens = _opens(tokens, index, sentence_starts)
     items, end, noun = parsed_places(tokens, index, count)
     if not items:
         return None

@@ -383,33 +383,31 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
     if all(span[-1].lower() in SUSPENDED for span in spans):
         # "(A) before and (B) 3 months after surgery"
         return next((index + 1 for index in range(last, stop - 1) if texts[index].lower() in SUSPENDED), None)
+    return _phrase_end(tokens, spans, last, stop)
+
+
+def _phrase_end(tokens: Tokens, spans: Sequence[list[str]], last: int, stop: int) -> int | None:
+    """Index where a phrase begins that the items leave out: a time, a noun, what all of them show, "of the left eye".
+
+    Args:
+        spans: the words of the items before the last one, which stands in tokens [last, stop).
+    """
+    texts = tokens.texts
     longest = max(map(len, spans))
     used = {word.lower() for span in spans for word in span}
-    if used.isdisjoint(_TIME_RELATED):
-        # "(A) mean pressure and (B) number of medications | during follow-up": nothing of an item's own is like it
+    brief = range(last + 1, min(stop, last + longest + _END_LATER))
+    if used.isdisjoint(_TIME_RELATED | VERBS):
+        # "(A) mean pressure and (B) number of drugs | during follow-up": no item says this of itself
         during = next((at for at in range(last + 1, stop) if texts[at].lower() in _TIME_RELATED), None)
-        if during is not None and longest <= _ENDLESS_ITEM and VERBS.isdisjoint(used):
+        if during is not None:
             return during
     if longest > _WITHOUT_END or not PREPOSITIONS.isdisjoint(used):
         return None
     noun = _noun_start(tokens, [_compounds(span) for span in spans], last, stop)
-    if noun is not None:
-        return noun
-    if len(items) == 1 and VERBS.isdisjoint(word.lower() for word in spans[0]):
-        # "(A) T1- and (B) T2-weighted images show a mass"
-        verb = next(
-            (at for at in range(last + 1, min(stop, last + longest + _END_LATER)) if texts[at] in _PLURAL), None
-        )
-        if verb is not None:
-            return verb
-    return next(
-        (
-            at
-            for at in range(last + 1, min(stop, last + longest + _END_LATER))
-            if texts[at].lower() in _SHARED_PREPOSITIONS
-        ),
-        None,
-    )
+    if noun is None and len(spans) == 1 and used.isdisjoint(VERBS):
+        # "(A) T1- and (B) T2-weighted images | show a mass"
+        noun = next((at for at in brief if texts[at] in _PLURAL), None)
+    return noun if noun is not None else next((at for at in brief if texts[at].lower() in _SHARED_PREPOSITIONS), None)
 
 
 def _compounds(texts: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from pmo_assets.records.geometry import Box
 GRID: list[Box] = [(0.0, 0.0, 0.48, 0.48), (0.52, 0.0, 1.0, 0.48), (0.0, 0.52, 0.48, 1.0), (0.52, 0.52, 1.0, 1.0)]
 """Two by two, row by row."""
 
-CASES = {
+CASES: dict[str, tuple[list[str | None], str, list[str | None]]] = {
     "a gap between read letters": (["A", None, "C", "D"], "    ", ["A", "B", "C", "D"]),
     "two gaps": (["a", None, None, "d"], "    ", ["a", "b", "c", "d"]),
     "the first letter": ([None, "B", "C", None], "    ", ["A", "B", "C", None]),
