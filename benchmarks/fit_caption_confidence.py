@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from lxml import etree
@@ -46,7 +47,7 @@ class Answer:
     right: float
 
 
-def _answer(source: str, caption: str, truth: dict[str | None, str | None]) -> Answer:
+def _answer(source: str, caption: str, truth: Mapping[Any, str | None]) -> Answer:
     split = split_caption(caption)
     if len(truth) == 1:
         truth = {None: caption}

@@ -13,8 +13,8 @@ from pmo_assets.quality.metrics.captions import (
     calibration_error,
     caption_score,
     caption_summary,
-    confidence_bins,
     coverage,
+    even_bins,
 )
 from pmo_assets.quality.metrics.matching import FigurePair, normalised_text
 from pmo_assets.quality.metrics.metric import Metric, mean, share
@@ -85,7 +85,7 @@ def _split_caption(scored: ScoredArticles, pair: FigurePair) -> _SplitCaption:
 
 
 def _bins(scores: Sequence[CaptionScore]) -> list[ConfidenceBin]:
-    return confidence_bins(scores, 5 if len(scores) < FEW_CAPTIONS else 10)
+    return even_bins(scores, 5 if len(scores) < FEW_CAPTIONS else 10)
 
 
 def _subcaption_metrics(splits: Sequence[_SplitCaption], single: Sequence[bool], not_found: int) -> list[Metric]:

@@ -124,6 +124,8 @@ def confusion_plot(
 def calibration_plot(bins: Sequence[Any], *, error: float, title: str) -> bytes:
     """Return what came out against the confidence that was claimed, one point per bin, with the number of captions.
 
+    A line through a point says within which bounds the share that is right lies, by the number of captions.
+
     Args:
         bins: `evaluation.captions.ConfidenceBin`.
         error: expected calibration error, for the heading.
@@ -142,9 +144,13 @@ def calibration_plot(bins: Sequence[Any], *, error: float, title: str) -> bytes:
     axes.plot(confidence, [b.mean_bleu for b in bins], color=FOUND_COLOUR, linestyle="--", marker="s", markersize=5,
               label="mean BLEU")  # fmt: skip
     for item in bins:
-        axes.annotate(f"{item.captions}", (item.mean_confidence, item.right_share), textcoords="offset points",
-                      xytext=(0, -16), ha="center", fontsize=8, color=_INK)  # fmt: skip
+        low, high = item.likely_right
+        axes.plot([item.mean_confidence] * 2, [low, high], color=TRUTH_COLOUR, linewidth=1, alpha=0.5, zorder=1)
+        axes.annotate(f"{item.captions}", (item.mean_confidence, low), textcoords="offset points",
+                      xytext=(0, -10), ha="center", fontsize=8, color=_INK)  # fmt: skip
     _unit_square(axes, "confidence of the split", "outcome")
+    # the claims alone, which lie close together
+    axes.set_xlim(max(0.0, min(confidence) - 0.08), 1.01)
     axes.set_ylim(-0.1, 1.08)
     axes.set_title(f"{title} (calibration error {error:.3f})", loc="left", fontsize=11)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(-0.1, -0.16), ncols=3, fontsize=8, columnspacing=1)

@@ -19,7 +19,7 @@ from pmo_assets.viewing.quality_plots import (
     stacked_shares_plot,
 )
 
-BIN = SimpleNamespace(mean_confidence=0.4, right_share=0.5, mean_bleu=0.8, captions=12)
+BIN = SimpleNamespace(mean_confidence=0.4, right_share=0.5, mean_bleu=0.8, captions=12, likely_right=(0.3, 0.7))
 PART = SimpleNamespace(share=0.5, lowest_confidence=0.7, summary=SimpleNamespace(mab=0.9, unprocessed_share=0.1))
 CLAIMED = [SimpleNamespace(count=9, mean_claimed=0.4, right_share=0.5)]
 COLOURS = {"right": "#0072B2", "wrong": "#D55E00"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -109,7 +110,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceBin:
-    """Captions whose confidence lies in [lower, upper); the last bin includes 1.
+    """Captions whose confidence lies in [lower, upper); the last bin, and those of `even_bins`, include upper.
 
     Attributes:
         lower: bound, 0..1.
@@ -126,6 +127,14 @@ class ConfidenceBin:
     mean_confidence: float
     mean_bleu: float
     right_share: float
+
+    @property
+    def likely_right(self) -> tuple[float, float]:
+        """Bounds within which the share that is right lies with 95 %, by the number of captions alone (Wilson)."""
+        n, share, z = self.captions, self.right_share, 1.96
+        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+        reach = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+        return min(share, max(0.0, middle - reach)), max(share, min(1.0, middle + reach))
 
 
 def _normalised_text(text: str | None) -> str:
@@ -215,6 +224,32 @@ def confidence_bins(scores: Sequence[CaptionScore], bins: int = 10) -> list[Conf
             right_share=sum(score.right for score in part) / len(part),
         )
         for number, part in sorted(binned.items())
+    ]
+
+
+def even_bins(scores: Sequence[CaptionScore], bins: int) -> list[ConfidenceBin]:
+    """Return confidence against outcome in up to `bins` bins of about as many captions each, the least sure first.
+
+    Most splits are claimed with much confidence: bins of equal width would put nearly all of them into one. Equal
+    claims lie in one bin.
+    """
+    ordered = sorted(scores, key=lambda score: score.confidence)
+    parts: list[list[CaptionScore]] = []
+    for place, score in enumerate(ordered):
+        full = bool(parts) and place * bins >= len(parts) * len(ordered)
+        if not parts or (full and score.confidence > ordered[place - 1].confidence):
+            parts.append([])
+        parts[-1].append(score)
+    return [
+        ConfidenceBin(
+            lower=part[0].confidence,
+            upper=part[-1].confidence,
+            captions=len(part),
+            mean_confidence=sum(score.confidence for score in part) / len(part),
+            mean_bleu=sum(score.mean_bleu for score in part) / len(part),
+            right_share=sum(score.right for score in part) / len(part),
+        )
+        for part in parts
     ]
 
 

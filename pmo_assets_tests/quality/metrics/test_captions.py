@@ -18,6 +18,7 @@ from pmo_assets.quality.metrics.captions import (
     caption_summary,
     confidence_bins,
     coverage,
+    even_bins,
     sentence_bleu,
     split_rows,
 )
@@ -99,11 +100,24 @@ def test_confidence_is_compared_with_the_outcome() -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.none() | st.floats(0, 1)), max_size=30), st.integers(1, 20))
 def test_bins_account_for_every_caption(items: list[tuple[float, float | None]], bins: int) -> None:
-    found = confidence_bins([scored(*item) for item in items], bins)
-    assert sum(item.captions for item in found) == len(items)
-    assert all(item.lower <= item.mean_confidence + 1e-9 for item in found)
-    assert all(item.mean_confidence <= item.upper + 1e-9 for item in found)
-    assert 0 <= calibration_error(found) <= 1
+    for binned in (confidence_bins, even_bins):
+        found = binned([scored(*item) for item in items], bins)
+        assert len(found) <= bins
+        assert sum(item.captions for item in found) == len(items)
+        assert all(item.lower <= item.mean_confidence + 1e-9 for item in found)
+        assert all(item.mean_confidence <= item.upper + 1e-9 for item in found)
+        assert all(item.likely_right[0] <= item.right_share <= item.likely_right[1] for item in found)
+        assert 0 <= calibration_error(found) <= 1
+
+
+def test_even_bins_hold_as_many_captions_and_equal_claims_stay_together() -> None:
+    claims = [0.97, 0.5, 0.97, 0.6, 0.97, 0.7, 0.97, 0.8]
+    assert [item.captions for item in even_bins([scored(claim, 1.0) for claim in claims], 4)] == [2, 2, 4]
+
+
+def test_few_captions_say_little_of_the_share_that_is_right() -> None:
+    few, many = (even_bins([scored(0.9, 1.0)] * count, 1)[0].likely_right for count in (3, 100))
+    assert few[0] < 0.5 < 0.95 < many[0] < few[1] == many[1] == 1.0
 
 
 def test_truth_and_answers_are_paired_by_id_and_a_missing_answer_is_unprocessed() -> None:
