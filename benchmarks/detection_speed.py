@@ -31,7 +31,7 @@ from score_detection import annotated_figures, figure_view
 from pmo_assets.pipeline.detection.detect import images_of_figures, panels_of_figures
 from pmo_assets.pipeline.detection.detector_set import DetectorSource, detector_set
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork
-from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkClassifier
+from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkNetwork
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box
 from pmo_assets.training.synthetic.pools import PicturePool
@@ -71,8 +71,8 @@ def figure_network(file: Path | None) -> Work:
 
 def mark_classifier(file: Path | None) -> Work:
     """Return the mark classifier, one picture per pass."""
-    classifier = OnnxMarkClassifier(file)
-    return lambda some: [classifier.probabilities([v.pixels]) for v in some]
+    classifier = OnnxMarkNetwork(file)
+    return lambda some: [classifier.looks([v.pixels]) for v in some]
 
 
 def retinanet() -> Work:

@@ -25,12 +25,14 @@ import pymupdf
 from pmo_assets.annotation.annotations import AnnotatedArticle, article_number
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detector_set import detector_set
+from pmo_assets.pipeline.figures.figure_records import HAIR, HINT_INSIDE
+from pmo_assets.pipeline.figures.page import page_content
 from pmo_assets.quality.metrics.detection import figure_boxes, ranked
 from pmo_assets.quality.metrics.matching import matched_articles
 from pmo_assets.quality.metrics.scores import article_scores, score_lines
 from pmo_assets.records.average_precision import average_precision
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
-from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
+from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedShape, EmbeddedText
 from pmo_assets.records.geometry import (
     Box,
     area,
@@ -38,6 +40,7 @@ from pmo_assets.records.geometry import (
     centre,
     clip,
     covered_fraction,
+    expand,
     intersection,
     iou,
     normalise,
@@ -69,7 +72,12 @@ def figure_view(page: pymupdf.Page, frame: Box, identifiers: tuple[str, ...], dp
                 if span["text"].strip() and frame[0] <= middle[0] <= frame[2] and frame[1] <= middle[1] <= frame[3]:
                     bold = bool(span["flags"] & BOLD_FLAG) or "bold" in span["font"].lower()
                     texts.append(EmbeddedText(span["text"].strip(), normalise(box, frame), float(span["size"]), bold))  # type: ignore[arg-type]
-    return FigureView(pixels, tuple(bitmaps), tuple(texts), identifiers)
+    shapes = tuple(
+        EmbeddedShape(shape.kind, normalise(clip(shape.bbox, frame), frame), shape.colour, shape.filled)
+        for shape in page_content(page).shapes
+        if covered_fraction(expand(shape.bbox, HAIR), frame) > HINT_INSIDE
+    )
+    return FigureView(pixels, tuple(bitmaps), tuple(texts), identifiers, shapes=shapes)
 
 
 def annotated_figures(shared: Path, only: str) -> Iterator[tuple[str, int, dict[str, Any], pymupdf.Page]]:

@@ -12,10 +12,17 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.calibration import probability
 from pmo_assets.pipeline.detection.image_types.decision import LEAST_PIXELS, classify_image_type
-from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector, TypeNetwork
+from pmo_assets.pipeline.detection.protocols import (
+    ImageDetector,
+    MarkClassifier,
+    PanelDetector,
+    TypeNetwork,
+    VectorEvidence,
+)
 from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
 from pmo_assets.pipeline.detection.structure.marks import StructureMarkClassifier
 from pmo_assets.pipeline.detection.structure.panels import UNSEPARATED, StructurePanelDetector
+from pmo_assets.pipeline.detection.structure.vector_marks import vector_evidence
 from pmo_assets.records.defaults import NMS_IOU, SCORE_THRESHOLD
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.geometry import (
@@ -131,6 +138,7 @@ def images_of_figures(
     images: list[ImageDetection] = []
     crops: list[NDArray[np.uint8]] = []
     words: list[str] = []
+    drawn: list[VectorEvidence] = []
     labels: list[Sequence[str]] = []
     counts = [0] * len(views)
     for k, detections in zip(visible, found, strict=True):
@@ -144,8 +152,9 @@ def images_of_figures(
         crops += [crop(views[k].pixels, image.box) for image in chosen]
         said = words_of_panels[k] if words_of_panels else {}
         words += [words_of_image(image.box, panels[k], said) for image in chosen]
+        drawn += [vector_evidence(views[k], image.box) for image in chosen]
         labels += [labels_of_figures[k] if labels_of_figures else ()] * len(chosen)
-    marks = (mark_classifier or StructureMarkClassifier())(crops, words) if images else []
+    marks = (mark_classifier or StructureMarkClassifier())(crops, words, drawn) if images else []
     shares = _modality_shares(images, crops, type_network)
     finished = iter(
         replace(_typed(image, picture, text, said_of_figure, own), marked=marked, mark_score=score)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from pmo_assets.pipeline.detection.fusion.image_fusion import EnsembleImageDetector
+from pmo_assets.pipeline.detection.fusion.mark_fusion import FusedMarkClassifier
 from pmo_assets.pipeline.detection.fusion.panel_fusion import EnsemblePanelDetector
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider
 from pmo_assets.pipeline.detection.networks.onnx_detectors import (
@@ -15,7 +16,7 @@ from pmo_assets.pipeline.detection.networks.onnx_detectors import (
     OnnxImageDetector,
     OnnxPanelDetector,
 )
-from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkClassifier
+from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkNetwork
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import (
     IMAGE_CLASSES,
     PANEL_CLASSES,
@@ -93,7 +94,7 @@ def detector_set(
     """
     if source == "structure":
         return DetectorSet(StructurePanelDetector(), StructureImageDetector(), StructureMarkClassifier())
-    figures, marks = FigureNetwork(detector_file, provider), OnnxMarkClassifier(marks_file, provider)
+    figures, marks = FigureNetwork(detector_file, provider), OnnxMarkNetwork(marks_file, provider)
     types = OnnxTypeNetwork(types_file, provider)
     panel_network = panel_checkpoint and CheckpointNetwork(panel_checkpoint, len(PANEL_CLASSES), provider, runtime)
     image_network = image_checkpoint and CheckpointNetwork(image_checkpoint, len(IMAGE_CLASSES), provider, runtime)
@@ -105,14 +106,14 @@ def detector_set(
         return DetectorSet(
             RetinaNetPanelDetector(panel_network) if panel_network else OnnxPanelDetector(figures),
             RetinaNetImageDetector(image_network) if image_network else OnnxImageDetector(figures),
-            marks,
+            FusedMarkClassifier(marks),
             types,
             **networks,
         )
     return DetectorSet(
         EnsemblePanelDetector(RetinaNetBoxes(panel_network, panel_network.classes) if panel_network else figures),
         EnsembleImageDetector(RetinaNetBoxes(image_network, image_network.classes) if image_network else figures),
-        marks,
+        FusedMarkClassifier(marks),
         types,
         **networks,
     )

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
+
+VectorEvidence = Literal["none", "line", "mark"]
+"""What the PDF's vector shapes say of a picture: nothing; a line that may point at something; a mark."""
 
 Floats = NDArray[np.float32]
 
@@ -60,12 +63,15 @@ class ImageDetector(Protocol):
 class MarkClassifier(Protocol):
     """Says whether marks (arrows, boxes, circles …) point at regions of an image."""
 
-    def __call__(self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str]) -> list[tuple[bool | None, float]]:
+    def __call__(
+        self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str], drawn: Sequence[VectorEvidence] = ()
+    ) -> list[tuple[bool | None, float]]:
         """Return (marked, score that it is marked) per crop.
 
         Args:
             crops: (height, width, 3) uint8 RGB pictures.
             words: what the caption says about each crop; "" when unknown. Same length as `crops`.
+            drawn: what vector shapes over each crop say (`structure.vector_marks`); empty when unknown for all.
         """
         ...
 

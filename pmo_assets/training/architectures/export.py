@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from pmo_assets.pipeline.detection.networks.input_size import BUCKETS
 from pmo_assets.pipeline.detection.networks.mark_input import MARK_SIDE
 from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS
+from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_OUTPUTS
 from pmo_assets.pipeline.detection.networks.type_input import TYPE_SIDE
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_OUTPUTS
 from pmo_assets.training.architectures.detectors import detector_of_checkpoint
@@ -55,16 +56,17 @@ class TypesForExport(nn.Module):
 
 
 class MarksForExport(nn.Module):
-    """The mark classifier with uint8 input (n, 224, 224, 3) and probabilities (n,) as output."""
+    """The mark classifier with uint8 input (n, 224, 224, 3), probabilities (n,) and votes (n, 14, 14) as output."""
 
     def __init__(self, network: MarkNetwork) -> None:
         """Wrap a trained classifier."""
         super().__init__()
         self.network = network
 
-    def forward(self, pixels: Tensor) -> Tensor:
-        """Return the probability that each picture is marked."""
-        return torch.sigmoid(self.network(pixels.permute(0, 3, 1, 2).float() / 255))
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the probability that each picture is marked, and the logits that its places hold part of a mark."""
+        votes = self.network.votes(pixels.permute(0, 3, 1, 2).float() / 255)
+        return torch.sigmoid(self.network.pooled(votes)), votes
 
 
 def load_detector(path: Path) -> tuple[FigureDetector, dict[str, Any]]:
@@ -140,8 +142,8 @@ def export_marks(checkpoint: Path, target: Path) -> float:
     wrapped = MarksForExport(model).eval()
     shape = (MARK_SIDE, MARK_SIDE, 3)
     inputs = [torch.randint(0, 256, (n, *shape), dtype=torch.uint8) for n in (1, 3)]
-    axes: dict[str, dict[int, str]] = {"pixels": {0: "pictures"}, "probability": {0: "pictures"}}
-    return _write_onnx(wrapped, torch.zeros((1, *shape), dtype=torch.uint8), target, ["probability"], axes, inputs)
+    axes = {name: {0: "pictures"} for name in ("pixels", *MARKS_OUTPUTS)}
+    return _write_onnx(wrapped, torch.zeros((1, *shape), dtype=torch.uint8), target, list(MARKS_OUTPUTS), axes, inputs)
 
 
 def export_types(checkpoint: Path, target: Path) -> float:

@@ -7,6 +7,9 @@ directly; taught by the picture's label alone the network finds small marks very
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import torch
 from torch import Tensor, nn
 
@@ -40,3 +43,57 @@ class MarkNetwork(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return the logits."""
         return self.pooled(self.votes(x))
+
+
+def network_of_onnx(path: Path, samples: Tensor) -> MarkNetwork:
+    """Return a network to train on from an exported one: an ONNX file holds no batch statistics, which are found anew.
+
+    Args:
+        path: what `export.export_marks` wrote.
+        samples: (n, 3, 224, 224) float32 0..1, some hundred pictures like those it will be trained on.
+
+    Raises:
+        ValueError: when the file holds another network.
+    """
+    import onnx  # of the extra that networks are exported with
+    from onnx import numpy_helper
+
+    graph = onnx.load(str(path)).graph
+    values = {item.name: torch.from_numpy(numpy_helper.to_array(item).copy()) for item in graph.initializer}
+    saved = [[values[name] for name in node.input[1:3]] for node in graph.node if node.op_type == "Conv"]
+    model = MarkNetwork().eval()
+    layers = [module for module in model.modules() if isinstance(module, nn.Conv2d)]
+    norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
+    if [tuple(layer.weight.shape) for layer in layers] != [tuple(weight.shape) for weight, _ in saved]:
+        raise ValueError(f"{path} is not an exported mark classifier")
+    with torch.no_grad():
+        for layer, (weight, bias) in zip(layers, saved, strict=True):
+            layer.weight.copy_(weight)
+            if layer.bias is not None:
+                layer.bias.copy_(bias)
+        for name in ("scale", "bias"):
+            getattr(model, name).copy_(values[f"network.{name}"])
+        handles = [
+            norm.register_forward_pre_hook(_found_statistics(bias))
+            for norm, (_, bias) in zip(norms, saved, strict=False)
+        ]
+        model(samples)
+    for handle in handles:
+        handle.remove()
+    return model
+
+
+def _found_statistics(bias: Tensor) -> Callable[[nn.Module, tuple[Tensor, ...]], None]:
+    """Return a hook that makes a normalisation add `bias` and nothing else, whatever its statistics are."""
+
+    def found(norm: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        assert isinstance(norm, nn.BatchNorm2d)
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        mean, variance = inputs[0].mean(dim=(0, 2, 3)), inputs[0].var(dim=(0, 2, 3))
+        norm.running_mean.copy_(mean)
+        norm.running_var.copy_(variance)
+        norm.weight.copy_(torch.sqrt(variance + norm.eps))
+        norm.bias.copy_(bias + mean)
+
+    return found

@@ -9,80 +9,71 @@ from typing import Any
 import cv2
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
-from pmo_assets.pipeline.detection.networks.mark_input import mark_input
-from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.pipeline.detection.networks.mark_input import (
+    WINDOW,
+    mark_input,
+    scaled,
+    second_look,
+    second_scale,
+    windows_in_square,
+)
 from pmo_assets.training.architectures.figure_detector import mixed_precision
-from pmo_assets.training.architectures.mark_network import MarkNetwork
+from pmo_assets.training.architectures.mark_network import MarkNetwork, network_of_onnx
 from pmo_assets.training.loop.training_run import Batch, train_network
 from pmo_assets.training.options import MarkOptions
-from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
-from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
-from pmo_assets.training.synthetic.filled_pictures import heat_map, segmentation, spots
-from pmo_assets.training.synthetic.letters import Pixels, print_text
+from pmo_assets.training.synthetic.letters import Pixels
+from pmo_assets.training.synthetic.mark_examples import Crop, mark_example, varied_crop
 from pmo_assets.training.synthetic.pools import PicturePool
-from pmo_assets.training.synthetic.worn_pictures import worn
-
-Crop = tuple[Pixels, bool]
-"""A picture and whether it is marked."""
-
-DrawnCrop = tuple[Pixels, bool, Pixels]
-"""A picture, whether it is marked, and where marks were drawn on it: (height, width) uint8, not 0 there."""
 
 MAP_SIDE = 14
 """Places along each side of the network's map of votes."""
 
-
-def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
-    """Return a picture, half of them marked, as they come out of figures: with labels, print and compression."""
-    rng = np.random.default_rng(seed)
-    side, aspect = float(np.exp(rng.uniform(np.log(110), np.log(420)))), float(np.exp(rng.normal(0.1, 0.35)))
-    width, height = max(40, round(side * aspect**0.5)), max(40, round(side / aspect**0.5))
-    kind = rng.random()
-    if kind < 0.12:
-        pixels = np.ascontiguousarray(drawn(rng, PAPER_KINDS, width, height))
-    elif kind < 0.22:
-        pixels = (heat_map, spots, segmentation, segmentation)[int(rng.integers(4))](rng, width, height)
-    else:
-        image_type = IMAGE_TYPES[int(rng.choice(4, p=[0.22, 0.22, 0.16, 0.4]))]
-        pixels = np.ascontiguousarray(pool.picture(rng, image_type, width, height))
-    marked = bool(rng.random() < (0.15 if kind < 0.22 else 0.57))
-    if rng.random() < 0.45:
-        draw_device_print(rng, pixels)
-    if rng.random() < 0.35:  # an identifier in a corner, perhaps on a patch
-        size = max(8, round(side * rng.uniform(0.06, 0.15)))
-        name, air = str(rng.choice(list("ABCDEFGHabcdefgh12"))), max(2, size // 3)
-        x = air if rng.random() < 0.85 else pixels.shape[1] - air - size
-        y = air if rng.random() < 0.7 else pixels.shape[0] - air - size
-        light = bool(pixels[y : y + size, x : x + size].mean() > 128) if y >= 0 and x >= 0 else True
-        if rng.random() < 0.3:
-            cv2.rectangle(pixels, (x - 2, y - 2), (x + size, y + size), (255, 255, 255), -1)
-            light = True
-        print_text(
-            pixels, x, y, name, str(rng.choice(["hebo", "helv", "tibo"])), size, (0, 0, 0) if light else (255, 255, 255)
-        )
-    places = draw_and_locate_marks(rng, pixels) if marked else np.zeros(pixels.shape[:2], np.uint8)
-    return worn(rng, pixels), marked, places
+MARKED_SHARE = 0.003
+"""Part of a place that must be drawn on to hold part of a mark: a pixel of the 256."""
 
 
-def draw_and_locate_marks(rng: np.random.Generator, pixels: Pixels) -> Pixels:
-    """Draw marks onto a picture, in place, and return the pixels they changed as (height, width) uint8, 255 there."""
-    before = pixels.copy()
-    draw_marks(rng, pixels)
-    return np.asarray((pixels != before).any(axis=2) * 255, dtype=np.uint8)
+SECOND_SHARE = 0.5
+"""Part of the examples, of those large enough, that are shown as the second look shows them."""
+
+SEEN_IN_LOOK = 12
+"""Pixels drawn on that a look must show to count as marked."""
 
 
-def varied_crop(rng: np.random.Generator, crop: Crop) -> Crop:
-    """Return an annotated picture turned, mirrored and re-coloured; whether it is marked does not change."""
-    pixels, marked = crop
-    pixels = np.rot90(pixels, int(rng.integers(4))) if rng.random() < 0.5 else pixels
-    pixels = pixels[:, ::-1] if rng.random() < 0.5 else pixels
-    levels = np.clip(255 * (np.arange(256) / 255) ** np.exp(rng.normal(0, 0.2)), 0, 255).astype(np.uint8)
-    pixels = np.asarray(cv2.LUT(np.ascontiguousarray(pixels), levels), dtype=np.uint8)
-    return worn(rng, pixels), marked
+Look = tuple[Pixels, Pixels]
+"""What the network is shown (224, 224, 3), and what of it was drawn on (224, 224), not 0 there."""
+
+
+def whole_look(pixels: Pixels, drawn_at: Pixels) -> Look:
+    """Return the first look at an example."""
+    frame = mark_input(np.repeat(drawn_at[:, :, None], 3, axis=2))[:, :, 0]
+    # The margin of `mark_input` is grey and holds no mark.
+    inside = mark_input(np.full_like(pixels, 255))[:, :, 0] == 255
+    return mark_input(pixels), np.where(inside, frame, 0).astype(np.uint8)
+
+
+def windows_look(rng: np.random.Generator, pixels: Pixels, drawn_at: Pixels, scale: float) -> Look:
+    """Return a second look at an example: windows at marks, where there are some, and at random."""
+    larger, where = scaled(pixels, scale), scaled(drawn_at, scale)
+    tall, wide = larger.shape[:2]
+    rows, columns = np.nonzero(where > 100)
+    aimed = int(rng.integers(1, 3)) if rows.size and rng.random() < 0.85 else 0
+    corners = []
+    for number in range(4):
+        x, y = int(rng.integers(0, max(1, wide - WINDOW + 1))), int(rng.integers(0, max(1, tall - WINDOW + 1)))
+        if number < aimed:
+            k = int(rng.integers(rows.size))
+            x, y = (int(v[k] - WINDOW / 2 + rng.uniform(-0.35, 0.35) * WINDOW) for v in (columns, rows))
+        corners.append((min(max(0, x), max(0, wide - WINDOW)), min(max(0, y), max(0, tall - WINDOW))))
+    rng.shuffle(corners)
+    order = [(int(x), int(y)) for x, y in corners]
+    seen = windows_in_square(where[:, :, None], order)[:, :, 0]
+    # Where a picture is smaller than a window, the margin is no mark.
+    inside = windows_in_square(np.full_like(where, 255)[:, :, None], order)[:, :, 0] == 255
+    return windows_in_square(larger, order), np.where(inside, seen, 0).astype(np.uint8)
 
 
 class MarkExamples(Dataset[tuple[Tensor, float, Tensor, float]]):
@@ -106,33 +97,48 @@ class MarkExamples(Dataset[tuple[Tensor, float, Tensor, float]]):
         group = self.by_mark[int(rng.random() < 0.5)]
         if group and rng.random() < self.share:
             pixels, marked = varied_crop(rng, group[int(rng.integers(len(group)))])
-            places, known = np.zeros((MAP_SIDE, MAP_SIDE), np.float32), not marked
+            shown, places, known = mark_input(pixels), np.zeros((MAP_SIDE, MAP_SIDE), np.float32), not marked
         else:
             pixels, marked, drawn_at = mark_example(seed, self.pool)
-            frame = mark_input(np.repeat(drawn_at[:, :, None], 3, axis=2))[:, :, 0]
-            # The margin of `mark_input` is grey (128) and holds no mark; a place counts when 1 % of it is drawn on.
-            cell = frame.shape[0] // MAP_SIDE
-            inside = mark_input(np.full_like(pixels, 255))[:, :, 0] == 255
-            share = ((frame > 100) & inside).reshape(MAP_SIDE, cell, MAP_SIDE, cell).mean(axis=(1, 3))
-            places, known = (share > 0.01).astype(np.float32), True
+            scale = second_scale(*pixels.shape[:2])
+            if scale is not None and rng.random() < SECOND_SHARE:
+                shown, seen = windows_look(rng, pixels, drawn_at, scale)
+                marked = marked and int((seen > 100).sum()) >= SEEN_IN_LOOK
+            else:
+                shown, seen = whole_look(pixels, drawn_at)
+            cell = seen.shape[0] // MAP_SIDE
+            share = (seen > 60).reshape(MAP_SIDE, cell, MAP_SIDE, cell).mean(axis=(1, 3))
+            places, known = (share > MARKED_SHARE).astype(np.float32) * marked, True
         return (
-            torch.from_numpy(mark_input(pixels)).permute(2, 0, 1),
+            torch.from_numpy(shown).permute(2, 0, 1),
             float(marked),
             torch.from_numpy(places),
             float(known),
         )
 
 
-def mark_probabilities(model: nn.Module, crops: Sequence[Pixels]) -> np.ndarray:
-    """Return the probability that each picture is marked, shape (n,)."""
+def mark_probabilities(model: MarkNetwork, crops: Sequence[Pixels]) -> np.ndarray:
+    """Return the larger of both looks' probabilities that each picture is marked, shape (n,)."""
     model.eval()
-    result = []
+    first, votes = _looked(model, [mark_input(crop) for crop in crops])
+    second = [second_look(crop, vote) for crop, vote in zip(crops, votes, strict=True)]
+    large = [k for k, look in enumerate(second) if look is not None]
+    again, _ = _looked(model, [look for look in second if look is not None])
+    first[large] = np.maximum(first[large], again)
+    return first
+
+
+def _looked(model: MarkNetwork, squares: Sequence[Pixels]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities (n,) and votes (n, 14, 14) for squares of 224 pixels."""
+    answers, maps = [np.zeros(0, np.float32)], [np.zeros((0, MAP_SIDE, MAP_SIDE), np.float32)]
+    device = next(model.parameters()).device
     with torch.no_grad():
-        for k in range(0, len(crops), 32):
-            batch = torch.stack([torch.from_numpy(mark_input(c)).permute(2, 0, 1) for c in crops[k : k + 32]])
-            device = next(model.parameters()).device
-            result.append(torch.sigmoid(model(batch.to(device).float() / 255)).cpu().numpy())
-    return np.concatenate(result) if result else np.zeros(0)
+        for k in range(0, len(squares), 32):
+            batch = torch.stack([torch.from_numpy(square).permute(2, 0, 1) for square in squares[k : k + 32]])
+            votes = model.votes(batch.to(device).float() / 255)
+            maps.append(votes.cpu().numpy())
+            answers.append(torch.sigmoid(model.pooled(votes)).cpu().numpy())
+    return np.concatenate(answers), np.concatenate(maps)
 
 
 def train_marks(
@@ -142,6 +148,7 @@ def train_marks(
     options: MarkOptions | None = None,
     annotated: Sequence[Crop] = (),
     held_out: Sequence[Crop] = (),
+    initial: Path | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Train, or go on with a run, yielding one record per evaluation.
 
@@ -152,12 +159,14 @@ def train_marks(
         options: see there.
         annotated: pictures with known mark status, mixed into the training.
         held_out: pictures with known mark status, only measured (`real_accuracy` at a threshold of one half).
+        initial: exported weights (ONNX) that a new run starts from; random ones without.
     """
     options = options or MarkOptions()
     if options.threads:
         torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    model = MarkNetwork().to(options.device).to(memory_format=torch.channels_last)
+    model = MarkNetwork() if initial is None else network_of_onnx(initial, _samples(pool))
+    model = model.to(options.device).to(memory_format=torch.channels_last)
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.02)
     checks = [mark_example(10**9 + k, validation_pool)[:2] for k in range(options.validation_crops)]
 
@@ -184,16 +193,23 @@ def train_marks(
         by_place = (by_place * (1 + 9 * places) * known.float()[:, None, None]).mean()
         return answer + 4.0 * by_place, {"answer": float(answer.detach()), "place": float(by_place.detach())}
 
-    def measured(averaged: nn.Module, at_once: int) -> dict[str, float]:
+    def measured(averaged: MarkNetwork, at_once: int) -> dict[str, float]:
         result = {"accuracy": _accuracy(averaged, checks)}
         return result | ({"real_accuracy": _accuracy(averaged, held_out)} if held_out else {})
 
     yield from train_network(
         folder, model, optimiser, options, batches=batches, loss=loss, measured=measured,
-        score=lambda result: result["accuracy"], clip=5.0, described={"annotated": len(annotated)},
+        score=lambda result: result["accuracy"], clip=5.0,
+        described={"annotated": len(annotated), "initial": initial.name if initial is not None else ""},
     )  # fmt: skip
 
 
-def _accuracy(model: nn.Module, crops: Sequence[Crop]) -> float:
+def _samples(pool: PicturePool, count: int = 192) -> Tensor:
+    """Return pictures to find the statistics of exported weights on, of seeds that are not trained on."""
+    examples = MarkExamples(2 * 10**9, count, pool, (), 0.0)
+    return torch.stack([examples[k][0] for k in range(count)]).float() / 255
+
+
+def _accuracy(model: MarkNetwork, crops: Sequence[Crop]) -> float:
     guess = mark_probabilities(model, [pixels for pixels, _ in crops]) >= 0.5
     return round(float((guess == np.asarray([marked for _, marked in crops])).mean()), 4)

@@ -1,25 +1,28 @@
-"""Marks as authors draw them on images (arrows, arrowheads, circles, boxes, asterisks …), and what is no mark.
+"""Marks as authors draw them on images (arrows, arrowheads, circles, boxes, asterisks, outlines), and what is no mark.
 
-No marks, by the annotation guide: scale bars, device print, axis text and the panel identifier. They are drawn as well,
-so that a classifier learns the difference.
+No marks, by the annotation guide: scale bars, device print, axis text, names of structures and the panel identifier.
+They are drawn as well, so that a classifier learns the difference.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
 
 import cv2
 import numpy as np
 
 from pmo_assets.training.synthetic.letters import Colour, Pixels, print_text
 
+Rng = np.random.Generator
+
 MARK_COLOURS: tuple[tuple[Colour, float], ...] = (
-    ((255, 255, 255), 4), ((0, 0, 0), 3), ((255, 255, 0), 2.5), ((255, 0, 0), 2.5), ((0, 255, 0), 1),
+    ((255, 255, 255), 4), ((0, 0, 0), 3), ((255, 255, 0), 2.5), ((255, 0, 0), 2.5), ((0, 255, 0), 1.2),
     ((0, 0, 255), 0.8), ((0, 255, 255), 0.8), ((255, 165, 0), 0.5), ((255, 0, 255), 0.3), ((120, 120, 120), 0.3),
+    ((200, 200, 200), 0.3), ((192, 0, 0), 0.3), ((0, 112, 192), 0.3), ((0, 176, 80), 0.3), ((255, 192, 0), 0.3),
 )  # fmt: skip
-"""Colours of marks and how often they are used."""
-
-MARK_KINDS = ("arrow", "arrowhead", "circle", "box", "asterisk", "caliper", "outline", "letters")
-_ODDS = (0.4, 0.15, 0.13, 0.12, 0.09, 0.04, 0.04, 0.03)
-
+"""Colours of marks and how often they are used; the last ones are an office program's."""
 
 SEEN_CONTRAST = 60
 """Grey levels by which a pixel must change to be seen as part of a mark."""
@@ -30,207 +33,472 @@ SEEN_PIXELS = 8
 MAX_GROWTH = 4
 """How often a mark that is not seen is drawn again, larger."""
 
+SIZES = (0.018, 0.22)
+"""Sizes of marks as parts of the picture's side (the root of its area)."""
 
-def _colour(rng: np.random.Generator) -> Colour:
+LEAST_SIZE = 5.0
+"""Pixels: smaller arrows are specks to people as well."""
+
+SHIFT: Final = 3
+"""Bits of a pixel's fraction in the coordinates that OpenCV draws with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """How a mark is drawn: where, how large and thick (pixels), in which colour, dashed or not."""
+
+    place: tuple[float, float]
+    size: float
+    line: int
+    colour: Colour
+    dashed: bool = False
+
+
+def _colour(rng: Rng) -> Colour:
     odds = np.asarray([weight for _, weight in MARK_COLOURS])
     return MARK_COLOURS[int(rng.choice(len(MARK_COLOURS), p=odds / odds.sum()))][0]
 
 
-def _draw_arrow(
-    rng: np.random.Generator, pixels: Pixels, tip: tuple[float, float], size: float, colour: Colour
-) -> None:
-    """Draw an arrow, thin or fat, filled or in outline, as a polygon in sub-pixel coordinates."""
-    angle = rng.uniform(0, 2 * np.pi) if rng.random() < 0.7 else rng.choice(np.arange(8)) * np.pi / 4
+def _angle(rng: Rng) -> float:
+    return float(rng.uniform(0, 2 * np.pi) if rng.random() < 0.6 else rng.integers(8) * np.pi / 4)
+
+
+def _fixed(points: np.ndarray) -> np.ndarray:
+    """Return points (n, 2) in the fixed-point numbers that OpenCV draws in fractions of pixels with."""
+    return np.round(np.asarray(points, dtype=np.float64) * 2**SHIFT).astype(np.int32)
+
+
+def _fill(pixels: Pixels, corners: np.ndarray, colour: Colour) -> None:
+    cv2.fillPoly(pixels, [_fixed(corners).reshape(-1, 1, 2)], colour, cv2.LINE_AA, SHIFT)
+
+
+def _trace(pixels: Pixels, points: np.ndarray, stroke: Stroke, *, closed: bool) -> None:
+    """Draw a line through points, in dashes of some line widths where the stroke is dashed."""
+    fixed = _fixed(points)
+    if not stroke.dashed:
+        cv2.polylines(pixels, [fixed.reshape(-1, 1, 2)], closed, stroke.colour, stroke.line, cv2.LINE_AA, SHIFT)
+        return
+    path = np.concatenate([points, points[:1]]) if closed else np.asarray(points)
+    steps = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
+    dash = max(3.0, 2.5 * stroke.line, float(steps[-1]) / 60)
+    for start in np.arange(0.0, float(steps[-1]), 2 * dash):
+        along = np.linspace(start, min(start + dash, float(steps[-1])), 4)
+        piece = np.stack([np.interp(along, steps, path[:, 0]), np.interp(along, steps, path[:, 1])], axis=1)
+        cv2.polylines(pixels, [_fixed(piece).reshape(-1, 1, 2)], False, stroke.colour, stroke.line, cv2.LINE_AA, SHIFT)
+
+
+def _turned(shape: np.ndarray, angle: float, place: tuple[float, float]) -> np.ndarray:
+    turn = np.asarray([(np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))])
+    return np.asarray(shape @ turn + np.asarray(place))
+
+
+def _draw_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Draw an arrow with a body, filled, hollow or with an edge of another colour."""
+    size = stroke.size
     length, shaft = size * rng.uniform(0.7, 2.2), size * rng.uniform(0.03, 0.16)
     head, spread = size * rng.uniform(0.25, 0.5), size * rng.uniform(0.12, 0.3)
     spread = max(spread, shaft * 1.6)
+    notch = head * rng.uniform(0.7, 1.0)
     shape = np.asarray(
-        [(0, 0), (head, spread), (head, shaft), (length, shaft), (length, -shaft), (head, -shaft), (head, -spread)]
+        [(0, 0), (head, spread), (notch, shaft), (length, shaft), (length, -shaft), (notch, -shaft), (head, -spread)]
     )
-    turn = np.asarray([(np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))])
-    corners = np.round((shape @ turn + np.asarray(tip)) * 8).astype(np.int32).reshape(-1, 1, 2)
-    if rng.random() < 0.12:
-        cv2.polylines(pixels, [corners], True, colour, max(1, round(size / 22)), cv2.LINE_AA, 3)
+    corners = _turned(shape, _angle(rng), stroke.place)
+    hollow = rng.random()
+    if hollow < 0.14:
+        if hollow < 0.08:  # with another filling
+            _fill(pixels, corners, (255, 255, 255) if sum(stroke.colour) < 380 else (0, 0, 0))
+        edge = Stroke(stroke.place, size, max(1, round(size / 22)), stroke.colour)
+        _trace(pixels, corners, edge, closed=True)
         return
-    cv2.fillPoly(pixels, [corners], colour, cv2.LINE_AA, 3)
+    _fill(pixels, corners, stroke.colour)
     if rng.random() < 0.15:
-        edge = (0, 0, 0) if sum(colour) > 380 else (255, 255, 255)
-        cv2.polylines(pixels, [corners], True, edge, 1, cv2.LINE_AA, 3)
+        rim = (0, 0, 0) if sum(stroke.colour) > 380 else (255, 255, 255)
+        _trace(pixels, corners, Stroke(stroke.place, size, 1, rim), closed=True)
 
 
-def _draw_thin_arrow(
-    rng: np.random.Generator, pixels: Pixels, tip: tuple[float, float], size: float, line: int, colour: Colour
-) -> None:
-    """Draw an arrow as word processors do: a line with a small open or filled head."""
-    angle = rng.uniform(0, 2 * np.pi) if rng.random() < 0.7 else rng.choice(np.arange(8)) * np.pi / 4
+def _draw_thin_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Draw an arrow as word processors do: a line with a small open or filled head, sometimes at both ends."""
+    angle, tip = _angle(rng), np.asarray(stroke.place)
     along = np.asarray([np.cos(angle), np.sin(angle)])
-    end = np.asarray(tip) + along * size * rng.uniform(0.8, 2.2)
-    width = max(1, round(line * rng.uniform(0.3, 0.9)))
-    head = max(4.0 * width, size * rng.uniform(0.15, 0.35))
+    end = tip + along * stroke.size * rng.uniform(0.8, 2.6)
+    width = max(1, round(stroke.line * rng.uniform(0.3, 0.9)))
+    head = max(4.0 * width, stroke.size * rng.uniform(0.15, 0.35))
+    opening, filled = rng.uniform(0.25, 0.6), rng.random() < 0.5
+    thin = Stroke(stroke.place, stroke.size, width, stroke.colour, stroke.dashed and rng.random() < 0.2)
+    _trace(pixels, np.stack([tip, end]), thin, closed=False)
+    ends = [(tip, angle), (end, angle + np.pi)] if rng.random() < 0.08 else [(tip, angle)]
+    for point, way in ends:
+        wings = [point + head * np.asarray([np.cos(way + s * opening), np.sin(way + s * opening)]) for s in (-1, 1)]
+        if filled:
+            _fill(pixels, np.asarray([point, *wings]), stroke.colour)
+        else:
+            whole = Stroke(stroke.place, stroke.size, width, stroke.colour)
+            _trace(pixels, np.asarray([wings[0], point, wings[1]]), whole, closed=False)
 
-    def place(point: np.ndarray) -> tuple[int, int]:
-        return (round(float(point[0]) * 8), round(float(point[1]) * 8))
 
-    cv2.line(pixels, place(np.asarray(tip)), place(end), colour, width, cv2.LINE_AA, 3)
-    opening = rng.uniform(0.25, 0.6)
-    wings = [
-        np.asarray(tip) + head * np.asarray([np.cos(angle + s * opening), np.sin(angle + s * opening)]) for s in (-1, 1)
-    ]
-    if rng.random() < 0.5:
-        corners = np.asarray([place(np.asarray(tip)), *(place(w) for w in wings)], dtype=np.int32)
-        cv2.fillPoly(pixels, [corners.reshape(-1, 1, 2)], colour, cv2.LINE_AA, 3)
+def _draw_any_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    (_draw_thin_arrow if rng.random() < 0.5 else _draw_arrow)(rng, pixels, stroke)
+
+
+def _draw_arrowhead(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Draw a triangle, sometimes with a notch at its base, hollow, or open like a chevron."""
+    size, half, angle = stroke.size * 0.7, rng.uniform(0.25, 0.55), _angle(rng)
+    wings = [(size * np.cos(half), size * np.sin(half)), (size * np.cos(half), -size * np.sin(half))]
+    look = rng.random()
+    if look < 0.2:
+        _trace(pixels, _turned(np.asarray([wings[0], (0, 0), wings[1]]), angle, stroke.place), stroke, closed=False)
         return
-    for wing in wings:
-        cv2.line(pixels, place(np.asarray(tip)), place(wing), colour, width, cv2.LINE_AA, 3)
+    notch = [(size * np.cos(half) * 0.65, 0.0)] if look < 0.4 else []
+    corners = _turned(np.asarray([(0, 0), wings[0], *notch, wings[1]]), angle, stroke.place)
+    if look > 0.92:
+        _trace(pixels, corners, Stroke(stroke.place, size, max(1, round(size / 12)), stroke.colour), closed=True)
+        return
+    _fill(pixels, corners, stroke.colour)
+    if rng.random() < 0.12:
+        rim = (0, 0, 0) if sum(stroke.colour) > 380 else (255, 255, 255)
+        _trace(pixels, corners, Stroke(stroke.place, size, 1, rim), closed=True)
 
 
-def _draw_dashed(pixels: Pixels, corners: np.ndarray, colour: Colour, line: int) -> None:
-    for k in range(0, len(corners) - 1, 2):
-        cv2.line(pixels, tuple(corners[k].tolist()), tuple(corners[k + 1].tolist()), colour, line, cv2.LINE_AA)
-
-
-def _ring(centre: tuple[float, float], a: float, b: float, n: int = 48) -> np.ndarray:
+def _ring(centre: tuple[float, float], a: float, b: float, n: int = 48, turn: float = 0.0) -> np.ndarray:
     t = np.linspace(0, 2 * np.pi, n, endpoint=False)
-    return np.round(np.stack([centre[0] + a * np.cos(t), centre[1] + b * np.sin(t)], axis=1)).astype(np.int32)
+    return _turned(np.stack([a * np.cos(t), b * np.sin(t)], axis=1), turn, centre)
 
 
-def draw_marks(rng: np.random.Generator, pixels: Pixels) -> None:
-    """Draw one to five marks of one kind (sometimes two) onto a picture, in place."""
+def _draw_circle(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    a = stroke.size * rng.uniform(0.5, 1.6)
+    b = a if rng.random() < 0.6 else stroke.size * rng.uniform(0.4, 1.6)
+    turn = 0.0 if rng.random() < 0.7 else float(rng.uniform(0, np.pi))
+    _trace(pixels, _ring(stroke.place, a, b, 64, turn), stroke, closed=True)
+
+
+def _draw_box(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    a, b = stroke.size * rng.uniform(0.5, 1.8), stroke.size * rng.uniform(0.4, 1.6)
+    corners = np.asarray([(-a, -b), (a, -b), (a, b), (-a, b)])
+    turn = 0.0 if rng.random() < 0.93 else float(rng.uniform(0, np.pi))
+    place = stroke.place if turn else (float(round(stroke.place[0])), float(round(stroke.place[1])))
+    _trace(pixels, np.round(_turned(corners, turn, place)), stroke, closed=True)
+
+
+def _draw_asterisk(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Print an asterisk, plus or hash, or draw a star."""
+    if rng.random() < 0.25:
+        points, inner = 5, rng.uniform(0.35, 0.5)
+        radii = np.where(np.arange(2 * points) % 2 == 0, 1.0, inner) * max(4.0, stroke.size * 0.5)
+        t = np.arange(2 * points) * np.pi / points - np.pi / 2
+        star = np.stack([radii * np.cos(t), radii * np.sin(t)], axis=1) + np.asarray(stroke.place)
+        _fill(pixels, star, stroke.colour)
+        return
+    glyph, x, y = str(rng.choice(["*", "*", "*", "*", "+", "#"])), round(stroke.place[0]), round(stroke.place[1])
+    size = max(12, round(stroke.size * rng.uniform(0.9, 1.8)))
+    print_text(pixels, x, y, glyph, str(rng.choice(["hebo", "helv", "tibo"])), size, stroke.colour)
+
+
+def _draw_caliper(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Draw a measured distance: a line with arrows, bars or crosses at its ends."""
+    angle, begin = _angle(rng), np.asarray(stroke.place)
+    along = np.asarray([np.cos(angle), np.sin(angle)])
+    across, end = np.asarray([-along[1], along[0]]), begin + along * stroke.size * rng.uniform(0.8, 2.4)
+    half, kind = max(3.0, 3.0 * stroke.line, stroke.size * rng.uniform(0.08, 0.18)), rng.random()
+    if kind < 0.75:
+        _trace(pixels, np.stack([begin, end]), stroke, closed=False)
+    whole = Stroke(stroke.place, stroke.size, stroke.line, stroke.colour)
+    for point, way in ((begin, along), (end, -along)):
+        if kind < 0.35:
+            wings = [point + half * (way + s * across) for s in (-0.7, 0.7)]
+            _trace(pixels, np.asarray([wings[0], point, wings[1]]), whole, closed=False)
+        else:
+            _trace(pixels, np.stack([point - half * across, point + half * across]), whole, closed=False)
+        if kind >= 0.75:
+            _trace(pixels, np.stack([point - half * way, point + half * way]), whole, closed=False)
+
+
+def _draw_leader(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Draw a line from a name to what it names, or an arrow with a letter behind it."""
+    angle = _angle(rng)
+    along = np.asarray([np.cos(angle), np.sin(angle)])
+    end = np.asarray(stroke.place) + along * stroke.size * rng.uniform(1.0, 2.5)
+    if rng.random() < 0.5:
+        thin = Stroke(stroke.place, stroke.size, max(1, round(stroke.line * 0.6)), stroke.colour)
+        _trace(pixels, np.stack([np.asarray(stroke.place), end]), thin, closed=False)
+    else:
+        _draw_any_arrow(rng, pixels, stroke)
+    name = str(rng.choice(["N", "T", "M", "1", "2", "a", "b", "L", "RPE", "ERM", "CNV", "ONL", "ILM", "fovea"]))
+    size = max(9, round(stroke.size * rng.uniform(0.4, 0.8)))
+    beside = end + along * 3 - np.asarray([size * 0.3 * len(name) * (along[0] < 0), size * 0.5])
+    print_text(pixels, round(float(beside[0])), round(float(beside[1])), name, "helv", size, stroke.colour)
+
+
+def _draw_brace(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Draw a bracket or a brace."""
+    angle, length, deep = _angle(rng), stroke.size * rng.uniform(0.6, 1.6), stroke.size * rng.uniform(0.1, 0.25)
+    if rng.random() < 0.5:
+        shape = np.asarray([(-length, deep), (-length, 0), (length, 0), (length, deep)])
+    else:
+        t = np.linspace(-1, 1, 41)
+        curve = np.where(np.abs(t) < 0.12, -(0.12 - np.abs(t)) / 0.12, np.maximum(0, (np.abs(t) - 0.88) / 0.12))
+        shape = np.stack([t * length, curve * deep], axis=1)
+    _trace(pixels, _turned(shape, angle, stroke.place), stroke, closed=False)
+
+
+def _draw_outline(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Draw an outline that follows what is seen there, or a wavy one where nothing is."""
+    height, width = pixels.shape[:2]
+    grey = np.asarray(cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY))
+    sigma = max(2.0, stroke.size * rng.uniform(0.06, 0.2))
+    soft = np.asarray(cv2.GaussianBlur(grey, (0, 0), sigma))
+    x, y = (int(np.clip(v, 0, n - 1)) for v, n in zip(stroke.place, (width, height), strict=True))
+    around = _ring(stroke.place, stroke.size * 1.5, stroke.size * 1.5)
+    near = np.zeros_like(grey)
+    cv2.fillPoly(near, [np.round(around).astype(np.int32).reshape(-1, 1, 2)], 1)
+    bright = soft[y, x] >= np.median(soft[near > 0]) if near.any() else True
+    level = float(soft[y, x]) * (0.9 if bright else 1.1)
+    region = ((soft >= level) if bright else (soft <= level)) & (near > 0)
+    outlines, _ = cv2.findContours(region.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    longest = max(outlines, key=len, default=None)
+    if longest is not None and len(longest) >= max(16.0, 1.5 * stroke.size):
+        points = longest.reshape(-1, 2).astype(np.float64)
+    else:
+        points = _ring(stroke.place, stroke.size * rng.uniform(0.5, 1.4), stroke.size * rng.uniform(0.5, 1.4))
+        points = points + rng.normal(0, stroke.size * 0.05, points.shape)
+    _trace(pixels, points, stroke, closed=True)
+
+
+def _draw_layers(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Draw one to four lines across a part of the picture, along its strongest edges, as layers are delineated."""
+    height, width = pixels.shape[:2]
+    grey = np.asarray(cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY))
+    slope = np.abs(np.asarray(cv2.Sobel(cv2.GaussianBlur(grey, (0, 0), 3), cv2.CV_32F, 0, 1)))
+    begin, end = (0, width - 1) if rng.random() < 0.5 else sorted(rng.integers(0, width, 2).tolist())
+    columns = np.linspace(begin, max(end, begin + min(20, width - 1 - begin)), 40)
+    level = stroke.place[1]
+    for _ in range(int(rng.integers(1, 5))):
+        rows = []
+        for x in columns:
+            low, high = max(0, int(level) - height // 12), min(height, int(level) + height // 12 + 1)
+            strip = slope[low:high, int(np.clip(x, 0, width - 1))]
+            rows.append(low + int(np.argmax(strip)) if strip.size and strip.max() > 4 else level)
+        smooth = np.convolve(np.pad(np.asarray(rows, dtype=np.float64), 3, mode="edge"), np.ones(7) / 7, mode="valid")
+        colour = stroke.colour if rng.random() < 0.5 else _colour(rng)
+        one = Stroke(stroke.place, stroke.size, max(1, stroke.line // 2), colour, stroke.dashed)
+        _trace(pixels, np.stack([columns, smooth], axis=1), one, closed=False)
+        level = level + height * rng.uniform(0.05, 0.15)
+
+
+def _draw_highlight(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+    """Lay a translucent patch of strong colour over a region, often with its outline."""
+    points = _ring(stroke.place, stroke.size * rng.uniform(0.4, 1.4), stroke.size * rng.uniform(0.4, 1.4), 24)
+    points = points + rng.normal(0, stroke.size * 0.04, points.shape)
+    strong = stroke.colour if max(stroke.colour) - min(stroke.colour) > 100 else (255, 255, 0)
+    covered, share = pixels.copy(), rng.uniform(0.35, 0.8)
+    _fill(covered, points, strong)
+    pixels[:] = np.round(share * covered + (1 - share) * pixels).astype(np.uint8)
+    if rng.random() < 0.4:
+        _trace(pixels, points, Stroke(stroke.place, stroke.size, stroke.line, strong), closed=True)
+
+
+MARK_KINDS: tuple[tuple[str, Callable[[Rng, Pixels, Stroke], None], float], ...] = (
+    ("arrow", _draw_any_arrow, 0.4), ("arrowhead", _draw_arrowhead, 0.14), ("circle", _draw_circle, 0.11),
+    ("box", _draw_box, 0.11), ("asterisk", _draw_asterisk, 0.07), ("caliper", _draw_caliper, 0.035),
+    ("outline", _draw_outline, 0.055), ("leader", _draw_leader, 0.03), ("brace", _draw_brace, 0.01),
+    ("layers", _draw_layers, 0.025), ("highlight", _draw_highlight, 0.015),
+)  # fmt: skip
+"""Kinds of marks: name, what draws one, how often."""
+
+_LARGE: Final = {"circle": 0.05, "box": 0.05, "outline": 0.07, "highlight": 0.05, "brace": 0.06, "layers": 0.1}
+"""Least size of kinds that surround what they point at."""
+
+
+def draw_marks(rng: Rng, pixels: Pixels, least: float = SIZES[0]) -> None:
+    """Draw one to five marks of one kind (sometimes two) onto a picture, in place.
+
+    Args:
+        rng: what decides kinds, places, sizes and colours.
+        pixels: (height, width, 3) uint8.
+        least: least size of a mark as a part of the picture's side.
+    """
+    odds = np.asarray([odds for _, _, odds in MARK_KINDS])
     for _ in range(1 if rng.random() < 0.8 else 2):
-        kind = str(rng.choice(MARK_KINDS, p=_ODDS))
+        name, draw, _ = MARK_KINDS[int(rng.choice(len(MARK_KINDS), p=odds / odds.sum()))]
         colour = _colour(rng)
         height, width = pixels.shape[:2]
         side = float(np.sqrt(height * width))
-        size = side * float(np.exp(rng.uniform(np.log(0.05), np.log(0.22))))
-        line = max(1, round(side * rng.uniform(0.004, 0.014)))
-        dashed, thin = rng.random() < 0.25, rng.random() < 0.5
-        for _ in range(int(rng.choice([1, 2, 3, 4, 5], p=[0.5, 0.25, 0.12, 0.08, 0.05]))):
-            x, y = float(rng.uniform(0.1, 0.9) * width), float(rng.uniform(0.1, 0.9) * height)
-            # A mark that cannot be told from its ground is no mark to anyone.
-            ground = (
-                pixels[max(0, int(y) - 3) : int(y) + 4, max(0, int(x) - 3) : int(x) + 4].reshape(-1, 3).mean(axis=0)
-            )
-            if float(np.abs(ground - np.asarray(colour)).max()) < 70:
-                colour = (255, 255, 255) if ground.mean() < 128 else (0, 0, 0)
+        smallest = max(least, _LARGE.get(name, 0.0))
+        size = max(LEAST_SIZE, side * float(np.exp(rng.uniform(np.log(smallest), np.log(max(SIZES[1], smallest))))))
+        line = max(1, round(min(side * rng.uniform(0.002, 0.014), size / 3)))
+        dashed, count = rng.random() < 0.25, int(rng.choice([1, 2, 3, 4, 5], p=[0.5, 0.25, 0.12, 0.08, 0.05]))
+        for _ in range(1 if name == "layers" else count):
+            place = (float(rng.uniform(0.07, 0.93) * width), float(rng.uniform(0.07, 0.93) * height))
+            colour = _seen_colour(pixels, place, colour)
             before = pixels.astype(np.int16)
             for growth in range(MAX_GROWTH):
-                _draw_mark(
-                    rng, pixels, kind, (x, y), size * 1.5**growth, line + growth, colour, dashed=dashed, thin=thin
-                )
+                draw(rng, pixels, Stroke(place, size * 1.5**growth, line + growth, colour, dashed))
                 # Antialiasing swallows the smallest marks on grounds of middle grey.
                 if int((np.abs(pixels - before).max(axis=2) >= SEEN_CONTRAST).sum()) >= SEEN_PIXELS:
                     break
 
 
-def _draw_mark(
-    rng: np.random.Generator,
-    pixels: Pixels,
-    kind: str,
-    place: tuple[float, float],
-    size: float,
-    line: int,
-    colour: Colour,
-    *,
-    dashed: bool,
-    thin: bool,
-) -> None:
-    x, y = place
-    if kind == "arrow" and thin:
-        _draw_thin_arrow(rng, pixels, place, size, line, colour)
-    elif kind == "arrow":
-        _draw_arrow(rng, pixels, place, size, colour)
-    elif kind == "arrowhead":
-        turn, half = rng.uniform(0, 2 * np.pi), rng.uniform(0.25, 0.5)
-        points = [(x, y)] + [
-            (x + size * 0.6 * np.cos(turn + s * half), y + size * 0.6 * np.sin(turn + s * half)) for s in (-1, 1)
-        ]
-        cv2.fillPoly(
-            pixels, [np.round(np.asarray(points) * 8).astype(np.int32).reshape(-1, 1, 2)], colour, cv2.LINE_AA, 3
-        )
-    elif kind in ("circle", "outline"):
-        a, b = size * rng.uniform(0.5, 1.4), size * rng.uniform(0.5, 1.4)
-        ring = _ring(place, a, a if kind == "circle" and rng.random() < 0.6 else b)
-        if kind == "outline":
-            ring = ring + np.round(rng.normal(0, size * 0.05, ring.shape)).astype(np.int32)
-        if dashed:
-            _draw_dashed(pixels, ring, colour, line)
-        else:
-            cv2.polylines(pixels, [ring.reshape(-1, 1, 2)], True, colour, line, cv2.LINE_AA)
-    elif kind == "box":
-        a, b = size * rng.uniform(0.5, 1.5), size * rng.uniform(0.5, 1.5)
-        corners = np.asarray([(x - a, y - b), (x + a, y - b), (x + a, y + b), (x - a, y + b), (x - a, y - b)])
-        if dashed:
-            steps = np.concatenate([np.linspace(corners[k], corners[k + 1], 9)[:-1] for k in range(4)])
-            _draw_dashed(pixels, np.round(steps).astype(np.int32), colour, line)
-        else:
-            cv2.rectangle(pixels, (round(x - a), round(y - b)), (round(x + a), round(y + b)), colour, line, cv2.LINE_AA)
-    elif kind == "asterisk":
-        glyph = str(rng.choice(["*", "*", "*", "+", "#"]))
-        print_text(pixels, round(x), round(y), glyph, "hebo", max(10, round(size * rng.uniform(0.8, 1.6))), colour)
-    elif kind == "caliper":
-        end = (round(x + size * rng.uniform(-1.5, 1.5)), round(y + size * rng.uniform(0.5, 1.5)))
-        cv2.arrowedLine(pixels, (round(x), round(y)), end, colour, line, cv2.LINE_AA, 0, 0.2)
-        cv2.arrowedLine(pixels, end, (round(x), round(y)), colour, line, cv2.LINE_AA, 0, 0.2)
-    else:
-        _draw_arrow(rng, pixels, place, size * 0.8, colour)
-        text = str(rng.choice(["N", "T", "M", "1", "2", "a", "b", "L"]))
-        print_text(
-            pixels, round(x + size * 0.6), round(y + size * 0.3), text, "helv", max(9, round(size * 0.7)), colour
-        )
+def _seen_colour(pixels: Pixels, place: tuple[float, float], colour: Colour) -> Colour:
+    """Return the colour, or black or white where it cannot be told from its ground: that is no mark to anyone."""
+    x, y = int(place[0]), int(place[1])
+    ground = pixels[max(0, y - 3) : y + 4, max(0, x - 3) : x + 4].reshape(-1, 3).mean(axis=0)
+    if float(np.abs(ground - np.asarray(colour)).max()) >= 70:
+        return colour
+    return (255, 255, 255) if ground.mean() < 128 else (0, 0, 0)
 
 
-def draw_device_print(rng: np.random.Generator, pixels: Pixels) -> None:
+STRUCTURES: Final = (
+    "LV", "RV", "Ao", "PA", "Cx", "LAD", "RCA", "NFL", "GCL", "INL", "ONL", "RPE", "OD", "OS", "M", "N", "T", "1", "2",
+    "3", "Control", "Treated", "T1", "x400", "DAPI", "Merge", "0:32", "IR 30° ART", "OCT 30° ART [HS]", "Choroid",
+    "fovea", "ON", "before", "after", "6 weeks", "Pre-op", "20/40",
+)  # fmt: skip
+"""Names of structures, conditions and settings that are printed into pictures."""
+
+
+def draw_device_print(rng: Rng, pixels: Pixels) -> None:
     """Print what devices and authors put on pictures without pointing at anything: scale bars, names, dates, frames."""
+    kinds = ("scale", "words", "date", "side", "ruler", "crosshair", "inside", "form", "frame", "grid", "bar", "trace")
+    odds = (0.28, 0.15, 0.08, 0.08, 0.05, 0.03, 0.15, 0.06, 0.04, 0.03, 0.03, 0.02)
+    for _ in range(int(rng.integers(1, 3))):
+        kind = str(rng.choice(kinds, p=odds))
+        if kind in _WHOLE:
+            _WHOLE[kind](rng, pixels)
+        else:
+            _print_in_corner(rng, pixels, kind)
+
+
+def _ink(rng: Rng, ground: Pixels) -> Colour:
+    """Return what is legible there: black or white, seldom a device's light green or yellow."""
+    if ground.size and ground.mean() > 128:
+        return (0, 0, 0)
+    return (255, 255, 255) if rng.random() < 0.8 else (120, 255, 120) if rng.random() < 0.5 else (255, 255, 90)
+
+
+def _print_in_corner(rng: Rng, pixels: Pixels, kind: str) -> None:
     height, width = pixels.shape[:2]
     side = float(np.sqrt(height * width))
     size = max(6, round(side * rng.uniform(0.03, 0.07)))
-    for _ in range(int(rng.integers(1, 3))):
-        kind = rng.choice(
-            ["scale", "words", "date", "side", "ruler", "crosshair"], p=[0.4, 0.25, 0.12, 0.13, 0.06, 0.04]
-        )
-        right, low = bool(rng.random() < 0.5), bool(rng.random() < 0.75)
-        x = width - round(side * rng.uniform(0.2, 0.35)) if right else round(side * rng.uniform(0.02, 0.06))
-        y = height - round(side * rng.uniform(0.08, 0.12)) if low else round(side * rng.uniform(0.02, 0.05))
-        ground = pixels[max(0, y) : y + size, max(0, x) : x + 3 * size]
-        light = bool(ground.size and ground.mean() > 128)
-        ink: Colour = (0, 0, 0) if light else (255, 255, 255) if rng.random() < 0.85 else (120, 255, 120)
-        if kind == "scale":
-            length = round(side * rng.uniform(0.08, 0.25))
-            y = min(y, height - 3 - size)
-            cv2.line(
-                pixels, (x, y), (min(width - 2, x + length), y), ink, max(1, round(side * rng.uniform(0.004, 0.016)))
-            )
-            if rng.random() < 0.6:
-                unit = str(rng.choice(["200 µm", "50 µm", "1 mm", "100 µm", "10 µm"]))
-                print_text(pixels, x, y - round(size * 1.2) if low else y + 4, unit, "helv", size, ink)
-        elif kind == "words":
-            words = str(
-                rng.choice(
-                    [
-                        "OD",
-                        "OS",
-                        "IR 30° ART",
-                        "OCT 30° ART [HS]",
-                        "Control",
-                        "Treated",
-                        "T1",
-                        "NFL",
-                        "x400",
-                        "DAPI",
-                        "Merge",
-                        "0:32",
-                    ]
-                )
-            )
-            print_text(pixels, x, y, words, "helv", size, ink)
-        elif kind == "date":
-            print_text(
-                pixels, x, y, f"{int(rng.integers(1, 29)):02d}/{int(rng.integers(1, 13)):02d}/2014", "cour", size, ink
-            )
-        elif kind == "side":
-            print_text(pixels, x, y, str(rng.choice(["R", "L", "A", "P", "N", "S"])), "hebo", round(size * 1.2), ink)
-        elif kind == "ruler":
-            for k in range(0, height, max(6, height // 20)):
-                cv2.line(pixels, (width - 8, k), (width - 3, k), ink, 1)
-        else:
-            cv2.line(pixels, (0, height // 2), (width - 1, height // 2), (0, 255, 0), 1)
+    right, low = bool(rng.random() < 0.5), bool(rng.random() < 0.75)
+    x = width - round(side * rng.uniform(0.2, 0.35)) if right else round(side * rng.uniform(0.02, 0.06))
+    y = height - round(side * rng.uniform(0.08, 0.12)) if low else round(side * rng.uniform(0.02, 0.05))
+    ink = _ink(rng, pixels[max(0, y) : y + size, max(0, x) : x + 3 * size])
+    if kind == "scale":
+        _draw_scale(rng, pixels, (x, min(y, height - 3 - size)), ink, low=low)
+    elif kind == "words":
+        print_text(pixels, x, y, str(rng.choice(STRUCTURES)), "helv", size, ink)
+    elif kind == "date":
+        date = f"{int(rng.integers(1, 29)):02d}/{int(rng.integers(1, 13)):02d}/2014"
+        print_text(pixels, x, y, date, "cour", size, ink)
+    else:
+        name = str(rng.choice(["R", "L", "A", "P", "N", "S", "T", "I"]))
+        print_text(pixels, x, y, name, "hebo", round(size * 1.2), ink)
+
+
+def _draw_scale(rng: Rng, pixels: Pixels, place: tuple[int, int], ink: Colour, *, low: bool) -> None:
+    """Draw a scale bar: flat, with end bars, or with an upright one, mostly with its length."""
+    (x, y), (height, width) = place, pixels.shape[:2]
+    side = float(np.sqrt(height * width))
+    length, line = round(side * rng.uniform(0.08, 0.25)), max(1, round(side * rng.uniform(0.004, 0.016)))
+    end = min(width - 2, x + length)
+    cv2.line(pixels, (x, y), (end, y), ink, line)
+    if rng.random() < 0.2:
+        for at in (x, end):
+            cv2.line(pixels, (at, y - 3), (at, y + 3), ink, max(1, line // 2))
+    if rng.random() < 0.2:
+        cv2.line(pixels, (x, y), (x, max(1, y - length)), ink, line)
+    if rng.random() < 0.65:
+        unit, size = str(rng.choice(["200 µm", "50 µm", "1 mm", "100 µm", "10 µm", "1°"])), max(6, round(side * 0.045))
+        print_text(pixels, x, y - round(size * 1.2) if low else y + 4, unit, "helv", size, ink)
+
+
+def _print_inside(rng: Rng, pixels: Pixels) -> None:
+    """Print names of structures upon them."""
+    height, width = pixels.shape[:2]
+    size = max(7, round(float(np.sqrt(height * width)) * rng.uniform(0.035, 0.09)))
+    face = str(rng.choice(["helv", "hebo", "tiro", "tibo"]))
+    for _ in range(int(rng.integers(1, 4))):
+        x, y = int(rng.uniform(0.08, 0.85) * width), int(rng.uniform(0.08, 0.88) * height)
+        ink = _ink(rng, pixels[y : y + size, x : x + 2 * size])
+        print_text(pixels, x, y, str(rng.choice(STRUCTURES)), face, size, ink)
+
+
+def _print_form(rng: Rng, pixels: Pixels) -> None:
+    """Print blocks of small text into the corners, as radiological devices do."""
+    height, width = pixels.shape[:2]
+    size = max(6, round(float(np.sqrt(height * width)) * rng.uniform(0.02, 0.035)))
+    lines = [
+        "Series: 2 Img: 49",
+        "W: 342 C: 56",
+        "SP: 10.5mm",
+        "512x512",
+        "TR 600 TE 12",
+        "Zoom 1.4",
+        "3/18/2015",
+        "F 54Y",
+    ]
+    for left in (True, False):
+        for top in (True, False):
+            for k in range(int(rng.integers(0, 4))):
+                text = str(rng.choice(lines))
+                x = 3 if left else max(3, width - round(size * 0.55 * len(text)) - 3)
+                y = 3 + k * round(1.3 * size) if top else height - 3 - (k + 1) * round(1.3 * size)
+                print_text(pixels, x, y, text, "helv", size, _ink(rng, pixels[max(0, y) : y + size, x : x + 3 * size]))
+
+
+def _draw_ruler(rng: Rng, pixels: Pixels) -> None:
+    height, width = pixels.shape[:2]
+    ink = _ink(rng, pixels[:, max(0, width - 10) :])
+    for k in range(0, height, max(6, height // int(rng.integers(8, 25)))):
+        cv2.line(pixels, (width - 8, k), (width - 3, k), ink, 1)
+
+
+def _draw_crosshair(rng: Rng, pixels: Pixels) -> None:
+    """Draw the lines that show where a scan was taken: right across, without any head."""
+    height, width = pixels.shape[:2]
+    colour: Colour = ((0, 255, 0), (255, 60, 60), (255, 255, 0), (90, 160, 255))[int(rng.integers(4))]
+    if rng.random() < 0.7:
+        y = int(rng.uniform(0.2, 0.8) * height)
+        cv2.line(pixels, (0, y), (width - 1, y), colour, 1)
+    if rng.random() < 0.5:
+        x = int(rng.uniform(0.2, 0.8) * width)
+        cv2.line(pixels, (x, 0), (x, height - 1), colour, 1)
+
+
+def _draw_frame(rng: Rng, pixels: Pixels) -> None:
+    height, width = pixels.shape[:2]
+    line = int(rng.integers(1, 5))
+    cv2.rectangle(pixels, (line // 2, line // 2), (width - 1 - line // 2, height - 1 - line // 2), _colour(rng), line)
+
+
+def _draw_grid(rng: Rng, pixels: Pixels) -> None:
+    """Draw the white lines between the parts of a picture that is several."""
+    height, width = pixels.shape[:2]
+    line = int(rng.integers(1, 4))
+    for k in range(1, int(rng.integers(2, 5))):
+        x = width * k // 4
+        cv2.line(pixels, (x, 0), (x, height - 1), (255, 255, 255), line)
+    if rng.random() < 0.5:
+        cv2.line(pixels, (0, height // 2), (width - 1, height // 2), (255, 255, 255), line)
+
+
+def _draw_colour_bar(rng: Rng, pixels: Pixels) -> None:
+    height, width = pixels.shape[:2]
+    wide, tall = max(3, width // 25), max(8, round(height * rng.uniform(0.3, 0.8)))
+    x, y = (width - wide - 4 if rng.random() < 0.7 else 4), max(0, (height - tall) // 2)
+    ramp = np.linspace(255, 0, tall).astype(np.uint8)[:, None].repeat(wide, axis=1)
+    chart = cv2.applyColorMap(ramp, int(rng.choice([cv2.COLORMAP_JET, cv2.COLORMAP_HOT, cv2.COLORMAP_BONE])))
+    part = pixels[y : y + tall, max(0, x) : x + wide]
+    part[:] = np.asarray(chart)[: part.shape[0], : part.shape[1], ::-1]
+
+
+def _draw_trace(rng: Rng, pixels: Pixels) -> None:
+    """Draw a curve along the lower edge, as of a heart or of a scan's profile."""
+    height, width = pixels.shape[:2]
+    x = np.linspace(0, width - 1, 120)
+    y = height * 0.93 - height * 0.04 * np.abs(np.sin(x / width * rng.uniform(12, 60))) ** rng.uniform(1, 9)
+    _trace(pixels, np.stack([x, y], axis=1), Stroke((0, 0), 1, 1, (120, 255, 120)), closed=False)
+
+
+_WHOLE: Final[dict[str, Callable[[Rng, Pixels], None]]] = {
+    "inside": _print_inside, "form": _print_form, "ruler": _draw_ruler, "crosshair": _draw_crosshair,
+    "frame": _draw_frame, "grid": _draw_grid, "bar": _draw_colour_bar, "trace": _draw_trace,
+}  # fmt: skip

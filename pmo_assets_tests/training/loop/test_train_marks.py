@@ -10,7 +10,8 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
 pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript: make test-models")
 
-from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkClassifier
+from pmo_assets.pipeline.detection.fusion.mark_fusion import FusedMarkClassifier
+from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkNetwork
 from pmo_assets.training.architectures.export import export_marks
 from pmo_assets.training.loop.train_marks import MarkExamples, train_marks
 from pmo_assets.training.options import MarkOptions
@@ -23,7 +24,7 @@ def test_the_mark_classifier_trains_exports_and_reads_words(tmp_path: Path) -> N
     assert 0 <= record["accuracy"] <= 1
     target = tmp_path / "marks.onnx"
     assert export_marks(tmp_path / "run" / "best.pt", target) < 1e-3
-    classifier = OnnxMarkClassifier(target)
+    classifier = FusedMarkClassifier(OnnxMarkNetwork(target))
     crop = np.full((100, 120, 3), 90, np.uint8)
     (_, plain), (_, named), (unknown, _) = classifier([crop, crop, crop[:5]], ["Fundus.", "Fundus (arrow).", ""])
     assert named > plain

@@ -1,13 +1,13 @@
-"""The mark classifier behind its protocol, through ONNX Runtime: does a mark point at a region of a picture?
+"""The mark network through ONNX Runtime: how probable marks are in a picture as a whole, and at a second look.
 
-Belongs here: running the network on pictures, and what its answer becomes together with the caption's words.
+The second look costs as much as the first; it is taken where the picture is large enough to show more, and where the
+first look has not decided already.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.networks.mark_input import mark_input
+from pmo_assets.pipeline.detection.networks.mark_input import mark_input, second_look
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
-from pmo_assets.pipeline.detection.structure.marks import MARK_WORDS, is_plot
 
 MARKS_FILE = "mark_classifier.onnx"
 """File of the shipped weights in `pmo_assets/weights`."""
@@ -26,15 +25,29 @@ MARKS_FILE = "mark_classifier.onnx"
 PACKAGE_DATA = ("weights/mark_classifier.onnx",)
 """Files of the package that this module reads."""
 
-MARKS_OUTPUTS = ("probability",)
-"""Output of the mark classifier: probability (n,) that each picture is marked."""
+MARKS_OUTPUTS = ("probability", "votes")
+"""Outputs of the mark classifier: probability (n,) that each picture is marked, and logits (n, 14, 14) that its places
+hold part of a mark."""
 
 CROP_BYTES = 4 * 2**20
 """Memory to reckon with for one more picture in a batch; see `onnx_detectors.FIGURE_BYTES`."""
 
+DECIDED = 0.98
+"""Probability at the first look from which a second one would change nothing."""
 
-class OnnxMarkClassifier:
-    """Mark status by the network and the caption's words, as a `protocols.MarkClassifier`."""
+Look = tuple[float, NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkLooks:
+    """Probabilities that a picture is marked, as a whole and at its most suspicious places; None: not looked again."""
+
+    first: float
+    second: float | None
+
+
+class OnnxMarkNetwork:
+    """The mark network; pictures need 12 pixels on each side for anything to be seen in them."""
 
     def __init__(
         self,
@@ -52,43 +65,24 @@ class OnnxMarkClassifier:
         """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
         return onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
 
-    def probabilities(self, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
-        """Return the network's probability that each picture is marked."""
+    def looks(self, crops: Sequence[NDArray[np.uint8]]) -> list[MarkLooks]:
+        """Return what both looks say of each (height, width, 3) uint8 RGB picture."""
         if not crops:
             return []
-        return self.batches(crops, partial(self._run, self.load()))
-
-    def _run(self, session: Any, crops: Sequence[NDArray[np.uint8]]) -> list[float]:
-        pixels = np.stack([mark_input(crop) for crop in crops])
-        return [float(v) for v in session.run(list(MARKS_OUTPUTS), {"pixels": pixels})[0]]
-
-    def __call__(self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str]) -> list[tuple[bool | None, float]]:
-        """Return (marked, score) per crop; None when the crop is too small to see a mark and no word names one."""
-        large = [min(crop.shape[:2], default=0) >= 12 for crop in crops]
-        seen = iter(self.probabilities([crop for crop, ok in zip(crops, large, strict=True) if ok]))
-        result: list[tuple[bool | None, float]] = []
-        for crop, ok, text in zip(crops, large, words, strict=True):
-            if not ok:
-                result.append((True, 0.8) if MARK_WORDS.search(text) else (None, 0.3))
-                continue
-            score = with_words(next(seen), text, plot=is_plot(crop))
-            result.append((score >= 0.5, round(score, 6)))
-        return result
+        session = self.load()
+        first: list[Look] = self.batches(crops, partial(_looked, session, mark_input))
+        again = {
+            k: square
+            for k, (crop, (probability, votes)) in enumerate(zip(crops, first, strict=True))
+            if probability < DECIDED and (square := second_look(crop, votes)) is not None
+        }
+        seen: list[Look] = self.batches(list(again.values()), partial(_looked, session, np.asarray)) if again else []
+        second = {k: probability for k, (probability, _) in zip(again, seen, strict=True)}
+        return [MarkLooks(probability, second.get(k)) for k, (probability, _) in enumerate(first)]
 
 
-NAMED, ARROW, PLOT, PLAIN = 1.0, 1.5, -0.5, -0.25
-"""Log odds that are added to the network's: when the caption names marks, when it names arrows (both count), when the
-picture is a plot, always. Accuracy on the annotated images is the same within 1 % for all values near these."""
-
-
-def with_words(probability: float, words: str, *, plot: bool) -> float:
-    """Return the probability that a picture is marked.
-
-    Args:
-        probability: the network's.
-        words: what the caption says about the picture; "" when unknown.
-        plot: whether most of the picture is paper.
-    """
-    odds = math.log(max(probability, 1e-6) / max(1 - probability, 1e-6)) + PLAIN + PLOT * plot
-    odds += NAMED * bool(MARK_WORDS.search(words)) + ARROW * bool(re.search(r"\barrow", words, re.IGNORECASE))
-    return 1 / (1 + math.exp(-odds))
+def _looked(session: Any, shown: Any, crops: Sequence[NDArray[np.uint8]]) -> list[Look]:
+    """Return probability and votes of pictures, each made a square by `shown`."""
+    pixels = np.stack([shown(crop) for crop in crops])
+    probabilities, votes = session.run(list(MARKS_OUTPUTS), {"pixels": pixels})
+    return [(float(probability), vote) for probability, vote in zip(probabilities, votes, strict=True)]

@@ -15,6 +15,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.protocols import VectorEvidence
+
 MARK_WORDS = re.compile(
     r"\b(arrows?|arrow-?heads?|asterisks?|stars?|triangles?|circles?|circled|encircled|ellipses?|box(es)?|boxed"
     r"|rectangles?|squares?|outlined?|outlines|braces?|brackets|call?ipers?|(dashed|dotted|solid) (lines?|circles?)"
@@ -162,6 +164,12 @@ def classify_mark(crop: NDArray[np.uint8], words: str = "") -> tuple[bool | None
 class StructureMarkClassifier:
     """`classify_mark` as a `protocols.MarkClassifier`."""
 
-    def __call__(self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str]) -> list[tuple[bool | None, float]]:
+    def __call__(
+        self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str], drawn: Sequence[VectorEvidence] = ()
+    ) -> list[tuple[bool | None, float]]:
         """Return (marked, score) per crop."""
-        return [classify_mark(crop, text) for crop, text in zip(crops, words, strict=True)]
+        shapes = drawn or ("none",) * len(crops)
+        return [
+            (True, BOTH_SCORE) if shape == "mark" and not is_plot(crop) else classify_mark(crop, text)
+            for crop, text, shape in zip(crops, words, shapes, strict=True)
+        ]

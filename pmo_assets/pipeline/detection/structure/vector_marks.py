@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
+from pmo_assets.pipeline.detection.protocols import VectorEvidence
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.figure import EmbeddedShape, EmbeddedText
 from pmo_assets.records.geometry import Box, centre, covered_fraction, expand, height, intersection, width
-
-VectorEvidence = Literal["none", "line", "mark"]
-"""What shapes say of a picture: nothing; a line that may point at something; a mark."""
 
 ON_PICTURE: Final = 0.6
 """Part of an image that a bitmap must fill for its shapes to be drawn over a picture: plots have none beneath them."""

@@ -18,7 +18,7 @@ from pmo_assets.pipeline.detection.networks.onnx_detectors import (
     onnx_session,
     shipped_weights,
 )
-from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_FILE, OnnxMarkClassifier
+from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_FILE, OnnxMarkNetwork
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.stores import SystemicError
 
@@ -46,8 +46,8 @@ def test_a_figure_is_looked_at_once() -> None:
 def test_own_weights_take_the_place_of_the_packages(tmp_path: Path) -> None:
     own = tmp_path / "own.onnx"
     shutil.copyfile(shipped_weights(MARKS_FILE), own)
-    assert OnnxMarkClassifier(own).probabilities(pictures()) == OnnxMarkClassifier().probabilities(pictures())
-    assert OnnxMarkClassifier(own).probabilities([]) == []
+    assert OnnxMarkNetwork(own).looks(pictures()) == OnnxMarkNetwork().looks(pictures())
+    assert OnnxMarkNetwork(own).looks([]) == []
 
 
 def test_a_file_that_is_no_network_fails_the_batch_and_says_which(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_file_that_is_no_network_fails_the_batch_and_says_which(tmp_path: Path
     with pytest.raises(SystemicError, match=r"broken\.onnx cannot be loaded"):
         FigureNetwork(broken)([FigureView(pictures()[0])])
     with pytest.raises(SystemicError, match=r"absent\.onnx"):
-        OnnxMarkClassifier(tmp_path / "absent.onnx").probabilities(pictures())
+        OnnxMarkNetwork(tmp_path / "absent.onnx").looks(pictures())
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_runtime_that_cannot_be_imported_fails_the_batch(monkeypatch: pytest.M
     with pytest.raises(SystemicError, match="ONNX Runtime cannot be loaded"):
         FigureNetwork()([FigureView(pictures()[0])])
     with pytest.raises(SystemicError, match="ONNX Runtime cannot be loaded"):
-        OnnxMarkClassifier().probabilities(pictures())
+        OnnxMarkNetwork().looks(pictures())
 
 
 @pytest.mark.usefixtures("unloaded")
@@ -91,7 +91,7 @@ def test_memory_that_does_not_suffice_for_a_network_is_no_matter_of_the_batch(mo
     assert asked == [1]
     asked.clear()
     with pytest.raises(MemoryError, match="to load"):
-        OnnxMarkClassifier(batch_size=8).probabilities(pictures())
+        OnnxMarkNetwork(batch_size=8).looks(pictures())
     assert asked == [1]
 
 
@@ -99,7 +99,7 @@ def test_one_network_in_the_others_place_is_refused() -> None:
     with pytest.raises(SystemicError, match="not the expected network"):
         FigureNetwork(shipped_weights(MARKS_FILE))([FigureView(pictures()[0])])
     with pytest.raises(SystemicError, match="missing outputs"):
-        OnnxMarkClassifier(shipped_weights(DETECTOR_FILE)).probabilities(pictures())
+        OnnxMarkNetwork(shipped_weights(DETECTOR_FILE)).looks(pictures())
 
 
 @pytest.mark.skipif(

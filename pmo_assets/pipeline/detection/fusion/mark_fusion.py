@@ -1,0 +1,170 @@
+"""Mark status from all evidence: both looks of the network, vector shapes of the PDF, and the caption's words.
+
+A logistic function of what each source says, fitted by `benchmarks/fit_mark_decision.py`
+(`weights/mark_decision.json`). Words belong to a panel, not to an image: where several images share them, they speak
+for the one whose pixels look most like it, and less for the others.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.pipeline.detection.networks.memory_batches import loading
+from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkNetwork
+from pmo_assets.pipeline.detection.protocols import VectorEvidence
+from pmo_assets.pipeline.detection.structure.marks import MARK_WORDS, is_plot
+
+PACKAGE_DATA = ("weights/mark_decision.json",)
+"""Files of the package that this module reads."""
+
+SMALLEST: Final = 12
+"""Pixels: in pictures that are smaller on a side no mark can be seen."""
+
+UNSEEN_NAMED, UNSEEN = 0.8, 0.3
+"""Scores of pictures too small to see a mark in: the caption names marks, or does not."""
+
+SUREST: Final = 6.0
+"""Log odds that the network's answers are bounded by: it has no evidence for more."""
+
+_ARROWS: Final = re.compile(r"\barrow", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkEvidence:
+    """What is known of an image's marks.
+
+    Attributes:
+        first: the network's probability for the whole picture.
+        second: for its most suspicious places; None when they were not looked at.
+        drawn: what vector shapes over the picture say.
+        plot: most of the picture is paper.
+        words: what the caption says about it; "" when unknown.
+    """
+
+    first: float
+    second: float | None
+    drawn: VectorEvidence
+    plot: bool
+    words: str
+
+
+def _odds(probability: float) -> float:
+    return min(max(math.log(max(probability, 1e-6) / max(1 - probability, 1e-6)), -SUREST), SUREST)
+
+
+def pixel_terms(evidence: MarkEvidence) -> dict[str, float]:
+    """Return the terms that do not depend on words; "constant" is 1."""
+    first = _odds(evidence.first)
+    second = first if evidence.second is None else _odds(evidence.second)
+    # Vectors over a picture that is mostly paper are its drawing.
+    drawn = "none" if evidence.plot else evidence.drawn
+    return {
+        "constant": 1.0,
+        "first": first,
+        "second": second,
+        "larger": max(first, second),
+        "plot": float(evidence.plot),
+        "drawn mark": float(drawn == "mark"),
+        "drawn line": float(drawn == "line"),
+    }
+
+
+def word_terms(evidence: MarkEvidence, *, best: bool) -> dict[str, float]:
+    """Return the terms of the caption's words.
+
+    Args:
+        evidence: of the image.
+        best: no other image that shares the words looks more like it.
+    """
+    whose = "best" if best else "other"
+    arrows = bool(_ARROWS.search(evidence.words))
+    # On plots "circles", "squares" and asterisks are symbols of the data; only arrows are marks.
+    named = arrows if evidence.plot else bool(MARK_WORDS.search(evidence.words))
+    return {f"named, {whose}": float(named), f"arrows, {whose}": float(arrows)}
+
+
+def weighed(coefficients: Mapping[str, float], terms: Mapping[str, float]) -> float:
+    """Return the log odds of terms; a term without a coefficient counts nothing."""
+    return sum(coefficients.get(name, 0.0) * value for name, value in terms.items())
+
+
+def all_terms(images: Sequence[MarkEvidence], coefficients: Mapping[str, float]) -> list[dict[str, float]]:
+    """Return the terms of images that were seen together: those with the same words are of one panel, or one figure.
+
+    Args:
+        images: one or several figures' images.
+        coefficients: decide which of the images with the same words looks most like being marked.
+    """
+    seen = [pixel_terms(image) for image in images]
+    best: dict[str, int] = {}
+    for k, image in enumerate(images):
+        other = best.get(image.words)
+        if other is None or weighed(coefficients, seen[k]) > weighed(coefficients, seen[other]):
+            best[image.words] = k
+    return [
+        {**seen[k], **word_terms(image, best=best[image.words] == k)} if image.words else seen[k]
+        for k, image in enumerate(images)
+    ]
+
+
+@lru_cache(maxsize=1)
+def fitted_coefficients() -> Mapping[str, float]:
+    """Return the package's coefficients by term.
+
+    Raises:
+        SystemicError: when they cannot be read.
+    """
+    with loading("mark_decision.json", mend="install pmo-assets again"):
+        data = json.loads(files("pmo_assets").joinpath("weights", "mark_decision.json").read_text("utf-8"))
+        return {str(name): float(value) for name, value in data["coefficients"].items()}
+
+
+def mark_probabilities(images: Sequence[MarkEvidence], coefficients: Mapping[str, float] | None = None) -> list[float]:
+    """Return the probability that each image is marked; see `all_terms`."""
+    chosen = fitted_coefficients() if coefficients is None else coefficients
+    return [1 / (1 + math.exp(-weighed(chosen, terms))) for terms in all_terms(images, chosen)]
+
+
+class FusedMarkClassifier:
+    """Mark status by everything that is known, as a `protocols.MarkClassifier`."""
+
+    def __init__(self, network: OnnxMarkNetwork | None = None) -> None:
+        """Use a network (None: the shipped one)."""
+        self.network = network or OnnxMarkNetwork()
+
+    def evidence(
+        self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str], drawn: Sequence[VectorEvidence] = ()
+    ) -> list[MarkEvidence | None]:
+        """Return what is known of each picture; None where it is too small to see anything."""
+        large = [min(crop.shape[:2], default=0) >= SMALLEST for crop in crops]
+        looks = iter(self.network.looks([crop for crop, ok in zip(crops, large, strict=True) if ok]))
+        shapes = drawn or ("none",) * len(crops)
+        return [
+            MarkEvidence((look := next(looks)).first, look.second, shape, is_plot(crop), text) if ok else None
+            for crop, ok, text, shape in zip(crops, large, words, shapes, strict=True)
+        ]
+
+    def __call__(
+        self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str], drawn: Sequence[VectorEvidence] = ()
+    ) -> list[tuple[bool | None, float]]:
+        """Return (marked, score) per crop; None when the crop is too small to see a mark and no word names one."""
+        known = self.evidence(crops, words, drawn)
+        scores = iter(mark_probabilities([image for image in known if image is not None]))
+        result: list[tuple[bool | None, float]] = []
+        for image, text in zip(known, words, strict=True):
+            if image is None:
+                result.append((True, UNSEEN_NAMED) if MARK_WORDS.search(text) else (None, UNSEEN))
+                continue
+            score = next(scores)
+            result.append((score >= 0.5, round(score, 6)))
+        return result

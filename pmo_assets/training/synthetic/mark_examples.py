@@ -1,0 +1,93 @@
+"""Examples for the mark classifier: pictures as they come out of figures, marks drawn on half of them."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
+from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
+from pmo_assets.training.synthetic.filled_pictures import heat_map, segmentation, spots
+from pmo_assets.training.synthetic.letters import Pixels, print_text
+from pmo_assets.training.synthetic.pools import PicturePool
+from pmo_assets.training.synthetic.worn_pictures import worn
+
+Crop = tuple[Pixels, bool]
+"""A picture and whether it is marked."""
+
+DrawnCrop = tuple[Pixels, bool, Pixels]
+"""A picture, whether it is marked, and where marks were drawn on it: (height, width) uint8, not 0 there."""
+
+SIDES = (110, 620)
+"""Sides (root of the area, pixels) of examples, as pictures have them in figures at 300 dpi."""
+
+CRISP = 0.15
+"""Part of the marked pictures whose marks are drawn last, on top of the wear: vectors over an embedded picture."""
+
+
+def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
+    """Return a picture, half of them marked, as they come out of figures: with labels, print and compression."""
+    rng = np.random.default_rng(seed)
+    side, aspect = float(np.exp(rng.uniform(*np.log(SIDES)))), float(np.exp(rng.normal(0.1, 0.35)))
+    width, height = max(40, round(side * aspect**0.5)), max(40, round(side / aspect**0.5))
+    kind = rng.random()
+    pixels = _ground(rng, pool, kind, width, height)
+    marked = bool(rng.random() < (0.15 if kind < 0.22 else 0.57))
+    if rng.random() < 0.5:
+        draw_device_print(rng, pixels)
+    if rng.random() < 0.35:
+        _print_identifier(rng, pixels, side)
+    crisp = marked and rng.random() < CRISP
+    if crisp:
+        pixels = worn(rng, pixels)
+    places = draw_and_locate_marks(rng, pixels) if marked else np.zeros(pixels.shape[:2], np.uint8)
+    return pixels if crisp else worn(rng, pixels), marked, places
+
+
+def _ground(rng: np.random.Generator, pool: PicturePool, kind: float, width: int, height: int) -> Pixels:
+    """Return a picture without marks: drawn, computed, or of the pool, some as grainy or as crisp as scans are."""
+    if kind < 0.12:
+        return np.ascontiguousarray(drawn(rng, PAPER_KINDS, width, height))
+    if kind < 0.22:
+        return (heat_map, spots, segmentation, segmentation)[int(rng.integers(4))](rng, width, height)
+    image_type = IMAGE_TYPES[int(rng.choice(4, p=[0.18, 0.24, 0.24, 0.34]))]
+    pixels = np.ascontiguousarray(pool.picture(rng, image_type, width, height))
+    if rng.random() < 0.3:
+        grain = rng.normal(0, rng.uniform(3, 14), (height, width, 1)).astype(np.float32)
+        pixels = np.clip(pixels + grain, 0, 255).astype(np.uint8)
+    if rng.random() < 0.2:
+        soft = np.asarray(cv2.GaussianBlur(pixels, (0, 0), 1.5))
+        pixels = np.asarray(cv2.addWeighted(pixels, 1.8, soft, -0.8, 0), dtype=np.uint8)
+    return np.ascontiguousarray(pixels)
+
+
+def _print_identifier(rng: np.random.Generator, pixels: Pixels, side: float) -> None:
+    """Print a panel identifier into a corner, perhaps on a patch."""
+    size = max(8, round(side * rng.uniform(0.05, 0.15)))
+    name, air = str(rng.choice(list("ABCDEFGHabcdefgh12"))), max(2, size // 3)
+    x = air if rng.random() < 0.85 else pixels.shape[1] - air - size
+    y = air if rng.random() < 0.7 else pixels.shape[0] - air - size
+    light = bool(pixels[y : y + size, x : x + size].mean() > 128) if y >= 0 and x >= 0 else True
+    if rng.random() < 0.3:
+        cv2.rectangle(pixels, (x - 2, y - 2), (x + size, y + size), (255, 255, 255), -1)
+        light = True
+    ink = (0, 0, 0) if light else (255, 255, 255)
+    print_text(pixels, x, y, name, str(rng.choice(["hebo", "helv", "tibo"])), size, ink)
+
+
+def draw_and_locate_marks(rng: np.random.Generator, pixels: Pixels) -> Pixels:
+    """Draw marks onto a picture, in place, and return the pixels they changed as (height, width) uint8, 255 there."""
+    before = pixels.copy()
+    draw_marks(rng, pixels)
+    return np.asarray((pixels != before).any(axis=2) * 255, dtype=np.uint8)
+
+
+def varied_crop(rng: np.random.Generator, crop: Crop) -> Crop:
+    """Return an annotated picture turned, mirrored and re-coloured; whether it is marked does not change."""
+    pixels, marked = crop
+    pixels = np.rot90(pixels, int(rng.integers(4))) if rng.random() < 0.5 else pixels
+    pixels = pixels[:, ::-1] if rng.random() < 0.5 else pixels
+    levels = np.clip(255 * (np.arange(256) / 255) ** np.exp(rng.normal(0, 0.2)), 0, 255).astype(np.uint8)
+    pixels = np.asarray(cv2.LUT(np.ascontiguousarray(pixels), levels), dtype=np.uint8)
+    return worn(rng, pixels), marked
