@@ -76,7 +76,7 @@ class ImageDetection:
     Attributes:
         box: normalised [l, t, r, b] in the figure.
         score: 0..1, that there is an image.
-        source: "bitmap", "gutter", "figure" or "network".
+        source: "bitmap", "gutter", "figure", "network", or "grid" (the place that a regular grid of images left free).
         seen_types: what a network that found the image says of its type, a share per type; empty when none did.
         image_type: the most likely type; None when it cannot be decided.
         type_score: 0..1 score of `image_type` (of the best candidate when None).

@@ -44,7 +44,7 @@ class ImageDetections(FigureKey):
     box = box_column("Normalised to the figure")
     score = dy.Float64(min=0, max=1, description="That there is an image; of different sources not comparable")
     probability = dy.Float64(min=0, max=1, description=_PROBABILITY)
-    source = dy.String(description="Where the box came from: bitmap, gutter, figure, network")
+    source = dy.String(description="Where the box came from: bitmap, gutter, figure, network, grid")
     image_type = dy.Enum(IMAGE_TYPES, nullable=True, description="Imaging type; null when undecided")
     type_score = dy.Float64(min=0, max=1, description="Score of the type")
     type_reason = dy.String(description="Why the type is what it is, or why it is undecided")

@@ -54,12 +54,22 @@ class Grid:
         return x + self.cell[0], y + self.cell[1]
 
 
-def thumbnails(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) -> Tile | None:
-    """Compose up to 10 × 10 thumbnails of 24 to 60 pixels, touching or with gutters; None without room for four.
+def thumbnails(
+    rng: Rng, pool: PicturePool, style: Style, width: int, height: int, side: float | None = None
+) -> Tile | None:
+    """Compose up to 10 × 10 thumbnails, touching or with gutters; None without room for four.
 
     Types go by row, by column, by block, or at random; a last row may be short, single places may be empty.
+
+    Args:
+        rng: decides what is left open.
+        pool: where pictures come from.
+        style: of the figure.
+        width: of the room, in pixels.
+        height: of the room.
+        side: long side of a thumbnail in pixels; None for any from `LEAST` to `MOST`.
     """
-    side = float(np.exp(rng.uniform(np.log(LEAST), np.log(MOST))))
+    side = side or float(np.exp(rng.uniform(np.log(LEAST), np.log(MOST))))
     aspect = float(rng.choice([1.0, 1.0, 1.25, 1.6, 2.2], p=[0.4, 0.2, 0.15, 0.15, 0.1]))
     cell = (
         (round(side), max(14, round(side / aspect)))

@@ -7,25 +7,29 @@ network sees in its place:
 * the same box: the structural box, with the scores of both combined;
 * several boxes inside it that fill it: those boxes, moved to the nearest edges of the picture;
 * it is one of several inside a box of the network: the network's box instead of them;
+* not the same box, but sure ones inside it: a diagram with pictures in it, of which these are the images;
 * nothing: the structural box with a lower score.
 
-What only the network sees is added, moved to the nearest edges. Embedded bitmaps are believed as they are. `source` of
-every box says where it came from.
+What only the network sees is added, moved to the bitmap that the PDF has there, or to the nearest edges of the picture.
+Embedded bitmaps are believed as they are. What then is missing from a regular grid is added (`image_grids`). `source`
+of every box says where it came from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
+from pmo_assets.pipeline.detection.fusion.image_grids import image_grids, missing_images
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, type_shares
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
-from pmo_assets.pipeline.detection.structure.gutters import canvas_of
-from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
-from pmo_assets.pipeline.detection.structure.panels import glyph_share
+from pmo_assets.pipeline.detection.structure.gutters import Canvas, canvas_of, pixel_rect
+from pmo_assets.pipeline.detection.structure.images import StructureImageDetector, is_photograph
+from pmo_assets.pipeline.detection.structure.panels import glyph_share, picture_boxes
 from pmo_assets.pipeline.detection.structure.snapping import snapped_box
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
-from pmo_assets.records.geometry import Box, area, covered_fraction, intersection, matched_boxes
+from pmo_assets.records.geometry import Box, area, covered_fraction, intersection, iou, matched_boxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,9 @@ class ImageFusionOptions:
         filled: part of a structural box that the network's boxes in it must cover to take its place.
         alone: factor of the score of a structural box where the network sees nothing.
         better: boxes that fill another one replace it when their mean score is at least this part of its score.
+        placed: the same as `least` where the PDF has a bitmap in the network's place.
+        within: score of a box of the network from which a structural box around it, which the network does not see, is
+            a drawing with pictures in it.
     """
 
     seen: float = 0.1
@@ -49,6 +56,8 @@ class ImageFusionOptions:
     filled: float = 0.6
     alone: float = 0.9
     better: float = 0.8
+    placed: float = 0.3
+    within: float = 0.7
 
 
 def fused_images(
@@ -67,6 +76,11 @@ def fused_images(
         if score >= options.seen
     ]
     seen = _without_nesting(seen, options)
+
+    @cache
+    def canvas() -> Canvas:
+        return canvas_of(view.pixels, (), glyph_share(view))
+
     same = matched_boxes([s.box for s in structural], [n[0] for n in seen], options.alike)
     taken = set(same.values())
     result: list[ImageDetection] = []
@@ -78,26 +92,60 @@ def fused_images(
         if i in same:
             _, score, kinds = seen[same[i]]
             result.append(replace(image, score=1 - (1 - image.score) * (1 - score), seen_types=kinds))
-            continue
-        if image.source == "bitmap":
+        elif image.source == "bitmap":
             result.append(image)
-            continue
-        filled = sum(area(intersection(seen[k][0], image.box)) for k in inner) / max(area(image.box), 1e-9)
-        whole = any(covered_fraction(image.box, seen[k][0]) >= options.inside for k in sure)
-        if not whole and filled < options.filled:
+        elif not _replaced(image, [seen[k] for k in sure], [seen[k] for k in inner], options, canvas):
             result.append(replace(image, score=image.score * options.alone))
+    pictures = picture_boxes(view.bitmaps) if view.bitmaps else ()
+    left = [n for k, n in enumerate(seen) if k not in taken]
     added = [
-        (box, score, kinds)
-        for k, (box, score, kinds) in enumerate(seen)
-        if k not in taken and score >= options.least
-        and not any(covered_fraction(box, r.box) >= options.inside for r in result)
+        _placed(n, pictures, options) for n in left
+        if not any(covered_fraction(n[0], r.box) >= options.inside for r in result)
     ]  # fmt: skip
-    if not added:
-        return result
-    canvas = canvas_of(view.pixels, (), glyph_share(view))
-    for box, score, kinds in added:
-        result.append(ImageDetection(snapped_box(canvas, box), score, "network", None, 0.0, seen_types=kinds))
-    return result
+    result += [image for image in added if image.score >= options.least]
+    return _finished(canvas, result)
+
+
+def _replaced(
+    image: ImageDetection,
+    sure: Sequence[Seen],
+    inner: Sequence[Seen],
+    options: ImageFusionOptions,
+    canvas: Callable[[], Canvas],
+) -> bool:
+    """Say whether the network's sure boxes, or those inside it, take the place of a structural box it does not see.
+
+    Of a drawing only photographs do: bars and cells of a plot look like small pictures to a network.
+    """
+    if any(covered_fraction(image.box, box) >= options.inside for box, _, _ in sure):
+        return True
+    if sum(area(intersection(box, image.box)) for box, _, _ in inner) >= options.filled * max(area(image.box), 1e-9):
+        return True
+    if len(inner) < 2 and not any(score >= options.within for _, score, _ in inner):
+        return False
+    tall, wide = canvas().ink.shape
+    return all(is_photograph(canvas(), pixel_rect(box, wide, tall)) for box, _, _ in inner)
+
+
+def _placed(seen: Seen, pictures: Sequence[Box], options: ImageFusionOptions) -> ImageDetection:
+    """Return an image that only the network sees, with the box of the bitmap that the PDF has in its place."""
+    box, score, kinds = seen
+    exact = max(pictures, key=lambda p: iou(p, box), default=box)
+    if pictures and score >= options.placed and iou(exact, box) >= options.alike:
+        # The bitmap vouches for it as much as a network that is as sure as not.
+        return ImageDetection(exact, max(options.least, (1 + score) / 2), "bitmap", None, 0.0, seen_types=kinds)
+    return ImageDetection(box, score, "network", None, 0.0, seen_types=kinds)
+
+
+def _finished(canvas: Callable[[], Canvas], images: Sequence[ImageDetection]) -> list[ImageDetection]:
+    """Return the images with the network's boxes moved to edges, and with those that regular grids lack."""
+    grids = [grid for grid in image_grids(images) if grid.missing()]
+    if not grids and not any(image.source == "network" for image in images):
+        return list(images)
+    moved = [
+        replace(image, box=snapped_box(canvas(), image.box)) if image.source == "network" else image for image in images
+    ]
+    return moved + missing_images(canvas(), moved, image_grids(moved) if grids else ())
 
 
 Seen = tuple[Box, float, dict[str, float]]
@@ -121,12 +169,12 @@ def _without_nesting(seen: Sequence[Seen], options: ImageFusionOptions) -> list[
         ]  # fmt: skip
         if not inner:
             continue
-        size = sum(area(seen[j][0]) for j in inner) / max(area(seen[k][0]), 1e-9)
-        mean = sum(seen[j][1] * area(seen[j][0]) for j in inner) / max(1e-9, sum(area(seen[j][0]) for j in inner))
-        if size >= options.filled and mean >= seen[k][1] * options.better:
+        # Weak boxes are everywhere; they neither fill a picture nor say anything against those beside them.
+        strong = [j for j in inner if seen[j][1] >= options.better * seen[k][1]]
+        if sum(area(seen[j][0]) for j in strong) >= options.filled * area(seen[k][0]):
             dropped.add(k)
-        elif mean < seen[k][1]:
-            dropped.update(inner)
+        else:
+            dropped.update(j for j in inner if seen[j][1] < seen[k][1])
     return [n for k, n in enumerate(seen) if k not in dropped]
 
 

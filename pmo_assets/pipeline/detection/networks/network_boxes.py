@@ -16,6 +16,9 @@ OUTPUTS = ("panel_scores", "panel_boxes", "label_scores", "label_boxes", "image_
 
 The scores of the classes of one group add up to the score of the box."""
 
+MOST_PLACES = 1500
+"""Places of a group that take part in the suppression: up to nine stand for one picture, and grids have a hundred."""
+
 
 def suppressed(boxes: Floats, scores: Floats, iou: float) -> NDArray[np.int64]:
     """Return the indices kept by non-maximum suppression, best first; boxes (n, 4), scores (n,)."""
@@ -32,7 +35,7 @@ def suppressed(boxes: Floats, scores: Floats, iou: float) -> NDArray[np.int64]:
 
 
 def network_boxes(
-    outputs: Sequence[Floats], size: tuple[int, int], least: float = 0.05, iou: float = 0.5, most: int = 300
+    outputs: Sequence[Floats], size: tuple[int, int], least: float = 0.05, iou: float = 0.5, most: int = MOST_PLACES
 ) -> list[NetworkBoxes]:
     """Return the boxes of every figure of a batch.
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pmo_assets.pipeline.detection.networks.input_size import bucket_of, network_input
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for, loading
 from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS, network_boxes
+from pmo_assets.pipeline.detection.networks.second_look import joined, tiles_to_see
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.geometry import Box
@@ -149,9 +150,20 @@ class FigureNetwork:
         for bucket, members in groups.items():
             found = self.batches([views[k].pixels for k in members], partial(self._run, session, bucket))
             for k, boxes in zip(members, found, strict=True):
-                result[k] = boxes
-                self._remember(views[k], boxes)
+                seen = self._looked_again(session, views[k].pixels, boxes)
+                result[k] = seen
+                self._remember(views[k], seen)
         return [boxes for boxes in result if boxes is not None]
+
+    def _looked_again(self, session: Any, pixels: NDArray[np.uint8], first: NetworkBoxes) -> NetworkBoxes:
+        """Return the boxes of a figure after a second look at what is too small for the first; see `second_look`."""
+        tall, wide = pixels.shape[:2]
+        tiles = tiles_to_see(first, wide, tall)
+        if not tiles:
+            return first
+        bucket = bucket_of(tiles[0][2] - tiles[0][0], tiles[0][3] - tiles[0][1])
+        parts = [np.ascontiguousarray(pixels[top:bottom, left:right]) for left, top, right, bottom in tiles]
+        return joined(first, tiles, self.batches(parts, partial(self._run, session, bucket)), wide, tall)
 
     def _run(self, session: Any, bucket: tuple[int, int], pictures: Sequence[NDArray[np.uint8]]) -> list[NetworkBoxes]:
         pixels = np.stack([network_input(picture, bucket) for picture in pictures])

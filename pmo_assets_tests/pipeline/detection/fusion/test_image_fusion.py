@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.fusion.image_fusion import ImageFusionOptions, fused_images
-from pmo_assets.records.detections import ImageDetection
+from pmo_assets.records.detections import FigureView, ImageDetection
+from pmo_assets.records.figure import EmbeddedBitmap
 from pmo_assets.records.geometry import Box, iou
 from pmo_assets_tests.pipeline.detection.fusion.sources import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
@@ -57,6 +58,26 @@ def test_a_structural_box_that_the_network_does_not_see_counts_less() -> None:
     (found,) = fused_images(two_pictures(), [image(LEFT)], seen())
     assert found.box == LEFT
     assert found.score == pytest.approx(0.8 * ImageFusionOptions().alone)
+
+
+def test_a_drawing_with_pictures_in_it_gives_way_to_the_pictures() -> None:
+    """Structure takes a diagram for one image; the network sees two pictures that fill little of it, and no whole."""
+    parts = ((0.05, 0.1, 0.2, 0.4), (0.6, 0.1, 0.8, 0.4))
+    found = fused_images(two_pictures(), [image(WHOLE, 0.6)], seen((parts[0], 0.7), (parts[1], 0.6)))
+    assert [f.source for f in found] == ["network", "network"]
+    whole = fused_images(two_pictures(), [image(WHOLE, 0.6)], seen((parts[0], 0.7), (parts[1], 0.6), (WHOLE, 0.75)))
+    assert [f.box for f in whole] == [WHOLE]
+
+
+def test_a_picture_that_the_pdf_places_has_the_box_of_its_bitmap() -> None:
+    figure = two_pictures()
+    view = FigureView(figure.pixels, (EmbeddedBitmap(RIGHT, 180, 200),))
+    rough: Box = (0.57, 0.04, 0.98, 0.97)
+    (found,) = fused_images(view, [], seen((rough, 0.4)))
+    assert (found.box, found.source) == (RIGHT, "bitmap")
+    assert found.score == pytest.approx(0.7)
+    # As weak a box where the PDF has no bitmap is nothing.
+    assert fused_images(figure, [], seen((rough, 0.4))) == []
 
 
 @settings(max_examples=60, deadline=None)
