@@ -129,7 +129,9 @@ def detected(figures: Iterable[TrueFigure], name: str, fitted: bool) -> Iterator
     """Yield the detections of figures, as the package's detectors find them, with whether they are right."""
     detectors = detector_set("both")
 
-    def unmarked(crops: Sequence[Any], words: Sequence[str]) -> list[tuple[bool | None, float]]:
+    def unmarked(
+        crops: Sequence[Any], words: Sequence[str], drawn: Sequence[Any] = ()
+    ) -> list[tuple[bool | None, float]]:
         return [(None, 0.0)] * len(crops)
 
     for number, figure in enumerate(figures):

@@ -65,7 +65,7 @@ def annotated(shared: Path, classifier: FusedMarkClassifier) -> list[Figure]:
     """Return the figures of annotated articles with the words of their panels."""
     figures = []
     for article, _, truth, page in annotated_figures(shared, ""):
-        frame: Box = tuple(truth["figure_locations"][0]["bbox"])  # type: ignore[assignment]
+        frame: Box = tuple(truth["figure_locations"][0]["bbox"])
         view = figure_view(page, frame, (), 300, True)
         images = [(as_box(i["box"]), p["subcaption"], bool(i["marked"])) for p in truth["panels"] for i in p["images"]]
         known = classifier.evidence(

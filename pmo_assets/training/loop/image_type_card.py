@@ -35,8 +35,8 @@ Its word is one of several: measures of the pixels, the figure network and the c
   ([docs/picture_sources.md](../../docs/picture_sources.md)) as figures show them: parts, thumbnails of 18 pixels and
   more, JPEG, other contrast and colour maps, print, marks, frames (`training/synthetic/figure_crops.py`).
 * Autofluorescence, indocyanine green angiography, en-face OCT and most montages are stand-ins, made of fundus
-  photographs after the physics of the modality (`training/synthetic/stand_in_modalities.py`): of these no real picture, or hardly
-  one, was seen. Slit lamp and corneal topography have no picture at all.
+  photographs after the physics of the modality (`training/synthetic/stand_in_modalities.py`): of these no real picture,
+  or hardly one, was seen. Slit lamp and corneal topography have no picture at all.
 
 ## How good it is on sources that it has not seen
 

@@ -228,7 +228,7 @@ def ultra_widefield(rng: Rng, photograph: Pixels) -> Pixels:
 
 
 def montage(rng: Rng, photograph: Pixels) -> Pixels:
-    """Return several fields of one eye, blended into one picture on black, with an outline of arcs, corners and steps."""
+    """Return several fields of one eye, blended on black, with an outline of arcs, corners and steps."""
     wide = _wide(photograph, float(rng.uniform(1.3, 2.2)))
     side = wide.shape[0]
     drawn = np.zeros((side, side), np.uint8)

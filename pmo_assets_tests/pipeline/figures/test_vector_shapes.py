@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -23,12 +24,12 @@ ARROW = [(0, 0), (30, 25), (30, 10), (100, 10), (100, -10), (30, -10), (30, -25)
 LETTER_V = [(0, 0), (20, 0), (40, 60), (60, 0), (80, 0), (50, 90), (30, 90)]
 
 
-def turned(points: list[tuple[float, float]], degrees: float) -> list[tuple[float, float]]:
+def turned(points: Sequence[tuple[float, float]], degrees: float) -> list[tuple[float, float]]:
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return [(200 + c * x - s * y, 200 + s * x + c * y) for x, y in points]
 
 
-def lines(points: list[tuple[float, float]]) -> list[tuple[Any, ...]]:
+def lines(points: Sequence[tuple[float, float]]) -> list[tuple[Any, ...]]:
     return [("l", a, b) for a, b in pairwise(points)]
 
 
@@ -82,7 +83,9 @@ def test_no_coordinates_are_a_fault(items: list[tuple[Any, ...]], filled: bool) 
 def test_only_what_lies_on_a_picture_is_kept_and_not_without_end() -> None:
     path = {"type": "f", "fill": (1.0, 0.0, 0.0), "items": lines([(0, 0), (9, 4), (9, -4)])}
     boxes = np.asarray([[10, 10, 20, 20], [500, 10, 510, 20], [math.nan] * 4, [5, 5, 5, 60]], dtype=np.float64)
-    (first, last) = shapes_on_bitmaps([path] * 4, boxes, [(0, 0, 100, 100), (498, 8, 512, 22)])
+    found = shapes_on_bitmaps([path] * 4, boxes, [(0, 0, 100, 100), (498, 8, 512, 22)])
+    assert len(found) == 2
+    first, last = found[0], found[-1]
     assert (first.kind, first.bbox, first.colour, first.filled) == ("head", (10, 10, 20, 20), "#ff0000", True)
     assert last.bbox == (5, 5, 5, 60), "a line without width has an extent all the same"
     many = shapes_on_bitmaps([path] * 3 * MAX_SHAPES, np.repeat(boxes[:1], 3 * MAX_SHAPES, axis=0), [(0, 0, 100, 100)])

@@ -148,7 +148,7 @@ class FusedMarkClassifier:
         """Return what is known of each picture; None where it is too small to see anything."""
         large = [min(crop.shape[:2], default=0) >= SMALLEST for crop in crops]
         looks = iter(self.network.looks([crop for crop, ok in zip(crops, large, strict=True) if ok]))
-        shapes = drawn or ("none",) * len(crops)
+        shapes: Sequence[VectorEvidence] = drawn or ["none"] * len(crops)
         return [
             MarkEvidence((look := next(looks)).first, look.second, shape, is_plot(crop), text) if ok else None
             for crop, ok, text, shape in zip(crops, large, words, shapes, strict=True)
