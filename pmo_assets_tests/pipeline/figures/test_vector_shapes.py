@@ -87,7 +87,7 @@ def test_only_what_lies_on_a_picture_is_kept_and_not_without_end() -> None:
     assert len(found) == 2
     first, last = found[0], found[-1]
     assert (first.kind, first.bbox, first.colour, first.filled) == ("head", (10, 10, 20, 20), "#ff0000", True)
-    assert last.bbox == (5, 5, 5, 60), "a line without width has an extent all the same"
+    assert list(last.bbox) == [5, 5, 5, 60], "a line without width has an extent all the same"
     many = shapes_on_bitmaps([path] * 3 * MAX_SHAPES, np.repeat(boxes[:1], 3 * MAX_SHAPES, axis=0), [(0, 0, 100, 100)])
     assert len(many) == MAX_SHAPES
     nothing = {"type": "s", "color": None, "items": path["items"]}
