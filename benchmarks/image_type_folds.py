@@ -4,9 +4,9 @@
 
 IMAGES holds `<source>/<modality>/` pictures (`training/data/typed_pictures.py`). A source (data set, repository,
 article) lies in one fold as a whole; the sources of one modality lie in different folds as far as there are enough.
-FOLDS gets a run per fold and `fold_<k>.npz`: names, sources, modalities and logits of the pictures that the fold's
-network has not seen, once whole and four times as figures show them, with their measures. A fold that is there is not
-trained again. `fit_image_type.py` reads them.
+FOLDS gets a run per fold, its network as `fold_<k>.onnx`, and `fold_<k>.npz`: names, sources, modalities and logits of
+the pictures that this network has not seen, once whole and four times as figures show them, with their measures. A fold
+that is there is not trained again. `fit_image_type.py` reads them.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def main() -> None:
     args = parser.parse_args()
     import torch
 
+    from pmo_assets.training.architectures.export import export_types
     from pmo_assets.training.loop.train_image_type import modality_logits, right_types, train_image_type
 
     pictures = typed_pictures(args.images, args.shared / "corpus", args.shared / "annotations")
@@ -75,6 +76,8 @@ def main() -> None:
         run = args.to / f"run_{k}"
         for record in train_image_type(run, [p for p in pictures if fold[p.source] != k], options, unseen):
             print(record, flush=True)
+        args.to.mkdir(parents=True, exist_ok=True)
+        export_types(run / "best.pt", target.with_suffix(".onnx"))
         model = ImageTypeNetwork()
         model.load_state_dict(torch.load(run / "best.pt", map_location="cpu", weights_only=True)["model"])
         rng = np.random.default_rng(k)
@@ -86,7 +89,6 @@ def main() -> None:
         logits = modality_logits(model, [pixels for _, pixels in shown])
         whole = logits[: len(unseen)]
         print(f"fold {k}: right types {right_types(whole, unseen).mean():.3f} of whole pictures", flush=True)
-        target.parent.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(
             target,
             names=np.asarray([p.name for p, _ in shown]), sources=np.asarray([p.source for p, _ in shown]),

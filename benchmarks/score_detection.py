@@ -25,6 +25,7 @@ import pymupdf
 from pmo_assets.annotation.annotations import AnnotatedArticle, article_number
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detector_set import detector_set
+from pmo_assets.pipeline.detection.networks.type_network import OnnxTypeNetwork
 from pmo_assets.pipeline.figures.figure_records import HAIR, HINT_INSIDE
 from pmo_assets.pipeline.figures.page import page_content
 from pmo_assets.quality.metrics.detection import figure_boxes, ranked
@@ -165,6 +166,15 @@ def annotated(figures: dict[str, list[Any]]) -> dict[int, AnnotatedArticle]:
     return {article_number(name): AnnotatedArticle.model_validate(item) for name, item in articles.items()}
 
 
+def types_by_source(folder: Path) -> dict[str, OnnxTypeNetwork]:
+    """Return for every source the image type network of the fold that has not seen it."""
+    found = {}
+    for path in sorted(folder.glob("fold_*.npz")):
+        network = OnnxTypeNetwork(path.with_suffix(".onnx"))
+        found.update(dict.fromkeys(np.load(path)["sources"].tolist(), network))
+    return found
+
+
 def main() -> None:
     """Run the benchmark and print the numbers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -176,12 +186,16 @@ def main() -> None:
     parser.add_argument("--source", choices=("structure", "network", "both"), default="both", help="which detectors")
     parser.add_argument("--detector", type=Path, help="ONNX file of the figure network instead of the package's")
     parser.add_argument("--marks", type=Path, help="ONNX file of the mark classifier instead of the package's")
+    parser.add_argument(
+        "--type-folds", type=Path, help="folder of image_type_folds.py: each article by a network that has not seen it"
+    )
     parser.add_argument("--only", default="", help="regular expression on article ids")
     parser.add_argument("--overlays", type=Path, help="write truth | detections pictures here")
     parser.add_argument("--per-figure", action="store_true", help="print one line per figure")
     args = parser.parse_args()
 
     detectors = detector_set(args.source, detector_file=args.detector, marks_file=args.marks)
+    fold_types = types_by_source(args.type_folds) if args.type_folds else {}
     truths: dict[str, list[Any]] = {}
     predictions: dict[str, list[Any]] = {}
     seconds: list[float] = []
@@ -197,7 +211,8 @@ def main() -> None:
             boxes = [p for p in panels if p.kind == "panel"]
             same = len(boxes) == len(truth["panels"])
             words = {k: truth["panels"][k]["subcaption"] if same else truth["caption"] for k in range(len(boxes))}
-        images = detect_images(view, panels, detectors.images, detectors.marks, detectors.types, words_of_panel=words)
+        types = fold_types.get(article, detectors.types)
+        images = detect_images(view, panels, detectors.images, detectors.marks, types, words_of_panel=words)
         seconds.append(time.perf_counter() - start)
         found = as_annotation(truth, panels, images)
         truths.setdefault(article, []).append(truth)
