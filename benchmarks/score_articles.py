@@ -1,9 +1,10 @@
 """Run the whole pipeline on every annotated article and score the result.
 
-    python benchmarks/score_articles.py [--shared ../shared] [--out FOLDER] [--ignore-xml]
+    python benchmarks/score_articles.py [--shared ../shared] [--out FOLDER] [--hide xml pictures live-figures text scan]
 
 Runs `pmo article` in this process for each article of `annotations/`, writes its JSON to FOLDER and prints how it
-compares (`quality/metrics`, the same numbers as `tools/score.py` there).
+compares (`quality/metrics`, the same numbers as `tools/score.py` there). `--hide` takes evidence away
+(`hidden_evidence.py`); an article that then cannot be processed counts as one without figures, and is named.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
+
+from hidden_evidence import HIDDEN, package_without
 
 from pmo_assets.annotation.annotations import (
     AnnotatedArticle,
@@ -29,14 +33,13 @@ from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
 
 
-def article_json(folder: Path, *, ignore_xml: bool = False) -> dict[str, object]:
+def article_json(folder: Path) -> dict[str, object]:
     """Return what the pipeline makes of a package, in the annotation format."""
     listing = list_package(folder, folder.parent)
     if listing is None:
         raise SystemExit(f"{folder} is no article package")
-    files = [asdict(item) for item in listing.files if not (ignore_xml and item.role == "xml")]
     objects = MemoryObjects({})
-    fetched = fetch_package({**asdict(listing), "files": files}, LocalFolder(folder.parent), objects, FetchLimits())
+    fetched = fetch_package(asdict(listing), LocalFolder(folder.parent), objects, FetchLimits())
     result = process_article(fetched.rows[0], objects, specialty=load_specialty("everything"))
     return annotation(folder.name, result)
 
@@ -46,7 +49,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
     parser.add_argument("--out", type=Path, help="where the JSON files go; nowhere if not given")
-    parser.add_argument("--ignore-xml", action="store_true", help="work as if no package had an XML")
+    parser.add_argument("--ignore-xml", action="store_true", help="work as if no package had an XML: --hide xml")
+    parser.add_argument("--hide", nargs="+", choices=HIDDEN, default=[], help="evidence that is taken away")
+    parser.add_argument("--only", default="", help="articles whose folders begin so")
     arguments = parser.parse_args()
     if arguments.out is not None:
         arguments.out.mkdir(parents=True, exist_ok=True)
@@ -54,11 +59,16 @@ def main() -> None:
     read = read_annotations(annotation_files(str(arguments.shared / "annotations")))
     for problem in read.problems:
         print(f"{problem.file} is not scored: {problem.reason}", file=sys.stderr)
-    truths = {article_number(item.article_id): item for item in read.articles}
+    truths = {
+        article_number(item.article_id): item for item in read.articles if item.article_id.startswith(arguments.only)
+    }
+    hidden = frozenset([*arguments.hide, *(["xml"] if arguments.ignore_xml else [])])
     predictions = {}
     for number, (key, truth) in enumerate(truths.items(), start=1):
         print(f"\r{number}/{len(truths)} {truth.article_id:40s}", end="", file=sys.stderr, flush=True)
-        found = article_json(arguments.shared / "corpus" / truth.article_id, ignore_xml=arguments.ignore_xml)
+        with tempfile.TemporaryDirectory() as target:
+            folder = arguments.shared / "corpus" / truth.article_id
+            found = article_json(package_without(folder, hidden, truth, Path(target)) if hidden else folder)
         predictions[key] = AnnotatedArticle.model_validate(found)
         if arguments.out is not None:
             text = json.dumps(found, ensure_ascii=False, indent=1)

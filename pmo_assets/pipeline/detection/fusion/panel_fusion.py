@@ -9,17 +9,21 @@ names (`identifier_reading.py`). The parts that the structure cuts and the panel
 * a panel of the network counts as much as it fits to the identifiers: one each;
 * chosen are those disjoint panels whose scores and share of the figure add up to most, as many as there are names.
 
+This mixture, the structural panels and the network's are three options, of which `panel_choice` takes the one that fits
+the figure best. A panel without an identifier gets the network's, unread, if there is one in it.
+
 `source` of every box says where it came from; edges of the network's panels are moved to those of the picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from pmo_assets.pipeline.detection.fusion.panel_choice import Evidence, Source, judged, scored
 from pmo_assets.pipeline.detection.fusion.unnamed_panels import are_apart, holds_centre, named_by_print, with_further
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, network_panels
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
@@ -29,10 +33,12 @@ from pmo_assets.pipeline.detection.structure.identifiers import (
     Identifier,
     find_identifiers,
     is_positional,
+    is_word,
     live_candidates,
     sequence_names,
 )
 from pmo_assets.pipeline.detection.structure.panels import (
+    OF_EVEN_SHARE,
     PrintedNames,
     glyph_share,
     is_confirmed,
@@ -65,6 +71,8 @@ class PanelFusionOptions:
         coverage: what it is worth when chosen panels cover the whole figure, as panels do.
         unconfirmed: factor of the score of a structural panel where the network sees none like it.
         small: factor of the score of a panel that has less than a tenth of an even share of the figure.
+        weak: score from which a panel of the network is taken where all of its panels are.
+        unread: factor of the score of an identifier that only the network sees and nobody has read.
     """
 
     printed: float = 0.3
@@ -76,7 +84,15 @@ class PanelFusionOptions:
     coverage: float = 0.6
     unconfirmed: float = 0.8
     small: float = 0.5
+    weak: float = 0.25
+    unread: float = 0.7
 
+
+PLAUSIBLE = 0.1
+"""Part of an even share of the figure that a panel has at least: less is a speck beside its letter."""
+
+SURELY_READ, CLEAR = 0.8, 0.9
+"""Likeness from which the shape of a letter is no other's, and score of panels that clear gutters part."""
 
 INSIDE, FILLED = 0.9, 0.75
 """Parts of a panel lie in it with this share of their area, and take this share of it together."""
@@ -120,6 +136,108 @@ def fused_panels(
     values = [b - options.cost + options.coverage * area(p.box) for b, p in zip(belief, every, strict=True)]
     kept = disjoint_choice([p.box for p in every], values, options.touching, len(view.caption_identifiers))
     return [*_exact(view, [replace(every[k], score=belief[k]) for k in kept]), *marks]
+
+
+@dataclass(frozen=True, slots=True)
+class PanelOptions:
+    """What each source says of a figure's panels, its identifiers, and what is known of it beside."""
+
+    panels: Mapping[Source, Sequence[PanelDetection]]
+    marks: tuple[PanelDetection, ...]
+    evidence: Evidence
+
+
+def panel_options(
+    view: FigureView,
+    printed: PrintedNames,
+    structural: Sequence[PanelDetection],
+    boxes: NetworkBoxes,
+    options: PanelFusionOptions,
+) -> PanelOptions:
+    """Return the options from which `chosen_panels` takes one."""
+    mixture = fused_panels(replace(view, caption_identifiers=printed.names), structural, boxes, options)
+    panels: dict[Source, Sequence[PanelDetection]] = {
+        "structure": [p for p in structural if p.kind == "panel"],
+        "mixture": [p for p in mixture if p.kind == "panel"],
+        "network": network_option(boxes, options),
+    }
+    marks = tuple(p for p in mixture if p.kind == "identifier")
+    return PanelOptions(panels, marks, evidence_of(view, printed))
+
+
+def chosen_panels(
+    view: FigureView,
+    printed: PrintedNames,
+    structural: Sequence[PanelDetection],
+    boxes: NetworkBoxes,
+    options: PanelFusionOptions | None = None,
+) -> list[PanelDetection]:
+    """Return panels and identifiers of a figure: those of the source that fits it best; see `panel_choice`."""
+    options = options or PanelFusionOptions()
+    if len(printed.names) < 2:
+        return list(structural)
+    if is_exact(view, printed, structural):
+        return list(structural)
+    every = panel_options(view, printed, structural, boxes, options)
+    best = judged(every.panels, every.evidence)
+    panels = scored(best)
+    if best.source == "network":
+        panels = _exact(view, panels)
+    return _with_unread(panels, every.marks, boxes, options)
+
+
+def is_exact(view: FigureView, printed: PrintedNames, structural: Sequence[PanelDetection]) -> bool:
+    """Say whether structure alone settles a figure, so that a network could only make it worse.
+
+    Live text tells where each identifier is, and each has a panel of plausible size; or the PDF tells where bitmaps
+    are, each identifier is surely read, and clear gutters part them.
+    """
+    panels = [p for p in structural if p.kind == "panel"]
+    if not printed.complete or len(panels) != len(printed.names):
+        return False
+    least = min(area(p.box) for p in panels) * len(panels)
+    places = [place for own in printed.places for place in own]
+    if all(place.source == "text" for place in places):
+        return least >= PLAUSIBLE
+    sure = all(place.text_score >= SURELY_READ for place in places) and len(places) == len(panels)
+    return view.is_live and sure and least >= OF_EVEN_SHARE and min(p.score for p in panels) >= CLEAR
+
+
+def network_option(boxes: NetworkBoxes, options: PanelFusionOptions) -> list[PanelDetection]:
+    """Return the network's panels that do not show the same, as they are without any structure."""
+    found = [p for p in network_panels(boxes) if p.kind == "panel" and p.score >= options.weak]
+    return [found[k] for k in non_maximum_suppression([p.box for p in found], [p.score for p in found])]
+
+
+def evidence_of(view: FigureView, printed: PrintedNames) -> Evidence:
+    """Return what is known of a figure beside its panels."""
+    tall, wide = printed.canvas.ink.shape
+    marks = tuple(
+        (normalised_box(place.rect, wide, tall), place.text_score) for places in printed.places for place in places
+    )
+    known = sum(map(bool, printed.places))
+    single = all(len(own) <= 1 for own in printed.places)
+    return Evidence(len(printed.names), marks, view.is_live, 2 * known >= len(printed.names) and single)
+
+
+def _with_unread(
+    panels: Sequence[PanelDetection],
+    marks: Sequence[PanelDetection],
+    boxes: NetworkBoxes,
+    options: PanelFusionOptions,
+) -> list[PanelDetection]:
+    """Return panels and identifiers, among them the network's best one in each panel that has none."""
+    seen = [p for p in network_panels(boxes) if p.kind == "identifier" and p.score >= options.printed]
+    free = [p for p in seen if not any(holds_centre(p.box, m.box) or holds_centre(m.box, p.box) for m in marks)]
+    added: list[PanelDetection] = []
+    for panel in panels:
+        if any(holds_centre(panel.box, m.box) for m in marks):
+            continue
+        inside = [p for p in free if holds_centre(panel.box, p.box)]
+        if inside:
+            best = max(inside, key=lambda p: p.score)
+            added.append(replace(best, score=best.score * options.unread))
+    return [*panels, *marks, *dict.fromkeys(added)]
 
 
 def _exact(view: FigureView, panels: Sequence[PanelDetection]) -> list[PanelDetection]:
@@ -272,12 +390,16 @@ class EnsemblePanelDetector:
     def __call__(self, views: Sequence[FigureView]) -> list[list[PanelDetection]]:
         """Return panels and identifiers per figure."""
         printed = [printed_names(view) for view in views]
-        asked = [k for k, names in enumerate(printed) if not names.names or not names.complete]
+        asked = [k for k, names in enumerate(printed) if len(names.names) != 1]
+        plain = {k: structure_panels(views[k], printed[k]) for k in asked if printed[k].names}
+        settled = {k for k, found in plain.items() if is_exact(views[k], printed[k], found)}
+        asked = [k for k in asked if k not in settled]
         seen = dict(zip(asked, self.network([views[k] for k in asked]), strict=True))
         return [
-            self._fused(view, names, seen[k]) if k in seen else structure_panels(view, names)
+            self._fused(view, names, seen[k], plain.get(k, ())) if k in seen else plain[k] if k in plain
+            else structure_panels(view, names)
             for k, (view, names) in enumerate(zip(views, printed, strict=True))
-        ]
+        ]  # fmt: skip
 
     def _named(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> PrintedNames:
         """Return the names that print gives a figure whose caption leaves them open."""
@@ -295,10 +417,22 @@ class EnsemblePanelDetector:
             return lettered
         return named_by_print(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
 
-    def _fused(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> list[PanelDetection]:
+    def known(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> PrintedNames:
+        """Return the names of a figure's panels and their places, with what the network adds to them."""
+        if printed.names and printed.complete:
+            return printed
         if not printed.names:
             printed = self._named(view, printed, boxes)
         printed = completed(printed, boxes, self.options)
-        printed = with_further(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
-        structural = structure_panels(view, printed)
-        return fused_panels(replace(view, caption_identifiers=printed.names), structural, boxes, self.options)
+        return with_further(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
+
+    def _fused(
+        self, view: FigureView, before: PrintedNames, boxes: NetworkBoxes, plain: Sequence[PanelDetection]
+    ) -> list[PanelDetection]:
+        """Return panels and identifiers; `plain` is what structure makes of the names known before."""
+        printed = self.known(view, before, boxes)
+        structural = list(plain) if printed is before and plain else structure_panels(view, printed)
+        if plain and view.is_live and any(is_word(name) for name in printed.names):
+            # The network knows letters: what it takes for a word's place is good for the word, not for cutting.
+            return [*(p for p in plain if p.kind == "panel"), *(p for p in structural if p.kind == "identifier")]
+        return chosen_panels(view, printed, structural, boxes, self.options)

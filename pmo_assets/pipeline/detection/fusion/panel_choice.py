@@ -1,0 +1,154 @@
+"""Which panels of a figure are trusted: those of structure, those of the network, or the mixture of both.
+
+Each option is judged by how well it fits what is known of the figure: one panel for each name, one identifier in each
+panel, the figure covered, agreement with the other options, the scores of its own panels. A logistic function of these
+says what share of the option's panels will be right; the option of the highest share is taken, and the share becomes
+part of its panels' scores, so that panels of a doubtful figure count less than those of a plain one.
+
+The weights (`weights/panel_choice.json`) are fitted by `benchmarks/fit_panel_choice.py` on synthetic figures and
+typeset articles. Features are shares from 0 to 1, so that a network trained further moves them little.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final, Literal
+
+from pmo_assets.pipeline.detection.networks.memory_batches import loading
+from pmo_assets.records.detections import PanelDetection
+from pmo_assets.records.geometry import Box, area, centre, iou, matched_boxes
+
+Source = Literal["structure", "network", "mixture"]
+
+PACKAGE_DATA = ("weights/panel_choice.json",)
+"""Files of the package that this module reads."""
+
+COUNTED: Final[Mapping[Source, float]] = {"structure": 0.25, "network": 0.5, "mixture": 0.25}
+"""Score from which an option's panels are counted: the network has many weak ones."""
+
+READ: Final = 0.7
+"""Likeness of print from which an identifier is read."""
+
+SAME: Final = 0.5
+"""IoU from which two options agree on a panel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a figure beside its panels.
+
+    Attributes:
+        names: how many panels its caption or its print names, at least 2.
+        marks: where identifiers are, normalised, with how far the print says what they are.
+        live: see `FigureView.is_live`.
+        lettered: half of the names are printed, each once. The network knows panels by their identifiers: panels that
+            are called by their place, or whose parts have identifiers of their own, it cannot count.
+    """
+
+    names: int
+    marks: tuple[tuple[Box, float], ...]
+    live: bool
+    lettered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An option with the share of its panels that is expected to be right, 0..1."""
+
+    source: Source
+    panels: tuple[PanelDetection, ...]
+    worth: float
+
+
+def counted(source: Source, panels: Sequence[PanelDetection]) -> list[PanelDetection]:
+    """Return the panels by which an option is judged."""
+    return [p for p in panels if p.kind == "panel" and p.score >= COUNTED[source]]
+
+
+def agreement(panels: Sequence[PanelDetection], others: Sequence[PanelDetection]) -> float:
+    """Return the share of both options' panels on which they agree, 0..1."""
+    if not panels or not others:
+        return 0.0
+    same = matched_boxes([p.box for p in panels], [p.box for p in others], SAME)
+    closeness = sum(iou(panels[i].box, others[j].box) for i, j in same.items())
+    return 2 * closeness / (len(panels) + len(others))
+
+
+def option_features(
+    source: Source, options: Mapping[Source, Sequence[PanelDetection]], evidence: Evidence
+) -> dict[str, float]:
+    """Return the features of an option by name, each 0..1; see the module's text."""
+    mine = counted(source, options[source])
+    count = len(mine)
+    holding = [
+        sum(p.box[0] <= x <= p.box[2] and p.box[1] <= y <= p.box[3] for x, y in (centre(b) for b, _ in evidence.marks))
+        for p in mine
+    ]
+    read = sum(like >= READ for _, like in evidence.marks) / evidence.names
+    values = {
+        "count": min(count, evidence.names) / max(count, evidence.names, 1),
+        "fewer": float(count < evidence.names),
+        "one identifier": sum(n == 1 for n in holding) / max(count, 1),
+        "several identifiers": sum(n > 1 for n in holding) / max(count, 1),
+        "score": sum(min(p.score, 1.0) for p in mine) / max(count, 1),
+        "weakest": min((min(p.score, 1.0) for p in mine), default=0.0),
+        "covered": min(1.0, sum(area(p.box) for p in mine)),
+        "even": min((area(p.box) for p in mine), default=0.0) * evidence.names,
+        "read": min(1.0, read),
+        "live": float(evidence.live),
+    }
+    values["even"] = min(1.0, values["even"])
+    for other in ("structure", "network", "mixture"):
+        if other != source:
+            values[f"like {other}"] = agreement(mine, counted(other, options[other]))
+    return {f"{source}: {name}": value for name, value in values.items()} | {f"{source}": 1.0}
+
+
+@lru_cache(maxsize=1)
+def choice_weights() -> Mapping[str, float]:
+    """Return the package's weights.
+
+    Raises:
+        SystemicError: when they cannot be read.
+    """
+    with loading("panel_choice.json", mend="install pmo-assets again"):
+        data = json.loads(files("pmo_assets").joinpath("weights", "panel_choice.json").read_text("utf-8"))
+        return {str(name): float(weight) for name, weight in data.items()}
+
+
+def worth(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return the share of an option's panels that is expected to be right, 0..1."""
+    return 1 / (1 + math.exp(-sum(weights.get(name, 0.0) * value for name, value in features.items())))
+
+
+def judged(
+    options: Mapping[Source, Sequence[PanelDetection]], evidence: Evidence, weights: Mapping[str, float] | None = None
+) -> Judged:
+    """Return the best option of a figure.
+
+    Args:
+        options: panels by source; others than panels are not looked at.
+        evidence: what is known of the figure.
+        weights: by feature; None for the package's.
+    """
+    known = choice_weights() if weights is None else weights
+    every = [
+        Judged(
+            source,
+            tuple(p for p in options[source] if p.kind == "panel"),
+            worth(option_features(source, options, evidence), known),
+        )
+        for source in options
+        if source != "network" or evidence.lettered
+    ]
+    return max(every, key=lambda option: option.worth)
+
+
+def scored(option: Judged) -> list[PanelDetection]:
+    """Return the panels of an option, their scores weighed with what the option is worth."""
+    return [replace(p, score=math.sqrt(p.score * option.worth)) for p in option.panels]
