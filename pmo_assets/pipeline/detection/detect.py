@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.calibration import probability
 from pmo_assets.pipeline.detection.image_types.decision import LEAST_PIXELS, classify_image_type
+from pmo_assets.pipeline.detection.networks.type_input import reduced_picture
 from pmo_assets.pipeline.detection.protocols import (
     ImageDetector,
     MarkClassifier,
@@ -155,11 +156,12 @@ def images_of_figures(
         drawn += [vector_evidence(views[k], image.box) for image in chosen]
         labels += [labels_of_figures[k] if labels_of_figures else ()] * len(chosen)
     marks = (mark_classifier or StructureMarkClassifier())(crops, words, drawn) if images else []
-    shares = _modality_shares(images, crops, type_network)
+    looked_at = [reduced_picture(picture) for picture in crops]
+    shares = _modality_shares(images, looked_at, type_network)
     finished = iter(
         replace(_typed(image, picture, text, said_of_figure, own), marked=marked, mark_score=score)
         for image, picture, text, said_of_figure, own, (marked, score) in zip(
-            images, crops, words, labels, shares, marks, strict=True
+            images, looked_at, words, labels, shares, marks, strict=True
         )
     )
     return [tuple(islice(finished, count)) for count in counts]

@@ -11,6 +11,26 @@ TYPE_SIDE = 160
 which have fewer pixels anyway, are the hard cases."""
 
 
+LOOKED_AT = 320
+"""Long side in pixels to which large pictures are reduced once, for network and measures alike: twice what either sees,
+because reducing a scan of several megapixels takes longer than the network."""
+
+
+def reduced_picture(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return a (height, width, 3) uint8 RGB picture reduced to `LOOKED_AT` pixels on its long side.
+
+    Its short side keeps at least `TYPE_SIDE`; smaller pictures stay as they are.
+    """
+    if min(crop.shape[:2]) == 0:
+        return crop
+    scale = max(LOOKED_AT / max(crop.shape[:2]), TYPE_SIDE / min(crop.shape[:2]))
+    if scale >= 1:
+        return crop
+    size = (max(1, round(crop.shape[1] * scale)), max(1, round(crop.shape[0] * scale)))
+    resized = cv2.resize(np.ascontiguousarray(crop), size, interpolation=cv2.INTER_AREA)
+    return np.asarray(resized, dtype=np.uint8)
+
+
 def type_input(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return a (height, width, 3) uint8 RGB picture stretched to (160, 160, 3).
 

@@ -10,7 +10,7 @@ import pytest
 
 from pmo_assets.pipeline.detection.image_types.decision import type_shares_of
 from pmo_assets.pipeline.detection.networks.onnx_detectors import shipped_weights
-from pmo_assets.pipeline.detection.networks.type_input import TYPE_SIDE, type_input
+from pmo_assets.pipeline.detection.networks.type_input import LOOKED_AT, TYPE_SIDE, reduced_picture, type_input
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_FILE, OnnxTypeNetwork
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.modalities import MODALITIES
@@ -27,6 +27,22 @@ def drawn_plot() -> np.ndarray:
 @pytest.mark.parametrize("size", [(12, 12), (3000, 40), (40, 3000), (160, 160)])
 def test_every_picture_is_brought_to_one_size(size: tuple[int, int]) -> None:
     assert type_input(np.full((*size, 3), 77, np.uint8)).shape == (TYPE_SIDE, TYPE_SIDE, 3)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ((1600, 1200), (LOOKED_AT, 240)),
+        ((4000, 200), (3200, TYPE_SIDE)),
+        ((200, 100), (200, 100)),
+        ((3000, 30), (3000, 30)),
+        ((0, 40), (0, 40)),
+    ],
+)
+def test_large_pictures_are_reduced_once_and_strips_keep_what_they_have(
+    size: tuple[int, int], expected: tuple[int, int]
+) -> None:
+    assert reduced_picture(np.zeros((*size, 3), np.uint8)).shape[:2] == expected
 
 
 def test_pictures_in_batches_get_what_they_get_alone() -> None:
