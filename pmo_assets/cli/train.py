@@ -151,6 +151,9 @@ def train_a_mark_classifier(
     fine_tune: Annotated[
         bool, typer.Option(help="Train on the annotated pictures too, instead of measuring on them.")
     ] = False,
+    initial: Annotated[
+        Path | None, typer.Option(help="Exported mark classifier (ONNX) that a new run starts from.")
+    ] = None,
     options: MarkOptions,
 ) -> None:
     """Train the mark classifier."""
@@ -167,7 +170,7 @@ def train_a_mark_classifier(
             crops += [(crop.copy(), bool(image.marked)) for crop, image in image_crops(figure)]
     known, held_out = (crops, []) if fine_tune else ([], crops)
     pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
-    _show_run(run, train_marks(run, *pools, options, known, held_out))
+    _show_run(run, train_marks(run, *pools, options, known, held_out, initial))
 
 
 @train_app.command("image-type")

@@ -106,10 +106,14 @@ def _origin(info: Mapping[str, Any]) -> str:
     return f"the weights of another network ({info['initial']})" if info.get("initial") else "random weights"
 
 
+def _initial(info: Mapping[str, Any]) -> str:
+    return " --initial WEIGHTS" if info.get("initial") else ""
+
+
 def _option(info: Mapping[str, Any]) -> str:
     name = info.get("architecture", "compact")
     text = "" if name == "compact" else f" --architecture {name}"
-    text += " --initial WEIGHTS" if info.get("initial") else ""
+    text += _initial(info)
     return text + (" (and the options that name the annotated figures)" if info.get("annotated") else "")
 
 
@@ -122,8 +126,9 @@ def marks_card(info: Mapping[str, Any], size: int) -> str:
     real = ""
     if "real_accuracy" in validation:
         real = (
-            f"\n* Annotated pictures of real articles, pixels alone, threshold 0.5: accuracy "
-            f"{validation['real_accuracy']:.3f}; they were not trained on. The package adds the caption's words."
+            f"\n* Annotated pictures of real articles, either look, threshold 0.5: accuracy "
+            f"{validation['real_accuracy']:.3f}; they were not trained on. The package weighs the looks, and adds the "
+            "PDF's vector shapes and the caption's words (`benchmarks/fit_mark_decision.py`)."
         )
     return f"""\
 # Mark classifier
@@ -131,14 +136,15 @@ def marks_card(info: Mapping[str, Any], size: int) -> str:
 Says whether an arrow, arrowhead, circle, box, asterisk or the like points at a region of an image. Scale bars, device
 print, axis text and panel identifiers do not count.
 
-* Architecture: `training/architectures/mark_network.py`; input 224 × 224 pixels; ONNX opset 17, {size / 1e6:.1f} MB.
-* Trained from random weights for {info["step"]} steps of 32 pictures, drawn while training (`drawn_marks.py`).
+* Architecture: `training/architectures/mark_network.py`; input 224 × 224 pixels: a picture as a whole, or four windows
+  of it at its own resolution where the first look votes highest; ONNX opset 17, {size / 1e6:.1f} MB.
+* Trained from {_origin(info)} for {info["step"]} steps of 32 pictures, drawn while training (`drawn_marks.py`).
 
 ## Accuracy
 
 As `pmo train marks` prints them.
 
-* Synthetic pictures of the validation part (half of them marked): {validation["accuracy"]:.3f}.{real}
+* Synthetic pictures of the validation part (half of them marked), either look: {validation["accuracy"]:.3f}.{real}
 
 ## Data
 
@@ -150,6 +156,6 @@ Thin grey arrows on grey scans, and outlines that follow anatomy, are missed mos
 
 ## Make it again
 
-    pmo train marks RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS
+    pmo train marks RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS{_initial(info)}
     pmo train export pmo_assets/weights --marks RUN/best.pt
 """

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.memory_batches import loading
-from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkNetwork
+from pmo_assets.pipeline.detection.networks.onnx_marks import MarkLooks, OnnxMarkNetwork
 from pmo_assets.pipeline.detection.protocols import VectorEvidence
 from pmo_assets.pipeline.detection.structure.marks import MARK_WORDS, is_plot
 
@@ -56,6 +56,10 @@ class MarkEvidence:
     drawn: VectorEvidence
     plot: bool
     words: str
+
+
+def _evidence(looks: MarkLooks, plot: bool, drawn: VectorEvidence, words: str) -> MarkEvidence:
+    return MarkEvidence(looks.first, looks.second, drawn, plot, words)
 
 
 def _odds(probability: float) -> float:
@@ -147,11 +151,14 @@ class FusedMarkClassifier:
     ) -> list[MarkEvidence | None]:
         """Return what is known of each picture; None where it is too small to see anything."""
         large = [min(crop.shape[:2], default=0) >= SMALLEST for crop in crops]
-        looks = iter(self.network.looks([crop for crop, ok in zip(crops, large, strict=True) if ok]))
+        seen = [crop for crop, ok in zip(crops, large, strict=True) if ok]
+        # The strokes of a plot look like marks from near.
+        plots = [is_plot(crop) for crop in seen]
+        looks = iter(zip(self.network.looks(seen, [not plot for plot in plots]), plots, strict=True))
         shapes: Sequence[VectorEvidence] = drawn or ["none"] * len(crops)
         return [
-            MarkEvidence((look := next(looks)).first, look.second, shape, is_plot(crop), text) if ok else None
-            for crop, ok, text, shape in zip(crops, large, words, shapes, strict=True)
+            _evidence(*next(looks), shape, text) if ok else None
+            for ok, text, shape in zip(large, words, shapes, strict=True)
         ]
 
     def __call__(

@@ -65,17 +65,23 @@ class OnnxMarkNetwork:
         """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
         return onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
 
-    def looks(self, crops: Sequence[NDArray[np.uint8]]) -> list[MarkLooks]:
-        """Return what both looks say of each (height, width, 3) uint8 RGB picture."""
+    def looks(self, crops: Sequence[NDArray[np.uint8]], closely: Sequence[bool] = ()) -> list[MarkLooks]:
+        """Return what both looks say of each (height, width, 3) uint8 RGB picture.
+
+        Args:
+            crops: the pictures.
+            closely: which of them may be looked at twice; empty for all.
+        """
         if not crops:
             return []
         session = self.load()
         first: list[Look] = self.batches(crops, partial(_looked, session, mark_input))
-        again = {
-            k: square
-            for k, (crop, (probability, votes)) in enumerate(zip(crops, first, strict=True))
-            if probability < DECIDED and (square := second_look(crop, votes)) is not None
-        }
+        again: dict[int, NDArray[np.uint8]] = {}
+        for k, (crop, (probability, votes)) in enumerate(zip(crops, first, strict=True)):
+            if probability < DECIDED and (not closely or closely[k]):
+                square = second_look(crop, votes)
+                if square is not None:
+                    again[k] = square
         seen: list[Look] = self.batches(list(again.values()), partial(_looked, session, np.asarray)) if again else []
         second = {k: probability for k, (probability, _) in zip(again, seen, strict=True)}
         return [MarkLooks(probability, second.get(k)) for k, (probability, _) in enumerate(first)]

@@ -62,7 +62,7 @@ class TwoLooks(OnnxMarkNetwork):
         super().__init__()
         self.said = list(looks)
 
-    def looks(self, crops: Sequence[NDArray[np.uint8]]) -> list[MarkLooks]:
+    def looks(self, crops: Sequence[NDArray[np.uint8]], closely: Sequence[bool] = ()) -> list[MarkLooks]:
         return [self.said.pop(0) for _ in crops]
 
 
@@ -81,3 +81,14 @@ def test_the_shipped_network_and_coefficients_give_probabilities() -> None:
     ((_, first), (_, second)) = FusedMarkClassifier()(crops, ["", "An arrow."])
     assert 0 < first < 1
     assert 0 < second < 1
+
+
+def test_plots_are_not_looked_at_twice() -> None:
+    paper = np.full((400, 500, 3), 255, np.uint8)
+    paper[50:350:40] = 0
+    photograph = np.full((400, 500, 3), 90, np.uint8)
+    plot, picture = FusedMarkClassifier().evidence([paper, photograph], ["", ""])
+    assert plot is not None
+    assert picture is not None
+    assert (plot.plot, plot.second) == (True, None)
+    assert (picture.plot, picture.second is None) == (False, False)
