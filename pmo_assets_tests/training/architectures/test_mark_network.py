@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
 
-from pmo_assets.training.architectures.mark_network import MarkNetwork  # noqa: E402
+from pmo_assets.training.architectures.export import export_marks  # noqa: E402
+from pmo_assets.training.architectures.mark_network import MarkNetwork, network_of_onnx  # noqa: E402
 
 
 def test_votes_pool_to_one_answer_per_picture() -> None:
@@ -17,3 +20,17 @@ def test_votes_pool_to_one_answer_per_picture() -> None:
     low, high = torch.full((1, 14, 14), -8.0), torch.full((1, 14, 14), -8.0)
     high[0, 3, 3] = 6.0
     assert float(network.pooled(high)) > float(network.pooled(low)) + 5
+
+
+def test_an_exported_network_is_trained_on_from_where_it_was(tmp_path: Path) -> None:
+    pytest.importorskip("onnxscript", reason="ONNX export needs onnx and onnxscript: make test-models")
+    torch.manual_seed(3)
+    samples, trained = torch.rand(6, 3, 224, 224), MarkNetwork()
+    trained.train()(samples)  # statistics that are not those of a new network
+    torch.save({"model": trained.eval().state_dict()}, tmp_path / "best.pt")
+    export_marks(tmp_path / "best.pt", tmp_path / "marks.onnx")
+    again = network_of_onnx(tmp_path / "marks.onnx", samples)
+    with torch.no_grad():
+        assert again(samples[:2]).numpy() == pytest.approx(trained(samples[:2]).numpy(), abs=1e-3)
+        # With the statistics of such pictures, training begins where evaluation stands.
+        assert again.train()(samples).numpy() == pytest.approx(trained(samples).numpy(), abs=0.5)
