@@ -28,7 +28,7 @@ from pmo_assets.pipeline.detection.detect import crop
 from pmo_assets.pipeline.detection.fusion.mark_fusion import FusedMarkClassifier, MarkEvidence, all_terms, weighed
 from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkNetwork
 from pmo_assets.pipeline.detection.structure.vector_marks import vector_evidence
-from pmo_assets.records.geometry import Box, as_box
+from pmo_assets.records.geometry import as_box
 from pmo_assets.training.data.training_data import pool_pictures
 from pmo_assets.training.synthetic.mark_examples import mark_example
 from pmo_assets.training.synthetic.pools import PicturePool
@@ -65,7 +65,7 @@ def annotated(shared: Path, classifier: FusedMarkClassifier) -> list[Figure]:
     """Return the figures of annotated articles with the words of their panels."""
     figures = []
     for article, _, truth, page in annotated_figures(shared, ""):
-        frame: Box = tuple(truth["figure_locations"][0]["bbox"])
+        frame = as_box(truth["figure_locations"][0]["bbox"])
         view = figure_view(page, frame, (), 300, True)
         images = [(as_box(i["box"]), p["subcaption"], bool(i["marked"])) for p in truth["panels"] for i in p["images"]]
         known = classifier.evidence(
