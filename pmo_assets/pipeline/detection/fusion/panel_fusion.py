@@ -183,6 +183,8 @@ def chosen_panels(
     panels = scored(best)
     if best.source == "network":
         panels = _exact(view, panels)
+    if any(is_positional(name) or is_word(name) for name in printed.names):
+        return [*panels, *every.marks]  # places and words are not printed as letters are
     return _with_unread(panels, every.marks, boxes, options)
 
 
