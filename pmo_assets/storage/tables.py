@@ -34,7 +34,12 @@ class Tables:
         return self.data_root.exists(self.key(asset, batch))
 
     def read(self, asset: str, batch: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return an asset's table of a batch, or some of its columns."""
+        """Return an asset's table of a batch, or some of its columns.
+
+        Raises:
+            StorageError: if it is missing or damaged, or if its columns, or fields of structs in them, are not those of
+                the present schema.
+        """
         key = self.key(asset, batch)
         if not self.data_root.exists(key):
             raise StorageError(f"{asset} has no table for batch {batch}: materialise {asset} for it first")
@@ -46,7 +51,10 @@ class Tables:
             table = read_parquet(self.data_root, key, columns)
         except pl.exceptions.ColumnNotFoundError:
             raise other from None
-        if table.columns != list(columns if columns is not None else schema_of(asset).columns()):
+        expected = empty_table(schema_of(asset)).schema
+        # With their types: images in a panel are structs, whose fields differ while the columns are the same.
+        wanted = expected if columns is None else columns
+        if list(table.schema.items()) != [(name, expected.get(name)) for name in wanted]:
             raise other
         return table
 

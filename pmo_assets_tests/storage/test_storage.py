@@ -9,6 +9,7 @@ import os
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 from dataframely.exc import ValidationError
 
@@ -20,7 +21,7 @@ from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rejections import Rejections
-from pmo_assets.tables.schemas import checked, empty_table
+from pmo_assets.tables.schemas import checked, empty_table, schema_of
 
 REJECTION = Rejection("articles", 7, None, "NoPdf", "no PDF")
 
@@ -197,6 +198,23 @@ def test_rows_that_break_the_schema_are_refused(tmp_path: Path) -> None:
 def test_a_table_that_was_never_made_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="materialise figures"):
         Tables(DataRoot(str(tmp_path))).read("figures", "0001-aa")
+
+
+@pytest.mark.parametrize("columns", [None, ("article_id", "images")])
+@pytest.mark.parametrize("lost", ["modality", "images"])
+def test_a_table_of_another_version_is_refused_with_what_to_do(
+    tmp_path: Path, lost: str, columns: tuple[str, ...] | None
+) -> None:
+    """A column that is missing, or a field of the structs in one: the columns' names alone would not tell."""
+    tables = Tables(DataRoot(str(tmp_path)))
+    now = empty_table(schema_of("panel_assembly"))
+    kept = [field for field in now.schema["images"].inner.fields if field.name != lost]  # type: ignore[attr-defined]
+    before = now.with_columns(pl.Series("images", [], dtype=pl.List(pl.Struct(kept))))
+    before = before.drop(lost, strict=False)
+    tables.data_root.write(tables.key("panel_assembly", "0001-aa"), parquet_bytes(before))
+    with pytest.raises(StorageError, match="other columns: run `pmo run`"):
+        tables.read("panel_assembly", "0001-aa", columns)
+    assert tables.read("panel_assembly", "0001-aa", ["article_id", "box"]).columns == ["article_id", "box"]
 
 
 def test_rejections_of_stages_are_collected_in_order(data_root: DataRoot) -> None:
