@@ -187,6 +187,9 @@ def train_an_image_type_network(*, run: Run, sources: ModalitySources, options: 
 
     if sources.modalities is None and sources.typed_articles is None:
         raise CommandError("nothing to learn from: give --modalities, --typed-articles or both")
+    # Articles alone may all be without retina; annotations alone are of nothing.
+    if sources.typed_annotations is not None:
+        need_pair("--typed-annotations", sources.typed_annotations, "--typed-articles", sources.typed_articles)
     pictures = typed_pictures(sources.modalities, sources.typed_articles, sources.typed_annotations)
     _show_run(run, train_image_type(run, pictures, options))
 

@@ -262,8 +262,6 @@ def image_type_network(context: dg.AssetExecutionContext, config: ModelConfig) -
         pictures = typed_pictures(sources.modalities, sources.typed_articles, sources.typed_annotations)
     except ValueError as error:
         raise dg.Failure(str(error), allow_retries=False) from error
-    if not pictures:
-        raise dg.Failure("nothing to learn from: give modalities, typed_articles or both", allow_retries=False)
     for record in train_image_type(run, pictures, options_from(ImageTypeOptions, config, "image_type")):
         context.log.info(str(record))
     difference = export_types(run / "best.pt", target)

@@ -14,7 +14,13 @@ from pathlib import Path
 from pmo_assets.training.data.coco import write_coco
 from pmo_assets.training.synthetic.layouts import SPLITS, Layout, Split, layouts_of_table
 from pmo_assets.training.synthetic.placed_figure import SyntheticFigure
-from pmo_assets.training.synthetic.pools import PicturePool, PoolPicture, article_pictures, licensed_pictures
+from pmo_assets.training.synthetic.pools import (
+    PicturePool,
+    PoolPicture,
+    article_pictures,
+    licensed_pictures,
+    unannotated_articles,
+)
 from pmo_assets.training.synthetic.synthetic_figures import synthetic_figure
 
 SHARD_SIZE = 250
@@ -34,9 +40,7 @@ def pool_pictures(images: Path | None, articles: Path | None, annotations: Path 
     """
     found = list(licensed_pictures(images)) if images is not None else []
     if articles is not None:
-        annotated = {path.stem for path in annotations.glob("*.json")} if annotations is not None else set()
-        ids = sorted(path.parent.name for path in articles.glob("*/article.pdf"))
-        found += list(article_pictures(articles, [name for name in ids if name not in annotated]))
+        found += article_pictures(articles, unannotated_articles(articles, annotations))
     return found
 
 

@@ -19,10 +19,12 @@ import numpy as np
 import pymupdf
 
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.records.modalities import TYPE_OF_MODALITY
 from pmo_assets.samples.pictures import autofluorescence, fluorescein_angiogram, fundus_photograph, oct_scan
 from pmo_assets.training.synthetic.drawings import FILLED_KINDS, drawn
 from pmo_assets.training.synthetic.layouts import Split, split_of
 from pmo_assets.training.synthetic.letters import Pixels
+from pmo_assets.training.synthetic.picture_folders import folder_modality, plain_name, read_picture, reduced
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,58 +32,57 @@ class DataSet:
     """A folder of licensed images, as `SOURCE.txt` in it (or above it) names origin and licence.
 
     Attributes:
-        folder: below the folder of images.
-        image_type: what all of it shows.
+        folder: below the folder of images; its last name says what all of it shows (`folder_modality`).
         part: the part of the data that all of it belongs to, where another source shows the same modality; None where
             it is the only one: then eyes, or patients, are divided.
     """
 
     folder: str
-    image_type: ImageType
     part: Split | None = None
+
+    @property
+    def image_type(self) -> ImageType:
+        """The type of its pictures."""
+        modality = folder_modality(self.folder.rpartition("/")[2])
+        if modality is None:
+            raise ValueError(f"the name of {self.folder} does not say what it shows: add it to `FOLDERS`")
+        return TYPE_OF_MODALITY[modality]
 
 
 DATA_SETS = (
-    DataSet("chase_db1_mini", "CFP"),
-    DataSet("idrid_mini", "CFP"),
-    DataSet("rop_ridge_mini", "CFP"),
-    DataSet("octdl_sample", "OCT"),
-    DataSet("octa_faz_zenodo5075194", "Retinal Imaging"),
-    DataSet("sraashis_vevio/video_frame", "CFP"),
-    DataSet("halirutan_spectralis/OCT", "OCT", "train"),
+    DataSet("chase_db1_mini"),
+    DataSet("idrid_mini"),
+    DataSet("rop_ridge_mini"),
+    DataSet("octdl_sample"),
+    DataSet("octa_faz_zenodo5075194"),
+    DataSet("sraashis_vevio/video_frame"),
+    DataSet("halirutan_spectralis/OCT", "train"),
     # fluorescein angiography, and grey frames before the dye
-    DataSet("huapu4_FFA/FA_arterial", "Retinal Imaging", "train"),
-    DataSet("huapu4_FFA/FA_venous", "Retinal Imaging", "train"),
-    DataSet("huapu4_FFA/FA_disease", "Retinal Imaging", "train"),
-    DataSet("huapu4_FFA/non_ffa", "Retinal Imaging", "train"),
-    DataSet("javimdr_fa_octa/FA", "Retinal Imaging", "test"),
+    DataSet("huapu4_FFA/FA_arterial", "train"),
+    DataSet("huapu4_FFA/FA_venous", "train"),
+    DataSet("huapu4_FFA/FA_disease", "train"),
+    DataSet("huapu4_FFA/non_ffa", "train"),
+    DataSet("javimdr_fa_octa/FA", "test"),
     # OCT angiography en face
-    DataSet("clausvdb_OpenOCTA/OCTA_enface", "Retinal Imaging", "train"),
-    DataSet("cnzakimuena_FVanalysis/OCTA_enface", "Retinal Imaging", "validation"),
-    DataSet("linus_octa_synthetic/OCTA_synthetic", "Retinal Imaging", "train"),
-    DataSet("javimdr_fa_octa/OCTA_enface", "Retinal Imaging", "test"),
+    DataSet("clausvdb_OpenOCTA/OCTA_enface", "train"),
+    DataSet("cnzakimuena_FVanalysis/OCTA_enface", "validation"),
+    DataSet("linus_octa_synthetic/OCTA_synthetic", "train"),
+    DataSet("javimdr_fa_octa/OCTA_enface", "test"),
     # infrared scanning laser ophthalmoscopy; thickness maps
-    DataSet("halirutan_spectralis/IR_SLO", "Retinal Imaging", "train"),
-    DataSet("retimat/IR_SLO", "Retinal Imaging", "test"),
-    DataSet("retimat/thickness_map", "Retinal Imaging"),
+    DataSet("halirutan_spectralis/IR_SLO", "train"),
+    DataSet("retimat/IR_SLO", "test"),
+    DataSet("retimat/thickness_map"),
     # adaptive optics
-    DataSet("brainardlab_AOautomontage/AO", "Retinal Imaging", "train"),
-    DataSet("nei_pgan/AO_OCT", "Retinal Imaging", "train"),
-    DataSet("arikan_aoreg/AO_frame", "Retinal Imaging", "validation"),
-    DataSet("nei_stratified_cyclegan/AO_ICG", "Retinal Imaging", "test"),
-    DataSet("nei_stratified_cyclegan/ICGA_spectralis30", "Retinal Imaging", "train"),
+    DataSet("brainardlab_AOautomontage/AO", "train"),
+    DataSet("nei_pgan/AO_OCT", "train"),
+    DataSet("arikan_aoreg/AO_frame", "validation"),
+    DataSet("nei_stratified_cyclegan/AO_ICG", "test"),
+    DataSet("nei_stratified_cyclegan/ICGA_spectralis30", "train"),
     # ultra-widefield pictures and montages
-    DataSet("sraashis_avwide/UWF", "Retinal Imaging"),
-    DataSet("sraashis_vevio/mosaic", "Retinal Imaging"),
+    DataSet("sraashis_avwide/UWF"),
+    DataSet("sraashis_vevio/mosaic"),
 )
 """Folders of licensed images and what they show."""
-
-TYPE_SUFFIXES = (".jpg", ".jpeg", ".png", ".tif", ".tiff")
-"""Pictures that are read from folders named like an image type."""
-
-POOL_SIDE = 512
-"""Pictures are kept at no more than this many pixels on the long side."""
-
 
 TURNED = 0.4
 """How often a fundus photograph in other colours stands in for a picture of the type Retinal Imaging."""
@@ -98,13 +99,6 @@ class PoolPicture:
     image_type: ImageType
     group: str
     part: Split | None = None
-
-
-def _reduced(pixels: Pixels) -> Pixels:
-    scale = POOL_SIDE / max(pixels.shape[:2])
-    if scale >= 1:
-        return np.ascontiguousarray(pixels)
-    return np.asarray(cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def licensed_pictures(folder: Path) -> Iterator[PoolPicture]:
@@ -128,36 +122,24 @@ def licensed_pictures(folder: Path) -> Iterator[PoolPicture]:
         )
 
 
-def _read(path: Path) -> Pixels | None:
-    try:
-        pixels = cv2.imread(str(path))
-    except cv2.error:  # more pixels than OpenCV reads
-        return None
-    return np.asarray(pixels[:, :, ::-1], dtype=np.uint8) if pixels is not None else None
-
-
 def _of_types(folder: Path) -> Iterator[PoolPicture]:
     for image_type in IMAGE_TYPES:
         for place in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if re.sub(r"[_-]", " ", place.name).casefold() != image_type.casefold() or not place.is_dir():
+            if plain_name(place.name) != image_type.casefold() or not place.is_dir():
                 continue
             for path in sorted(place.iterdir()):
-                pixels = _read(path) if path.suffix.lower() in TYPE_SUFFIXES else None
+                pixels = read_picture(path)
                 if pixels is not None:
-                    yield PoolPicture(_reduced(pixels), image_type, f"{image_type}/{path.stem}")
+                    yield PoolPicture(pixels, image_type, f"{image_type}/{path.stem}")
 
 
 def _of_data_sets(folder: Path) -> Iterator[PoolPicture]:
     for data in DATA_SETS:
         for path in sorted((folder / data.folder).glob("*.*")):
-            pixels = cv2.imread(str(path)) if path.suffix.lower() in (".jpg", ".jpeg", ".png") else None
+            pixels = read_picture(path)
             if pixels is not None:
-                yield PoolPicture(
-                    _reduced(np.asarray(pixels[:, :, ::-1], dtype=np.uint8)),
-                    data.image_type,
-                    f"{data.folder}/{_subject(data.folder, path.stem)}",
-                    data.part,
-                )
+                group = f"{data.folder}/{_subject(data.folder, path.stem)}"
+                yield PoolPicture(pixels, data.image_type, group, data.part)
 
 
 def _subject(folder: str, stem: str) -> str:
@@ -169,6 +151,15 @@ def _subject(folder: str, stem: str) -> str:
         return stem.split("_")[1][:5] if "_" in stem else stem
     numbers = re.findall(r"\d{2,}", stem)
     return numbers[0] if folder == "octdl_sample" and numbers else numbers[-1] if numbers else stem
+
+
+def unannotated_articles(articles: Path, annotations: Path | None) -> list[str]:
+    """Return the ids of articles (`articles/<id>/article.pdf`) without annotations (`annotations/<id>.json`), sorted.
+
+    Annotated articles are measured on, and show retinas: their bitmaps are nobody's pictures of another kind.
+    """
+    annotated = {path.stem for path in annotations.glob("*.json")} if annotations is not None else set()
+    return sorted({path.parent.name for path in articles.glob("*/article.pdf")} - annotated)
 
 
 def article_pictures(folder: Path, articles: Sequence[str]) -> Iterator[PoolPicture]:
@@ -197,7 +188,7 @@ def article_pictures(folder: Path, articles: Sequence[str]) -> Iterator[PoolPict
                     continue  # an unreadable bitmap is no loss
                 pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
                 if float((pixels.min(axis=2) < 230).mean()) > 0.55 and float(pixels.std()) > 12:
-                    yield PoolPicture(_reduced(pixels), "Other", article)
+                    yield PoolPicture(reduced(pixels), "Other", article)
 
 
 class PicturePool:

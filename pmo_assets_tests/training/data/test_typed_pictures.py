@@ -10,7 +10,8 @@ import pytest
 
 from pmo_assets.records.modalities import MODALITIES, TYPE_OF_MODALITY
 from pmo_assets.samples.pictures import fundus_photograph
-from pmo_assets.training.data.typed_pictures import folder_modality, pictures_by_modality, stand_ins, typed_pictures
+from pmo_assets.training.data.typed_pictures import pictures_by_modality, stand_ins, typed_pictures
+from pmo_assets.training.synthetic.picture_folders import folder_modality
 from pmo_assets_tests.training.pools import striped
 
 
@@ -43,7 +44,11 @@ def test_a_folder_without_pictures_is_named_with_the_layout_expected(tmp_path: P
         list(pictures_by_modality(tmp_path))
     with pytest.raises(ValueError, match="absent"):
         typed_pictures(tmp_path / "absent", None, None)
-    assert typed_pictures(None, None, None) == []
+    for images, articles in ((None, None), (None, tmp_path)):
+        with pytest.raises(ValueError, match="nothing to learn from"):
+            typed_pictures(images, articles, None)
+    with pytest.raises(ValueError, match="give their folder"):
+        typed_pictures(None, None, tmp_path)
 
 
 def test_stand_ins_are_of_all_types_and_need_photographs_only_for_what_is_made_of_them() -> None:

@@ -8,7 +8,13 @@ import cv2
 import pytest
 
 from pmo_assets.training.data.training_data import pool_pictures
-from pmo_assets.training.synthetic.pools import DATA_SETS, PicturePool, licensed_pictures
+from pmo_assets.training.synthetic.pools import (
+    DATA_SETS,
+    DataSet,
+    PicturePool,
+    licensed_pictures,
+    unannotated_articles,
+)
 from pmo_assets_tests.training.pools import striped
 
 
@@ -63,5 +69,16 @@ def test_sources_of_one_modality_lie_in_one_part_each(tmp_path: Path) -> None:
     assert not PicturePool(angiograms, "validation").by_type["Retinal Imaging"]
 
 
-def test_no_data_set_is_named_twice() -> None:
+def test_data_sets_are_named_once_and_by_what_they_show() -> None:
     assert len({data.folder for data in DATA_SETS}) == len(DATA_SETS)
+    assert {data.image_type for data in DATA_SETS} == {"CFP", "OCT", "Retinal Imaging"}
+    with pytest.raises(ValueError, match="does not say what it shows"):
+        _ = DataSet("somebody/things").image_type
+
+
+def test_articles_with_annotations_are_not_drawn_from(tmp_path: Path) -> None:
+    for name in ("articles/b/article.pdf", "articles/a/article.pdf", "articles/c/notes.txt", "annotations/b.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert unannotated_articles(tmp_path / "articles", tmp_path / "annotations") == ["a"]
+    assert unannotated_articles(tmp_path / "articles", None) == ["a", "b"]
