@@ -17,6 +17,7 @@ from pmo_assets.training.synthetic.plots import (
     bar_plot,
     box_plot,
     line_plot,
+    matrix_plot,
     pie_chart,
     scatter_plot,
     stacked_bar_plot,
@@ -34,7 +35,7 @@ def trimmed(pixels: Pixels) -> Pixels:
 
 PAPER_KINDS: tuple[tuple[Callable[[Rng, int, int], Pixels], float], ...] = (
     (line_plot, 5), (bar_plot, 6), (stacked_bar_plot, 2), (scatter_plot, 3), (box_plot, 3), (pie_chart, 0.5),
-    (table, 1), (flow_diagram, 1.5), (line_drawing, 1.5), (trace, 0.8),
+    (matrix_plot, 2), (table, 1), (flow_diagram, 1.5), (line_drawing, 1.5), (trace, 0.8),
 )  # fmt: skip
 """Drawings on white paper, with how often each is drawn."""
 

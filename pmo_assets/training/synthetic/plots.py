@@ -200,6 +200,58 @@ def stacked_bar_plot(rng: Rng, width: int, height: int) -> Pixels:
     return canvas
 
 
+MATRIX_MAPS = (cv2.COLORMAP_BONE, cv2.COLORMAP_VIRIDIS, cv2.COLORMAP_HOT, cv2.COLORMAP_COOL, cv2.COLORMAP_PARULA)
+
+
+def matrix_plot(rng: Rng, width: int, height: int) -> Pixels:
+    """Draw a matrix of cells with their values: confusion matrices, correlations, chequerboards, with labels or not.
+
+    Cells of one colour with something in the middle look like thumbnails; the whole is one image.
+    """
+    canvas = np.full((height, width, 3), 255, np.uint8)
+    labelled = rng.random() < 0.5
+    left, bottom = (round(width * 0.14), height - round(height * 0.12)) if labelled else (0, height)
+    cell = float(rng.uniform(14, 60))
+    rows = int(np.clip(round(bottom / cell), 2, 14))
+    columns = int(np.clip(round((width - left) / cell), 2, 14))
+    kind = str(rng.choice(["confusion", "bands", "chequered", "random"]))
+    across, down = np.meshgrid(np.arange(columns), np.arange(rows))
+    levels = int(rng.integers(2, 7))
+    steps = {
+        "confusion": np.where(across % rows == down % columns, levels - 1, rng.integers(0, 2, (rows, columns))),
+        "bands": (across if rng.random() < 0.5 else down) * levels // max(rows, columns),
+        "chequered": (across + down) % 2 * int(rng.integers(1, levels)) + (down // 2 % 2),
+        "random": rng.integers(0, levels, (rows, columns)),
+    }[kind]
+    shades = np.clip(255 * (1 - steps / max(1, levels - 1)), 0, 255).astype(np.uint8)
+    table = cv2.cvtColor(shades, cv2.COLOR_GRAY2RGB)
+    if rng.random() < 0.6:
+        chosen = MATRIX_MAPS[int(rng.integers(len(MATRIX_MAPS)))]
+        table = cv2.cvtColor(cv2.applyColorMap(shades, chosen), cv2.COLOR_BGR2RGB)
+    gap = int(rng.choice([0, 0, 0, 1, 2]))
+    numbers, size = rng.random() < 0.75, round(min((width - left) / columns, bottom / rows) * rng.uniform(0.25, 0.55))
+    for i in range(rows):
+        for j in range(columns):
+            x, y = left + (width - left) * j // columns, bottom * i // rows
+            x1, y1 = left + (width - left) * (j + 1) // columns - gap, bottom * (i + 1) // rows - gap
+            colour = tuple(int(v) for v in table[i, j])
+            canvas[y:y1, x:x1] = colour
+            if numbers and size >= 6:
+                share = f"{rng.random():.2f}"[1 if size > 12 else 2 :]
+                value = share if kind == "confusion" else str(int(steps[i, j]) + 1)
+                ink = text_mask(value, "helv", size)
+                place_x, place_y = (x + x1 - ink.shape[1]) // 2, (y + y1 - ink.shape[0]) // 2
+                tone: Colour = (0, 0, 0) if sum(colour) > 380 else (255, 255, 255)
+                print_text(canvas, place_x, place_y, value, "helv", size, tone)
+    if rng.random() < 0.5 or not labelled:
+        cv2.rectangle(canvas, (left, 0), (width - 1, bottom - 1), (0, 0, 0), int(rng.integers(1, 3)))
+    if labelled:
+        small = max(6, round(height * 0.05))
+        print_text(canvas, left, bottom + 4, some_words(rng, 1, 3), "helv", small, (0, 0, 0))
+        print_text(canvas, 2, bottom // 3, some_words(rng, 1, 2), "helv", small, (0, 0, 0), upright=True)
+    return canvas
+
+
 def scatter_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw points, in one cloud with a regression line or in several clusters."""
     canvas = np.full((height, width, 3), 255, np.uint8)

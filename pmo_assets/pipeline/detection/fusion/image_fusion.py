@@ -21,15 +21,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pmo_assets.pipeline.detection.fusion.image_grids import image_grids, missing_images
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, type_shares
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
 from pmo_assets.pipeline.detection.structure.gutters import Canvas, canvas_of, pixel_rect
-from pmo_assets.pipeline.detection.structure.images import StructureImageDetector, is_photograph
+from pmo_assets.pipeline.detection.structure.images import StructureImageDetector, has_two_tones, is_photograph
 from pmo_assets.pipeline.detection.structure.panels import glyph_share, picture_boxes
 from pmo_assets.pipeline.detection.structure.snapping import snapped_box
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
-from pmo_assets.records.geometry import Box, area, covered_fraction, intersection, iou, matched_boxes
+from pmo_assets.records.geometry import Box, area, covered_fraction, height, intersection, iou, matched_boxes, width
+
+EVEN_LEVELS = 20
+"""Levels between which every channel of an even area stays: more than JPEG leaves, less than any picture shows."""
+
+
+PRINTED = 0.7
+"""Part of a box in a line of live text from which it is print."""
+
+SMALL, MANY = 0.12, 9
+"""Part of the figure's side below which a box is small, and how many of these may be cells of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,7 @@ class ImageFusionOptions:
         placed: the same as `least` where the PDF has a bitmap in the network's place.
         within: score of a box of the network from which a structural box around it, which the network does not see, is
             a drawing with pictures in it.
+        agreed: IoU from which structure and network mean the same whole.
     """
 
     seen: float = 0.1
@@ -58,6 +72,7 @@ class ImageFusionOptions:
     better: float = 0.8
     placed: float = 0.3
     within: float = 0.7
+    agreed: float = 0.7
 
 
 def fused_images(
@@ -73,14 +88,14 @@ def fused_images(
         for box, score, kinds in zip(
             boxes.boxes["image"], boxes.scores["image"], boxes.class_scores["image"], strict=True
         )
-        if score >= options.seen
+        if score >= options.seen and not is_even(view.pixels, as_box(box)) and not is_print(view, as_box(box))
     ]
-    seen = _without_nesting(seen, options)
 
     @cache
     def canvas() -> Canvas:
         return canvas_of(view.pixels, (), glyph_share(view))
 
+    seen = _without_nesting(_without_cells(seen, canvas), [image.box for image in structural], options)
     same = matched_boxes([s.box for s in structural], [n[0] for n in seen], options.alike)
     taken = set(same.values())
     result: list[ImageDetection] = []
@@ -106,6 +121,23 @@ def fused_images(
     return _finished(canvas, result)
 
 
+def is_even(pixels: NDArray[np.uint8], box: Box) -> bool:
+    """Say whether a box shows one colour: a cell of a table or chequerboard, a bar, paper; no picture is that."""
+    left, top, right, bottom = pixel_rect(box, pixels.shape[1], pixels.shape[0])
+    # Its edges may lie beside it: the middle two thirds, at 12 × 12 places.
+    wide, tall = right - left, bottom - top
+    part = pixels[
+        top + tall // 6 : bottom - tall // 6 : max(1, tall // 18),
+        left + wide // 6 : right - wide // 6 : max(1, wide // 18),
+    ]
+    return part.size == 0 or bool((np.ptp(part.reshape(-1, 3), axis=0) < EVEN_LEVELS).all())
+
+
+def is_print(view: FigureView, box: Box) -> bool:
+    """Say whether a box lies in a line of live text: letters seen at native resolution look like small pictures."""
+    return any(covered_fraction(box, text.box) >= PRINTED for text in view.texts)
+
+
 def _replaced(
     image: ImageDetection,
     sure: Sequence[Seen],
@@ -119,12 +151,27 @@ def _replaced(
     """
     if any(covered_fraction(image.box, box) >= options.inside for box, _, _ in sure):
         return True
+    tall, wide = canvas().ink.shape if inner else (0, 0)
+    rects = [pixel_rect(box, wide, tall) for box, _, _ in inner]
     if sum(area(intersection(box, image.box)) for box, _, _ in inner) >= options.filled * max(area(image.box), 1e-9):
         return True
-    if len(inner) < 2 and not any(score >= options.within for _, score, _ in inner):
-        return False
+    photographs = all(is_photograph(canvas(), rect) for rect in rects)
+    return photographs and (len(inner) >= 2 or any(score >= options.within for _, score, _ in inner))
+
+
+def _without_cells(seen: Sequence[Seen], canvas: Callable[[], Canvas]) -> Sequence[Seen]:
+    """Return the network's boxes without the cells of tables and chequerboards, which look like thumbnails to it.
+
+    Where most of many small boxes are no photographs, none of those is a picture; masks stand beside
+    as many photographs.
+    """
+    small = [k for k, n in enumerate(seen) if max(width(n[0]), height(n[0])) < SMALL]
+    if len(small) < MANY:
+        return seen
     tall, wide = canvas().ink.shape
-    return all(is_photograph(canvas(), pixel_rect(box, wide, tall)) for box, _, _ in inner)
+    rects = {k: pixel_rect(seen[k][0], wide, tall) for k in small}
+    cells = {k for k, r in rects.items() if not is_photograph(canvas(), r) or has_two_tones(canvas(), r)}
+    return [n for k, n in enumerate(seen) if k not in cells] if 2 * len(cells) > len(small) else seen
 
 
 def _placed(seen: Seen, pictures: Sequence[Box], options: ImageFusionOptions) -> ImageDetection:
@@ -152,11 +199,13 @@ Seen = tuple[Box, float, dict[str, float]]
 """A box of the network, its score, and the share of each type."""
 
 
-def _without_nesting(seen: Sequence[Seen], options: ImageFusionOptions) -> list[Seen]:
+def _without_nesting(seen: Sequence[Seen], structural: Sequence[Box], options: ImageFusionOptions) -> list[Seen]:
     """Return the network's boxes without those that contain, or are contained in, more convincing ones.
 
-    A box that others fill is a grid taken for one image, or they are parts of one: the better mean score stays.
+    A box that others fill is a grid taken for one image, or they are parts of one: the better scores stay. Where
+    structure has the same box as well, it takes more to say that it is none.
     """
+    agreed = set(matched_boxes([n[0] for n in seen], structural, options.agreed))
     order = sorted(range(len(seen)), key=lambda k: -area(seen[k][0]))
     dropped: set[int] = set()
     for k in order:
@@ -170,11 +219,12 @@ def _without_nesting(seen: Sequence[Seen], options: ImageFusionOptions) -> list[
         if not inner:
             continue
         # Weak boxes are everywhere; they neither fill a picture nor say anything against those beside them.
-        strong = [j for j in inner if seen[j][1] >= options.better * seen[k][1]]
+        worth = (1 + seen[k][1]) / 2 if k in agreed else seen[k][1]
+        strong = [j for j in inner if seen[j][1] >= options.better * worth]
         if sum(area(seen[j][0]) for j in strong) >= options.filled * area(seen[k][0]):
             dropped.add(k)
         else:
-            dropped.update(j for j in inner if seen[j][1] < seen[k][1])
+            dropped.update(j for j in inner if seen[j][1] < worth)
     return [n for k, n in enumerate(seen) if k not in dropped]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.memory_batches import loading
+from pmo_assets.pipeline.detection.reducing import resized
 
 SIDE = 128
 """Pictures are described at 128 pixels on the long side: layers and vessels remain, pixel noise and JPEG blocks go."""
@@ -63,8 +64,7 @@ def picture_features(crop: NDArray[np.uint8]) -> NDArray[np.float64]:
     """Return the measures named in `FEATURES` for a (height, width, 3) uint8 RGB picture; most lie in 0..1."""
     scale = SIDE / max(crop.shape[:2])
     size = (max(8, round(crop.shape[1] * scale)), max(8, round(crop.shape[0] * scale)))
-    interpolation = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-    rgb = np.asarray(cv2.resize(np.ascontiguousarray(crop), size, interpolation=interpolation), dtype=np.uint8)
+    rgb = resized(crop, size)
     hsv = np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2HSV)).astype(np.float64)
     hue, saturation, value = hsv[:, :, 0] * 2, hsv[:, :, 1] / 255, hsv[:, :, 2] / 255
     grey = np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY)).astype(np.float64) / 255

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from pmo_assets.pipeline.detection.reducing import resized
 
 BUCKETS = ((384, 384), (320, 448), (448, 320), (256, 576), (576, 256), (192, 768), (768, 192))
 """Input sizes (height, width): about 147,000 pixels each, so that long figures keep their small print."""
@@ -20,6 +21,4 @@ def bucket_of(width: int, height: int) -> tuple[int, int]:
 
 def network_input(pixels: NDArray[np.uint8], bucket: tuple[int, int]) -> NDArray[np.uint8]:
     """Return a figure scaled to the input size, (height, width, 3) uint8; proportions change by up to a third."""
-    method = cv2.INTER_AREA if pixels.shape[0] * pixels.shape[1] > bucket[0] * bucket[1] else cv2.INTER_LINEAR
-    scaled = cv2.resize(np.ascontiguousarray(pixels), (bucket[1], bucket[0]), interpolation=method)
-    return np.asarray(scaled, dtype=np.uint8)
+    return resized(pixels, (bucket[1], bucket[0]))

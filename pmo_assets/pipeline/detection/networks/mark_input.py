@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from pmo_assets.pipeline.detection.reducing import reduced, resized
 
 MARK_SIDE = 224
 """Pictures as a whole are scaled to 224 pixels on the long side: a mark of 4 % is then 9 pixels."""
@@ -35,12 +36,9 @@ def mark_input(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     tall, wide = pixels.shape[:2]
     scale = MARK_SIDE / max(tall, wide)
     size = (max(1, round(wide * scale)), max(1, round(tall * scale)))
-    method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
     square = np.full((MARK_SIDE, MARK_SIDE, 3), MARGIN, np.uint8)
     left, top = (MARK_SIDE - size[0]) // 2, (MARK_SIDE - size[1]) // 2
-    square[top : top + size[1], left : left + size[0]] = cv2.resize(
-        np.ascontiguousarray(pixels), size, interpolation=method
-    )
+    square[top : top + size[1], left : left + size[0]] = resized(pixels, size)
     return square
 
 
@@ -55,7 +53,7 @@ def scaled(pixels: NDArray[np.uint8], scale: float) -> NDArray[np.uint8]:
     if scale >= 1.0:
         return pixels
     size = (max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale)))
-    return np.asarray(cv2.resize(np.ascontiguousarray(pixels), size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    return reduced(pixels, size, quickly=True)
 
 
 def windows_in_square(pixels: NDArray[np.uint8], corners: Sequence[tuple[int, int]]) -> NDArray[np.uint8]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,17 +22,12 @@ MOST_PLACES = 1500
 
 
 def suppressed(boxes: Floats, scores: Floats, iou: float) -> NDArray[np.int64]:
-    """Return the indices kept by non-maximum suppression, best first; boxes (n, 4), scores (n,)."""
-    order = np.argsort(-scores, kind="stable")
-    sizes = np.clip(boxes[:, 2:] - boxes[:, :2], 0, None).prod(axis=1)
-    kept: list[int] = []
-    while order.size:
-        best, rest = int(order[0]), order[1:]
-        kept.append(best)
-        low, high = np.maximum(boxes[best, :2], boxes[rest, :2]), np.minimum(boxes[best, 2:], boxes[rest, 2:])
-        common = np.clip(high - low, 0, None).prod(axis=1)
-        order = rest[common <= iou * np.maximum(sizes[best] + sizes[rest] - common, 1e-9)]
-    return np.asarray(kept, dtype=np.int64)
+    """Return the indices kept by non-maximum suppression, best first; boxes (n, 4), scores (n,) above 0."""
+    if not len(boxes):
+        return np.zeros(0, np.int64)
+    corners = boxes.astype(np.float64)
+    corners[:, 2:] -= corners[:, :2]
+    return np.asarray(cv2.dnn.NMSBoxes(corners, scores.astype(np.float32), 0.0, iou), dtype=np.int64).ravel()
 
 
 def network_boxes(

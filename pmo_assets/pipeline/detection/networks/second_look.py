@@ -26,6 +26,9 @@ SMALL_SIDE = 26.0
 SEEN = 0.15
 """Score from which a small box says that there may be small pictures."""
 
+LEAST_SIDE = 20.0
+"""Short side, in pixels of the figure, of what is looked for: smaller than any thumbnail, larger than print."""
+
 LEAST_SMALL = 4
 """Small boxes that make a second look worth its time: single ones are mostly icons and print."""
 
@@ -45,6 +48,9 @@ LARGE_IN_TILE = 0.5
 """Boxes longer than this part of a tile are left to the first pass."""
 
 
+SURE, COMMON = 0.5, 0.2
+"""Score of sure boxes, and part by which sides of pictures of one size differ at most."""
+
 MUCH_LARGER, AS_SURE = 3.0, 0.5
 """A box of so many times the area, and at least this part of the score, holds small ones as parts of its picture."""
 
@@ -62,7 +68,9 @@ def tiles_to_see(boxes: NetworkBoxes, width: int, height: int) -> list[Tile]:
     if gain < LEAST_GAIN:
         return []
     sides = (boxes.boxes["image"][:, 2:] - boxes.boxes["image"][:, :2]) * np.asarray([columns, rows], np.float32)
-    small = (sides.max(axis=1, initial=0) < SMALL_SIDE) & (boxes.scores["image"] >= SEEN)
+    native = sides * np.asarray([width / columns, height / rows], np.float32)
+    small = (sides.max(axis=1, initial=0) < SMALL_SIDE) & (native.min(axis=1, initial=1e9) >= LEAST_SIDE)
+    small &= boxes.scores["image"] >= SEEN
     small &= ~_within_larger(boxes.boxes["image"], boxes.scores["image"], boxes)
     if int(small.sum()) < LEAST_SMALL:
         return []
@@ -142,6 +150,7 @@ def joined(
     every: Floats = np.concatenate(boxes)
     score: Floats = np.concatenate(scores)
     best = suppressed(every, score, iou)
+    best = best[(best < len(first.scores["image"])) | _of_common_size(every, score, best)]
     return NetworkBoxes(
         first.boxes | {"image": every[best]},
         first.scores | {"image": score[best]},
@@ -149,11 +158,22 @@ def joined(
     )
 
 
+def _of_common_size(boxes: Floats, scores: Floats, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say which of the chosen boxes have the size of at least `LEAST_SMALL` sure ones: thumbnails come in grids."""
+    sides = boxes[chosen, 2:] - boxes[chosen, :2]
+    sure = sides[scores[chosen] >= SURE]
+    ratio = sides[:, None] / np.maximum(sure[None], 1e-6)
+    alike = ((ratio > 1 - COMMON) & (ratio < 1 / (1 - COMMON))).all(axis=2)
+    return np.asarray(alike.sum(axis=1) >= LEAST_SMALL, dtype=np.bool_)
+
+
 def _whole(boxes: Floats, tile: Tile, width: int, height: int) -> NDArray[np.bool_]:
-    """Say which boxes of a tile are neither cut by an edge inside the figure nor large."""
+    """Say which boxes of a tile are neither cut by an edge inside the figure, nor large, nor as small as print."""
     edge = 0.012
     inner = [tile[0] > 0, tile[1] > 0, tile[2] < width, tile[3] < height]
     cut = (boxes[:, :2] < edge) & np.asarray(inner[:2])
     cut_far = (boxes[:, 2:] > 1 - edge) & np.asarray(inner[2:])
     large = (boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=0) > LARGE_IN_TILE
-    return np.asarray(~(cut.any(axis=1) | cut_far.any(axis=1) | large), dtype=np.bool_)
+    size = np.asarray([tile[2] - tile[0], tile[3] - tile[1]], np.float32)
+    tiny = ((boxes[:, 2:] - boxes[:, :2]) * size).min(axis=1, initial=1e9) < LEAST_SIDE
+    return np.asarray(~(cut.any(axis=1) | cut_far.any(axis=1) | large | tiny), dtype=np.bool_)

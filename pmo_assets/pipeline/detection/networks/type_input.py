@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from pmo_assets.pipeline.detection.reducing import reduced, resized
 
 TYPE_SIDE = 160
 """Side of the input in pixels: a fifth of what ImageNet's networks compute at 224 is saved twice over, and thumbnails,
@@ -27,8 +28,7 @@ def reduced_picture(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     if scale >= 1:
         return crop
     size = (max(1, round(crop.shape[1] * scale)), max(1, round(crop.shape[0] * scale)))
-    resized = cv2.resize(np.ascontiguousarray(crop), size, interpolation=cv2.INTER_AREA)
-    return np.asarray(resized, dtype=np.uint8)
+    return reduced(crop, size, quickly=True)
 
 
 def type_input(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -37,7 +37,4 @@ def type_input(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     Stretched and not padded: of a scan three times as wide as high every row counts. The proportions are a measure of
     their own (`measures.FEATURES`).
     """
-    smaller = crop.shape[0] * crop.shape[1] > TYPE_SIDE * TYPE_SIDE
-    method = cv2.INTER_AREA if smaller else cv2.INTER_LINEAR
-    resized = cv2.resize(np.ascontiguousarray(crop), (TYPE_SIDE, TYPE_SIDE), interpolation=method)
-    return np.asarray(resized, dtype=np.uint8)
+    return resized(crop, (TYPE_SIDE, TYPE_SIDE))

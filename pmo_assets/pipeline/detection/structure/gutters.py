@@ -10,6 +10,7 @@ right and bottom exclusive.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +18,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.reducing import reduced
 from pmo_assets.records.geometry import Box
 
 Rect = tuple[int, int, int, int]
@@ -34,21 +36,32 @@ QUALITY = {"clear": 1.0, "uniform": 0.75, "sparse": 0.6, "seam": 0.45}
 """How far a cut of each kind is trusted; becomes a factor of the region's score."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Canvas:
     """A figure prepared for analysis.
 
     Attributes:
         rgb: (height, width, 3) uint8, at most `ANALYSIS_SIDE` long.
         ink: (height, width) uint8, 1 where there is ink.
-        components: (n, 5) int32 connected components of the ink: left, top, width, height, area.
         glyph: largest glyph height to be expected, in pixels.
+        erased_from: the canvas before identifiers were erased; None when nothing was.
     """
 
     rgb: NDArray[np.uint8]
     ink: NDArray[np.uint8]
-    components: NDArray[np.int32]
     glyph: float
+    erased_from: Canvas | None = None
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """(n, 5) int32 connected components of the ink, erased identifiers too: left, top, width, height, area.
+
+        Reckoned when they are asked for: they take as long as the rest of a canvas several times over.
+        """
+        if self.erased_from is not None:
+            return self.erased_from.components
+        _, _, stats, _ = cv2.connectedComponentsWithStats(self.ink, connectivity=8)
+        return np.asarray(stats[1:], dtype=np.int32)
 
     @property
     def rect(self) -> Rect:
@@ -102,8 +115,8 @@ class Region:
 def ink_mask(rgb: NDArray[np.uint8], background: tuple[int, int, int] = (255, 255, 255)) -> NDArray[np.uint8]:
     """Return (height, width) uint8 with 1 where any channel differs from `background` by more than `INK_CONTRAST`."""
     if background == (255, 255, 255):
-        lowest: NDArray[Any] = cv2.min(cv2.min(rgb[:, :, 0], rgb[:, :, 1]), rgb[:, :, 2])
-        return np.asarray(lowest < 255 - INK_CONTRAST, dtype=np.uint8)
+        paper = cv2.inRange(rgb, (255 - INK_CONTRAST,) * 3, (255, 255, 255))
+        return np.asarray(np.asarray(paper) == 0, dtype=np.uint8)
     far = cv2.absdiff(rgb, np.full_like(rgb, background))
     largest: NDArray[Any] = cv2.max(cv2.max(far[:, :, 0], far[:, :, 1]), far[:, :, 2])
     return np.asarray(largest > INK_CONTRAST, dtype=np.uint8)
@@ -124,7 +137,7 @@ def shrunk(pixels: NDArray[np.uint8], side: int = ANALYSIS_SIDE) -> NDArray[np.u
     if scale >= 1:
         return pixels
     size = (max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale)))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    return reduced(pixels, size, quickly=True)
 
 
 def canvas_of(
@@ -151,9 +164,8 @@ def canvas_of(
     for box in solid:
         left, top, right, bottom = pixel_rect(box, width, height)
         ink[top:bottom, left:right] = 1
-    _, _, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
     size = (glyph if glyph is not None else TEXT_SIDE) * max(height, width)
-    return Canvas(rgb, ink, np.asarray(stats[1:], dtype=np.int32), max(6.0, size))
+    return Canvas(rgb, ink, max(6.0, size))
 
 
 def pixel_rect(box: Box, width: int, height: int) -> Rect:

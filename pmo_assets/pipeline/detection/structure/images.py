@@ -40,6 +40,11 @@ EVEN = 0.2
 and groups of bars are painted evenly (over a third along one direction)."""
 
 
+TONE_LEVELS, TWO_TONES = 12, 0.8
+"""Grey levels to either side that are one tone, and the part of a region that two tones cover in a drawing: the rest
+are the edges of print in small cells."""
+
+
 def without_identifiers(canvas: Canvas, marks: Sequence[PanelDetection]) -> Canvas:
     """Return the canvas with identifiers outside pictures erased, so that they do not stretch image boxes."""
     ink = canvas.ink.copy()
@@ -51,7 +56,7 @@ def without_identifiers(canvas: Canvas, marks: Sequence[PanelDetection]) -> Canv
         # On white (most pixels light) the identifier stands beside the picture; inside a picture it is part of it.
         if region.size and float(np.median(region)) >= 232:
             ink[max(0, top - pad) : bottom + pad, max(0, left - pad) : right + pad] = 0
-    return Canvas(canvas.rgb, ink, canvas.components, canvas.glyph)
+    return Canvas(canvas.rgb, ink, canvas.glyph, canvas)
 
 
 def large_enough(canvas: Canvas, rect: Rect, least: float = LEAST_SIDE) -> bool:
@@ -81,6 +86,16 @@ def _thumbnail(canvas: Canvas, rect: Rect) -> NDArray[np.uint16]:
     """Return a region as (48, 48, 3)."""
     part = np.ascontiguousarray(canvas.rgb[rect[1] : rect[3], rect[0] : rect[2]])
     return np.asarray(cv2.resize(part, (48, 48), interpolation=cv2.INTER_AREA), dtype=np.uint16)
+
+
+def has_two_tones(canvas: Canvas, rect: Rect) -> bool:
+    """Say whether nearly all of a region has one of two grey levels: a number on an even ground, a mask, an icon."""
+    small = _thumbnail(canvas, rect).astype(np.uint8)
+    grey = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY)).ravel().astype(np.int32)
+    ground = np.abs(grey - np.median(grey)) <= TONE_LEVELS
+    rest = grey[~ground]
+    print_on_it = int((np.abs(rest - np.median(rest)) <= TONE_LEVELS).sum()) if rest.size else 0
+    return bool((int(ground.sum()) + print_on_it) / grey.size >= TWO_TONES)
 
 
 def has_grain(canvas: Canvas, rect: Rect) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.protocols import VectorEvidence
+from pmo_assets.pipeline.detection.reducing import reduced
 
 MARK_WORDS = re.compile(
     r"\b(arrows?|arrow-?heads?|asterisks?|stars?|triangles?|circles?|circled|encircled|ellipses?|box(es)?|boxed"
@@ -108,7 +109,7 @@ def mark_shapes(crop: NDArray[np.uint8]) -> int:
     """Return the number of arrow-like solid shapes of pure or strong colour in a (height, width, 3) uint8 picture."""
     scale = min(1.0, SIDE / max(crop.shape[:2]))
     size = (max(8, round(crop.shape[1] * scale)), max(8, round(crop.shape[0] * scale)))
-    rgb = np.asarray(cv2.resize(np.ascontiguousarray(crop), size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    rgb = reduced(crop, size)
     hsv = np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2HSV))
     hue, strong = hsv[:, :, 0], (hsv[:, :, 1] > 190) & (hsv[:, :, 2] > 150)
     red, green, blue = cv2.split(rgb)

@@ -101,11 +101,19 @@ def glyph_share(view: FigureView) -> float | None:
     return float(sides[len(sides) * 3 // 4] * 1.2 / max(tall, wide))
 
 
-def structure_canvas(view: FigureView, solid: bool) -> Canvas:
-    """Return the canvas of a figure; with `solid`, its separate bitmaps are filled so that no cut enters them."""
-    boxes = picture_boxes(view.bitmaps) if solid else ()
-    boxes = tuple(box for box in boxes if area(box) < FLAT_SHARE and min(width(box), height(box)) > SPECK)
-    return canvas_of(view.pixels, boxes, glyph_share(view))
+def structure_canvas(view: FigureView) -> Canvas:
+    """Return the canvas of a figure with its separate bitmaps filled, so that no cut enters them."""
+    return canvas_of(view.pixels, _solid_boxes(view), glyph_share(view))
+
+
+def _solid_boxes(view: FigureView) -> tuple[Box, ...]:
+    boxes = picture_boxes(view.bitmaps)
+    return tuple(box for box in boxes if area(box) < FLAT_SHARE and min(width(box), height(box)) > SPECK)
+
+
+def _plain(view: FigureView, canvas: Canvas) -> Canvas:
+    """Return the figure's canvas without filled bitmaps; `canvas` itself where there are none."""
+    return canvas_of(view.pixels, (), glyph_share(view)) if _solid_boxes(view) else canvas
 
 
 def frontiers(
@@ -279,7 +287,7 @@ def printed_names(view: FigureView) -> PrintedNames:
 
     Names that the caption leaves open (`alternative_identifiers`) count where all of them are printed.
     """
-    canvas = structure_canvas(view, solid=True)
+    canvas = structure_canvas(view)
     names, found = find_identifiers(view, canvas)
     printed = PrintedNames(canvas, names, tuple(tuple(places) for places in found))
     if view.caption_identifiers:
@@ -402,7 +410,7 @@ def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> l
     if len(places) >= 2:
         cost, parts = best_partition(canvas, places)
         if min(part.trust for part in parts.values()) < QUALITY["sparse"]:
-            plain = structure_canvas(view, solid=False)
+            plain = _plain(view, canvas)
             cost_plain, parts_plain = best_partition(plain, places)
             if cost_plain < cost:
                 canvas, parts = plain, parts_plain
@@ -424,7 +432,7 @@ def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> l
         return [*panels, *marks]
     numbered = panels_by_number(canvas, names)
     if len(numbered) != len(names):
-        plain = structure_canvas(view, solid=False)
+        plain = _plain(view, canvas)
         numbered = panels_by_number(plain, names)
     if len(numbered) != len(names):
         return [figure_panel(UNSEPARATED), *marks]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.fusion.image_fusion import ImageFusionOptions, fused_images
 from pmo_assets.records.detections import FigureView, ImageDetection
-from pmo_assets.records.figure import EmbeddedBitmap
+from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
 from pmo_assets.records.geometry import Box, iou
 from pmo_assets_tests.pipeline.detection.fusion.sources import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
@@ -78,6 +79,46 @@ def test_a_picture_that_the_pdf_places_has_the_box_of_its_bitmap() -> None:
     assert found.score == pytest.approx(0.7)
     # As weak a box where the PDF has no bitmap is nothing.
     assert fused_images(figure, [], seen((rough, 0.4))) == []
+
+
+def test_weak_boxes_do_not_speak_against_sure_ones_beside_them() -> None:
+    """A weak whole around sure parts and many weak ones: the mean of all is below the whole, the parts stay."""
+    weak = [((0.02 * k, 0.3, 0.02 * k + 0.1, 0.7), 0.11) for k in range(20)]
+    found = fused_images(two_pictures(), [], seen((WHOLE, 0.5), (LEFT, 0.7), (RIGHT, 0.7), *weak))
+    assert [f.score for f in found] == [pytest.approx(0.7)] * 2
+
+
+def test_a_whole_that_structure_has_as_well_stays_against_parts_that_are_no_surer() -> None:
+    parts = [((0.075 * k, 0.0, 0.075 * k + 0.07, 1.0), 0.7) for k in range(6)]
+    (found,) = fused_images(two_pictures(), [image(LEFT)], seen((LEFT, 0.8), *parts))
+    assert found.box == LEFT
+    assert len(fused_images(two_pictures(), [], seen((LEFT, 0.8), *parts))) == 6
+
+
+def test_one_colour_and_live_text_are_no_pictures() -> None:
+    pixels = two_pictures().pixels.copy()
+    pixels[50:100, 20:80] = (200, 30, 30)
+    cell: Box = (20 / 400, 50 / 200, 80 / 400, 100 / 200)
+    assert fused_images(FigureView(pixels), [], seen((cell, 0.9))) == []
+    letter: Box = (0.6, 0.2, 0.7, 0.4)
+    assert len(fused_images(two_pictures(), [], seen((letter, 0.9)))) == 1
+    text = EmbeddedText("Detachment mask", (0.58, 0.18, 0.98, 0.42), 9.0, False)
+    assert fused_images(FigureView(pixels, (), (text,)), [], seen((letter, 0.9))) == []
+
+
+def test_the_cells_of_a_table_do_not_take_its_place() -> None:
+    """A chequerboard with a digit in each cell is one image to structure, and many to a network."""
+    pixels = np.full((400, 800, 3), 255, np.uint8)
+    cells = []
+    for row in range(5):
+        for column in range(5):
+            top, left = row * 40, column * 40
+            pixels[top : top + 40, left : left + 40] = 60 if (row + column) % 2 else 150
+            pixels[top + 12 : top + 28, left + 18 : left + 22] = 0
+            cells.append(((left / 800, top / 400, (left + 40) / 800, (top + 40) / 400), 0.8))
+    board: Box = (0.0, 0.0, 0.25, 0.5)
+    (found,) = fused_images(FigureView(pixels), [image(board)], seen(*cells))
+    assert found.box == board
 
 
 @settings(max_examples=60, deadline=None)

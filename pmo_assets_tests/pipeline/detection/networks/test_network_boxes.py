@@ -66,3 +66,9 @@ def test_scores_stay_below_one_and_boxes_that_are_no_numbers_are_dropped() -> No
     (found,) = network_boxes([none, no_boxes, none, no_boxes, shares, places], (10, 10))
     assert found.scores["image"].tolist() == [1.0]
     assert np.isfinite(found.boxes["image"]).all()
+
+
+def test_a_hundred_pictures_at_nine_places_each_are_all_found() -> None:
+    boxes = [[10.0 * (k % 10), 10.0 * (k // 10), 10.0 * (k % 10) + 9, 10.0 * (k // 10) + 9] for k in range(100)]
+    (found,) = network_boxes(outputs(boxes * 9, [[0.0, 0.0, 0.0, 0.6]] * 900), (128, 128))
+    assert len(found.boxes["image"]) == 100

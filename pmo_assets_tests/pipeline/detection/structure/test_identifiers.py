@@ -70,7 +70,7 @@ def two_by_two(letters: str, wanted: tuple[str, ...]) -> FigureView:
 
 def test_live_text_identifiers_are_found_at_their_place() -> None:
     view = two_by_two("abcd", ("a", "b", "c", "d"))
-    names, places = find_identifiers(view, structure_canvas(view, solid=False))
+    names, places = find_identifiers(view, structure_canvas(view))
     assert names == ("a", "b", "c", "d")
     assert [p[0].name for p in places] == ["a", "b", "c", "d"]
     assert [p[0].source for p in places] == ["text"] * 4
@@ -78,17 +78,17 @@ def test_live_text_identifiers_are_found_at_their_place() -> None:
 
 def test_without_a_caption_a_bracketed_sequence_is_believed() -> None:
     view = two_by_two("abcd", ())
-    assert find_identifiers(view, structure_canvas(view, solid=False))[0] == ("a", "b", "c", "d")
+    assert find_identifiers(view, structure_canvas(view))[0] == ("a", "b", "c", "d")
 
 
 def test_without_a_caption_a_gap_ends_the_sequence() -> None:
     view = two_by_two("acde", ())
-    assert find_identifiers(view, structure_canvas(view, solid=False))[0] == ()
+    assert find_identifiers(view, structure_canvas(view))[0] == ()
 
 
 def test_letters_that_the_caption_does_not_name_are_ignored() -> None:
     view = two_by_two("wxyz", ("a", "b"))
-    names, places = find_identifiers(view, structure_canvas(view, solid=False))
+    names, places = find_identifiers(view, structure_canvas(view))
     assert names == ("a", "b")
     assert places == [[], []]
 
@@ -109,7 +109,7 @@ def typeset(pieces: list[tuple[str, float, float]], font: str, size: float = 12)
 def test_letters_printed_in_a_flat_picture_are_read_by_shape(font: str, pattern: str) -> None:
     figure = typeset([(pattern.format("A"), 12, 30), (pattern.format("B"), 160, 30)], font)
     view = FigureView(figure, caption_identifiers=("A", "B"))
-    _, places = find_identifiers(view, structure_canvas(view, solid=False))
+    _, places = find_identifiers(view, structure_canvas(view))
     assert [p[0].name for p in places] == ["A", "B"]
     # 72 points are 200 pixels
     assert [round(p[0].rect[0] * 72 / 200 / 4) for p in places] == [3, 40]
@@ -118,7 +118,7 @@ def test_letters_printed_in_a_flat_picture_are_read_by_shape(font: str, pattern:
 def test_a_single_matching_letter_is_no_evidence() -> None:
     figure = typeset([("A", 12, 30), ("w", 160, 30)], "helv")
     view = FigureView(figure, caption_identifiers=("A", "B"))
-    assert find_identifiers(view, structure_canvas(view, solid=False))[1] == [[], []]
+    assert find_identifiers(view, structure_canvas(view))[1] == [[], []]
 
 
 FIRST: Rect = (10, 10, 30, 30)
@@ -199,15 +199,15 @@ def test_words_of_the_caption_are_found_but_for_places_and_short_ones() -> None:
     view = live(
         [("Control", 10, 10), ("left", 200, 10), ("OD", 400, 10), ("other", 10, 200)], ("Control", "left", "OD")
     )
-    found = live_candidates(view, structure_canvas(view, solid=False))
+    found = live_candidates(view, structure_canvas(view))
     assert [(c.name, c.style, c.score) for c in found] == [("Control", "word", 0.9)]
 
 
 def test_an_identifier_before_text_ends_at_the_space() -> None:
     view = live([("(b) Tessellated retina", 10, 10)], ("a", "b"))
-    (found,) = live_candidates(view, structure_canvas(view, solid=False))
+    (found,) = live_candidates(view, structure_canvas(view))
     alone = live([("(b)", 10, 10)], ("a", "b"))
-    (whole,) = live_candidates(alone, structure_canvas(alone, solid=False))
+    (whole,) = live_candidates(alone, structure_canvas(alone))
     assert found.rect[:2] == whole.rect[:2]
     assert abs(found.rect[2] - whole.rect[2]) <= 4
     assert found.style.startswith("brackets")
@@ -218,21 +218,21 @@ def test_plain_letters_need_bold_type_where_no_caption_names_them() -> None:
     pieces = [("A", 10, 10), ("B", 310, 10)]
     for bold in (True, False):
         view = live(pieces, (), bold)
-        assert find_identifiers(view, structure_canvas(view, solid=False))[0] == (("A", "B") if bold else ())
+        assert find_identifiers(view, structure_canvas(view))[0] == (("A", "B") if bold else ())
     twice = live([*pieces, ("A", 10, 200)], (), True)
-    assert find_identifiers(twice, structure_canvas(twice, solid=False))[0] == (), "each is printed once"
+    assert find_identifiers(twice, structure_canvas(twice))[0] == (), "each is printed once"
 
 
 def test_the_style_with_most_names_is_taken() -> None:
     view = live([("(a)", 10, 10), ("(b)", 310, 10), ("a", 10, 200), ("c", 500, 250)], ("a", "b"))
-    _, places = find_identifiers(view, structure_canvas(view, solid=False))
+    _, places = find_identifiers(view, structure_canvas(view))
     assert [p[0].style.split()[0] for p in places] == ["brackets", "brackets"]
-    assert find_identifiers(live([], ("left", "right")), structure_canvas(view, solid=False)) == (
+    assert find_identifiers(live([], ("left", "right")), structure_canvas(view)) == (
         ("left", "right"), [[], []],
     )  # fmt: skip
 
 
 def test_where_no_white_follows_the_share_of_characters_tells_the_place() -> None:
-    canvas = structure_canvas(FigureView(paper(200, 100, colour=0)), solid=False)
+    canvas = structure_canvas(FigureView(paper(200, 100, colour=0)))
     assert first_word(canvas, (20, 10, 120, 30), 0.3) == (20, 10, 50, 30)
     assert first_word(canvas, (20, 10, 120, 30), 0.001) == (20, 10, 21, 30)
