@@ -12,14 +12,13 @@ synthetic figures. For networks of other weights it is a guess.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final, Literal
 
+from pmo_assets.pipeline.detection.fitted import MEND, shipped_json
 from pmo_assets.pipeline.detection.networks.memory_batches import loading
 
 DetectedKind = Literal["panel", "identifier", "image"]
@@ -69,8 +68,8 @@ def fitted_curves() -> Curves:
     Raises:
         SystemicError: when they cannot be read.
     """
-    with loading("detection_calibration.json", mend="install pmo-assets again"):
-        data = json.loads(files("pmo_assets").joinpath("weights", "detection_calibration.json").read_text("utf-8"))
+    with loading("detection_calibration.json", mend=MEND):
+        data = shipped_json("detection_calibration.json")
         kinds: tuple[DetectedKind, ...] = ("panel", "identifier", "image")
         return {kind: {source: Curve(*values) for source, values in data[kind].items()} for kind in kinds}
 

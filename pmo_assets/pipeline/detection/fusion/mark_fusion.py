@@ -7,19 +7,17 @@ for the one whose pixels look most like it, and less for the others.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.networks.memory_batches import loading
+from pmo_assets.pipeline.detection.fitted import fitted_numbers
 from pmo_assets.pipeline.detection.networks.onnx_marks import MarkLooks, OnnxMarkNetwork
 from pmo_assets.pipeline.detection.protocols import VectorEvidence
 from pmo_assets.pipeline.detection.structure.marks import MARK_WORDS, is_plot
@@ -121,16 +119,20 @@ def all_terms(images: Sequence[MarkEvidence], coefficients: Mapping[str, float])
     ]
 
 
+def known_terms() -> tuple[str, ...]:
+    """Return the names of all terms."""
+    image = MarkEvidence(0.5, None, "none", False, "")
+    return (*pixel_terms(image), *word_terms(image, best=True), *word_terms(image, best=False))
+
+
 @lru_cache(maxsize=1)
 def fitted_coefficients() -> Mapping[str, float]:
     """Return the package's coefficients by term.
 
     Raises:
-        SystemicError: when they cannot be read.
+        SystemicError: when they cannot be read, or one is missing.
     """
-    with loading("mark_decision.json", mend="install pmo-assets again"):
-        data = json.loads(files("pmo_assets").joinpath("weights", "mark_decision.json").read_text("utf-8"))
-        return {str(name): float(value) for name, value in data["coefficients"].items()}
+    return fitted_numbers("mark_decision.json", known_terms(), "coefficients")
 
 
 def mark_probabilities(images: Sequence[MarkEvidence], coefficients: Mapping[str, float] | None = None) -> list[float]:

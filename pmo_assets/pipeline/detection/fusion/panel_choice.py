@@ -11,15 +11,13 @@ typeset articles. Features are shares from 0 to 1, so that a network trained fur
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final, Literal
 
-from pmo_assets.pipeline.detection.networks.memory_batches import loading
+from pmo_assets.pipeline.detection.fitted import fitted_numbers
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import Box, area, centre, iou, matched_boxes
 
@@ -109,16 +107,21 @@ def option_features(
     return {f"{source}: {name}": value for name, value in values.items()} | {f"{source}": 1.0}
 
 
+def known_features() -> tuple[str, ...]:
+    """Return the names of the features of all options."""
+    nothing: dict[Source, Sequence[PanelDetection]] = dict.fromkeys(COUNTED, ())
+    evidence = Evidence(2, (), live=False, lettered=False)
+    return tuple(name for source in COUNTED for name in option_features(source, nothing, evidence))
+
+
 @lru_cache(maxsize=1)
 def choice_weights() -> Mapping[str, float]:
     """Return the package's weights.
 
     Raises:
-        SystemicError: when they cannot be read.
+        SystemicError: when they cannot be read, or one is missing.
     """
-    with loading("panel_choice.json", mend="install pmo-assets again"):
-        data = json.loads(files("pmo_assets").joinpath("weights", "panel_choice.json").read_text("utf-8"))
-        return {str(name): float(weight) for name, weight in data.items()}
+    return fitted_numbers("panel_choice.json", known_features())
 
 
 def worth(features: Mapping[str, float], weights: Mapping[str, float]) -> float:

@@ -7,18 +7,18 @@ exactly.
 
 from __future__ import annotations
 
-import json
 import math
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.fitted import MEND, named_numbers, shipped_json
 from pmo_assets.pipeline.detection.networks.memory_batches import loading
 from pmo_assets.pipeline.detection.reducing import resized
+from pmo_assets.records.image_types import IMAGE_TYPES
 
 SIDE = 128
 """Pictures are described at 128 pixels on the long side: layers and vessels remain, pixel noise and JPEG blocks go."""
@@ -58,6 +58,10 @@ FEATURES = [
     "green_over_blue",
 ]
 """Names of the measures, in the order of `picture_features`."""
+
+
+SOURCES = ("network", "measures", "words", "seen")
+"""Sources of evidence that have a weight; see `decision.fused_scores`."""
 
 
 def picture_features(crop: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -136,11 +140,19 @@ def image_type_weights() -> dict[str, Any]:
 
     Of the measures: mean and scale per measure, one row of coefficients and a bias per type. `fusion`: the weight of
     every source of evidence (see `decision`).
+
+    Raises:
+        SystemicError: when they cannot be read, or are not those of `FEATURES`, `IMAGE_TYPES` and `SOURCES`.
     """
-    with loading("image_type.json", mend="install pmo-assets again"):
-        data = json.loads(files("pmo_assets").joinpath("weights", "image_type.json").read_text("utf-8"))
-        measures = {key: np.asarray(data[key]) for key in ("mean", "scale", "coefficients", "bias")}
-        return measures | {"fusion": {key: float(value) for key, value in data["fusion"].items()}}
+    measures, types = len(FEATURES), len(IMAGE_TYPES)
+    shapes = {"mean": (measures,), "scale": (measures,), "coefficients": (types, 2 * measures), "bias": (types,)}
+    with loading("image_type.json", mend=MEND):
+        data = shipped_json("image_type.json")
+        model: dict[str, Any] = {key: np.asarray(data[key], dtype=np.float64) for key in shapes}
+        wrong = [key for key, shape in shapes.items() if model[key].shape != shape or not np.isfinite(model[key]).all()]
+        if wrong or data["features"] != FEATURES or data["types"] != list(IMAGE_TYPES):
+            raise ValueError(f"not of these {measures} measures and {types} types: {', '.join(wrong) or 'names'}")
+        return model | {"fusion": named_numbers(data["fusion"], SOURCES)}
 
 
 def measured_scores(crop: NDArray[np.uint8]) -> NDArray[np.float64]:
