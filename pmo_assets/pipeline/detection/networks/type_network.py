@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
-from pmo_assets.pipeline.detection.networks.type_input import type_input
+from pmo_assets.pipeline.detection.networks.type_input import TYPE_SIDE, type_input
+from pmo_assets.records.modalities import MODALITIES
+from pmo_assets.records.stores import SystemicError
 
 TYPES_FILE = "image_type_network.onnx"
 """File of the shipped weights in `pmo_assets/weights`."""
@@ -43,8 +45,23 @@ class OnnxTypeNetwork:
         self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, PICTURE_BYTES, 8), provider)
 
     def load(self) -> Any:
-        """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
-        return onnx_session(self.path or shipped_weights(TYPES_FILE), TYPES_OUTPUTS, self.provider, self.threads)
+        """Return the session, made at the first call; see `onnx_session` for what may go wrong.
+
+        Raises:
+            SystemicError: also when the network was taught other modalities than the package's, or takes other sizes.
+        """
+        path = self.path or shipped_weights(TYPES_FILE)
+        session = onnx_session(path, TYPES_OUTPUTS, self.provider, self.threads)
+        (shares,) = (item for item in session.get_outputs() if item.name == TYPES_OUTPUTS[0])
+        found = [*session.get_inputs()[0].shape[1:], *shares.shape[1:]]
+        needed = [TYPE_SIDE, TYPE_SIDE, 3, len(MODALITIES)]
+        # Where any size will do, a file has a name for it, or nothing.
+        if len(found) != len(needed) or any(isinstance(a, int) and a != b for a, b in zip(found, needed, strict=True)):
+            raise SystemicError(
+                f"{path} is no image type network of this version: pictures and modalities are {found} instead of "
+                f"{needed}; train and export it again (`pmo train image-type`)"
+            )
+        return session
 
     def __call__(self, crops: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
         """Return the shares per picture, (modalities,) each."""

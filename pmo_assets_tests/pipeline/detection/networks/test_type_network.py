@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pmo_assets.pipeline.detection.image_types.decision import type_shares_of
+from pmo_assets.pipeline.detection.networks import type_network
 from pmo_assets.pipeline.detection.networks.onnx_detectors import shipped_weights
 from pmo_assets.pipeline.detection.networks.type_input import LOOKED_AT, TYPE_SIDE, reduced_picture, type_input
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_FILE, OnnxTypeNetwork
@@ -67,3 +70,31 @@ def test_own_weights_take_the_place_of_the_packages(tmp_path: Path) -> None:
         OnnxTypeNetwork(tmp_path / "absent.onnx")([fundus()])
     with pytest.raises(SystemicError, match="not the expected network"):
         OnnxTypeNetwork(shipped_weights("figure_detector.onnx"))([fundus()])
+
+
+def session_of(side: object, modalities: object) -> SimpleNamespace:
+    """A session of a network for pictures of this side that answers with so many shares."""
+    pixels = SimpleNamespace(name="pixels", shape=["n", side, side, 3])
+    other = SimpleNamespace(name="features", shape=["n", 1280])
+    shares = SimpleNamespace(name="shares", shape=["n", modalities])
+    return SimpleNamespace(get_inputs=lambda: [pixels], get_outputs=lambda: [other, shares])
+
+
+@pytest.mark.parametrize(
+    ("side", "modalities"), [(TYPE_SIDE, len(MODALITIES) - 1), (TYPE_SIDE, len(MODALITIES) + 1), (224, len(MODALITIES))]
+)
+def test_networks_of_other_modalities_are_refused_before_any_picture(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, side: int, modalities: int
+) -> None:
+    """Every picture would fail by itself, or be called by the wrong name."""
+    monkeypatch.setattr(type_network, "onnx_session", lambda *_: session_of(side, modalities))
+    with pytest.raises(
+        SystemicError, match=r"own\.onnx is no image type network of this version.*pmo train image-type"
+    ):
+        OnnxTypeNetwork(tmp_path / "own.onnx").load()
+
+
+def test_sizes_that_a_file_leaves_open_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    session: Any = session_of("side", None)
+    monkeypatch.setattr(type_network, "onnx_session", lambda *_: session)
+    assert OnnxTypeNetwork(tmp_path / "own.onnx").load() is session
