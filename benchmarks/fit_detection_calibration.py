@@ -130,7 +130,7 @@ def detected(figures: Iterable[TrueFigure], name: str, fitted: bool) -> Iterator
     detectors = detector_set("both")
 
     def unmarked(
-        crops: Sequence[Any], words: Sequence[str], drawn: Sequence[Any] = ()
+        crops: Sequence[Any], words: Sequence[str], drawn: Sequence[Any] = (), figures: Sequence[int] = ()
     ) -> list[tuple[bool | None, float]]:
         return [(None, 0.0)] * len(crops)
 

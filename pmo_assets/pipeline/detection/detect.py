@@ -141,6 +141,7 @@ def images_of_figures(
     words: list[str] = []
     drawn: list[VectorEvidence] = []
     labels: list[Sequence[str]] = []
+    figures: list[int] = []
     counts = [0] * len(views)
     for k, detections in zip(visible, found, strict=True):
         live = views[k].is_live
@@ -155,7 +156,8 @@ def images_of_figures(
         words += [words_of_image(image.box, panels[k], said) for image in chosen]
         drawn += [vector_evidence(views[k], image.box) for image in chosen]
         labels += [labels_of_figures[k] if labels_of_figures else ()] * len(chosen)
-    marks = (mark_classifier or StructureMarkClassifier())(crops, words, drawn) if images else []
+        figures += [k] * len(chosen)
+    marks = (mark_classifier or StructureMarkClassifier())(crops, words, drawn, figures) if images else []
     looked_at = [reduced_picture(picture) for picture in crops]
     shares = _modality_shares(images, looked_at, type_network)
     finished = iter(

@@ -64,7 +64,11 @@ class MarkClassifier(Protocol):
     """Says whether marks (arrows, boxes, circles …) point at regions of an image."""
 
     def __call__(
-        self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str], drawn: Sequence[VectorEvidence] = ()
+        self,
+        crops: Sequence[NDArray[np.uint8]],
+        words: Sequence[str],
+        drawn: Sequence[VectorEvidence] = (),
+        figures: Sequence[int] = (),
     ) -> list[tuple[bool | None, float]]:
         """Return (marked, score that it is marked) per crop.
 
@@ -72,6 +76,8 @@ class MarkClassifier(Protocol):
             crops: (height, width, 3) uint8 RGB pictures.
             words: what the caption says about each crop; "" when unknown. Same length as `crops`.
             drawn: what vector shapes over each crop say (`structure.vector_marks`); empty when unknown for all.
+            figures: the number of the figure that each crop is of: words are shared by images of one figure, and what
+                other figures show is no evidence. Empty when all are of one.
         """
         ...
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
+from pmo_assets.pipeline.detection.detect import detect_images, detect_panels, images_of_figures
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap
 from pmo_assets.records.geometry import Box
@@ -81,3 +81,27 @@ def test_a_figure_without_pixels_has_nothing() -> None:
     view = FigureView(np.zeros((0, 5, 3), np.uint8))
     assert detect_panels(view) == ()
     assert detect_images(view, ()) == ()
+
+
+def test_marks_are_asked_for_with_the_figure_that_each_image_is_of() -> None:
+    asked: list[tuple[int, list[int]]] = []
+
+    class Halves:
+        def __call__(
+            self, views: Sequence[FigureView], panels: Sequence[Sequence[PanelDetection]]
+        ) -> list[list[ImageDetection]]:
+            boxes: list[Box] = [(0.0, 0.0, 0.45, 1.0), (0.55, 0.0, 1.0, 1.0)]
+            return [
+                [ImageDetection(box, 0.9, "gutter", None, 0.0) for box in boxes[: 1 + k]] for k in range(len(views))
+            ]
+
+    def marks(
+        crops: Sequence[np.ndarray], words: Sequence[str], drawn: Sequence[str] = (), figures: Sequence[int] = ()
+    ) -> list[tuple[bool | None, float]]:
+        asked.append((len(crops), list(figures)))
+        return [(None, 0.3)] * len(crops)
+
+    empty, shown = FigureView(np.zeros((0, 0, 3), np.uint8)), FigureView(np.full((60, 120, 3), 90, np.uint8))
+    found = images_of_figures([empty, shown, shown], [()] * 3, Halves(), marks)
+    assert [len(images) for images in found] == [0, 1, 2]
+    assert asked == [(3, [1, 2, 2])]

@@ -101,10 +101,10 @@ def weighed(coefficients: Mapping[str, float], terms: Mapping[str, float]) -> fl
 
 
 def all_terms(images: Sequence[MarkEvidence], coefficients: Mapping[str, float]) -> list[dict[str, float]]:
-    """Return the terms of images that were seen together: those with the same words are of one panel, or one figure.
+    """Return the terms of images that were seen together: those with the same words are of one panel, or all panels.
 
     Args:
-        images: one or several figures' images.
+        images: one figure's images.
         coefficients: decide which of the images with the same words looks most like being marked.
     """
     seen = [pixel_terms(image) for image in images]
@@ -136,7 +136,7 @@ def fitted_coefficients() -> Mapping[str, float]:
 
 
 def mark_probabilities(images: Sequence[MarkEvidence], coefficients: Mapping[str, float] | None = None) -> list[float]:
-    """Return the probability that each image is marked; see `all_terms`."""
+    """Return the probability that each image of a figure is marked; see `all_terms`."""
     chosen = fitted_coefficients() if coefficients is None else coefficients
     return [1 / (1 + math.exp(-weighed(chosen, terms))) for terms in all_terms(images, chosen)]
 
@@ -164,16 +164,25 @@ class FusedMarkClassifier:
         ]
 
     def __call__(
-        self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str], drawn: Sequence[VectorEvidence] = ()
+        self,
+        crops: Sequence[NDArray[np.uint8]],
+        words: Sequence[str],
+        drawn: Sequence[VectorEvidence] = (),
+        figures: Sequence[int] = (),
     ) -> list[tuple[bool | None, float]]:
         """Return (marked, score) per crop; None when the crop is too small to see a mark and no word names one."""
         known = self.evidence(crops, words, drawn)
-        scores = iter(mark_probabilities([image for image in known if image is not None]))
-        result: list[tuple[bool | None, float]] = []
-        for image, text in zip(known, words, strict=True):
-            if image is None:
-                result.append((True, UNSEEN_NAMED) if MARK_WORDS.search(text) else (None, UNSEEN))
-                continue
-            score = next(scores)
-            result.append((score >= 0.5, round(score, 6)))
-        return result
+        of_figure: dict[int, dict[int, MarkEvidence]] = {}
+        for k, (image, figure) in enumerate(zip(known, figures or [0] * len(crops), strict=True)):
+            if image is not None:
+                of_figure.setdefault(figure, {})[k] = image
+        scores = {
+            k: score
+            for images in of_figure.values()
+            for k, score in zip(images, mark_probabilities(list(images.values())), strict=True)
+        }
+        return [
+            (scores[k] >= 0.5, round(scores[k], 6)) if k in scores
+            else (True, UNSEEN_NAMED) if MARK_WORDS.search(text) else (None, UNSEEN)
+            for k, text in enumerate(words)
+        ]  # fmt: skip

@@ -166,7 +166,11 @@ class StructureMarkClassifier:
     """`classify_mark` as a `protocols.MarkClassifier`."""
 
     def __call__(
-        self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str], drawn: Sequence[VectorEvidence] = ()
+        self,
+        crops: Sequence[NDArray[np.uint8]],
+        words: Sequence[str],
+        drawn: Sequence[VectorEvidence] = (),
+        figures: Sequence[int] = (),
     ) -> list[tuple[bool | None, float]]:
         """Return (marked, score) per crop."""
         shapes = drawn or ("none",) * len(crops)

@@ -74,6 +74,18 @@ def test_pictures_too_small_to_see_anything_are_left_to_the_words() -> None:
     assert all(0 <= score <= 1 for _, score in found)
 
 
+def test_figures_looked_at_together_get_what_they_get_alone() -> None:
+    """Captions of one article say the same of several figures; each figure's words are about its own images."""
+    words = "Fundus photograph; the arrow points at a haemorrhage."
+    looks = [MarkLooks(0.3, 0.3), MarkLooks(0.6, 0.6), MarkLooks(0.5, 0.5)]
+    crops = [np.full((90, 90, 3), 90, np.uint8)] * 3
+    together = FusedMarkClassifier(TwoLooks(*looks))(crops, [words] * 3, (), [4, 7, 7])
+    first = FusedMarkClassifier(TwoLooks(looks[0]))(crops[:1], [words])
+    second = FusedMarkClassifier(TwoLooks(*looks[1:]))(crops[1:], [words] * 2)
+    assert together == first + second
+    assert FusedMarkClassifier(TwoLooks(*looks))(crops, [words] * 3) != together, "one figure's images share the words"
+
+
 def test_the_shipped_network_and_coefficients_give_probabilities() -> None:
     rng = np.random.default_rng(0)
     crops = [rng.integers(0, 255, (90, 120, 3), dtype=np.uint8), rng.integers(0, 255, (700, 500, 3), dtype=np.uint8)]
