@@ -55,25 +55,35 @@ def vector_evidence(view: FigureView, image: Box) -> VectorEvidence:
     tall, wide = view.pixels.shape[0] * height(image), view.pixels.shape[1] * width(image)
     if min(tall, wide) <= 0:
         return "none"
-    placed = [item for shape in view.shapes if (item := _placed(shape, image, wide / max(tall, wide))) is not None]
+    sides = (wide / max(tall, wide), tall / max(tall, wide))
+    placed = [item for shape in view.shapes if (item := _placed(shape, image, sides)) is not None]
     counts = {kind: sum(item.shape.kind == kind for item in placed) for kind in ("head", "arrow", "rectangle", "curve")}
     sensible = [item for item in placed if counts.get(item.shape.kind, 0) <= MANY]
     glyphs = _in_rows([item for item in sensible if item.shape.filled])
     if any(_is_mark(item) and id(item) not in glyphs for item in sensible):
         return "mark"
-    lengths = [text.box for text in view.texts if _LENGTH.search(text.text) and _is_near(text, image)]
     lines = [item for item in placed if item.shape.kind == "line"]
-    if 0 < len(lines) <= MANY and any(_is_leader(item, scaled=bool(lengths)) for item in lines):
-        return "line"
-    return "none"
+    if not 0 < len(lines) <= MANY:
+        return "none"
+    scaled = any(_is_near(text, image) and _LENGTH.search(text.text) for text in view.texts)
+    return "line" if any(_is_leader(item, scaled=scaled) for item in lines) else "none"
 
 
 def _is_near(text: EmbeddedText, image: Box) -> bool:
     return covered_fraction(text.box, expand(image, 0.02)) > 0
 
 
-def _placed(shape: EmbeddedShape, image: Box, across: float) -> _Placed | None:
-    """Return a shape of which the larger part lies in an image; `across` is the image's width by its larger side."""
+def _placed(shape: EmbeddedShape, image: Box, sides: tuple[float, float]) -> _Placed | None:
+    """Return a shape of which the larger part lies in an image; None for others.
+
+    Args:
+        shape: of the figure.
+        image: its box in the figure.
+        sides: width and height of the image in pixels, relative to the larger of them.
+    """
+    x, y = centre(shape.box)
+    if not (image[0] <= x <= image[2] and image[1] <= y <= image[3]):
+        return None  # less than half of it lies there; most shapes of a figure end here
     box = expand(shape.box, 1e-4)
     if covered_fraction(box, image) < 0.5:
         return None
@@ -81,8 +91,7 @@ def _placed(shape: EmbeddedShape, image: Box, across: float) -> _Placed | None:
     inside = (
         (box[0] - image[0]) / wide, (box[1] - image[1]) / tall, (box[2] - image[0]) / wide, (box[3] - image[1]) / tall,
     )  # fmt: skip
-    down = min(1.0, 1.0 / max(across, 1e-6)) if across >= 1.0 else 1.0
-    extent = max((inside[2] - inside[0]) * min(1.0, across), (inside[3] - inside[1]) * down)
+    extent = max((inside[2] - inside[0]) * sides[0], (inside[3] - inside[1]) * sides[1])
     return _Placed(shape, inside, extent)
 
 

@@ -55,6 +55,17 @@ def test_frames_patches_specks_and_scale_bars_are_none(drawn: EmbeddedShape) -> 
     assert vector_evidence(view(drawn), LEFT) == "none"
 
 
+@pytest.mark.parametrize("wide", [True, False])
+def test_extents_are_relative_to_the_larger_side_of_wide_and_of_tall_pictures(wide: bool) -> None:
+    """An arrow over half the short side of a scan, and a box over all of it, are small beside its long side."""
+    pixels = np.zeros((100, 400, 3) if wide else (400, 100, 3), np.uint8)
+    arrow: Box = (0.4, 0.2, 0.43, 0.7) if wide else (0.2, 0.4, 0.7, 0.43)
+    around: Box = (0.4, 0.03, 0.6, 0.97) if wide else (0.03, 0.4, 0.97, 0.6)
+    for mark in (shape("arrow", arrow, filled=True), shape("rectangle", around)):
+        placed = (EmbeddedBitmap(UNIT_BOX, 400, 100),)
+        assert vector_evidence(FigureView(pixels, placed, shapes=(mark,)), UNIT_BOX) == "mark"
+
+
 def test_lines_are_weaker_evidence_and_none_beside_a_printed_length() -> None:
     leader, bar = shape("line", (0.2, 0.4, 0.3, 0.6)), shape("line", (0.2, 0.6, 0.3, 0.6))
     length = EmbeddedText("200 µm", (0.22, 0.52, 0.28, 0.58), 8.0, False)
