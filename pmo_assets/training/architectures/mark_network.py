@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from pmo_assets.training.architectures.compact_detector import _conv, _Residual
+from pmo_assets.training.architectures.onnx_graphs import graph_and_arrays
 
 
 class MarkNetwork(nn.Module):
@@ -53,14 +54,14 @@ def network_of_onnx(path: Path, samples: Tensor) -> MarkNetwork:
         samples: (n, 3, 224, 224) float32 0..1, some hundred pictures like those it will be trained on.
 
     Raises:
-        ValueError: when the file holds another network.
+        ValueError: when the file holds another network, or none, or the package onnx is not installed.
     """
-    import onnx  # of the extra that networks are exported with
-    from onnx import numpy_helper
-
-    graph = onnx.load(str(path)).graph
-    values = {item.name: torch.from_numpy(numpy_helper.to_array(item).copy()) for item in graph.initializer}
-    saved = [[values[name] for name in node.input[1:3]] for node in graph.node if node.op_type == "Conv"]
+    graph, arrays = graph_and_arrays(path)
+    values = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}
+    convolutions = [node.input[1:3] for node in graph.node if node.op_type == "Conv"]
+    # Of other networks some weights have no name there, or convolutions no bias.
+    known = all(len(names) == 2 and names[0] in values and names[1] in values for names in convolutions)
+    saved = [(values[weight], values[bias]) for weight, bias in convolutions] if known else []
     model = MarkNetwork().eval()
     layers = [module for module in model.modules() if isinstance(module, nn.Conv2d)]
     norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from pmo_assets.training.architectures.compact_detector import CompactConfig, CompactDetector
+from pmo_assets.training.architectures.onnx_graphs import graph_and_arrays
 
 _NAMED, _FOLDED = "detector.", "onnx::"
 """What the names of weights begin with: those that kept their name, those that were folded or turned."""
@@ -50,17 +50,7 @@ def weights_of_onnx(path: Path) -> dict[str, Tensor]:
     Raises:
         ValueError: when the file is no ONNX file, or the package onnx is not installed.
     """
-    try:
-        import onnx
-        from google.protobuf.message import DecodeError
-        from onnx.numpy_helper import to_array
-    except ImportError as error:
-        raise ValueError(f"weights are read back from {path} by the package onnx: pip install onnx") from error
-    try:
-        graph = onnx.load(str(path)).graph
-    except DecodeError as error:
-        raise ValueError(f"{path} is no ONNX file") from error
-    arrays: dict[str, Any] = {item.name: to_array(item) for item in graph.initializer}
+    graph, arrays = graph_and_arrays(path)
     found = {name.removeprefix(_NAMED): torch.tensor(a) for name, a in arrays.items() if name.startswith(_NAMED)}
     for node in graph.node:
         for place, name in enumerate(node.input):

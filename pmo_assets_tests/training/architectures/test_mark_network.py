@@ -8,6 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
 
+from pmo_assets.pipeline.detection.networks.onnx_detectors import shipped_weights  # noqa: E402
 from pmo_assets.training.architectures.export import export_marks  # noqa: E402
 from pmo_assets.training.architectures.mark_network import MarkNetwork, network_of_onnx  # noqa: E402
 
@@ -34,3 +35,17 @@ def test_an_exported_network_is_trained_on_from_where_it_was(tmp_path: Path) -> 
         assert again(samples[:2]).numpy() == pytest.approx(trained(samples[:2]).numpy(), abs=1e-3)
         # With the statistics of such pictures, training begins where evaluation stands.
         assert again.train()(samples).numpy() == pytest.approx(trained(samples).numpy(), abs=0.5)
+
+
+@pytest.mark.parametrize("name", ["figure_detector.onnx", "image_type_network.onnx"])
+def test_weights_of_another_network_are_refused(name: str) -> None:
+    pytest.importorskip("onnx", reason="weights are read back by onnx: make test-models")
+    with pytest.raises(ValueError, match=rf"{name} is not an exported mark classifier"):
+        network_of_onnx(shipped_weights(name), torch.rand(1, 3, 224, 224))
+
+
+def test_what_is_no_onnx_file_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("onnx", reason="weights are read back by onnx: make test-models")
+    (tmp_path / "best.pt").write_bytes(b"junk")
+    with pytest.raises(ValueError, match=r"best\.pt is no ONNX file"):
+        network_of_onnx(tmp_path / "best.pt", torch.rand(1, 3, 224, 224))
