@@ -275,6 +275,6 @@ def image_type_network(context: dg.AssetExecutionContext, config: ModelConfig) -
             "file": dg.MetadataValue.path(str(target.resolve())),
             "bytes": target.stat().st_size,
             "onnx_difference": difference,
-            **_curves(run, ("held_out",)),
+            **_curves(run, ()),
         }
     )

@@ -119,7 +119,7 @@ def train_image_type(
         folder: run folder, see `training_run.train_network`.
         pictures: to learn from; stand-ins are made of the fundus photographs among them.
         options: see there.
-        held_out: pictures that are only measured (`held_out`: share whose type is right).
+        held_out: pictures that are only measured (`held_out`: share whose type is right; nothing without any).
     """
     options = options or ImageTypeOptions()
     if options.threads:
@@ -149,7 +149,7 @@ def train_image_type(
 
     def measured(averaged: nn.Module, at_once: int) -> dict[str, float]:
         if not held_out:
-            return {"held_out": 0.0}
+            return {}
         logits = modality_logits(averaged, [p.pixels for p in held_out])
         return {"held_out": round(float(right_types(logits, held_out).mean()), 4)}
 

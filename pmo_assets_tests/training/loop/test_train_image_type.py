@@ -15,7 +15,7 @@ import torch
 
 from pmo_assets.pipeline.detection.networks.type_network import OnnxTypeNetwork
 from pmo_assets.records.modalities import MODALITIES, modalities_of
-from pmo_assets.training.architectures.export import export_types
+from pmo_assets.training.architectures.export import export_types, load_types
 from pmo_assets.training.architectures.image_type_network import ImageTypeNetwork, marginal_loss
 from pmo_assets.training.data.typed_pictures import TypedPicture
 from pmo_assets.training.loop import train_image_type as training
@@ -43,6 +43,14 @@ def test_the_network_trains_exports_and_says_shares(tmp_path: Path, monkeypatch:
     assert [shares.shape for shares in found] == [(len(MODALITIES),)] * 2
     assert all(float(shares.sum()) == pytest.approx(1, abs=1e-4) for shares in found)
     assert OnnxTypeNetwork(target)([]) == []
+
+
+def test_what_was_not_measured_has_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "stand_ins", lambda rng, photographs: [])
+    options = ImageTypeOptions(steps=1, batch_size=2, workers=0, threads=1, warm_up=1)
+    (record,) = training.train_image_type(tmp_path / "run", pictures(), options)
+    assert "held_out" not in record
+    assert load_types(tmp_path / "run" / "best.pt")[1]["validation"] == {}
 
 
 def test_training_leaves_the_first_blocks_as_they_were() -> None:
