@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -27,7 +28,8 @@ def suppressed(boxes: Floats, scores: Floats, iou: float) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
     corners = boxes.astype(np.float64)
     corners[:, 2:] -= corners[:, :2]
-    return np.asarray(cv2.dnn.NMSBoxes(corners, scores.astype(np.float32), 0.0, iou), dtype=np.int64).ravel()
+    suppress: Any = cv2.dnn.NMSBoxes  # takes arrays, whatever its types say
+    return np.asarray(suppress(corners, scores.astype(np.float32), 0.0, iou), dtype=np.int64).ravel()
 
 
 def network_boxes(
