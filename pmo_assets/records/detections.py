@@ -51,8 +51,9 @@ class PanelDetection:
         kind: "panel" or "identifier".
         box: normalised [l, t, r, b] in the figure.
         score: 0..1.
-        source: where the box came from: "bitmap", "gutter", "text", "identifier" (a panel cut around an identifier),
-            "figure" (the whole figure is one panel), "network".
+        source: where the box came from: of panels "gutter", "identifier" (a panel cut around an identifier),
+            "figure" (the whole figure is one panel), "network"; of identifiers "text", "glyph", "network",
+            or "grid" (where the rows and columns of the others say that it is).
         text: the identifier as read, without brackets and dots; None for panels and for unread identifiers.
         text_score: 0..1, how far the print itself says `text`: a name that only fits the place has little of it; 0 for
             panels and for unread identifiers.

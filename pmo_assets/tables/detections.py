@@ -28,7 +28,8 @@ class PanelDetections(FigureKey):
     score = dy.Float64(min=0, max=1, description="Detection score; of different sources not comparable")
     probability = dy.Float64(min=0, max=1, description=_PROBABILITY)
     source = dy.String(
-        description="Where the box came from: gutter, identifier, figure, network; of identifiers text, glyph, network"
+        description="Where the box came from: gutter, identifier, figure, network; of identifiers text, glyph, "
+        "network, grid"
     )
     text = dy.String(nullable=True, description="The identifier as read; null for panels and unread identifiers")
     text_score = dy.Float64(

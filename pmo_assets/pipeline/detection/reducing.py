@@ -11,11 +11,12 @@ def reduced(pixels: NDArray[np.uint8], size: tuple[int, int], *, quickly: bool =
     """Return a picture reduced to `size` (width, height) by averaging areas.
 
     It is halved first while it is at least twice as large: OpenCV averages 2 × 2 pixels ten times as fast as areas with
-    broken edges. An odd last row or column is left out, which moves nothing by more than a pixel of the original.
+    broken edges. An odd last row or column is left out each time, which moves nothing by more than a pixel of
+    the result.
 
     Args:
-        pixels: (height, width) or (height, width, channels) uint8, at least as large as `size` on both sides; need not
-            be contiguous.
+        pixels: (height, width) or (height, width, channels) uint8, need not be contiguous. Where it is smaller than
+            `size` on one side, it is interpolated along both.
         size: both at least 1.
         quickly: what remains to be reduced by less than two is interpolated, not averaged: every pixel still counts,
             but not each as much.
@@ -34,7 +35,7 @@ def reduced(pixels: NDArray[np.uint8], size: tuple[int, int], *, quickly: bool =
 
 
 def resized(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Return a picture in the size (width, height): averaged where that has fewer pixels, else interpolated."""
+    """Return a picture in the size (width, height): averaged where that is smaller on both sides, else interpolated."""
     if pixels.shape[0] * pixels.shape[1] > size[0] * size[1]:
         return reduced(pixels, size)
     return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_LINEAR), dtype=np.uint8)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pmo_assets.records.image_types import IMAGE_TYPES
-from pmo_assets.records.modalities import modalities_of
+from pmo_assets.records.modalities import MODALITIES, modalities_of
 from pmo_assets.training.architectures.image_type_network import FROZEN_BLOCKS
 
 
@@ -21,7 +21,7 @@ def types_card(info: Mapping[str, Any], size: int) -> str:
     return f"""\
 # Image type network
 
-Says what a picture was made with, one of 28 modalities, and so which of the paper's four types it is:
+Says what a picture was made with, one of {len(MODALITIES)} modalities, and so which of the paper's four types it is:
 
 {modalities}
 
