@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import cv2
 import numpy as np
 
 from pmo_assets.records.modalities import Modality, modalities_of
@@ -21,12 +20,16 @@ from pmo_assets.training.synthetic.drawings import FILLED_KINDS, PAPER_KINDS, dr
 from pmo_assets.training.synthetic.filled_pictures import segmentation
 from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.paper_drawings import flow_diagram, line_drawing, table
-from pmo_assets.training.synthetic.picture_folders import folder_modality, read_picture
+from pmo_assets.training.synthetic.picture_folders import folder_modality, no_larger, read_picture
 from pmo_assets.training.synthetic.pools import article_pictures, unannotated_articles
 from pmo_assets.training.synthetic.stand_in_modalities import DRAWN, FROM_PHOTOGRAPHS, orange_disc
 
 DRAWN_EACH = 24
 """Stand-ins per modality: more than the pictures of most sources."""
+
+
+STAND_IN_SIDE = 360
+"""Photographs have no more pixels than this on the long side when stand-ins are made of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +94,9 @@ def stand_ins(rng: np.random.Generator, photographs: Sequence[Pixels], each: int
     made: list[tuple[Pixels, tuple[Modality, ...]]] = []
     for modality, make in FROM_PHOTOGRAPHS.items():
         for _ in range(each if photographs else 0):
-            made.append((make(rng, _small(photographs[int(rng.integers(len(photographs)))])), (modality,)))
+            made.append(
+                (make(rng, no_larger(photographs[int(rng.integers(len(photographs)))], STAND_IN_SIDE)), (modality,))
+            )
     for modality, draw in DRAWN.items():
         made += [(draw(rng, *_size(rng)), (modality,)) for _ in range(each)]
     made += [(oct_scan(rng, *_size(rng)), ("OCT",)) for _ in range(each)]
@@ -107,13 +112,6 @@ def stand_ins(rng: np.random.Generator, photographs: Sequence[Pixels], each: int
 
 def _size(rng: np.random.Generator) -> tuple[int, int]:
     return int(rng.integers(140, 400)), int(rng.integers(140, 400))
-
-
-def _small(pixels: Pixels) -> Pixels:
-    scale = 360 / max(pixels.shape[:2])
-    if scale >= 1:
-        return pixels
-    return np.asarray(cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def typed_pictures(images: Path | None, articles: Path | None, annotations: Path | None) -> list[TypedPicture]:

@@ -51,20 +51,22 @@ def folder_modality(name: str) -> Modality | None:
     return FOLDERS.get(plain) or _MODALITY_NAMES.get(plain)
 
 
-def reduced(pixels: Pixels) -> Pixels:
-    """Return a picture with no more than `POOL_SIDE` pixels on the long side."""
-    scale = POOL_SIDE / max(pixels.shape[:2])
+def no_larger(pixels: Pixels, side: int = POOL_SIDE) -> Pixels:
+    """Return a picture with no more than `side` pixels on the long side, and one at least on the short one."""
+    tall, wide = pixels.shape[:2]
+    scale = side / max(tall, wide)
     if scale >= 1:
         return np.ascontiguousarray(pixels)
-    return np.asarray(cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    size = (max(1, round(wide * scale)), max(1, round(tall * scale)))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def read_picture(path: Path) -> Pixels | None:
-    """Return a file as (height, width, 3) uint8 RGB, `reduced`; None when it is no picture that can be read."""
+    """Return a file as (height, width, 3) uint8 RGB, `no_larger`; None when it is no picture that can be read."""
     if path.suffix.lower() not in SUFFIXES:
         return None
     try:
         pixels = cv2.imread(str(path))
     except cv2.error:  # more pixels than OpenCV reads
         return None
-    return reduced(np.asarray(pixels[:, :, ::-1], dtype=np.uint8)) if pixels is not None else None
+    return no_larger(np.asarray(pixels[:, :, ::-1], dtype=np.uint8)) if pixels is not None else None

@@ -24,7 +24,7 @@ from pmo_assets.samples.pictures import autofluorescence, fluorescein_angiogram,
 from pmo_assets.training.synthetic.drawings import FILLED_KINDS, drawn
 from pmo_assets.training.synthetic.layouts import Split, split_of
 from pmo_assets.training.synthetic.letters import Pixels
-from pmo_assets.training.synthetic.picture_folders import folder_modality, plain_name, read_picture, reduced
+from pmo_assets.training.synthetic.picture_folders import folder_modality, no_larger, plain_name, read_picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ def article_pictures(folder: Path, articles: Sequence[str]) -> Iterator[PoolPict
                     continue  # an unreadable bitmap is no loss
                 pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
                 if float((pixels.min(axis=2) < 230).mean()) > 0.55 and float(pixels.std()) > 12:
-                    yield PoolPicture(reduced(pixels), "Other", article)
+                    yield PoolPicture(no_larger(pixels), "Other", article)
 
 
 class PicturePool:
