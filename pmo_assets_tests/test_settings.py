@@ -107,7 +107,7 @@ def test_weights_count_only_for_what_they_find(tmp_path: Path) -> None:
     file = tmp_path / "weights"
     file.write_bytes(b"weights")
     usual = Settings()
-    for option in ("image_checkpoint", "mark_weights"):
+    for option in ("image_checkpoint", "mark_weights", "image_type_weights"):
         other = Settings(**{option: file})
         assert settings_digest(usual, "panel_detections") == settings_digest(other, "panel_detections")
         assert settings_digest(usual, "image_detections") != settings_digest(other, "image_detections")
@@ -124,18 +124,20 @@ def test_missing_weights_fail_the_step_and_name_the_option(tmp_path: Path, monke
 
 def test_weights_reach_the_steps_as_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("a.onnx", "b.onnx", "c.pth", "d.pth"):
+    for name in ("a.onnx", "b.onnx", "types.onnx", "c.pth", "d.pth"):
         (tmp_path / name).touch()
     options = detection_options(
         Settings(
             detector_weights=Path("a.onnx"),
             mark_weights=Path("b.onnx"),
+            image_type_weights=Path("types.onnx"),
             panel_checkpoint=Path("c.pth"),
             image_checkpoint=Path("d.pth"),
             detector_runtime="detectron2",
         )
     )
     assert (options.detector_file, options.marks_file) == (tmp_path / "a.onnx", tmp_path / "b.onnx")
+    assert options.types_file == tmp_path / "types.onnx"
     assert (options.panel_checkpoint, options.image_checkpoint) == (tmp_path / "c.pth", tmp_path / "d.pth")
     assert options.runtime == "detectron2"
 

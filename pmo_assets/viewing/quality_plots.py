@@ -127,7 +127,7 @@ def calibration_plot(bins: Sequence[Any], *, error: float, title: str) -> bytes:
     A line through a point says within which bounds the share that is right lies, by the number of captions.
 
     Args:
-        bins: `evaluation.captions.ConfidenceBin`.
+        bins: `quality.metrics.captions.ConfidenceBin`.
         error: expected calibration error, for the heading.
         title: heading.
     """
@@ -201,7 +201,7 @@ def coverage_plot(parts: Sequence[Any], *, title: str) -> bytes:
     """Return both caption figures against the share of captions that is kept, the most confident first.
 
     Args:
-        parts: `evaluation.captions.Coverage`.
+        parts: `quality.metrics.captions.Coverage`.
         title: heading.
     """
     if not parts:
