@@ -37,7 +37,8 @@ def test_grey_and_transparent_pictures_have_three_channels(tmp_path: Path, mode:
     Image.new(mode, (30, 20)).save(tmp_path / "a.png")
     pixels = read_picture(tmp_path / "a.png")
     assert pixels is not None
-    assert (pixels.shape, pixels.dtype) == ((20, 30, 3), np.uint8)
+    assert pixels.shape == (20, 30, 3)
+    assert pixels.dtype == np.uint8
 
 
 @pytest.mark.parametrize("content", [b"", b"junk"])
