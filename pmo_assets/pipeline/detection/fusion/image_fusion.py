@@ -32,7 +32,17 @@ from pmo_assets.pipeline.detection.structure.images import StructureImageDetecto
 from pmo_assets.pipeline.detection.structure.panels import glyph_share, picture_boxes
 from pmo_assets.pipeline.detection.structure.snapping import snapped_box
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
-from pmo_assets.records.geometry import Box, area, covered_fraction, height, intersection, iou, matched_boxes, width
+from pmo_assets.records.geometry import (
+    Box,
+    area,
+    centre,
+    covered_fraction,
+    height,
+    intersection,
+    iou,
+    matched_boxes,
+    width,
+)
 
 EVEN_LEVELS = 20
 """Levels between which every channel of an even area stays: more than JPEG leaves, less than any picture shows."""
@@ -135,7 +145,12 @@ def is_even(pixels: NDArray[np.uint8], box: Box) -> bool:
 
 def is_print(view: FigureView, box: Box) -> bool:
     """Say whether a box lies in a line of live text: letters seen at native resolution look like small pictures."""
-    return any(covered_fraction(box, text.box) >= PRINTED for text in view.texts)
+    x, y = centre(box)
+    # Where most of it lies in another box, its middle does: most spans of a figure end there.
+    return any(
+        t.box[0] <= x <= t.box[2] and t.box[1] <= y <= t.box[3] and covered_fraction(box, t.box) >= PRINTED
+        for t in view.texts
+    )
 
 
 def _replaced(
