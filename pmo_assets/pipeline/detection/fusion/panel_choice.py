@@ -129,6 +129,12 @@ def worth(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return 1 / (1 + math.exp(-sum(weights.get(name, 0.0) * value for name, value in features.items())))
 
 
+def lacks_panels(source: Source, options: Mapping[Source, Sequence[PanelDetection]], evidence: Evidence) -> bool:
+    """Say whether an option joins panels that are named by their places and that structure keeps apart."""
+    known = min(evidence.names, len(counted("structure", options["structure"])))
+    return len(counted(source, options[source])) < known
+
+
 def judged(
     options: Mapping[Source, Sequence[PanelDetection]], evidence: Evidence, weights: Mapping[str, float] | None = None
 ) -> Judged:
@@ -147,7 +153,7 @@ def judged(
             worth(option_features(source, options, evidence), known),
         )
         for source in options
-        if source != "network" or evidence.lettered
+        if evidence.lettered or (source != "network" and not lacks_panels(source, options, evidence))
     ]
     return max(every, key=lambda option: option.worth)
 

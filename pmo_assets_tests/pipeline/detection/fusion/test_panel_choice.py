@@ -50,6 +50,15 @@ def test_the_network_is_not_asked_about_panels_that_have_no_letters() -> None:
     assert best.source != "network"
 
 
+def test_panels_that_are_called_by_their_places_are_not_joined() -> None:
+    joined = [panel((0.0, 0.0, 1.0, 1.0), 0.9, "network")]
+    by_place = Evidence(2, (), live=True, lettered=False)
+    best = judged({"structure": HALVES, "mixture": joined, "network": joined}, by_place)
+    assert best.source == "structure"
+    alone = judged({"structure": [panel((0.0, 0.0, 1.0, 1.0), 0.3)], "mixture": joined, "network": joined}, by_place)
+    assert len(alone.panels) == 1
+
+
 def test_panels_of_a_doubtful_figure_count_less() -> None:
     plain, doubtful = judged(options(HALVES, SEEN), FLAT), judged(options(SPECKS, []), FLAT)
     assert min(p.score for p in scored(plain)) > max(p.score for p in scored(doubtful))
