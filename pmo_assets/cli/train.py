@@ -227,6 +227,39 @@ def evaluate(
     _show({"figures": len(rows)} | evaluated(model.to(device), rows, TrainingOptions()))
 
 
+@train_app.command("average")
+@with_declared_options
+def average(
+    *,
+    to: Annotated[Path, typer.Argument(help="Checkpoint to write, to be exported: average.pt.")],
+    detector: Annotated[Path, typer.Option(help="best.pt of a run that trained a network on.")],
+    start: Annotated[Path, typer.Option("--with", help="ONNX file of the network that the run started from.")],
+    data: Annotated[Path, typer.Option(help="Figures (pmo train figures): train/ and validation/ are used.")],
+    share: Annotated[float, typer.Option(min=0, max=1, help="How much of the run's weights the result has.")] = 0.5,
+    seed: Annotated[int, typer.Option(help="Which training figures normalisations are found on.")] = 7,
+    threads: Threads,
+) -> None:
+    """Write the mean of a detector's weights before and after it was trained on: it knows what either knows."""
+    need_torch()
+    need_checkpoint(detector, "detector", measured=True)
+    if not start.is_file():
+        raise CommandError(f"there is no file {start}")
+    import torch
+
+    from pmo_assets.training.loop.averaging import averaged_detector
+
+    if threads:
+        torch.set_num_threads(threads)
+    try:
+        result = averaged_detector(detector, start, data, share, seed)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    partial = to.with_name(f"{to.name}.partial")
+    torch.save(result, partial)
+    partial.replace(to)
+    _show({"file": str(to)} | result["validation"])
+
+
 @train_app.command("export")
 @with_declared_options
 def export(

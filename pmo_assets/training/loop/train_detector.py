@@ -239,7 +239,7 @@ def train_detector(
     if model.channels_last:
         model = model.to(memory_format=torch.channels_last)
     if last_state(folder, "cpu") is None and initial is not None and initial.suffix == ".onnx":
-        with_statistics(model, _some_pictures(model, coco_rows(shards(training)), options))
+        with_statistics(model, some_pictures(model, coco_rows(shards(training)), options))
     described = {
         "architecture": architecture, "size": size, "config": model.settings(), "initial": origin,
         "annotated": len(real_rows),
@@ -280,7 +280,7 @@ def train_detector(
     )  # fmt: skip
 
 
-def _some_pictures(model: FigureDetector, rows: Sequence[Row], options: TrainingOptions) -> Iterator[Tensor]:
+def some_pictures(model: FigureDetector, rows: Sequence[Row], options: TrainingOptions) -> Iterator[Tensor]:
     """Yield the pictures of the first `STATISTICS_BATCHES` batches of an epoch."""
     members = batches_of(rows, options.batch_size, options.seed)[:STATISTICS_BATCHES]
     for pixels, _ in loader(FigureBatches(rows, members, options.seed, augment=True), 0):

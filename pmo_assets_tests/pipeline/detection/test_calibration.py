@@ -24,8 +24,8 @@ from pmo_assets.records.figure import EmbeddedText
 KINDS: tuple[DetectedKind, ...] = ("panel", "identifier", "image")
 SOURCES = {
     "panel": {"gutter", "identifier", "figure", "network"},
-    "identifier": {"text", "glyph", "network"},
-    "image": {"bitmap", "gutter", "network"},
+    "identifier": {"text", "glyph", "network", "grid"},
+    "image": {"bitmap", "gutter", "network", "grid"},
 }
 """Every source of a kind that the package's detectors have."""
 
