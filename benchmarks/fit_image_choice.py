@@ -22,8 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from fit_detection_calibration import CHECK_SEED, TrueFigure, flat_figures, true_figure, typeset_figures
-from numpy.typing import NDArray
-from scipy.optimize import minimize
+from fit_panel_choice import likeliest_weights
 from score_detection import annotated_figures
 
 from pmo_assets.pipeline.detection.detect import detect_panels
@@ -44,9 +43,6 @@ from pmo_assets.records.detections import FigureView, ImageDetection
 from pmo_assets.records.geometry import Box, iou, matched_boxes, non_maximum_suppression
 
 WEIGHTS = Path(__file__).parents[1] / "pmo_assets" / "weights" / "image_choice.json"
-SHRINKAGE = 1.0
-"""Weights are held to 0 as by so many decisions."""
-
 SAID = ImageFusionOptions().least
 """Score from which parts would be put out."""
 
@@ -119,19 +115,8 @@ def cases(
 
 def fitted_weights(found: Sequence[Case]) -> dict[str, float]:
     """Return the weights under which the decisions that are right are most likely."""
-    rows = [row for case in found for row in case.decisions]
-    names = sorted({name for features, _, _ in rows for name in features})
-    values = np.array([[features[name] for name in names] for features, _, _ in rows])
-    right, weight = np.array([r for _, r, _ in rows]), np.array([w for _, _, w in rows])
-
-    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        logits = values @ weights
-        likely = weight * (np.logaddexp(0, logits) - right * logits)
-        slope = values.T @ (weight * (1 / (1 + np.exp(-logits)) - right))
-        return float(likely.sum() + SHRINKAGE / 2 * (weights**2).sum()), slope + SHRINKAGE * weights
-
-    result = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B")
-    return {name: round(float(value), 3) for name, value in zip(names, result.x, strict=True)}
+    features, right, counted = zip(*(row for case in found for row in case.decisions), strict=True)
+    return likeliest_weights(features, right, counted)
 
 
 def precision(found: Sequence[Sequence[ImageDetection]], truth: Sequence[Sequence[Box]]) -> str:

@@ -100,6 +100,19 @@ def fitted_weights(found: Sequence[Case]) -> dict[str, float]:
             right.append(share_right(counted(source, panels), case.truth))
             # A figure of many panels says more, but not as many times more.
             counts.append(float(np.sqrt(len(case.truth))))
+    return likeliest_weights(rows, right, counts)
+
+
+def likeliest_weights(
+    rows: Sequence[Mapping[str, float]], right: Sequence[float], counts: Sequence[float]
+) -> dict[str, float]:
+    """Return the weights of a logistic function under which what is right is most likely.
+
+    Args:
+        rows: features by name; a name that a row lacks is 0 there.
+        right: per row 0..1, how far it is right.
+        counts: per row how much it counts.
+    """
     names = sorted({name for row in rows for name in row})
     values = np.array([[row.get(name, 0.0) for name in names] for row in rows])
     shares, weight = np.array(right), np.array(counts)
