@@ -121,9 +121,10 @@ def test_a_lease_that_is_not_renewed_ends(bucket: DataRoot, monkeypatch: pytest.
 
 
 def test_a_lease_is_renewed_as_long_as_its_holder_works(bucket: DataRoot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lock, "LEASE", 0.6)
+    # Long enough that a busy machine does not starve what renews it.
+    monkeypatch.setattr(lock, "LEASE", 2.0)
     with sole_refresh(bucket):
-        time.sleep(1.5)
+        time.sleep(3.5)
         assert "another refresh of" in refused(bucket)
 
 

@@ -33,7 +33,9 @@ SOURCES = {
 def test_every_source_has_a_curve() -> None:
     for kind, of_kind in fitted_curves().items():
         assert {name.removesuffix(", live").removesuffix(", flat") for name in of_kind} == {"", *SOURCES[kind]}
-        assert all(curve_name(source, True) in of_kind for source in SOURCES[kind])
+        # Too rare in typeset articles for a curve of live figures: there the curve of the source serves.
+        rare = {"grid", "network"} if kind == "image" else {"grid"}
+        assert all(curve_name(source, True) in of_kind for source in SOURCES[kind] - rare)
         assert SOURCES[kind] <= set(of_kind)
 
 
