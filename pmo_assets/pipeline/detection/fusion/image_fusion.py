@@ -97,7 +97,8 @@ def image_proposals(
         Proposal(image.box, image.score, found[1] if found else 0.0, image.source == "bitmap")
         for image, found in zip(structural, both, strict=True)
     ]
-    alone = [seen[k] for k in range(len(seen)) if k not in set(same.values())]
+    in_both = set(same.values())
+    alone = [found for k, found in enumerate(seen) if k not in in_both]
     return ImageProposals([*proposals, *(Proposal(box, 0.0, score) for box, score, _ in alone)], [*both, *alone])
 
 

@@ -175,6 +175,11 @@ def pixel_rect(box: Box, width: int, height: int) -> Rect:
     return (left, top, right, bottom)
 
 
+def overlap(a: Rect, b: Rect) -> bool:
+    """Say whether two rectangles share pixels."""
+    return min(a[2], b[2]) > max(a[0], b[0]) and min(a[3], b[3]) > max(a[1], b[1])
+
+
 def normalised_box(rect: Rect, width: int, height: int) -> Box:
     """Return a pixel rectangle as fractions of a picture of the given size."""
     return (rect[0] / width, rect[1] / height, rect[2] / width, rect[3] / height)

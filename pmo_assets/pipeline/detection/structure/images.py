@@ -18,6 +18,7 @@ from pmo_assets.pipeline.detection.structure.gutters import (
     ink_share,
     leaves,
     normalised_box,
+    overlap,
     pixel_rect,
     trimmed,
 )
@@ -201,11 +202,6 @@ def with_text(canvas: Canvas, plots: list[Rect], texts: list[Rect], others: list
 def distance(a: Rect, b: Rect) -> float:
     """Return the gap between two rectangles; 0 when they touch."""
     return max(0, a[0] - b[2], b[0] - a[2]) + max(0, a[1] - b[3], b[1] - a[3])
-
-
-def overlap(a: Rect, b: Rect) -> bool:
-    """Say whether two rectangles share pixels."""
-    return min(a[2], b[2]) > max(a[0], b[0]) and min(a[3], b[3]) > max(a[1], b[1])
 
 
 def pixel_images(canvas: Canvas, rect: Rect) -> list[Rect]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.detection.structure.gutters import Rect
+from pmo_assets.pipeline.detection.structure.gutters import Rect, overlap
 
 ALIGNED = 0.7
 """Letter heights by which letters of one row or column may be off it: c and d differ by a third of a height."""
@@ -125,4 +125,4 @@ def inside(rect: Rect, ink: NDArray[np.uint8]) -> bool:
 
 def overlaps(rect: Rect, others: Sequence[Rect]) -> bool:
     """Say whether a rectangle shares pixels with one of the others."""
-    return any(min(rect[2], o[2]) > max(rect[0], o[0]) and min(rect[3], o[3]) > max(rect[1], o[1]) for o in others)
+    return any(overlap(rect, other) for other in others)
