@@ -7,7 +7,7 @@ from typing import Any
 
 import dagster as dg
 
-from pmo_assets.defs.jobs import FETCH_PACKAGES, FIND_ARTICLES, MAKE_RELEASE, MEASURE_QUALITY, PROCESS_BATCH
+from pmo_assets.defs.jobs import JOBS
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.resources import built_in_resources
 from pmo_assets.defs.schedules import weekly_release
@@ -39,7 +39,7 @@ def build_defs(
 
     return dg.Definitions(
         assets=dg.map_asset_specs(with_settings_version, all_assets()),
-        jobs=[FIND_ARTICLES, FETCH_PACKAGES, PROCESS_BATCH, MAKE_RELEASE, MEASURE_QUALITY],
+        jobs=list(JOBS),
         sensors=[new_articles, registered_batches],
         schedules=[weekly_release],
         resources={**resources, **(resource_overrides or {})},

@@ -56,7 +56,7 @@ def measure_quality(settings: Settings, *, verbose: bool) -> None:
     with open_instance(settings) as instance, progress_bars() as (_, tell):
         close_dead_runs(instance)
         defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
-        made = run_job(defs, instance, "measure_quality", verbose=verbose)
+        made = run_job(defs, instance, "evaluate", verbose=verbose)
     if not made.issuperset(QUALITY_ASSETS):
         raise CommandError(
             "no annotated article was processed: none is in a batch, or none is relevant; nothing to score"

@@ -102,7 +102,7 @@ def _find(settings: Settings, *, verbose: bool) -> None:
             progress.console.print("[bold]searching PMC[/]", highlight=False)
             defs = build_defs(settings, resource_overrides={"search_progress": tell})
             try:
-                run_job(defs, instance, "find_articles", verbose=verbose)
+                run_job(defs, instance, "refresh", verbose=verbose)
             except RunFailed as error:
                 raise CommandError(str(error)) from error
         found = latest_metadata(instance, "pmc_candidates")

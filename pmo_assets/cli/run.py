@@ -100,7 +100,7 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
         if release and made and (again or release_is_stale(defs, instance, registry.data_root, keys)):
             progress.update(overall, description="release")
             try:
-                run_job(defs, instance, "make_release", verbose=verbose)
+                run_job(defs, instance, "release", verbose=verbose)
             except RunFailed as error:
                 failed.append(f"release: {error}")
     if release and not failed:

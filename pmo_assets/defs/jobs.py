@@ -1,44 +1,84 @@
-"""Jobs: one finds articles at PMC, one takes a batch through the whole chain, one makes a release of all batches."""
+"""Jobs: one for each thing that people want done, named after it. What they select follows from the graph."""
 
 from __future__ import annotations
 
 import dagster as dg
 
 from pmo_assets.defs.article_table import BATCH_TAG
+from pmo_assets.defs.assets.models import MODEL_ASSETS
 from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
 
-# In-process: starting a process for each step would cost more than most steps take; the work is in the workers.
-PROCESS_BATCH = dg.define_asset_job(
-    "process_batch",
-    selection=dg.AssetSelection.tag(BATCH_TAG, ""),
-    executor_def=dg.in_process_executor,
-    description="Take one article batch from its manifest to dataset rows.",
+_OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, "")
+
+
+def _job(name: str, selection: dg.AssetSelection, description: str) -> dg.UnresolvedAssetJobDefinition:
+    # In-process: a process for each step would cost more than most steps take; the work is in the workers.
+    return dg.define_asset_job(name, selection=selection, executor_def=dg.in_process_executor, description=description)
+
+
+def _from_here_on(*assets: str) -> dg.AssetSelection:
+    """Select assets with everything of a batch that follows from them."""
+    return dg.AssetSelection.assets(*assets).downstream() & _OF_BATCHES
+
+
+REFRESH = _job(
+    "refresh",
+    dg.AssetSelection.assets("pmc_inventory", "pmc_candidates", "pmc_batches"),
+    "Search PMC for the specialty's articles, and make batches of what is new, changed or retracted. Needs "
+    "PMO_ENTREZ_EMAIL. The sensor new_articles does it every day, processes the batches and makes the release.",
 )
 
-MEASURE_QUALITY = dg.define_asset_job(
-    "measure_quality",
-    selection=dg.AssetSelection.assets(*QUALITY_ASSETS, *PEOPLE_ASSETS),
-    executor_def=dg.in_process_executor,
-    description="Compare what the pipeline found with annotated articles (PMO_ANNOTATIONS).",
-)
-
-MAKE_RELEASE = dg.define_asset_job(
-    "make_release",
-    selection=dg.AssetSelection.assets("retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"),
-    executor_def=dg.in_process_executor,
-    description="Make a release of all batches: the published file, the folder for the Hub, gallery and report.",
-)
-
-FIND_ARTICLES = dg.define_asset_job(
-    "find_articles",
-    selection=dg.AssetSelection.assets("pmc_inventory", "pmc_candidates", "pmc_batches"),
-    executor_def=dg.in_process_executor,
-    description="Search PMC for the specialty's articles, and make batches of what is new, changed or retracted.",
-)
-
-FETCH_PACKAGES = dg.define_asset_job(
+FETCH_PACKAGES = _job(
     "fetch_packages",
-    selection=dg.AssetSelection.assets("article_batch", "article_packages"),
-    executor_def=dg.in_process_executor,
-    description="Download a batch's files ahead of processing; what was downloaded is not downloaded again.",
+    dg.AssetSelection.assets("article_batch", "article_packages"),
+    "Download a batch's files ahead of processing; what was downloaded is not downloaded again.",
 )
+
+PROCESS_BATCH = _job(
+    "process_batch",
+    _OF_BATCHES,
+    "Take a batch from its manifest to dataset rows, everything anew. The sensor registered_batches does it for every "
+    "batch that is registered.",
+)
+
+RESPLIT = _job(
+    "resplit",
+    _from_here_on("subcaptions"),
+    "Split the captions of a batch anew, and make what follows: for another language model or prompt. Articles and "
+    "figures stay as they are.",
+)
+
+REDETECT = _job(
+    "redetect",
+    _from_here_on("panel_detections"),
+    "Look for panels and images of a batch anew, and make what follows: for other detectors, weights or thresholds. "
+    "Figures and subcaptions stay as they are.",
+)
+
+REASSEMBLE = _job(
+    "reassemble",
+    _from_here_on("panel_captions", "panel_assembly"),
+    "Decide anew which subcaption each panel of a batch has, and make what follows: for another vision model, or after "
+    "people decided. Panels and subcaptions stay as they are; images are looked for again, because the words count.",
+)
+
+RELEASE = _job(
+    "release",
+    dg.AssetSelection.assets("retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"),
+    "Make a release of all batches: the published file, the folder for the Hub, gallery and report. While a sensor is "
+    "on, it follows by itself.",
+)
+
+EVALUATE = _job(
+    "evaluate",
+    dg.AssetSelection.assets(*QUALITY_ASSETS, *PEOPLE_ASSETS),
+    "Compare what the pipeline found with annotated articles (PMO_ANNOTATIONS).",
+)
+
+TRAIN = _job(
+    "train",
+    dg.AssetSelection.assets(*MODEL_ASSETS),
+    "Compose synthetic figures and train networks of your own on them: hours, gigabytes, and PyTorch (extra models).",
+)
+
+JOBS = (REFRESH, FETCH_PACKAGES, PROCESS_BATCH, RESPLIT, REDETECT, REASSEMBLE, RELEASE, EVALUATE, TRAIN)

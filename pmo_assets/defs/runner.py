@@ -146,7 +146,7 @@ def read_annotations_if_changed(
     if not annotations_are_stale(defs, records[0].asset_materialization if records else None, settings):
         return []
     try:
-        run_job(defs, instance, "measure_quality", assets=[ANNOTATIONS], verbose=verbose)
+        run_job(defs, instance, "evaluate", assets=[ANNOTATIONS], verbose=verbose)
     except RunFailed as error:
         return [str(error)]
     return []
@@ -253,7 +253,7 @@ def run_job(
     Args:
         defs: the code location.
         instance: where events go.
-        job: `process_batch`, `make_release` or `measure_quality`.
+        job: `process_batch`, `release` or `evaluate`.
         batch: partition key, for a partitioned job.
         assets: only these; all of the job's if None.
         verbose: let Dagster's log through to the terminal.

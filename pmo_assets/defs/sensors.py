@@ -12,7 +12,7 @@ from typing import Final
 
 import dagster as dg
 
-from pmo_assets.defs.jobs import FIND_ARTICLES, MAKE_RELEASE, PROCESS_BATCH
+from pmo_assets.defs.jobs import PROCESS_BATCH, REFRESH, RELEASE
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.release_state import RELEASE_TAG, release_is_due, release_state
 from pmo_assets.defs.runner import close_dead_runs, unfinished_runs
@@ -33,7 +33,7 @@ PAUSE_AFTER_FAILURE: Final = timedelta(hours=1)
 """After a failed search: PMC, or the network, may be down. Also how long Dagster has to start a run again itself."""
 
 
-_JOBS: Final = (FIND_ARTICLES.name, PROCESS_BATCH.name, MAKE_RELEASE.name)
+_JOBS: Final = (REFRESH.name, PROCESS_BATCH.name, RELEASE.name)
 
 
 def batches_to_begin(instance: dg.DagsterInstance, batches: Sequence[str]) -> list[str]:
@@ -128,11 +128,11 @@ def release_request(
     if not release_is_due(instance, data_root):
         return None
     state = release_state(instance, data_root)
-    runs = instance.get_run_records(dg.RunsFilter(job_name=MAKE_RELEASE.name, tags={RELEASE_TAG: state}))
+    runs = instance.get_run_records(dg.RunsFilter(job_name=RELEASE.name, tags={RELEASE_TAG: state}))
     if runs and not may_be_repeated(runs, pause, now):
         return None
     run_key = f"release-{state}-{_requests(runs) + 1}"
-    return dg.RunRequest(run_key=run_key, job_name=MAKE_RELEASE.name, tags={RELEASE_TAG: state})
+    return dg.RunRequest(run_key=run_key, job_name=RELEASE.name, tags={RELEASE_TAG: state})
 
 
 def _processing(instance: dg.DagsterInstance, batches: Sequence[str], run_keys: Mapping[str, str]) -> dg.SensorResult:
@@ -170,7 +170,7 @@ def next_search(instance: dg.DagsterInstance, data_root: DataRoot, hours: float,
     That is `hours` after the last search, at once while candidates wait that a refresh did not take in, and some time
     after a search that failed. A search that lies in the future was made by a clock that was wrong, and does not count.
     """
-    records = instance.get_run_records(dg.RunsFilter(job_name=FIND_ARTICLES.name), limit=1)
+    records = instance.get_run_records(dg.RunsFilter(job_name=REFRESH.name), limit=1)
     if not records:
         return now
     last = records[0]
@@ -191,7 +191,7 @@ def was_released(instance: dg.DagsterInstance, *, since: datetime, now: datetime
 
 
 @dg.sensor(
-    jobs=[FIND_ARTICLES, PROCESS_BATCH, MAKE_RELEASE],
+    jobs=[REFRESH, PROCESS_BATCH, RELEASE],
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.STOPPED,
     description="Follows PMC: searches it every day (PMO_REFRESH_HOURS), processes the batches that this makes, and "
@@ -229,6 +229,6 @@ def new_articles(
     due = next_search(instance, data_root, hours, now)
     if due > now:
         return dg.SkipReason(f"PMC is searched next at {due:%Y-%m-%d %H:%M} UTC")
-    last = instance.get_runs(dg.RunsFilter(job_name=FIND_ARTICLES.name), limit=1)
+    last = instance.get_runs(dg.RunsFilter(job_name=REFRESH.name), limit=1)
     run_key = f"find-after-{last[0].run_id}" if last else "find-first"
-    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=run_key, job_name=FIND_ARTICLES.name)])
+    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=run_key, job_name=REFRESH.name)])

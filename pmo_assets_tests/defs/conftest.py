@@ -48,7 +48,7 @@ def graph(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         register_partitions(instance, registry.batches())
         for batch in registry.batches():
             run_job(defs, instance, "process_batch", batch=batch)
-        run_job(defs, instance, "make_release")
+        run_job(defs, instance, "release")
         yield Graph(
             settings,
             defs,

@@ -46,7 +46,7 @@ def test_an_article_under_three_names_is_published_once_and_its_retraction_takes
     def release() -> tuple[pl.DataFrame, pl.DataFrame]:
         register_partitions(instance, registry.batches())
         run_job(defs, instance, "process_batch", batch=registry.batches()[-1])
-        run_job(defs, instance, "make_release")
+        run_job(defs, instance, "release")
         return (
             pl.read_parquet(io.BytesIO(root.read("release/pubmed_ophtha.parquet"))),
             pl.read_parquet(io.BytesIO(root.read("release/hub/duplicate_articles.parquet"))),

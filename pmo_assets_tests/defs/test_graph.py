@@ -446,7 +446,7 @@ def test_running_again_gives_the_same_bytes(graph: Graph) -> None:
         graph.defs, graph.instance, "process_batch", batch=batch, assets=["pdf_figures", "panel_detections", "panels"]
     )
     run_job(graph.defs, graph.instance, "process_batch", batch=batch)
-    run_job(graph.defs, graph.instance, "make_release")
+    run_job(graph.defs, graph.instance, "release")
     assert {stage for stage in STAGES if root.read(graph.tables.key(stage, batch)) != before[stage]} == set()
 
 
@@ -469,7 +469,7 @@ def test_what_is_systemic_fails_the_batch_and_says_what_to_do(tmp_path: Path) ->
 
 def test_a_release_without_batches_says_what_is_missing(tmp_path: Path) -> None:
     with dg.DagsterInstance.ephemeral() as instance, pytest.raises(RunFailed, match="materialise dataset_rows"):
-        run_job(build_defs(settings_below(tmp_path)), instance, "make_release")
+        run_job(build_defs(settings_below(tmp_path)), instance, "release")
 
 
 def test_an_unwritable_data_root_is_named(tmp_path: Path) -> None:

@@ -127,23 +127,23 @@ def test_without_an_address_nothing_is_asked_for(room: Room) -> None:
 
 
 def test_pmc_is_searched_once_in_the_time_that_is_set(room: Room) -> None:
-    first = only(room.tick()[0], "find_articles")
+    first = only(room.tick()[0], "refresh")
     run = room.begin(first)
     assert "1 runs are waiting or at work" in room.tick()[1]
     room.instance.report_run_canceled(run)
     assert room.tick()[0] == [], "a search that ended just now is not repeated"
 
     soon = room.with_options(refresh_hours=1e-6)
-    second = only(soon.tick()[0], "find_articles")
+    second = only(soon.tick()[0], "refresh")
     assert second.run_key != first.run_key
-    assert only(soon.tick()[0], "find_articles").run_key == second.run_key, "asked for twice, it is one search"
+    assert only(soon.tick()[0], "refresh").run_key == second.run_key, "asked for twice, it is one search"
     soon.succeed(second)
     assert "PMC is searched next at" in room.tick()[1]
-    assert only(soon.tick()[0], "find_articles").run_key not in (first.run_key, second.run_key)
+    assert only(soon.tick()[0], "refresh").run_key not in (first.run_key, second.run_key)
 
 
 def test_a_search_that_failed_is_repeated_after_an_hour(room: Room) -> None:
-    room.fail(only(room.tick()[0], "find_articles"))
+    room.fail(only(room.tick()[0], "refresh"))
     now = datetime.now(UTC)
     assert timedelta(minutes=59) < next_search(room.instance, room.data_root, 24.0, now) - now <= HOUR
     assert next_search(room.instance, room.data_root, 0.5, now) - now <= HOUR / 2
@@ -151,17 +151,17 @@ def test_a_search_that_failed_is_repeated_after_an_hour(room: Room) -> None:
 
 def test_a_search_that_lies_in_the_future_does_not_count(room: Room) -> None:
     """A clock that was wrong, or is wrong now, must not stop the refresh for years."""
-    room.succeed(only(room.tick()[0], "find_articles"))
+    room.succeed(only(room.tick()[0], "refresh"))
     past = datetime.now(UTC) - timedelta(days=1000)
     assert next_search(room.instance, room.data_root, 24.0, past) == past
 
 
 def test_candidates_that_wait_are_taken_in_without_a_pause(room: Room) -> None:
-    room.succeed(only(room.tick()[0], "find_articles"))
+    room.succeed(only(room.tick()[0], "refresh"))
     assert room.tick()[0] == []
     waiting = Candidate(1, CandidateState.FOUND, datetime.now(UTC))
     write_candidates(room.data_root, Candidates().updated([waiting]))
-    only(room.tick()[0], "find_articles")
+    only(room.tick()[0], "refresh")
 
 
 @pytest.mark.parametrize("sensor", [new_articles, registered_batches])
@@ -194,13 +194,13 @@ def test_a_batch_that_fails_is_tried_three_times(room: Room) -> None:
         request = only(soon.tick()[0], "process_batch")
         run_keys.append(request.run_key)
         room.fail(request)
-        assert [item.job_name for item in room.tick()[0]] == ["find_articles"], "the pause is PMO_REFRESH_HOURS"
+        assert [item.job_name for item in room.tick()[0]] == ["refresh"], "the pause is PMO_REFRESH_HOURS"
     assert run_keys == [key, f"{key}-2", f"{key}-3"]
-    only(soon.tick()[0], "find_articles")
+    only(soon.tick()[0], "refresh")
     assert soon.tick(registered_batches)[0] == []
 
 
-@pytest.mark.parametrize("job", ["find_articles", "process_batch", "make_release"])
+@pytest.mark.parametrize("job", ["refresh", "process_batch", "release"])
 def test_what_dagster_starts_again_itself_is_waited_for(room: Room, job: str) -> None:
     """Otherwise the sensor would request it as well, or make a release of half a refresh."""
     soon = room.with_options(refresh_hours=1e-6)
@@ -212,7 +212,7 @@ def test_what_dagster_starts_again_itself_is_waited_for(room: Room, job: str) ->
     assert started_again(room.instance, now + 2 * HOUR) == [], "Dagster has not done it: the sensor goes on"
     room.instance.add_run_tags(run.run_id, {"dagster/auto_retry_run_id": "another"})
     assert started_again(room.instance, now + HOUR / 2) == []
-    only(soon.tick()[0], "find_articles")
+    only(soon.tick()[0], "refresh")
 
 
 def test_runs_that_dagster_started_again_belong_to_one_request(room: Room) -> None:
@@ -232,11 +232,9 @@ def test_a_failure_in_the_future_does_not_hold_a_batch_up(room: Room) -> None:
 
 def test_a_run_whose_process_was_killed_does_not_stop_the_sensor(room: Room) -> None:
     dead = '{"host": "localhost", "socket": "/nowhere/socket"}'
-    run = room.begin(only(room.tick()[0], "find_articles"), **{".dagster/grpc_info": dead})
-    room.instance.report_dagster_event(
-        dg.DagsterEvent(dg.DagsterEventType.RUN_START.value, "find_articles"), run.run_id
-    )
-    only(room.with_options(refresh_hours=1e-6).tick()[0], "find_articles")
+    run = room.begin(only(room.tick()[0], "refresh"), **{".dagster/grpc_info": dead})
+    room.instance.report_dagster_event(dg.DagsterEvent(dg.DagsterEventType.RUN_START.value, "refresh"), run.run_id)
+    only(room.with_options(refresh_hours=1e-6).tick()[0], "refresh")
     after = room.instance.get_run_by_id(run.run_id)
     assert after is not None
     assert after.status is dg.DagsterRunStatus.FAILURE
@@ -254,13 +252,13 @@ def test_a_refresh_on_the_command_line_is_left_alone(room: Room) -> None:
 def test_a_release_is_requested_when_it_is_due_and_only_then(room: Room) -> None:
     room.register(1)
     room.succeed(only(room.tick()[0], "process_batch"), "articles")
-    assert [item.job_name for item in room.tick()[0]] == ["find_articles"], "no rows, no release"
+    assert [item.job_name for item in room.tick()[0]] == ["refresh"], "no rows, no release"
     assert isinstance(room.week(), dg.SkipReason)
 
     room.register(2)
     room.process(only(room.tick()[0], "process_batch"))
-    release = only(room.tick()[0], "make_release")
-    assert only(room.tick()[0], "make_release").run_key == release.run_key
+    release = only(room.tick()[0], "release")
+    assert only(room.tick()[0], "release").run_key == release.run_key
     assert isinstance(room.week(), dg.RunRequest)
     room.begin(release)
     assert isinstance(room.week(), dg.SkipReason), "one is being made"
@@ -269,12 +267,12 @@ def test_a_release_is_requested_when_it_is_due_and_only_then(room: Room) -> None
 def released(room: Room) -> None:
     room.register(1)
     room.process(only(room.tick()[0], "process_batch"))
-    room.release(only(room.tick()[0], "make_release"))
+    room.release(only(room.tick()[0], "release"))
 
 
 def test_a_release_is_not_made_again_of_the_same(room: Room) -> None:
     released(room)
-    assert [item.job_name for item in room.tick()[0]] == ["find_articles"]
+    assert [item.job_name for item in room.tick()[0]] == ["refresh"]
     week = room.week()
     assert isinstance(week, dg.SkipReason)
     assert "nothing has changed" in str(week.skip_message)
@@ -286,8 +284,8 @@ def test_a_backlog_is_taken_in_before_it_is_released_again(room: Room) -> None:
     released(room)
     room.register(2)
     room.process(only(room.tick()[0], "process_batch"))
-    only(room.tick()[0], "find_articles")
-    only(room.with_options(refresh_hours=1e-9).tick()[0], "make_release")
+    only(room.tick()[0], "refresh")
+    only(room.with_options(refresh_hours=1e-9).tick()[0], "release")
 
 
 def test_an_article_that_pmc_removes_makes_a_release_due(room: Room) -> None:
@@ -296,7 +294,7 @@ def test_an_article_that_pmc_removes_makes_a_release_due(room: Room) -> None:
     gone = Candidate(1, CandidateState.REMOVED, datetime.now(UTC), versions=(seen,))
     write_candidates(room.data_root, Candidates().updated([gone]))
     assert isinstance(room.week(), dg.RunRequest)
-    room.release(only(room.tick()[0], "make_release"))
+    room.release(only(room.tick()[0], "release"))
     assert isinstance(room.week(), dg.SkipReason)
 
 
@@ -306,14 +304,14 @@ def test_a_release_that_fails_is_tried_three_times_and_then_pmc_is_followed_all_
     soon = room.with_options(refresh_hours=1e-6)
     run_keys = set()
     for _ in range(3):
-        request = only(soon.tick()[0], "make_release")
+        request = only(soon.tick()[0], "release")
         run_keys.add(request.run_key)
         room.fail(request)
         assert release_request(room.instance, room.data_root, HOUR, datetime.now(UTC)) is None
         assert isinstance(room.week(), dg.RunRequest), "the weekly schedule tries as well"
     assert len(run_keys) == 3
-    only(soon.tick()[0], "find_articles")
+    only(soon.tick()[0], "refresh")
 
     room.register(2)
     room.process(only(soon.tick()[0], "process_batch"))
-    assert only(soon.tick()[0], "make_release").run_key not in run_keys, "new rows, new attempts"
+    assert only(soon.tick()[0], "release").run_key not in run_keys, "new rows, new attempts"

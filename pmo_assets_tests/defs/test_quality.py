@@ -41,7 +41,7 @@ class Measured:
 def materialise(graph: Graph, annotations: str | None) -> Measured:
     defs = build_defs(graph.settings.model_copy(update={"annotations": annotations}))
     with dg.DagsterInstance.ephemeral() as instance:
-        made = run_job(defs, instance, "measure_quality")
+        made = run_job(defs, instance, "evaluate")
         metadata = {}
         for name in sorted(made):
             (record,) = instance.fetch_materializations(dg.AssetKey(name), limit=1).records
@@ -101,7 +101,7 @@ def test_a_place_without_annotations_fails_and_is_named(graph: Graph, tmp_path: 
 def test_annotated_articles_that_no_batch_holds_are_not_scored(sample_folder: Path, tmp_path: Path) -> None:
     defs = build_defs(settings_below(tmp_path, annotations=str(sample_folder / "truth")))
     with dg.DagsterInstance.ephemeral() as instance:
-        assert run_job(defs, instance, "measure_quality") == {"annotations"}
+        assert run_job(defs, instance, "evaluate") == {"annotations"}
 
 
 def test_scoring_without_annotations_says_what_is_missing(tmp_path: Path) -> None:

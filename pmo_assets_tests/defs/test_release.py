@@ -102,13 +102,13 @@ def test_the_same_data_have_the_same_data_version_and_others_another(
 ) -> None:
     settings, instance, tables = place
     defs = build_defs(settings)
-    run_job(defs, instance, "make_release", assets=RELEASE)
+    run_job(defs, instance, "release", assets=RELEASE)
     first = data_version(instance, "pubmed_ophtha")
-    run_job(defs, instance, "make_release", assets=RELEASE)
+    run_job(defs, instance, "release", assets=RELEASE)
     assert data_version(instance, "pubmed_ophtha") == first
     assert metadata(instance, "pubmed_ophtha")["version"] == "1.0.0"
     other = settings.model_copy(update={"release_noncommercial": False})
-    run_job(build_defs(other), instance, "make_release", assets=RELEASE)
+    run_job(build_defs(other), instance, "release", assets=RELEASE)
     said = metadata(instance, "pubmed_ophtha")
     assert data_version(instance, "pubmed_ophtha") != first
     assert said["version"] == "1.1.0"
@@ -117,7 +117,7 @@ def test_the_same_data_have_the_same_data_version_and_others_another(
         code for batch in tables.batches("dataset_rows") for code in tables.read("dataset_rows", batch)["license"]
     }
     assert "CC BY-NC" in licences, "or nothing would have gone"
-    run_job(defs, instance, "make_release", assets=RELEASE)
+    run_job(defs, instance, "release", assets=RELEASE)
     assert metadata(instance, "pubmed_ophtha")["version"] == "1.2.0", "back again is another release"
 
 
@@ -150,12 +150,12 @@ def test_a_picture_that_is_gone_fails_the_release_and_the_one_before_stays(
 ) -> None:
     settings, instance, tables = place
     defs = build_defs(settings)
-    run_job(defs, instance, "make_release", assets=RELEASE)
+    run_job(defs, instance, "release", assets=RELEASE)
     root = tables.data_root
     before = {name: root.read(f"release/{name}") for name in root.tree("release") if not name.startswith("versions/")}
     batch = tables.batches("dataset_rows")[0]
     number = tables.read("dataset_rows", batch)["article_id"][0]
     ParquetPixels(root, "panels", batch).write(number, [])
     with pytest.raises(RunFailed, match=r"pubmed_ophtha failed.*without a picture"):
-        run_job(defs, instance, "make_release", assets=RELEASE)
+        run_job(defs, instance, "release", assets=RELEASE)
     assert {name: root.read(f"release/{name}") for name in before} == before

@@ -193,12 +193,12 @@ def test_ground_truth_is_released_and_what_is_measured_stays_the_machines(graph:
     def measured(applied: bool) -> list[Any]:
         settings = reviewed.settings.model_copy(update={"annotations": str(graph.truth)})
         defs = build_defs(settings)
-        run_job(defs, reviewed.instance, "measure_quality", assets=["annotations"])
+        run_job(defs, reviewed.instance, "evaluate", assets=["annotations"])
         if applied:
             for batch in reviewed.batches:
                 run_job(defs, reviewed.instance, "process_batch", batch=batch, assets=DOWNSTREAM)
         assets = ["detection_quality", "assembly_quality"]
-        run_job(defs, reviewed.instance, "measure_quality", assets=assets)
+        run_job(defs, reviewed.instance, "evaluate", assets=assets)
         return [item for name in assets for item in read_metrics(reviewed.tables.data_root, name)]
 
     before = measured(applied=False)

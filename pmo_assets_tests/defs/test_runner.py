@@ -68,7 +68,7 @@ def server(**place: object) -> str:
 )
 def test_only_runs_that_are_certainly_dead_are_closed(tags: dict[str, str], closed: int) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
-        job = build_defs(Settings()).resolve_job_def("make_release")
+        job = build_defs(Settings()).resolve_job_def("release")
         run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED, tags=tags)
         assert close_dead_runs(instance) == closed
         after = instance.get_run_by_id(run.run_id)
@@ -79,7 +79,7 @@ def test_only_runs_that_are_certainly_dead_are_closed(tags: dict[str, str], clos
 @pytest.mark.parametrize(("pid", "closed"), [(os.getpid(), 0), (dead_pid(), 1)], ids=["alive", "dead"])
 def test_a_run_whose_code_server_was_killed_lives_as_long_as_its_own_process(pid: int, closed: int) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
-        job = build_defs(Settings()).resolve_job_def("make_release")
+        job = build_defs(Settings()).resolve_job_def("release")
         tags = {".dagster/grpc_info": server(socket="/nowhere/socket")}
         run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED, tags=tags)
         instance.report_engine_event("Started process for run", run, EngineEventData.in_process(pid))

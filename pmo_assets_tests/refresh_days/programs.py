@@ -159,9 +159,9 @@ def wait_for_release(place: Place, process: subprocess.Popen[bytes], releases: i
     with place.instance() as instance:
         while time.monotonic() - began < DAY_LIMIT:
             assert process.poll() is None, f"the daemon ended\n{place.log('daemon.log')}"
-            made = succeeded(instance, "make_release")
+            made = succeeded(instance, "release")
             finds = instance.get_run_records(
-                dg.RunsFilter(job_name="find_articles", statuses=[dg.DagsterRunStatus.SUCCESS]), limit=1
+                dg.RunsFilter(job_name="refresh", statuses=[dg.DagsterRunStatus.SUCCESS]), limit=1
             )
             if not unfinished_runs(instance):
                 if len(made) >= releases:

@@ -259,8 +259,8 @@ def test_no_run_is_a_duplicate(days: Days) -> None:
         processed = [run.tags["dagster/partition"] for run in runs_of(instance, "process_batch")]
         assert Counter(processed) == dict.fromkeys(batches, 1), processed
         assert len(succeeded(instance, "process_batch")) == len(batches)
-        assert len(runs_of(instance, "make_release")) == len(succeeded(instance, "make_release")) == 2
-        finds = runs_of(instance, "find_articles")
+        assert len(runs_of(instance, "release")) == len(succeeded(instance, "release")) == 2
+        finds = runs_of(instance, "refresh")
         assert all(run.status is dg.DagsterRunStatus.SUCCESS for run in finds)
     held = [row for batch in batches for row in registry.manifest(batch).select("name", "digest").iter_rows()]
     assert len(held) == len(set(held)), "the same package is in two batches"
@@ -322,7 +322,7 @@ def test_kills_of_the_daemon_change_nothing(
     days.pmc.faults = FAULTS
     place = days.evening.copied(tmp_path_factory.mktemp("daemon") / "place")
     began = time.monotonic()
-    for number, job in enumerate(("find_articles", "process_batch"), start=1):
+    for number, job in enumerate(("refresh", "process_batch"), start=1):
         daemon = place.begin_daemon()
         wait_for_run(place, job)
         time.sleep(chance.uniform(0.0, 4.0))
@@ -338,7 +338,7 @@ def test_kills_of_the_daemon_change_nothing(
     with place.instance() as instance:
         processed = Counter(run.tags["dagster/partition"] for run in succeeded(instance, "process_batch"))
         assert processed == dict.fromkeys(place.registry.batches(), 1)
-        assert len(succeeded(instance, "make_release")) == 2
+        assert len(succeeded(instance, "release")) == 2
 
 
 def wait_for_run(place: Place, job: str) -> None:

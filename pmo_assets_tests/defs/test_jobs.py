@@ -1,0 +1,49 @@
+"""What people want done is a job with that name, and makes what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import dagster as dg
+import pytest
+
+from pmo_assets.definitions import build_defs
+from pmo_assets.defs.assets.models import MODEL_ASSETS
+from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
+from pmo_assets.defs.jobs import JOBS
+from pmo_assets.defs.loading import all_assets, batch_stages
+
+BATCH_ASSETS = set(batch_stages(all_assets()))
+
+BEFORE_CAPTIONS = {
+    *("article_batch", "article_packages", "articles", "package_figures", "biomedica_figures", "biomedica_matches"),
+    *("pdf_figures", "figure_matches", "figures"),
+}
+
+MADE: Mapping[str, set[str]] = {
+    "refresh": {"pmc_inventory", "pmc_candidates", "pmc_batches"},
+    "fetch_packages": {"article_batch", "article_packages"},
+    "process_batch": BATCH_ASSETS,
+    "resplit": BATCH_ASSETS - BEFORE_CAPTIONS,
+    "redetect": BATCH_ASSETS - BEFORE_CAPTIONS - {"subcaptions"},
+    "reassemble": BATCH_ASSETS - BEFORE_CAPTIONS - {"subcaptions", "panel_detections"},
+    "release": {"retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"},
+    "evaluate": {*QUALITY_ASSETS, *PEOPLE_ASSETS},
+    "train": set(MODEL_ASSETS),
+}
+
+
+@pytest.fixture(scope="module")
+def defs() -> dg.Definitions:
+    return build_defs()
+
+
+def test_there_is_a_job_for_each_thing_that_people_want_done() -> None:
+    assert [job.name for job in JOBS] == list(MADE)
+    assert all(job.description for job in JOBS)
+
+
+@pytest.mark.parametrize("job", MADE)
+def test_a_job_makes_what_its_name_says_and_all_that_follows(defs: dg.Definitions, job: str) -> None:
+    selected = defs.resolve_job_def(job).asset_layer.selected_asset_keys
+    assert {key.path[-1] for key in selected} == MADE[job]
