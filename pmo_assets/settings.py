@@ -87,6 +87,12 @@ class Settings(BaseSettings):
     s3_endpoint: str | None = _option(None, "Endpoint of an S3-compatible server other than AWS, with scheme.")
     dagster_home: Path = _option(Path(".dagster"), "Folder of the Dagster instance, unless `DAGSTER_HOME` is set.")
 
+    pages_url: str = _option(
+        "http://127.0.0.1:3001",
+        "Where people reach gallery, report and quality pages, for the links in the UI: the address of `pmo pages`, or "
+        "of a static host or bucket website that shows the data root's `release/` and `quality/`.",
+    )
+
     specialty: str = _option(
         "ophthalmology",
         "Which articles and panels are wanted: `ophthalmology`, `everything` (no filter), or the path of a TOML file.",
@@ -431,7 +437,7 @@ class Settings(BaseSettings):
         key = value.get_secret_value().strip() if value else ""
         return SecretStr(key) if key else None
 
-    @field_validator("entrez_url", "pmc_endpoint")
+    @field_validator("entrez_url", "pmc_endpoint", "pages_url")
     @classmethod
     def _address_with_scheme(cls, value: str | None) -> str | None:
         if value is None:
@@ -439,6 +445,11 @@ class Settings(BaseSettings):
         if urlsplit(value).scheme not in ("http", "https"):
             raise ValueError("give the address with http:// or https://")
         return plain_address(value)
+
+    @field_validator("pages_url")
+    @classmethod
+    def _without_last_slash(cls, value: str) -> str:
+        return value.rstrip("/")
 
     @field_validator("pmc_bucket")
     @classmethod

@@ -19,6 +19,7 @@ from pmo_assets.cli.batches import batches_app
 from pmo_assets.cli.captions import captions_app
 from pmo_assets.cli.console import CommandError, console, messages, one_line
 from pmo_assets.cli.environment import check_address_space, show_home, show_settings
+from pmo_assets.cli.pages import pages
 from pmo_assets.cli.pmc import pmc_app
 from pmo_assets.cli.quality import quality
 from pmo_assets.cli.refresh import refresh
@@ -44,6 +45,7 @@ app.command()(quality)
 app.command()(samples)
 app.command()(demo)
 app.command()(dev)
+app.command()(pages)
 app.command("settings")(show_settings)
 app.command("home")(show_home)
 app.add_typer(batches_app, name="batches")

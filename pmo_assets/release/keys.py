@@ -29,3 +29,11 @@ FORMER_KEYS: Final = tuple(
 )
 """Where releases of 0.1.0 had their card, licences, duplicates and gallery. A release takes them away: they would stay
 as they are for ever, with pictures of articles that are retracted since."""
+
+REJECTION_PAGES: Final = "quality/rejections"
+"""Folder of the pages that show what was rejected, one per batch."""
+
+
+def rejection_page_key(batch: str) -> str:
+    """Return where the page of a batch's rejections lies."""
+    return f"{REJECTION_PAGES}/{batch}.html"

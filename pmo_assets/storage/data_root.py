@@ -31,6 +31,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
@@ -76,6 +77,15 @@ def _s3_client(endpoint: str | None, region: str) -> Any:
 def _host() -> str:
     """Return this machine's name as part of a file name: on a shared disk, others' processes cannot be looked at."""
     return re.sub(r"[^A-Za-z0-9]", "", socket.gethostname()) or "host"
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What a listing says of a file: name in its folder, size in bytes, time of its last change (UTC)."""
+
+    name: str
+    size: int
+    changed: datetime
 
 
 @dataclass(frozen=True)
@@ -142,13 +152,33 @@ class DataRoot:
 
     def keys(self, prefix: str, suffix: str = "") -> list[str]:
         """Return the names of the files directly below a prefix, sorted; half-written files are left out."""
+        return [file.name for file in self.folder_facts(prefix, suffix)]
+
+    def facts(self, key: str) -> FileFacts | None:
+        """Return size and time of the last change of a file; None if there is no such file."""
+        try:
+            info = self._fs.get_file_info(self._path(key))
+        except OSError as error:
+            raise self._failure("look at", key, error) from error
+        return FileFacts(info.base_name, info.size, info.mtime) if info.type == pafs.FileType.File else None
+
+    def folder_facts(self, prefix: str, suffix: str = "") -> list[FileFacts]:
+        """Return what one listing says of the files directly below a prefix, by name; see `keys`."""
         selector = pafs.FileSelector(self._path(prefix), allow_not_found=True)
         try:
             infos = self._fs.get_file_info(selector)
         except OSError as error:
             raise self._failure("list", prefix, error) from error
-        names = [info.base_name for info in infos if info.type == pafs.FileType.File]
-        return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+        return sorted(
+            (
+                FileFacts(info.base_name, info.size, info.mtime)
+                for info in infos
+                if info.type == pafs.FileType.File
+                and info.base_name.endswith(suffix)
+                and not info.base_name.startswith(".")
+            ),
+            key=lambda file: file.name,
+        )
 
     def read(self, key: str) -> bytes:
         """Return a file's bytes.

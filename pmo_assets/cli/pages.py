@@ -1,0 +1,42 @@
+"""`pmo pages`: gallery, report, quality pages, rejections and metrics of the data root in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Annotated
+
+import typer
+
+from pmo_assets.cli.console import data_root_of, messages, settings_from_environment
+
+
+def pages(
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines see the pages, without a password.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Port; if not given 3001, or a free one when that is taken."),
+    ] = None,
+) -> None:
+    """Serve gallery, report, quality pages, rejections and metrics of the data root, beside the Dagster UI.
+
+    `pmo dev` starts it, too. Only `release/` and pages below `quality/` are served. Ctrl-C ends it.
+    """
+    from pmo_assets.serving.server import address_of, listening_socket, serve
+    from pmo_assets.serving.site import site
+
+    settings = settings_from_environment()
+    root = data_root_of(settings)
+    with listening_socket(host, port) as listening:
+        address = address_of(listening)
+        messages.print(f"pages of {root.root} at {address}", highlight=False, markup=False, soft_wrap=True)
+        if address != settings.pages_url:
+            messages.print(
+                f"links in the Dagster UI lead to {settings.pages_url}; they lead here with PMO_PAGES_URL={address}",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
+            )
+        with contextlib.suppress(KeyboardInterrupt):
+            serve(site(root), listening)

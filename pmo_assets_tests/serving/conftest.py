@@ -1,0 +1,78 @@
+"""The pages of a data root, served over real sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from pmo_assets.serving.server import address_of, listening_socket, web_server
+from pmo_assets.serving.site import site
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets_tests.storage.conftest import data_root, s3_endpoint
+
+__all__ = ["data_root", "s3_endpoint"]
+
+Metrics = Callable[[], bytes]
+
+
+@contextlib.contextmanager
+def served(root: DataRoot, metrics: Metrics | None = None) -> Iterator[str]:
+    """Give the address at which the pages of a data root are served."""
+    server = web_server(site(root, metrics))
+    with listening_socket("127.0.0.1", 0) as listening:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.01)
+            yield address_of(listening)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def fill(root: DataRoot) -> None:
+    """Write what a data root has: pages that are served, and what is not."""
+    for key, content in {
+        "release/report.html": b"<!DOCTYPE html><title>Report</title>",
+        "release/gallery/index.html": b"<!DOCTYPE html><title>Gallery</title>",
+        "release/gallery/app/main-1.js": b"'use strict';",
+        "release/gallery/app/gallery-1.css": b"body{}",
+        "release/hub/README.md": b"---\nlicense: other\n---\n# A card\n\n| a | b |\n|---|---|\n| 1 | <b>2</b> |\n",
+        "release/hub/SHA256SUMS": b"0  README.md\n",
+        "release/hub/data/panels/train-00000.parquet": b"PAR1" + bytes(range(256)) * 40 + b"PAR1",
+        "quality/figure_quality.html": b"<!DOCTYPE html><title>Figure quality</title>",
+        "quality/rejections/2026-001.html": b"<!DOCTYPE html><title>Rejections</title>",
+        "release/.report.html.1-host.part": b"half",
+        **dict.fromkeys(SECRET, b"secret"),
+    }.items():
+        root.write(key, content)
+
+
+SECRET = (
+    "manifests/2026-001.parquet",
+    "objects/aa/aabb.pdf",
+    "answers/aa/aabb.json",
+    "tables/articles/2026-001.parquet",
+    "quality/annotations.parquet",
+    "quality/annotations.json",
+    "release/secret.env",
+    "secret.html",
+)
+"""Files of a data root, and beside what is served, that are nobody's business."""
+
+
+@pytest.fixture
+def filled(data_root: DataRoot) -> DataRoot:
+    fill(data_root)
+    return data_root
+
+
+@pytest.fixture
+def address(filled: DataRoot) -> Iterator[str]:
+    with served(filled) as given:
+        yield given
