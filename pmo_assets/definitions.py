@@ -7,6 +7,7 @@ from typing import Any
 
 import dagster as dg
 
+from pmo_assets.configuration.reading import configured_settings
 from pmo_assets.defs.jobs import JOBS
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.resources import built_in_resources
@@ -21,13 +22,14 @@ def build_defs(
     """Return the code location.
 
     Args:
-        settings: options; from environment and `.env` if None.
+        settings: options; from environment and `.env`, checked, if None.
         resource_overrides: resources that replace the built-in ones (`pmo_assets.defs.resources`), by key.
 
     Raises:
+        ConfigurationError: when a setting, or what it names, cannot be used.
         ValueError: for a key that no resource has.
     """
-    settings = settings or Settings()
+    settings = settings or configured_settings()
     resources = built_in_resources(settings)
     unknown = set(resource_overrides or {}) - set(resources)
     if unknown:

@@ -78,14 +78,19 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="PMO_",
         env_file=".env",
-        extra="ignore",
+        env_ignore_empty=True,  # what a container is given as "" is not set
+        extra="ignore",  # pmo_assets.configuration refuses names that are none, and says which was meant
         frozen=True,
         hide_input_in_errors=True,  # it may be a key
     )
 
     data_root: str = _option("data", "Folder or `s3://bucket/prefix` below which every table and object is stored.")
     s3_endpoint: str | None = _option(None, "Endpoint of an S3-compatible server other than AWS, with scheme.")
-    dagster_home: Path = _option(Path(".dagster"), "Folder of the Dagster instance, unless `DAGSTER_HOME` is set.")
+    dagster_home: Path | None = _option(
+        None,
+        "Folder of the Dagster instance, unless `DAGSTER_HOME` is set; else `.dagster` below the data root, or "
+        "for `s3://` a folder named after it in your state folder (`pmo home` prints it).",
+    )
 
     pages_url: str = _option(
         "http://127.0.0.1:3001",
@@ -302,8 +307,7 @@ class Settings(BaseSettings):
     apply_annotations: bool = _option(
         True,
         "`reviewed_panels` puts what people annotated in place of the machine's; `false`: it is measured on, no more.",
-        ("reviewed_panels",),
-    )
+    )  # affects no code version: each batch's `reviewed_panels` says what it applied (`defs.annotated`)
 
     release_noncommercial: bool = _option(
         True,
@@ -343,7 +347,13 @@ class Settings(BaseSettings):
     )
 
     @field_validator(
-        "detector_weights", "mark_weights", "image_type_weights", "panel_checkpoint", "image_checkpoint", mode="before"
+        "dagster_home",
+        "detector_weights",
+        "mark_weights",
+        "image_type_weights",
+        "panel_checkpoint",
+        "image_checkpoint",
+        mode="before",
     )
     @classmethod
     def _empty_is_none(cls, value: object) -> object:

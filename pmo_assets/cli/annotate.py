@@ -18,6 +18,7 @@ from pmo_assets.cli.console import (
     counted,
     data_root_of,
     messages,
+    place_of,
     say_list,
     settings_from_environment,
     spinner,
@@ -65,7 +66,7 @@ def _assembled(settings: Settings) -> tuple[Tables, dict[str, list[int]]]:
 
     tables = Tables(data_root_of(settings))
     if not tables.batches("panel_assembly"):
-        raise CommandError("no batch has been processed yet: run `pmo run`")
+        raise CommandError(f"no batch has been processed yet below {place_of(settings)}: run `pmo run`")
     return tables, current_articles(tables, "panel_assembly")
 
 
@@ -141,7 +142,7 @@ def export(
     if pictures not in (EMBEDDED, FOLDER) and not pictures.startswith(("http://", "https://")):
         raise CommandError("--pictures is embedded, folder, or an address with http:// or https://")
     server = _server(url) if push else None
-    settings = settings_from_environment()
+    settings = settings_from_environment(made_later=("annotations",))
     tables, current = _assembled(settings)
     if unknown := sorted(set(batch or ()) - set(current)):
         raise CommandError(f"no such batch is assembled: {', '.join(unknown)}")
@@ -245,7 +246,7 @@ def import_answers(
 
     if pull == bool(files):
         raise CommandError("give exports of Label Studio, or --pull to take them from the server")
-    settings = settings_from_environment()
+    settings = settings_from_environment(made_later=("annotations",))
     folder = _folder(annotations, settings)
     tables, current = _assembled(settings)
     tasks: list[object] = []
@@ -278,7 +279,9 @@ def report(annotations: Into = None) -> None:
     from pmo_assets.quality.metrics.agreement import annotation_metrics
     from pmo_assets.quality.metrics.metric import metrics_by_threshold
 
-    read = read_annotations(annotation_files(str(_folder(annotations, settings_from_environment()))))
+    read = read_annotations(
+        annotation_files(str(_folder(annotations, settings_from_environment(made_later=("annotations",)))))
+    )
     say_list("not usable", "file", [f"{item.file}: {item.reason}" for item in read.problems])
     headings, lines = metrics_by_threshold(annotation_metrics(read.articles))
     table = Table(title="annotation quality", title_justify="left")

@@ -9,7 +9,15 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from pmo_assets.cli.console import CommandError, console, data_root_of, say_list, settings_from_environment, spinner
+from pmo_assets.cli.console import (
+    CommandError,
+    console,
+    data_root_of,
+    place_of,
+    say_list,
+    settings_from_environment,
+    spinner,
+)
 
 batches_app = typer.Typer(help="Register article packages as batches, and list the batches.", no_args_is_help=True)
 
@@ -78,7 +86,12 @@ def batches_list() -> None:
     registry = BatchRegistry(data_root_of(settings))
     keys = registry.batches()
     if not keys:
-        console.print("no batches yet: register articles with `pmo batches add --source DIR`")
+        console.print(
+            f"no batches yet below {place_of(settings)}: register articles with `pmo batches add --source DIR`",
+            soft_wrap=True,
+            highlight=False,
+            markup=False,
+        )
         return
     tables, defs, shown = Tables(registry.data_root), build_defs(settings), ("dataset_rows", "rejections")
     table = Table("batch", "articles", "state", *(name.replace("_", " ") for name in shown))

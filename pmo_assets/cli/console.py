@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -61,18 +60,23 @@ def say_list(title: str, noun: str, lines: Sequence[str], shown: int = 20) -> No
         messages.print(f"  … and {len(lines) - shown} more", highlight=False)
 
 
-def settings_from_environment() -> Settings:
-    """Return the settings.
+def settings_from_environment(*, made_later: Sequence[str] = ()) -> Settings:
+    """Return the settings, checked: names, values, and the files they name.
+
+    Args:
+        made_later: options whose file or folder the command makes, so that it need not be there.
 
     Raises:
-        CommandError: when a variable has a value that makes no sense.
+        ConfigurationError: naming what cannot be used, where it is set and what to do.
     """
-    try:
-        return Settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "PMO_" + "_".join(str(part) for part in first["loc"]).upper()
-        raise CommandError(f"{name}: {first['msg']} (see `pmo settings`)") from error
+    from pmo_assets.configuration.reading import configured_settings
+
+    return configured_settings(made_later=made_later)
+
+
+def place_of(settings: Settings) -> str:
+    """Return the data root in words that can be acted on: "/home/me/data (PMO_DATA_ROOT)"."""
+    return f"{data_root_of(settings).uri('').rstrip('/')} (PMO_DATA_ROOT)"
 
 
 def data_root_of(settings: Settings) -> DataRoot:

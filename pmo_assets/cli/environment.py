@@ -10,16 +10,24 @@ from pmo_assets.settings import Settings, settings_table
 
 
 def show_settings() -> None:
-    """List every setting with its environment variable and its present value."""
-    values = settings_from_environment()
-    table = Table("variable", "value", "meaning")
+    """List every setting: environment variable, present value, where it is set, meaning."""
+    from pmo_assets.configuration.reading import read_configuration
+
+    here = read_configuration()
+    table = Table("variable", "value", "set in", "meaning")
     for (variable, _, text), name in zip(settings_table(), Settings.model_fields, strict=True):
-        table.add_row(variable, escape(str(getattr(values, name))), text)
+        table.add_row(variable, escape(str(getattr(here.settings, name))), escape(here.origins.get(name, "")), text)
     console.print(table)
+    if here.problems:
+        raise CommandError("; ".join(map(str, here.problems)))
 
 
 def show_home() -> None:
-    """Print the folder of the Dagster instance (DAGSTER_HOME), making it if it is new."""
+    """Print the folder of the Dagster instance (DAGSTER_HOME), making it if it is new.
+
+    It belongs to the data root: .dagster below a folder, a folder in your state folder for s3://. PMO_DAGSTER_HOME or
+    DAGSTER_HOME put it elsewhere.
+    """
     from pmo_assets.defs.runner import dagster_home
 
     print(dagster_home(settings_from_environment()))

@@ -14,6 +14,7 @@ from pmo_assets.cli.console import (
     console,
     data_root_of,
     messages,
+    place_of,
     progress_bars,
     settings_from_environment,
 )
@@ -49,7 +50,7 @@ def measure_quality(settings: Settings, *, verbose: bool) -> None:
 
     root = data_root_of(settings)
     if not Tables(root).batches("panel_assembly"):
-        raise CommandError("no batch has been processed yet: run `pmo run`")
+        raise CommandError(f"no batch has been processed yet below {place_of(settings)}: run `pmo run`")
     for problem in read_annotations(annotation_files(settings.annotations or "")).problems:
         text = escape(f"{problem.file}: {problem.reason}")
         messages.print(f"[yellow]not usable[/] {text}", highlight=False, soft_wrap=True)

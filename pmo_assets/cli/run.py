@@ -14,6 +14,7 @@ from pmo_assets.cli.console import (
     CommandError,
     console,
     data_root_of,
+    place_of,
     progress_bars,
     say_list,
     settings_from_environment,
@@ -60,7 +61,9 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
     registry = BatchRegistry(data_root_of(settings))
     keys = registry.batches()
     if not keys:
-        raise CommandError("no batches yet: register articles with `pmo batches add --source DIR`")
+        raise CommandError(
+            f"no batches yet below {place_of(settings)}: register articles with `pmo batches add --source DIR`"
+        )
     if unknown := sorted(set(wanted) - set(keys)):
         raise CommandError(f"no such batch: {', '.join(unknown)}; `pmo batches list` shows the {len(keys)} that exist")
     failed: list[str] = []
@@ -168,7 +171,7 @@ def report() -> None:
     tables = Tables(data_root_of(settings))
     if not tables.batches("dataset_rows"):
         say_list("not registered", "package", tables.registration_rejections()["message"].to_list())
-        raise CommandError("no batch has been processed yet: run `pmo run`")
+        raise CommandError(f"no batch has been processed yet below {place_of(settings)}: run `pmo run`")
     selection = select_articles(tables)
     statistics = statistics_of(settings, tables, selection)
     summary = release_summary(

@@ -63,13 +63,12 @@ def demo(
 
 
 def below_demo_folder(settings: Settings, folder: Path) -> Settings:
-    """Return the settings with data, instance and truth below the demo's folder, where they are not set explicitly.
+    """Return the settings with data and truth below the demo's folder, where they are not set explicitly.
 
     The truth is measured on and not applied: the demo shows what the machine makes.
     """
     places: dict[str, Any] = {
         "data_root": str((folder / "data").absolute()),
-        "dagster_home": (folder / "dagster").absolute(),
         "annotations": str((folder / "truth").absolute()),
         "apply_annotations": False,
     }

@@ -12,6 +12,7 @@ import errno
 import json
 import os
 import socket
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any
 import dagster as dg
 import psutil
 
+from pmo_assets.configuration.home import home_left_behind, home_place
 from pmo_assets.defs.annotated import (
     ANNOTATIONS,
     REVIEWED,
@@ -57,24 +59,26 @@ class RunFailed(Exception):
     """A run did not succeed; the message is the first failed step's."""
 
 
-def _home(settings: Settings) -> Path:
-    """Return where the Dagster instance is; `DAGSTER_HOME` wins over the setting."""
-    return Path(os.environ.get("DAGSTER_HOME") or settings.dagster_home).expanduser().absolute()
-
-
 def dagster_home(settings: Settings) -> Path:
     """Return the folder of the Dagster instance, made, configured and with all of its databases if it is new.
 
-    `DAGSTER_HOME` wins over the setting; a `dagster.yaml` that is already there is left alone.
+    Where it lies: `pmo_assets.configuration.home`; a `dagster.yaml` that is already there is left alone.
     """
-    with opened_home(_home(settings)):
-        return _home(settings)
+    with open_instance(settings):
+        return home_place(settings).path
 
 
 @contextlib.contextmanager
 def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
     """Give the Dagster instance of the settings."""
-    with opened_home(_home(settings)) as instance:
+    home = home_place(settings).path
+    if not home.exists() and (old := home_left_behind(home)) is not None:
+        print(
+            f"runs are recorded in {home}, with their data root; if {old} is its from before, put it there "
+            "in place of the new one (end every pmo and dagster process first)",
+            file=sys.stderr,
+        )
+    with opened_home(home) as instance:
         yield instance
 
 

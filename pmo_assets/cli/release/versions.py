@@ -8,17 +8,18 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from pmo_assets.cli.console import CommandError, console, data_root_of, settings_from_environment, spinner
+from pmo_assets.cli.console import CommandError, console, data_root_of, place_of, settings_from_environment, spinner
 
 
 def versions() -> None:
     """List the releases of this data root, newest first: what each holds and how it differs from the one before."""
     from pmo_assets.release.versions import read_history, read_manifest
 
-    root = data_root_of(settings_from_environment())
+    settings = settings_from_environment()
+    root = data_root_of(settings)
     history = read_history(root)
     if not history:
-        raise CommandError("nothing was released yet: run `pmo run`")
+        raise CommandError(f"nothing was released yet below {place_of(settings)}: run `pmo run`")
     table = Table("version", "panels", "figures", "articles", "new", "changed", "gone", "batches")
     for version, changes in history:
         manifest = read_manifest(root, version)
