@@ -87,7 +87,7 @@ format: $(STAMP) ## Put the code into the project's style
 	$(BIN)/ruff format .
 
 documents: $(STAMP) ## Renew the tables of settings and columns in the documents
-	$(BIN)/python -m pmo_assets.cli.documentation docs/settings.md docs/columns.md
+	$(BIN)/python -m pmo_assets.cli.documentation
 
 constraints: $(STAMP) ## Renew the pinned versions
 	$(BIN)/python -m pip install --quiet uv

@@ -1,9 +1,9 @@
 """The parts of the documents that come from code: settings (`docs/settings.md`) and columns (`docs/columns.md`).
 
-    python -m pmo_assets.cli.documentation docs/settings.md docs/columns.md
+    python -m pmo_assets.cli.documentation [docs/settings.md docs/columns.md docker/.env.example]
 
 rewrites what stands between `<!-- settings -->` and `<!-- /settings -->`, and the same for `columns of panels` and the
-other tables.
+other tables; in a file of variables, what follows the line `# settings`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pmo_assets.settings import settings_table
 from pmo_assets.tables.release import RELEASE_TABLES
 from pmo_assets.tables.schemas import column_descriptions
 
-DOCUMENTS = ("docs/settings.md", "docs/columns.md")
+DOCUMENTS = ("docs/settings.md", "docs/columns.md", "docker/.env.example")
 """Documents with a generated part, below the root of the repository."""
 
 
@@ -31,8 +31,21 @@ def _columns(table: str) -> str:
     return "\n".join(lines + [f"| `{name}` | {kind} | {text} |" for name, kind, text in described])
 
 
+def _variables(above: str) -> str:
+    """Return every setting as a line that does nothing until its # is taken away, but for those that stand above."""
+    rows = [(name, "" if default in ("None", "number of cores") else default) for name, default, _ in settings_table()]
+    return "\n".join(f"# {name}={_quoted(value)}" for name, value in rows if f"{name}=" not in above)
+
+
+def _quoted(value: str) -> str:
+    return value if re.fullmatch(r"[\w.:/-]*", value) else f"'{value}'"
+
+
 def documented(text: str) -> str:
     """Return a document with its generated parts renewed."""
+    above, line, _ = text.partition("\n# settings\n")
+    if line:
+        return f"{above}{line}{_variables(above)}\n"
     tables = [(f"columns of {name}", _columns(name)) for name in RELEASE_TABLES]
     for name, part in (("settings", _settings()), *tables):
         pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
@@ -41,5 +54,5 @@ def documented(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for path in map(Path, sys.argv[1:]):
+    for path in map(Path, sys.argv[1:] or DOCUMENTS):
         path.write_text(documented(path.read_text(encoding="utf-8")), encoding="utf-8")
