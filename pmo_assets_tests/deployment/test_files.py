@@ -22,7 +22,7 @@ from pmo_assets.cli.main import app
 from pmo_assets.settings import Settings, settings_table
 from pmo_assets_tests.deployment.compose import DOCKER, ROOT, ours, services
 
-READERS_OF_SETTINGS = ("code",)
+READERS_OF_SETTINGS = ("code", "pages")
 """Services in whose containers the package's own code runs; webserver and daemon ask the code location."""
 
 
