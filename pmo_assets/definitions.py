@@ -13,6 +13,7 @@ from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.resources import built_in_resources
 from pmo_assets.defs.schedules import weekly_release
 from pmo_assets.defs.sensors import new_articles, registered_batches
+from pmo_assets.defs.stage_log import json_console, log_as_set
 from pmo_assets.settings import Settings, settings_digest
 
 
@@ -39,6 +40,7 @@ def build_defs(
         digest = settings_digest(settings, spec.key.path[-1])
         return spec.replace_attributes(code_version=f"{spec.code_version}-{digest}") if digest else spec
 
+    loggers = {"console": json_console} if settings.log_format == "json" else None
     return dg.Definitions(
         assets=dg.map_asset_specs(with_settings_version, all_assets()),
         jobs=list(JOBS),
@@ -46,10 +48,13 @@ def build_defs(
         schedules=[weekly_release],
         resources={**resources, **(resource_overrides or {})},
         executor=dg.in_process_executor,
+        loggers=loggers,
     )
 
 
 @dg.definitions
 def defs() -> dg.Definitions:
     """Return the code location with the settings of the environment."""
-    return build_defs()
+    settings = Settings()
+    log_as_set(settings)
+    return build_defs(settings)

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from pmo_assets.logs import LogFormat, LogLevel
 from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD as ASSEMBLY_THRESHOLD
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.detection.networks.retinanet_config import config_files
@@ -139,6 +140,11 @@ class Settings(BaseSettings):
     refresh_hours: float = _option(
         24.0, "The sensor `new_articles` searches PMC so many hours after the last time.", gt=0
     )
+
+    log_format: LogFormat = _option(
+        "text", "How lines of the log look on standard error: `text` for people, `json` for programs that collect logs."
+    )
+    log_level: LogLevel = _option("INFO", "The least important lines of the log that are written anywhere.")
 
     workers: int = _option(
         max(1, os.cpu_count() or 1),

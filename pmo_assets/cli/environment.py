@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from pmo_assets.cli.console import CommandError, console, settings_from_environment
+from pmo_assets.logs import log_to_stderr, set_level
 from pmo_assets.settings import Settings, settings_table
 
 
@@ -20,6 +21,20 @@ def show_settings() -> None:
     console.print(table)
     if here.problems:
         raise CommandError("; ".join(map(str, here.problems)))
+
+
+def log_for_people_or_programs(debug: bool) -> None:
+    """Let the log appear on standard error: all of it as JSON lines, or for people, who see progress, what is amiss.
+
+    Settings that make no sense are told by the command that needs them.
+    """
+    try:
+        settings = settings_from_environment()
+    except CommandError:
+        return
+    set_level("DEBUG" if debug else settings.log_level)
+    asked_for = debug or settings.log_format == "json" or "log_level" in settings.model_fields_set
+    log_to_stderr(settings.log_format, ("DEBUG" if debug else settings.log_level) if asked_for else "WARNING")
 
 
 def show_home() -> None:

@@ -18,7 +18,7 @@ from pmo_assets.cli.article import article
 from pmo_assets.cli.batches import batches_app
 from pmo_assets.cli.captions import captions_app
 from pmo_assets.cli.console import CommandError, console, messages, one_line
-from pmo_assets.cli.environment import check_address_space, show_home, show_settings
+from pmo_assets.cli.environment import check_address_space, log_for_people_or_programs, show_home, show_settings
 from pmo_assets.cli.pages import pages
 from pmo_assets.cli.pmc import pmc_app
 from pmo_assets.cli.quality import quality
@@ -75,6 +75,7 @@ def options(
 ) -> None:
     """Hold the options of every command."""
     context.obj = {"debug": debug}
+    log_for_people_or_programs(debug)
 
 
 def main() -> None:

@@ -24,10 +24,12 @@ from pmo_assets.defs.checks import BatchCheck, check_specs
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
+from pmo_assets.defs.stage_log import effort_metadata, stage_logged
 from pmo_assets.defs.step_inputs import PIXELS_SUFFIX, SINGLE_ROWS, STEP_INPUTS, input_makers, settings_of
 from pmo_assets.defs.versions import code_version
 from pmo_assets.records.outcome import Row, StepOutput, rows_by_article
 from pmo_assets.tables.schemas import column_descriptions, schema_of
+from pmo_assets.workers.effort import Effort
 from pmo_assets.workers.pool import WorkerPool
 from pmo_assets.workers.threads import Stoppable, map_in_threads
 
@@ -115,7 +117,7 @@ def batch_table(
             deps=list(deps),
             required_resource_keys=resources,
         )
-        return decorate(function)
+        return decorate(stage_logged(name, function))
 
     return declare
 
@@ -219,7 +221,7 @@ def article_table(
         resources={*_RESOURCES, workers, *resources},
     )
     def asset(context: dg.AssetExecutionContext, **tables: pl.DataFrame) -> dg.MaterializeResult[StageResult]:
-        watch = Stopwatch()
+        watch, effort = Stopwatch(), Effort()
         first = tables[reads[0]]
         chosen = first.filter(where) if where is not None else first
         articles = chosen["article_id"].unique(maintain_order=True).to_list()
@@ -237,6 +239,7 @@ def article_table(
                 mapped.progress,
                 stop=[item.stop for item in inputs.values() if isinstance(item, Stoppable)],
                 fail_share=mapped.fail_share,
+                effort=effort,
             )
         else:
             ready = None
@@ -244,7 +247,7 @@ def article_table(
                 ready = functools.partial(
                     prepare, *(STEP_INPUTS[key](context) for key in inspect.signature(prepare).parameters)
                 )
-            outputs = mapped.map_articles(name, step, tasks, ready)
+            outputs = mapped.map_articles(name, step, tasks, ready, effort)
         made = Made(
             tables,
             len(articles),
@@ -259,7 +262,13 @@ def article_table(
         facts = summary(made) if summary is not None else {}
         return dg.MaterializeResult(
             value=StageResult(made.rows, made.rejections),
-            metadata={"seconds": watch.seconds, "articles": len(articles), **made.metadata, **facts},
+            metadata={
+                "seconds": watch.seconds,
+                "articles": len(articles),
+                **made.metadata,
+                **facts,
+                **effort_metadata(effort),
+            },
             check_results=[check.evaluate(made) for check in checks if check.evaluate is not None],
         )
 

@@ -38,7 +38,6 @@ class ParquetTables(dg.IOManager):
             {
                 "dagster/row_count": table.height,
                 "dagster/partition_row_count": table.height,
-                "rejected_here": len(obj.rejections),
                 "path": dg.MetadataValue.path(self._tables.data_root.uri(self._tables.key(asset, batch))),
             }
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pmo_assets.pipeline.figures.pictures import decoded
 from pmo_assets.records.stores import PixelStore
 from pmo_assets.viewing.captions import caption_picture
-from pmo_assets.viewing.overlays import contact_sheet, data_uri, draw_detections, jpeg_bytes
+from pmo_assets.viewing.overlays import contact_sheet, data_uri, draw_detections, webp_bytes
 
 Row = Mapping[str, Any]
 Tile = tuple[NDArray[np.uint8], str]
@@ -25,13 +25,14 @@ SHEET_TILES = 12
 READABLE_TILES = 4
 """Figures on a sheet whose words are to be read."""
 
-MAX_PREVIEW_BYTES = 28_000
-"""Pictures live in the event log's row: larger ones slow the UI down."""
+MAX_PREVIEW_BYTES = 14_000
+"""Pictures live in the event log's row, twice: larger ones slow the UI down and fill the database
+(`benchmarks/event_log_size.py`)."""
 
 
 def picture_metadata(pixels: NDArray[np.uint8], alternative: str) -> dg.MarkdownMetadataValue:
     """Return a picture as Markdown with the picture inside."""
-    uri = data_uri(jpeg_bytes(pixels, max_bytes=MAX_PREVIEW_BYTES), "image/jpeg")
+    uri = data_uri(webp_bytes(pixels, max_bytes=MAX_PREVIEW_BYTES), "image/webp")
     return dg.MetadataValue.md(f"![{alternative}]({uri})")
 
 

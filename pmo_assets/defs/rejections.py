@@ -57,7 +57,12 @@ def rejections_asset(stages: Sequence[str], last: Sequence[str]) -> dg.AssetsDef
         lost = losses.batch_losses(tables, context.partition_key)
         return dg.MaterializeResult(
             value=StageResult(collected.to_dicts()),
-            metadata={"seconds": watch.seconds, **metadata},
+            metadata={
+                "seconds": watch.seconds,
+                "articles": tables.read("article_batch", context.partition_key, ["article_id"]).height,
+                "rejected": collected.height,
+                **metadata,
+            },
             check_results=[checks.survivors(lost, fail=settings.rejected_fail)],
         )
 

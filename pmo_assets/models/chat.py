@@ -11,6 +11,7 @@ import concurrent.futures
 import contextlib
 import hashlib
 import json
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ import httpx2
 from pydantic import BaseModel, SecretStr, ValidationError
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
+from pmo_assets.logs import FIELDS
 from pmo_assets.records.chat import (
     ChatAnswer,
     ChatModel,
@@ -36,6 +38,8 @@ from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.retry_after import retry_after
 from pmo_assets.settings import Settings, plain_address
 from pmo_assets.storage.data_root import DataRoot
+
+_LOG = logging.getLogger(__name__)
 
 TEXT_OPTIONS: Final = "PMO_LLM"
 """What the names of the settings of the language model for captions begin with."""
@@ -185,6 +189,7 @@ class ChatEndpoint:
             stop=stop_after_attempt(self.retries + 1),
             retry=retry_if_exception_type(TransientChatError),
             wait=self._wait,
+            before_sleep=self._say_repeated,
             reraise=True,
         )
         try:
@@ -210,6 +215,12 @@ class ChatEndpoint:
         error = state.outcome.exception() if state.outcome is not None else None
         asked = error.retry_after if isinstance(error, TransientChatError) else None
         return max(backoff, min(asked or 0.0, MAX_BACKOFF))
+
+    def _say_repeated(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome is not None else None
+        wait = state.next_action.sleep if state.next_action is not None else 0.0
+        own = {"event": "request_repeated", "model": self.model, "attempt": state.attempt_number}
+        _LOG.warning("request to %s is repeated in %.1f s: %s", self.model, wait, error, extra={FIELDS: own})
 
     def _completion(self, request: ChatRequest) -> _Completion:
         options = request.options

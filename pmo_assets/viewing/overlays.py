@@ -9,6 +9,7 @@ import base64
 import io
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -306,15 +307,28 @@ def jpeg_bytes(pixels: Pixels, max_bytes: int = PREVIEW_BYTES) -> bytes:
     Raises:
         ValueError: if `pixels` is not (height, width, 3) uint8, or even a JPEG of one pixel is larger than `max_bytes`.
     """
+    return _within(pixels, max_bytes, "JPEG")
+
+
+def webp_bytes(pixels: Pixels, max_bytes: int = PREVIEW_BYTES) -> bytes:
+    """Return the picture as a WebP of at most `max_bytes`: half the bytes of a JPEG that looks as good.
+
+    Raises:
+        ValueError: as `jpeg_bytes`.
+    """
+    return _within(pixels, max_bytes, "WEBP")
+
+
+def _within(pixels: Pixels, max_bytes: int, form: Literal["JPEG", "WEBP"]) -> bytes:
     picture = Image.fromarray(np.ascontiguousarray(checked_pixels(pixels)))
     while True:
         for quality in (88, 78, 66, 54):
             buffer = io.BytesIO()
-            picture.save(buffer, "JPEG", quality=quality, optimize=True)
+            picture.save(buffer, form, quality=quality, optimize=True)
             if buffer.tell() <= max_bytes:
                 return buffer.getvalue()
         if picture.size == (1, 1):
-            raise ValueError(f"no JPEG fits into {max_bytes} bytes")
+            raise ValueError(f"no {form} fits into {max_bytes} bytes")
         # The byte count grows about with the area, so this is near the largest size that fits.
         factor = min(0.9, max(0.3, math.sqrt(max_bytes / buffer.tell())))
         size = (max(1, int(picture.width * factor)), max(1, int(picture.height * factor)))

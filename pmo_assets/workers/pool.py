@@ -18,10 +18,12 @@ from typing import Any
 
 import psutil
 
+from pmo_assets.logs import FIELDS, current_fields, log_fields
 from pmo_assets.records.faults import UnfitProcess, same_fault
 from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.records.stores import SystemicError
+from pmo_assets.workers.effort import Effort
 from pmo_assets.workers.process import (
     MESSAGE_TIMEOUT,
     Done,
@@ -31,7 +33,7 @@ from pmo_assets.workers.process import (
     Reply,
     Step,
     Task,
-    Unfit,
+    Worked,
     Worker,
     process_context,
     step_output,
@@ -92,6 +94,7 @@ class _Job:
     step: Step
     articles: Sequence[tuple[int, tuple[Any, ...]]]
     prepare: Prepare | None
+    effort: Effort = field(default_factory=Effort)
     waiting: deque[int] = field(default_factory=deque)
     suspects: deque[int] = field(default_factory=deque)
     suspected: set[int] = field(default_factory=set)
@@ -142,6 +145,7 @@ class WorkerPool:
         step: Step,
         articles: Sequence[tuple[int, tuple[Any, ...]]],
         prepare: Prepare | None = None,
+        effort: Effort | None = None,
     ) -> list[StepOutput]:
         """Run `step(*arguments)` for every (article_id, arguments) and return the outputs in that order.
 
@@ -154,18 +158,20 @@ class WorkerPool:
             articles: (article_id, arguments) each.
             prepare: called in every worker before its first article: loads what the step works with. It has no
                 memory limit and its own time limit, and its failure is systemic.
+            effort: takes down what the articles cost.
 
         Raises:
             SystemicError: as raised by a step or by `prepare`; when many articles fail in the same unexpected way;
                 when no worker can be started. The other articles' outputs are dropped.
         """
         self.progress(stage, 0, len(articles))
-        job = _Job(stage, step, articles, prepare, waiting=deque(range(len(articles))))
+        job = _Job(stage, step, articles, prepare, effort or Effort(), waiting=deque(range(len(articles))))
         try:
-            if self.workers == 0:
-                self._work_here(job)
-            else:
-                self._work(job)
+            with log_fields(stage=stage):
+                if self.workers == 0:
+                    self._work_here(job)
+                else:
+                    self._work(job)
         except BaseException:
             self.close(stop=True)
             raise
@@ -183,13 +189,17 @@ class WorkerPool:
         if job.prepare is not None:
             job.prepare()
         for number, (article_id, arguments) in enumerate(job.articles):
+            start = time.perf_counter()
             try:
-                self._keep(job, number, step_output(job.stage, article_id, job.step, arguments))
+                with log_fields(article=article_id):
+                    output = step_output(job.stage, article_id, job.step, arguments)
             except UnfitProcess as error:
                 raise SystemicError(
                     f"article {article_id} left this process unfit ({error}); with PMO_WORKERS=1 or more it costs that "
                     "article only"
                 ) from error
+            job.effort.note(article_id, time.perf_counter() - start, self.timeout)
+            self._keep(job, number, output)
 
     def _work(self, job: _Job) -> None:
         while len(job.outputs) < len(job.articles):
@@ -222,7 +232,8 @@ class WorkerPool:
     def _assign(self, worker: Worker, job: _Job, number: int) -> None:
         article_id, arguments = job.articles[number]
         fresh = worker.prepared_for is not job
-        task = Task(job.stage, article_id, job.step, arguments, self.timeout, job.prepare if fresh else None)
+        prepare, level = job.prepare if fresh else None, _LOG.getEffectiveLevel()
+        task = Task(job.stage, article_id, job.step, arguments, self.timeout, prepare, level, current_fields())
         try:
             worker.give(number, task, READY_TIMEOUT if fresh else MESSAGE_TIMEOUT)
         except OSError:
@@ -234,22 +245,29 @@ class WorkerPool:
         if isinstance(reply, Ready):
             self._failed_starts = 0
             worker.begin(reply, self.timeout, job)
-        elif isinstance(reply, Done):
+            return
+        if isinstance(reply, Worked):
+            for line in reply.lines:
+                line.log()
+            job.effort.note(job.articles[number][0], reply.seconds, self.timeout)
+            job.effort.note_memory(reply.resident_bytes)
+        result = reply.result if isinstance(reply, Worked) else reply
+        if isinstance(result, Done):
             worker.task = None
             worker.done += 1
-            self._keep(job, number, reply.output)
+            self._keep(job, number, result.output)
             # What it does not give back counts against the articles that follow.
             if worker.done >= TASKS_PER_WORKER or worker.added_bytes() > self._limit_bytes / 2:
                 self._remove(worker)
-        elif isinstance(reply, Failed):
-            raise reply.error
-        elif isinstance(reply, Unfit):
+        elif isinstance(result, Failed):
+            raise result.error
+        else:
             self._remove(worker)
-            if reply.broken_installation and number in job.suspected:
+            if result.broken_installation and number in job.suspected:
                 raise SystemicError(
-                    f"{reply.rejection.message}: an installation is incomplete or damaged; install pmo-assets again"
+                    f"{result.rejection.message}: an installation is incomplete or damaged; install pmo-assets again"
                 )
-            self._suspect(job, number, reply.rejection)
+            self._suspect(job, number, result.rejection)
 
     @property
     def _limit_bytes(self) -> float:
@@ -260,6 +278,7 @@ class WorkerPool:
         assert number is not None
         if worker.connection.poll():
             return  # it has just replied, or ended
+        job.effort.note_memory(worker.added_bytes() + (worker.own_bytes or 0))
         if time.monotonic() > worker.deadline:
             self._remove(worker)
             if not worker.begun:
@@ -267,6 +286,7 @@ class WorkerPool:
                 self._count_failed_start("a worker did not get ready in time")
             else:
                 error = ArticleTimeout(f"took longer than {self.timeout:g} s (PMO_ARTICLE_TIMEOUT)")
+                job.effort.note(job.articles[number][0], self.timeout)
                 self._reject(job, number, self._rejection(job, number, error))
         elif worker.begun and worker.added_bytes() > self._limit_bytes:
             self._remove(worker)
@@ -297,9 +317,15 @@ class WorkerPool:
         if number in job.suspected:
             self._reject(job, number, rejection)
             return
-        _LOG.warning(
-            "%s: article %s %s; it is tried again alone", job.stage, rejection.article_id, rejection.error_class
-        )
+        with log_fields(article=rejection.article_id):
+            _LOG.warning(
+                "article %s ended its worker, it is tried again alone: %s: %s",
+                rejection.article_id,
+                rejection.error_class,
+                rejection.message,
+                extra={FIELDS: {"error": rejection.error_class}},
+            )
+        job.effort.again += 1
         job.suspected.add(number)
         job.suspects.append(number)
 

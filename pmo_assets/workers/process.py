@@ -7,18 +7,20 @@ a worker that is killed while it holds the channel's lock, or writes to it, take
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, cast
 
 import psutil
 
+from pmo_assets.logs import Collected, Line, log_fields, set_level
 from pmo_assets.records.faults import UnfitProcess, leaves_process_unfit, raise_fault
 from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import Rejection, rejection_from
@@ -48,6 +50,8 @@ class Task:
     arguments: tuple[Any, ...]
     timeout: float
     prepare: Prepare | None = None
+    log_level: int = logging.WARNING
+    log_fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,24 @@ class Unfit:
     broken_installation: bool
 
 
-Reply = Ready | Done | Failed | Unfit
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What came of an article, and what it took.
+
+    Attributes:
+        result: what came of it.
+        seconds: that the step took.
+        resident_bytes: memory of the worker afterwards.
+        lines: what was logged meanwhile.
+    """
+
+    result: Done | Failed | Unfit
+    seconds: float
+    resident_bytes: int
+    lines: Sequence[Line]
+
+
+Reply = Ready | Worked | Failed
 
 
 def step_output(stage: str, article_id: int, step: Step, arguments: tuple[Any, ...]) -> StepOutput:
@@ -155,10 +176,10 @@ def serve(connection: Connection) -> None:
             own_bytes += max(0, _resident_bytes() - before)
         connection.send(Ready(own_bytes))
         _set_alarm(2 * task.timeout + _ALARM_MARGIN)
-        reply = _reply(task)
+        worked = _worked(task)
         _set_alarm(0)
-        connection.send(reply)
-        if isinstance(reply, Unfit):
+        connection.send(worked)
+        if isinstance(worked.result, Unfit):
             return
 
 
@@ -168,7 +189,15 @@ def _not_prepared(error: BaseException) -> SystemicError:
     return SystemicError(f"a worker could not load what it works with: {type(error).__name__}: {error}")
 
 
-def _reply(task: Task) -> Reply:
+def _worked(task: Task) -> Worked:
+    collected, start = Collected(), time.perf_counter()
+    set_level(task.log_level)
+    with log_fields(**task.log_fields, article=task.article_id), collected.collecting():
+        result = _result(task)
+    return Worked(result, time.perf_counter() - start, _resident_bytes(), tuple(collected.lines))
+
+
+def _result(task: Task) -> Done | Failed | Unfit:
     try:
         return Done(step_output(task.stage, task.article_id, task.step, task.arguments))
     except SystemicError as error:

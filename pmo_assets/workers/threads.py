@@ -6,13 +6,16 @@ step that ended is kept.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import Any, Protocol, runtime_checkable
 
+from pmo_assets.logs import log_fields, thread_fields
 from pmo_assets.records.faults import raise_fault, same_fault
 from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import rejection_from
+from pmo_assets.workers.effort import Effort
 from pmo_assets.workers.pool import Progress
 from pmo_assets.workers.process import Step
 
@@ -29,13 +32,17 @@ class Stoppable(Protocol):
         ...
 
 
-def _output(stage: str, article_id: int, step: Step, arguments: tuple[Any, ...]) -> StepOutput:
+def _output(stage: str, article_id: int, step: Step, arguments: tuple[Any, ...], effort: Effort) -> StepOutput:
     # rows are not checked here, article by article, as workers do: that takes longer than a request
-    try:
-        return step(*arguments)
-    except Exception as error:
-        raise_fault(error)
-        return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
+    start = time.perf_counter()
+    with log_fields(article=article_id):
+        try:
+            return step(*arguments)
+        except Exception as error:
+            raise_fault(error)
+            return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
+        finally:
+            effort.note(article_id, time.perf_counter() - start)
 
 
 def map_in_threads(
@@ -47,6 +54,7 @@ def map_in_threads(
     *,
     stop: Iterable[Callable[[], None]] = (),
     fail_share: float = 0.5,
+    effort: Effort | None = None,
 ) -> list[StepOutput]:
     """Run `step(*arguments)` for every (article_id, arguments) and return the outputs in that order.
 
@@ -61,6 +69,7 @@ def map_in_threads(
         progress: told after each article.
         stop: see above.
         fail_share: when so large a part of the articles fails in the same unexpected way, the step fails.
+        effort: takes down what the articles cost.
 
     Raises:
         SystemicError: as raised by a step; when many articles fail in the same unexpected way.
@@ -68,10 +77,12 @@ def map_in_threads(
     """
     progress(stage, 0, len(articles))
     outputs: dict[int, StepOutput] = {}
-    pool = ThreadPoolExecutor(max(threads, 1), thread_name_prefix=stage)
+    effort = effort or Effort()
+    with log_fields(stage=stage):
+        pool = ThreadPoolExecutor(max(threads, 1), thread_name_prefix=stage, **thread_fields())
     try:
         numbers = {
-            pool.submit(_output, stage, article_id, step, arguments): number
+            pool.submit(_output, stage, article_id, step, arguments, effort): number
             for number, (article_id, arguments) in enumerate(articles)
         }
         waiting = set(numbers)

@@ -398,11 +398,13 @@ def test_a_retracted_article_is_not_in_the_release(graph: Graph, release: pl.Dat
 )
 def test_materialisations_carry_counts_durations_and_pictures(graph: Graph, asset: str, expected: set[str]) -> None:
     metadata = latest(graph, asset, graph.batches[0]).metadata
-    assert expected | {"dagster/row_count", "dagster/partition_row_count", "rejected_here"} <= set(metadata)
+    assert expected | {"dagster/row_count", "dagster/partition_row_count", "rejected", "articles_per_minute"} <= set(
+        metadata
+    )
     if "preview" in expected:
         text = metadata["preview"].value
-        assert "data:image/jpeg;base64," in text
-        assert len(text) < 45_000
+        assert "data:image/webp;base64," in text
+        assert len(text) < 20_000
 
 
 def test_checks_are_evaluated_per_batch(graph: Graph) -> None:

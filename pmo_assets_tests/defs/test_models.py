@@ -26,7 +26,7 @@ def test_synthetic_figures_are_written_and_shown(tmp_path: Path, monkeypatch: py
     assert result.success
     (event,) = result.asset_materializations_for_node("synthetic_figures")
     assert event.metadata["train"].value == 4
-    assert "data:image/jpeg" in str(event.metadata["preview"].value)
+    assert "data:image/webp" in str(event.metadata["preview"].value)
     made = sorted(path.parent.name for path in (tmp_path / "synthetic" / "train").glob("*/annotations.json"))
     assert made == ["shard_0000", "shard_0001"]
 

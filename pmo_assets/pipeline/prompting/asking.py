@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from pmo_assets.logs import thread_fields
 from pmo_assets.records.chat import ChatModel, ChatRequest, ChatUsage, Message, usage_of
 from pmo_assets.records.rejections import ArticleError
 
@@ -120,7 +121,7 @@ def asked_side_by_side(
 @contextmanager
 def dropping_what_waits(size: int, threads: str) -> Iterator[ThreadPoolExecutor]:
     """Give a pool of threads that, when it is left, waits for what has begun and drops what has not."""
-    pool = ThreadPoolExecutor(size, thread_name_prefix=threads)
+    pool = ThreadPoolExecutor(size, thread_name_prefix=threads, **thread_fields())
     try:
         yield pool
     finally:
