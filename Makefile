@@ -11,7 +11,7 @@ MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-refresh test-annotate test-llm test-models lint format documents mutants constraints clean
+.PHONY: help demo dev test test-faults test-refresh test-ui screenshots test-annotate test-llm test-models lint format documents mutants constraints clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,12 @@ test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers a
 
 test-refresh: $(STAMP) ## Two days of PMC through the daemon, with faults and kills: ten to twenty minutes
 	$(BIN)/python -m pytest -m refresh -s pmo_assets_tests/refresh_days
+
+test-ui: $(STAMP) ## What people do in the web UI, by clicks in a headless Chromium: five to ten minutes
+	$(BIN)/python -m pytest -m ui pmo_assets_tests/ui
+
+screenshots: $(STAMP) ## The same, and renew the documents' pictures of the UI
+	PMO_TEST_SCREENSHOTS=docs/ui $(BIN)/python -m pytest -m ui pmo_assets_tests/ui
 
 # Label Studio pins its own versions of Django and many packages: it gets an environment of its own.
 $(ANNOTATE_STAMP):
