@@ -14,7 +14,8 @@ from pmo_assets.defs.resources import built_in_resources
 from pmo_assets.defs.schedules import weekly_release
 from pmo_assets.defs.sensors import new_articles, registered_batches
 from pmo_assets.defs.stage_log import json_console, log_as_set
-from pmo_assets.settings import Settings, settings_digest
+from pmo_assets.defs.versions import in_force
+from pmo_assets.settings import Settings
 
 
 def build_defs(
@@ -36,13 +37,9 @@ def build_defs(
     if unknown:
         raise ValueError(f"unknown resources {sorted(unknown)}; there are {sorted(resources)}")
 
-    def with_settings_version(spec: dg.AssetSpec) -> dg.AssetSpec:
-        digest = settings_digest(settings, spec.key.path[-1])
-        return spec.replace_attributes(code_version=f"{spec.code_version}-{digest}") if digest else spec
-
     loggers = {"console": json_console} if settings.log_format == "json" else None
     return dg.Definitions(
-        assets=dg.map_asset_specs(with_settings_version, all_assets()),
+        assets=dg.map_asset_specs(lambda spec: in_force(spec, settings), all_assets()),
         jobs=list(JOBS),
         sensors=[new_articles, registered_batches],
         schedules=[weekly_release],

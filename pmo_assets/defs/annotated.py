@@ -15,6 +15,7 @@ import dagster as dg
 import polars as pl
 
 from pmo_assets.annotation.annotations import AnnotationsMissing, annotation_files
+from pmo_assets.defs.versions import CODE_VERSION_TAG
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -101,9 +102,7 @@ def annotations_are_stale(defs: dg.Definitions, made: dg.AssetMaterialization | 
         return True
     version = defs.resolve_asset_graph().get(dg.AssetKey(ANNOTATIONS)).code_version
     known = made.metadata.get(FILES_DIGEST)
-    return (
-        (made.tags or {}).get("dagster/code_version") != version or known is None or known.value != files_digest(files)
-    )
+    return (made.tags or {}).get(CODE_VERSION_TAG) != version or known is None or known.value != files_digest(files)
 
 
 def whole_tables(settings: Settings, data_root: DataRoot) -> Mapping[str, Callable[[], pl.DataFrame]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dagster as dg
 
 from pmo_assets.defs.article_table import BATCH_TAG
-from pmo_assets.defs.assets.models import MODEL_ASSETS
-from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
+from pmo_assets.defs.assets.models import training
+from pmo_assets.defs.assets.quality import comparison
 
 _OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, "")
 
@@ -69,16 +69,17 @@ RELEASE = _job(
     "on, it follows by itself.",
 )
 
-EVALUATE = _job(
+EVALUATE = comparison.to_job(
     "evaluate",
-    dg.AssetSelection.assets(*QUALITY_ASSETS, *PEOPLE_ASSETS),
-    "Compare what the pipeline found with annotated articles (PMO_ANNOTATIONS).",
+    executor_def=dg.in_process_executor,
+    description="Compare what the pipeline found with annotated articles (PMO_ANNOTATIONS). Launched in the launchpad.",
 )
 
-TRAIN = _job(
+TRAIN = training.to_job(
     "train",
-    dg.AssetSelection.assets(*MODEL_ASSETS),
-    "Compose synthetic figures and train networks of your own on them: hours, gigabytes, and PyTorch (extra models).",
+    executor_def=dg.in_process_executor,
+    description="Compose synthetic figures and train networks of your own on them: hours, gigabytes, and PyTorch "
+    "(extra models). Launched in the launchpad, where ops can be chosen and options set.",
 )
 
 JOBS = (REFRESH, FETCH_PACKAGES, PROCESS_BATCH, RESPLIT, REDETECT, REASSEMBLE, RELEASE, EVALUATE, TRAIN)

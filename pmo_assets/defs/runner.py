@@ -32,6 +32,7 @@ from pmo_assets.defs.annotated import (
 from pmo_assets.defs.instance import opened_home
 from pmo_assets.defs.loading import stages_of
 from pmo_assets.defs.release_state import release_is_due
+from pmo_assets.defs.versions import CODE_VERSION_TAG
 from pmo_assets.release.gallery_pages import GALLERY_KEY
 from pmo_assets.release.keys import CARD_KEY, RELEASE_KEY
 from pmo_assets.release.reports import REPORT_KEY
@@ -40,7 +41,6 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 
 _OWNER_TAG = "pmo/process"
-_CODE_VERSION_TAG = "dagster/code_version"
 _CODE_SERVER_TAG = ".dagster/grpc_info"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
@@ -100,7 +100,7 @@ def _latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | Non
     materialization = records[0].asset_materialization
     tags = dict(materialization.tags or {}) if materialization is not None else {}
     metadata = {key: item.value for key, item in materialization.metadata.items()} if materialization else {}
-    return _Made(records[0].storage_id, tags.get(_CODE_VERSION_TAG), metadata)
+    return _Made(records[0].storage_id, tags.get(CODE_VERSION_TAG), metadata)
 
 
 def latest_metadata(instance: dg.DagsterInstance, asset: str) -> dict[str, Any]:
@@ -266,10 +266,13 @@ def run_job(
         RunFailed: with the first failed step's error.
         KeyboardInterrupt: if the run was interrupted, so that no further one begins.
     """
-    result = defs.resolve_job_def(job).execute_in_process(
+    definition = defs.resolve_job_def(job)
+    of_assets = bool(definition.asset_layer.selected_asset_keys)  # else its ops make them: `made_by_job`
+    result = definition.execute_in_process(
         instance=instance,
         partition_key=batch,
-        asset_selection=[dg.AssetKey(name) for name in assets] if assets is not None else None,
+        asset_selection=[dg.AssetKey(name) for name in assets] if assets is not None and of_assets else None,
+        op_selection=assets if not of_assets else None,
         run_config=_LOUD if verbose else _QUIET,
         tags={_OWNER_TAG: _owner()},
         raise_on_error=False,

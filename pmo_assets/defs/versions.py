@@ -21,9 +21,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import dagster as dg
+
 from pmo_assets.pipeline.prompting.prompts import prompts_digest
+from pmo_assets.settings import Settings, settings_digest
 
 PACKAGE = "pmo_assets"
+
+CODE_VERSION_TAG = "dagster/code_version"
+"""Tag of a materialisation under which Dagster notes the version that made it."""
 
 DATA_CONSTANT = "PACKAGE_DATA"
 """Name of the constant in which a module lists the files and folders of the package that it reads."""
@@ -259,3 +265,9 @@ def _definition(maker: Callable[..., object] | ModuleType | str) -> Definition:
     if isinstance(maker, ModuleType):
         return maker.__name__, ""
     return maker.__module__, maker.__qualname__.partition(".")[0]
+
+
+def in_force(spec: dg.AssetSpec, settings: Settings) -> dg.AssetSpec:
+    """Return an asset's declaration with the options that change its result in its code version."""
+    digest = settings_digest(settings, spec.key.path[-1])
+    return spec.replace_attributes(code_version=f"{spec.code_version}-{digest}") if digest else spec

@@ -64,6 +64,13 @@ def test_the_graph_holds_the_assets_of_the_design() -> None:
     assert keys == {*BATCH_ASSETS, *release, *pmc, *MODEL_ASSETS, *QUALITY_ASSETS, *PEOPLE_ASSETS}
 
 
+def test_materialize_all_trains_nothing_and_measures_nothing() -> None:
+    """The button of the lineage page takes every asset that is executable."""
+    graph = build_defs().resolve_asset_graph()
+    left_out = {key.path[-1] for key in graph.get_all_asset_keys() if not graph.get(key).is_executable}
+    assert left_out == {*MODEL_ASSETS, *QUALITY_ASSETS[1:], *PEOPLE_ASSETS}
+
+
 def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
     graph = build_defs().resolve_asset_graph()
     for key in graph.get_all_asset_keys():
@@ -96,9 +103,12 @@ def test_table_assets_show_their_columns_with_meaning() -> None:
 
 
 def test_detections_share_the_gpu_pool() -> None:
-    graph = build_defs().resolve_asset_graph()
+    defs = build_defs()
+    graph = defs.resolve_asset_graph()
     pooled = {key.path[-1] for key in graph.get_all_asset_keys() if "gpu" in (graph.get(key).pools or set())}
-    assert pooled == {"panel_detections", "image_detections", *MODEL_ASSETS[1:]}
+    assert pooled == {"panel_detections", "image_detections"}
+    training = {op.name for op in defs.resolve_job_def("train").all_node_defs if "gpu" in (op.pools or set())}
+    assert training == {"figure_network", "mark_classifier", "image_type_network"}, "so does training"
 
 
 def test_one_release_is_written_at_a_time() -> None:

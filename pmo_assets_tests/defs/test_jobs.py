@@ -8,7 +8,6 @@ import dagster as dg
 import pytest
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.assets.models import MODEL_ASSETS
 from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
 from pmo_assets.defs.jobs import JOBS
 from pmo_assets.defs.loading import all_assets, batch_stages
@@ -28,8 +27,11 @@ MADE: Mapping[str, set[str]] = {
     "redetect": BATCH_ASSETS - BEFORE_CAPTIONS - {"subcaptions"},
     "reassemble": BATCH_ASSETS - BEFORE_CAPTIONS - {"subcaptions", "panel_detections"},
     "release": {"retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"},
+}
+
+OPS: Mapping[str, set[str]] = {
     "evaluate": {*QUALITY_ASSETS, *PEOPLE_ASSETS},
-    "train": set(MODEL_ASSETS),
+    "train": {"synthetic_figures", "figure_network", "mark_classifier", "image_type_network"},
 }
 
 
@@ -39,7 +41,7 @@ def defs() -> dg.Definitions:
 
 
 def test_there_is_a_job_for_each_thing_that_people_want_done() -> None:
-    assert [job.name for job in JOBS] == list(MADE)
+    assert [job.name for job in JOBS] == [*MADE, *OPS]
     assert all(job.description for job in JOBS)
 
 
@@ -47,3 +49,8 @@ def test_there_is_a_job_for_each_thing_that_people_want_done() -> None:
 def test_a_job_makes_what_its_name_says_and_all_that_follows(defs: dg.Definitions, job: str) -> None:
     selected = defs.resolve_job_def(job).asset_layer.selected_asset_keys
     assert {key.path[-1] for key in selected} == MADE[job]
+
+
+@pytest.mark.parametrize("job", OPS)
+def test_what_only_its_job_makes_has_an_op_for_it(defs: dg.Definitions, job: str) -> None:
+    assert {op.name for op in defs.resolve_job_def(job).all_node_defs if isinstance(op, dg.OpDefinition)} == OPS[job]

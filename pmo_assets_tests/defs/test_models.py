@@ -13,8 +13,15 @@ from typer.testing import CliRunner
 
 from pmo_assets.cli.console import CommandError
 from pmo_assets.cli.train import train_app
-from pmo_assets.defs.assets.models import ModelConfig, _run_name, figure_network, mark_classifier, synthetic_figures
+from pmo_assets.definitions import build_defs
+from pmo_assets.defs.assets.models import ModelConfig, _run_name
 from pmo_assets.training.synthetic.layouts import split_of
+
+
+def train(op: str, config: ModelConfig) -> dg.ExecuteInProcessResult:
+    """Launch one op of the job `train`, as the launchpad does."""
+    job = build_defs().resolve_job_def("train")
+    return job.execute_in_process(run_config=dg.RunConfig(ops={op: config}), op_selection=[op])
 
 
 def test_synthetic_figures_are_written_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +29,7 @@ def test_synthetic_figures_are_written_and_shown(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(training_data, "SHARD_SIZE", 2)
     config = ModelConfig(folder=str(tmp_path), train=4, validation=2, test=2)
-    result = dg.materialize([synthetic_figures], run_config=dg.RunConfig(ops={"synthetic_figures": config}))
+    result = train("synthetic_figures", config)
     assert result.success
     (event,) = result.asset_materializations_for_node("synthetic_figures")
     assert event.metadata["train"].value == 4
@@ -32,11 +39,10 @@ def test_synthetic_figures_are_written_and_shown(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="PyTorch is installed here")
-@pytest.mark.parametrize(("asset", "op"), [(figure_network, "figure_network"), (mark_classifier, "mark_classifier")])
-def test_training_without_pytorch_says_what_is_missing(tmp_path: Path, asset: dg.AssetsDefinition, op: str) -> None:
-    config = dg.RunConfig(ops={op: ModelConfig(folder=str(tmp_path))})
+@pytest.mark.parametrize("op", ["figure_network", "mark_classifier"])
+def test_training_without_pytorch_says_what_is_missing(tmp_path: Path, op: str) -> None:
     with pytest.raises(dg.Failure, match="pmo-assets\\[models\\]"):
-        dg.materialize([asset], run_config=config)
+        train(op, ModelConfig(folder=str(tmp_path)))
 
 
 needs_torch = pytest.mark.skipif(
@@ -69,7 +75,7 @@ def test_the_network_is_trained_exported_and_its_curve_shown(tmp_path: Path, mon
         folder=str(tmp_path), architecture="dab_detr", size="tiny", detector_steps=2, batch_size=2, workers=0,
         threads=1, coco=[str(tmp_path / "real" / "train")],
     )  # fmt: skip
-    result = dg.materialize([figure_network], run_config=dg.RunConfig(ops={"figure_network": config}))
+    result = train("figure_network", config)
     assert result.success
     for event in result.asset_materializations_for_node("figure_network"):
         assert event.metadata["architecture"].value == "dab_detr"
@@ -84,7 +90,7 @@ def test_the_network_is_trained_exported_and_its_curve_shown(tmp_path: Path, mon
 def test_what_cannot_be_trained_fails_the_asset_at_once(tmp_path: Path) -> None:
     config = ModelConfig(folder=str(tmp_path), fine_tune=True, annotations=str(tmp_path))
     with pytest.raises(dg.Failure, match="articles"):
-        dg.materialize([figure_network], run_config=dg.RunConfig(ops={"figure_network": config}))
+        train("figure_network", config)
 
 
 def test_a_detector_is_trained_measured_and_exported_from_the_command_line(

@@ -1,4 +1,4 @@
-"""Group `models`: synthetic figures and the networks trained on them. No part of any batch; materialised by hand.
+"""Group `models`: synthetic figures and the networks trained on them. No part of any batch; made by the job `train`.
 
 Data and runs lie in a local folder (`ModelConfig.folder`): training reads pictures at random, which object storage is
 bad at. An interrupted run goes on where it was. Needs the extra `models`.
@@ -16,6 +16,7 @@ from pydantic import Field
 
 from pmo_assets.defs.article_table import OWNERS, Stopwatch
 from pmo_assets.defs.declared_config import config_with_options, options_from
+from pmo_assets.defs.made_by_job import made_by_job
 from pmo_assets.defs.previews import picture_metadata
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE
@@ -102,14 +103,19 @@ def _need_torch() -> None:
         raise dg.Failure("training needs PyTorch: pip install 'pmo-assets[models]'", allow_retries=False)
 
 
-@dg.asset(
+SYNTHETIC_FIGURES = dg.AssetSpec(
+    "synthetic_figures",
     group_name=GROUP,
     owners=OWNERS,
     kinds={"coco"},
     tags={"pmo/work": "pixels"},
+    description="Compound figures composed on real and random layouts, with exact boxes, in COCO format.",
     code_version=code_version(pool_pictures, write_synthetic_shards),
 )
-def synthetic_figures(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
+
+
+@made_by_job("synthetic_figures", SYNTHETIC_FIGURES)
+def synthetic_figures(context: dg.OpExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Compound figures composed on real and random layouts, with exact boxes, in COCO format."""
     watch = Stopwatch()
     folder = Path(config.folder) / "synthetic"
@@ -132,30 +138,30 @@ def synthetic_figures(context: dg.AssetExecutionContext, config: ModelConfig) ->
     )
 
 
-@dg.multi_asset(
-    specs=[
-        dg.AssetSpec(
-            name,
-            group_name=GROUP,
-            owners=OWNERS,
-            kinds={"pytorch", "onnx"},
-            tags={"pmo/work": "pixels"},
-            deps=["synthetic_figures"],
-            description=text,
-            code_version=code_version(
-                "pmo_assets.training.loop.train_detector",
-                "pmo_assets.training.architectures.export:export_detector",
-                write_annotated_data,
-            ),
-        )
-        for name, text in (
-            ("panel_detector", "The figure network as detector of panels and identifiers."),
-            ("image_detector", "The figure network as detector of images with their type: the same file."),
-        )
-    ],
-    pool="gpu",
-)
-def figure_network(context: dg.AssetExecutionContext, config: ModelConfig) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+FIGURE_NETWORK = [
+    dg.AssetSpec(
+        name,
+        group_name=GROUP,
+        owners=OWNERS,
+        kinds={"pytorch", "onnx"},
+        tags={"pmo/work": "pixels"},
+        deps=["synthetic_figures"],
+        description=text,
+        code_version=code_version(
+            "pmo_assets.training.loop.train_detector",
+            "pmo_assets.training.architectures.export:export_detector",
+            write_annotated_data,
+        ),
+    )
+    for name, text in (
+        ("panel_detector", "The figure network as detector of panels and identifiers."),
+        ("image_detector", "The figure network as detector of images with their type: the same file."),
+    )
+]
+
+
+@made_by_job("figure_network", *FIGURE_NETWORK, pool="gpu")
+def figure_network(context: dg.OpExecutionContext, config: ModelConfig) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Train the network that finds panels, identifiers and images in one pass, and export it."""
     _need_torch()
     from pmo_assets.training.architectures.export import export_detector, load_detector
@@ -198,17 +204,22 @@ def figure_network(context: dg.AssetExecutionContext, config: ModelConfig) -> It
         yield dg.MaterializeResult(asset_key=name, metadata=shared | numbers)
 
 
-@dg.asset(
+MARK_CLASSIFIER = dg.AssetSpec(
+    "mark_classifier",
     group_name=GROUP,
     owners=OWNERS,
     kinds={"pytorch", "onnx"},
     tags={"pmo/work": "pixels"},
-    pool="gpu",
+    description="The network that says whether a mark points at a region of an image; its examples are drawn while it "
+    "trains.",
     code_version=code_version(
         "pmo_assets.training.loop.train_marks", "pmo_assets.training.architectures.export:export_marks", pool_pictures
     ),
 )
-def mark_classifier(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
+
+
+@made_by_job("mark_classifier", MARK_CLASSIFIER, pool="gpu")
+def mark_classifier(context: dg.OpExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """The network that says whether a mark points at a region of an image; its examples are drawn while it trains."""
     _need_torch()
     from pmo_assets.training.architectures.export import export_marks, load_marks
@@ -237,19 +248,24 @@ def mark_classifier(context: dg.AssetExecutionContext, config: ModelConfig) -> d
     )
 
 
-@dg.asset(
+IMAGE_TYPE_NETWORK = dg.AssetSpec(
+    "image_type_network",
     group_name=GROUP,
     owners=OWNERS,
     kinds={"pytorch", "onnx"},
     tags={"pmo/work": "pixels"},
-    pool="gpu",
+    description="The network that says what an image was made with, taught by pictures of known modality as figures "
+    "show them.",
     code_version=code_version(
         "pmo_assets.training.loop.train_image_type",
         "pmo_assets.training.architectures.export:export_types",
         typed_pictures,
     ),
 )
-def image_type_network(context: dg.AssetExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
+
+
+@made_by_job("image_type_network", IMAGE_TYPE_NETWORK, pool="gpu")
+def image_type_network(context: dg.OpExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """The network that says what an image was made with, taught by pictures of known modality as figures show them."""
     _need_torch()
     from pmo_assets.training.architectures.export import export_types, load_types
@@ -278,3 +294,14 @@ def image_type_network(context: dg.AssetExecutionContext, config: ModelConfig) -
             **_curves(run, ()),
         }
     )
+
+
+models = dg.AssetsDefinition(specs=[SYNTHETIC_FIGURES, *FIGURE_NETWORK, MARK_CLASSIFIER, IMAGE_TYPE_NETWORK])
+
+
+@dg.graph(description="Synthetic figures, and the networks that are trained on them.")
+def training() -> None:
+    """Make the assets of the group; what the job `train` does."""
+    figure_network(after=synthetic_figures())
+    mark_classifier()
+    image_type_network()

@@ -1,7 +1,8 @@
 """Group `quality`: what the pipeline found, compared with annotated articles, whenever there are any.
 
-Without PMO_ANNOTATIONS nothing is materialised: the steps are skipped and say why in the run's log, so that a graph
-without ground truth stays green and no empty number is plotted.
+The job `evaluate` makes them; the table `annotations` is also what `reviewed_panels` applies, so that it is
+materialised like any other asset. Without PMO_ANNOTATIONS nothing is materialised: the steps are skipped and say why in
+the run's log, so that a graph without ground truth stays green and no empty number is plotted.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from pmo_assets.annotation.annotations import annotation_files, read_annotations
 from pmo_assets.defs.annotated import FILES_DIGEST, files_digest
 from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.assets.dataset import ALL_BATCHES
+from pmo_assets.defs.made_by_job import made_by_job
 from pmo_assets.defs.previews import picture_metadata
 from pmo_assets.defs.versions import code_version
 from pmo_assets.quality.annotation_quality import annotations_measured, answered_articles, assembly_sizes
@@ -58,7 +60,7 @@ Number = tuple[str, str, float | None]
 
 
 def _scored(
-    context: dg.AssetExecutionContext, tables: Tables, further: Sequence[str] = (), *, assembled: bool = False
+    context: dg.OpExecutionContext, tables: Tables, further: Sequence[str] = (), *, assembled: bool = False
 ) -> ScoredArticles | None:
     """Return what can be scored; None, with the reason in the log, when nothing can."""
     if not has_annotations(tables.data_root):
@@ -75,29 +77,18 @@ def _scored(
     return scored
 
 
-@dg.asset(
-    name="annotations",
-    group_name=GROUP,
-    output_required=False,
-    description=Annotations.__doc__,
-    owners=OWNERS,
-    kinds={"polars", "parquet"},
-    tags={"pmo/work": "facts"},
-    code_version=code_version(Annotations, annotation_files, read_annotations, write_annotations),
-    metadata={"dagster/column_schema": column_schema("annotations")},
-)
-def annotations(
-    context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings], data_root: dg.ResourceParam[DataRoot]
+def _annotations_read(
+    log: dg.DagsterLogManager, settings: Settings, data_root: DataRoot
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Read the annotation files; one that cannot be used is reported and does not stop the others."""
     if not settings.annotations:
-        context.log.warning(NO_ANNOTATIONS)
+        log.warning(NO_ANNOTATIONS)
         return
     watch = Stopwatch()
     files = annotation_files(settings.annotations)
     read = read_annotations(files)
     for problem in read.problems:
-        context.log.warning(f"{problem.file} cannot be used: {problem.reason}")
+        log.warning(f"{problem.file} cannot be used: {problem.reason}")
     table = write_annotations(data_root, read)
     metadata: dict[str, Any] = {
         "dagster/row_count": table.height,
@@ -117,6 +108,35 @@ def annotations(
             [dg.TableRecord({"file": item.file, "reason": item.reason}) for item in read.problems[:50]]
         )
     yield dg.MaterializeResult(metadata=metadata)
+
+
+@dg.asset(
+    name="annotations",
+    group_name=GROUP,
+    output_required=False,
+    description=Annotations.__doc__,
+    owners=OWNERS,
+    kinds={"polars", "parquet"},
+    tags={"pmo/work": "facts"},
+    code_version=code_version(Annotations, annotation_files, read_annotations, write_annotations),
+    metadata={"dagster/column_schema": column_schema("annotations")},
+)
+def annotations(
+    context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings], data_root: dg.ResourceParam[DataRoot]
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Read the annotation files; where none are set, note that there are none, so that what follows does not wait."""
+    if not settings.annotations:
+        yield dg.MaterializeResult(metadata={"articles": 0, "note": NO_ANNOTATIONS})
+        return
+    yield from _annotations_read(context.log, settings, data_root)
+
+
+@made_by_job("annotations", *annotations.specs)
+def read_annotation_files(
+    context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings], data_root: dg.ResourceParam[DataRoot]
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Read the annotation files, before what is compared with them."""
+    yield from _annotations_read(context.log, settings, data_root)
 
 
 def _headlines(measured: Measured, wanted: Mapping[str, Number]) -> dict[str, Any]:
@@ -163,21 +183,18 @@ def _materialized(
     return dg.MaterializeResult(metadata=metadata)
 
 
-def _quality_asset(
-    name: str, needs: Sequence[str], measure: Callable[..., object]
-) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """Return the decorator of an asset that compares the tables it needs, over all batches, with `annotations`.
+def _quality_spec(name: str, needs: Sequence[str], measure: Callable[..., object]) -> dg.AssetSpec:
+    """Return the declaration of an asset that compares the tables it needs, over all batches, with `annotations`.
 
     Args:
         name: of the asset.
         needs: tables of the batches, besides `articles`.
         measure: what compares them: its code makes the version.
     """
-    return dg.asset(
-        name=name,
+    return dg.AssetSpec(
+        name,
         group_name=GROUP,
         deps=["annotations", *(dg.AssetDep(table, partition_mapping=ALL_BATCHES) for table in ("articles", *needs))],
-        output_required=False,
         description=schema_of(name).__doc__,
         owners=OWNERS,
         kinds={"polars", "parquet", "matplotlib"},
@@ -187,9 +204,12 @@ def _quality_asset(
     )
 
 
-@_quality_asset("figure_quality", ["figures"], figures_measured)
+FIGURE_QUALITY = _quality_spec("figure_quality", ["figures"], figures_measured)
+
+
+@made_by_job("figure_quality", FIGURE_QUALITY)
 def figure_quality(
-    context: dg.AssetExecutionContext,
+    context: dg.OpExecutionContext,
     tables: dg.ResourceParam[Tables],
     objects: dg.ResourceParam[ContentStore],
     workers: dg.ResourceParam[WorkerPool],
@@ -210,9 +230,12 @@ def figure_quality(
     yield _materialized("figure_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-@_quality_asset("subcaption_quality", ["figures", "subcaptions"], subcaptions_measured)
+SUBCAPTION_QUALITY = _quality_spec("subcaption_quality", ["figures", "subcaptions"], subcaptions_measured)
+
+
+@made_by_job("subcaption_quality", SUBCAPTION_QUALITY)
 def subcaption_quality(
-    context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables]
+    context: dg.OpExecutionContext, tables: dg.ResourceParam[Tables]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Measure how well captions are split."""
     watch = Stopwatch()
@@ -228,11 +251,14 @@ def subcaption_quality(
     yield _materialized("subcaption_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-@_quality_asset(
+DETECTION_QUALITY = _quality_spec(
     "detection_quality", ["figures", "panel_detections", "image_detections", "panel_assembly"], detections_measured
 )
+
+
+@made_by_job("detection_quality", DETECTION_QUALITY)
 def detection_quality(
-    context: dg.AssetExecutionContext,
+    context: dg.OpExecutionContext,
     tables: dg.ResourceParam[Tables],
     objects: dg.ResourceParam[ContentStore],
     workers: dg.ResourceParam[WorkerPool],
@@ -254,9 +280,12 @@ def detection_quality(
     yield _materialized("detection_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-@_quality_asset("assembly_quality", ["figures", "panel_assembly"], assembly_measured)
+ASSEMBLY_QUALITY = _quality_spec("assembly_quality", ["figures", "panel_assembly"], assembly_measured)
+
+
+@made_by_job("assembly_quality", ASSEMBLY_QUALITY)
 def assembly_quality(
-    context: dg.AssetExecutionContext,
+    context: dg.OpExecutionContext,
     tables: dg.ResourceParam[Tables],
     objects: dg.ResourceParam[ContentStore],
     workers: dg.ResourceParam[WorkerPool],
@@ -275,9 +304,12 @@ def assembly_quality(
     yield _materialized("assembly_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-@_quality_asset("annotation_quality", ["panel_assembly"], annotations_measured)
+ANNOTATION_QUALITY = _quality_spec("annotation_quality", ["panel_assembly"], annotations_measured)
+
+
+@made_by_job("annotation_quality", ANNOTATION_QUALITY)
 def annotation_quality(
-    context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables]
+    context: dg.OpExecutionContext, tables: dg.ResourceParam[Tables]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Measure how far people agree, and what their audit came to."""
     watch = Stopwatch()
@@ -310,3 +342,15 @@ PEOPLE_ASSETS = ["annotation_quality"]
 
 QUALITY_ASSETS = ["annotations", "figure_quality", "subcaption_quality", "detection_quality", "assembly_quality"]
 """The assets that compare with ground truth, in order."""
+
+quality = dg.AssetsDefinition(
+    specs=[FIGURE_QUALITY, SUBCAPTION_QUALITY, DETECTION_QUALITY, ASSEMBLY_QUALITY, ANNOTATION_QUALITY]
+)
+
+
+@dg.graph(description="Annotations, and what the pipeline found compared with them.")
+def comparison() -> None:
+    """Make the assets of the group; what the job `evaluate` does."""
+    read = read_annotation_files()
+    for op in (figure_quality, subcaption_quality, detection_quality, assembly_quality, annotation_quality):
+        op(after=read)
