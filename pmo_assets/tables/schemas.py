@@ -42,18 +42,28 @@ def column_descriptions(schema: type[dy.Schema]) -> list[tuple[str, str, str]]:
     return [(name, str(column.dtype), column.description or "") for name, column in schema.columns().items()]
 
 
+def unchecked(schema: type[dy.Schema], rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Return rows as a table with the schema's columns and types; its rules are not looked at.
+
+    Raises:
+        Exception: of Polars or Python, if a value does not fit its column's type: a number out of range, text that is
+            no Unicode.
+    """
+    columns = list(schema.columns())
+    return pl.DataFrame(
+        [{name: row.get(name) for name in columns} for row in rows], schema=schema.create_empty().schema
+    )
+
+
 def checked(schema: type[dy.Schema], rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
     """Return rows as a table that fulfils the schema, columns in its order, sorted by its primary key.
 
     Raises:
         dataframely.exc.ValidationError: if a rule is broken, saying which and how often.
     """
-    columns = list(schema.columns())
     if not isinstance(rows, pl.DataFrame):
-        rows = pl.DataFrame(
-            [{name: row.get(name) for name in columns} for row in rows], schema=schema.create_empty().schema
-        )
-    table = schema.validate(rows.select(columns), cast=True)
+        rows = unchecked(schema, rows)
+    table = schema.validate(rows.select(list(schema.columns())), cast=True)
     keys = schema.primary_key()
     return table.sort(keys, maintain_order=True) if keys else table
 

@@ -37,6 +37,7 @@ from pmo_assets.workers.process import (
     Worker,
     process_context,
     step_output,
+    without_misfits,
 )
 
 Progress = Callable[[str, int, int], None]
@@ -177,6 +178,8 @@ class WorkerPool:
             raise
         if not self.lasting:
             self.close()
+        in_order = [job.outputs[number] for number in range(len(articles))]
+        job.outputs.update(enumerate(without_misfits(stage, [number for number, _ in articles], in_order)))
         self._raise_same_fault(job)
         return [job.outputs[number] for number in range(len(articles))]
 

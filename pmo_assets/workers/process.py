@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, cast
 
+import dataframely as dy
 import psutil
 
 from pmo_assets.logs import Collected, Line, log_fields, set_level
@@ -25,7 +26,7 @@ from pmo_assets.records.faults import UnfitProcess, leaves_process_unfit, raise_
 from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import Rejection, rejection_from
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.tables.schemas import checked, schema_of, table_schemas
+from pmo_assets.tables.schemas import checked, schema_of, table_schemas, unchecked
 
 Step = Callable[..., StepOutput]
 Prepare = Callable[[], object]
@@ -116,7 +117,8 @@ def step_output(stage: str, article_id: int, step: Step, arguments: tuple[Any, .
     """Return what a step makes of an article; whatever is wrong with this article is a rejection.
 
     Here and not in the pool's process, because many a library's exception cannot travel between processes, and because
-    rows that break the table's schema (a number out of range, text that is no Unicode) would fail the whole batch.
+    values that do not fit the table's columns (a number out of range, text that is no Unicode) may upset more than an
+    exception shows. The table's rules are for `without_misfits`.
 
     Raises:
         SystemicError: as raised by the step, or made of a machine's error (disk full).
@@ -125,12 +127,47 @@ def step_output(stage: str, article_id: int, step: Step, arguments: tuple[Any, .
     try:
         output = step(*arguments)
         if output.rows and stage in table_schemas():
-            checked(schema_of(stage), output.rows)
+            unchecked(schema_of(stage), output.rows)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # panics of Rust libraries derive from BaseException
         if not isinstance(error, SystemicError) and leaves_process_unfit(error):
             raise UnfitProcess(f"{type(error).__name__}: {error}") from error
+        raise_fault(error)
+        return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
+    return output
+
+
+def without_misfits(stage: str, articles: Sequence[int], outputs: Sequence[StepOutput]) -> list[StepOutput]:
+    """Return the outputs of a step, with a rejection in place of rows that break a rule of the step's table.
+
+    One such article would fail the whole batch when the table is written. All rows are held against the rules at once,
+    which takes as long as for two or three articles; who is to blame is looked for when they break one.
+
+    Args:
+        stage: the step.
+        articles: numbers of the articles.
+        outputs: what the step made of each.
+
+    Raises:
+        SystemicError: made of a machine's error.
+    """
+    if stage not in table_schemas():
+        return list(outputs)
+    schema = schema_of(stage)
+    try:
+        checked(schema, [row for output in outputs for row in output.rows])
+    except Exception as error:
+        raise_fault(error)
+        return [_without_misfit(stage, schema, *pair) for pair in zip(articles, outputs, strict=True)]
+    return list(outputs)
+
+
+def _without_misfit(stage: str, schema: type[dy.Schema], article_id: int, output: StepOutput) -> StepOutput:
+    try:
+        if output.rows:
+            checked(schema, output.rows)
+    except Exception as error:
         raise_fault(error)
         return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
     return output
