@@ -8,8 +8,10 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.configuration.reading import configured_settings
+from pmo_assets.defs.executors import executor_of, retry_policy_of
 from pmo_assets.defs.jobs import JOBS
 from pmo_assets.defs.loading import all_assets
+from pmo_assets.defs.needs import with_needs
 from pmo_assets.defs.resources import built_in_resources
 from pmo_assets.defs.schedules import weekly_release
 from pmo_assets.defs.sensors import new_articles, registered_batches
@@ -30,6 +32,7 @@ def build_defs(
     Raises:
         ConfigurationError: when a setting, or what it names, cannot be used.
         ValueError: for a key that no resource has.
+        SystemicError: if packages of the engine that the settings name are not installed.
     """
     settings = settings or configured_settings()
     resources = built_in_resources(settings)
@@ -38,13 +41,14 @@ def build_defs(
         raise ValueError(f"unknown resources {sorted(unknown)}; there are {sorted(resources)}")
 
     loggers = {"console": json_console} if settings.log_format == "json" else None
+    assets = with_needs(all_assets(), settings, retry_policy_of(settings))
     return dg.Definitions(
-        assets=dg.map_asset_specs(lambda spec: in_force(spec, settings), all_assets()),
+        assets=dg.map_asset_specs(lambda spec: in_force(spec, settings), assets),
         jobs=list(JOBS),
         sensors=[new_articles, registered_batches],
         schedules=[weekly_release],
         resources={**resources, **(resource_overrides or {})},
-        executor=dg.in_process_executor,
+        executor=executor_of(settings),
         loggers=loggers,
     )
 

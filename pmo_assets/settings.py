@@ -99,6 +99,28 @@ class Settings(BaseSettings):
         "of a static host or bucket website that shows the data root's `release/` and `quality/`.",
     )
 
+    executor: Literal["in_process", "multiprocess", "ray", "celery", "k8s"] = _option(
+        "in_process",
+        "What runs the steps of a run that UI, sensor or schedule start: one process for all, a process for each, or a "
+        "Ray job, Celery task or Kubernetes pod for each (docs/scale.md); `pmo run` works in its own process.",
+    )
+    ray_address: str | None = _option(
+        None, "With PMO_EXECUTOR=ray: Ray's job server, e.g. `http://head:8265`.", validate_default=True
+    )
+    celery_broker: SecretStr | None = _option(
+        None,
+        "With PMO_EXECUTOR=celery: the broker of tasks, e.g. `redis://host:6379/0`; never shown or stored.",
+        validate_default=True,
+    )
+    celery_backend: SecretStr | None = _option(
+        None, "Where Celery keeps results of tasks; PMO_CELERY_BROKER if not given, which suits Redis but not RabbitMQ."
+    )
+    celery_redelivery: float = _option(
+        14_400.0,
+        "Seconds after which Redis gives the task of a dead Celery worker to another one; longer than any step takes.",
+        gt=0,
+    )
+
     specialty: str = _option(
         "ophthalmology",
         "Which articles and panels are wanted: `ophthalmology`, `everything` (no filter), or the path of a TOML file.",
@@ -364,6 +386,17 @@ class Settings(BaseSettings):
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         return None if value == "" else value
+
+    @field_validator("ray_address", "celery_broker")
+    @classmethod
+    def _engine_has_an_address(cls, value: Any, info: ValidationInfo) -> Any:
+        text = value.get_secret_value() if isinstance(value, SecretStr) else value or ""
+        name = str(info.field_name)
+        if not text.strip():
+            if info.data.get("executor") == name.partition("_")[0]:
+                raise ValueError(f"PMO_EXECUTOR={info.data['executor']} needs it")
+            return None
+        return value if isinstance(value, SecretStr) else plain_address(value)
 
     @field_validator("worker_memory_mb")
     @classmethod

@@ -1,4 +1,8 @@
-"""Jobs: one for each thing that people want done, named after it. What they select follows from the graph."""
+"""Jobs: one for each thing that people want done, named after it. What they select follows from the graph.
+
+None names an executor: all have the code location's (`PMO_EXECUTOR`), in-process unless set. Starting a process for
+each step would cost more than most steps take; the work is in the workers.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,7 @@ _OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, "")
 
 
 def _job(name: str, selection: dg.AssetSelection, description: str) -> dg.UnresolvedAssetJobDefinition:
-    # In-process: a process for each step would cost more than most steps take; the work is in the workers.
-    return dg.define_asset_job(name, selection=selection, executor_def=dg.in_process_executor, description=description)
+    return dg.define_asset_job(name, selection=selection, description=description)
 
 
 def _from_here_on(*assets: str) -> dg.AssetSelection:

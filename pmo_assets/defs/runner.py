@@ -196,12 +196,17 @@ def close_dead_runs(instance: dg.DagsterInstance) -> int:
     )
     closed = 0
     for run in unfinished:
-        if not _is_dead(run.tags) or _has_living_worker(instance, run):
+        if _is_elsewhere(instance, run) or not _is_dead(run.tags) or _has_living_worker(instance, run):
             continue
         instance.report_run_failed(run, "the process that ran it is gone")
         instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
         closed += 1
     return closed
+
+
+def _is_elsewhere(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
+    """Say whether a launcher took a run elsewhere, where it outlives code servers; run monitoring watches it."""
+    return _OWNER_TAG not in run.tags and instance.run_launcher.supports_check_run_worker_health
 
 
 def _is_dead(tags: Mapping[str, str]) -> bool:

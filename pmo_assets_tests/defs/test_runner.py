@@ -76,6 +76,17 @@ def test_only_runs_that_are_certainly_dead_are_closed(tags: dict[str, str], clos
         assert (after.status == dg.DagsterRunStatus.FAILURE) == bool(closed)
 
 
+def test_a_run_on_another_machine_is_left_to_who_watches_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        job = build_defs(Settings()).resolve_job_def("release")
+        tags = {".dagster/grpc_info": server(socket="/nowhere/socket")}
+        instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED, tags=tags)
+        with monkeypatch.context() as patch:
+            patch.setattr(type(instance.run_launcher), "supports_check_run_worker_health", True)
+            assert close_dead_runs(instance) == 0
+        assert close_dead_runs(instance) == 1
+
+
 @pytest.mark.parametrize(("pid", "closed"), [(os.getpid(), 0), (dead_pid(), 1)], ids=["alive", "dead"])
 def test_a_run_whose_code_server_was_killed_lives_as_long_as_its_own_process(pid: int, closed: int) -> None:
     with dg.DagsterInstance.ephemeral() as instance:
