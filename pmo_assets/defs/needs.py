@@ -124,12 +124,17 @@ def with_needs(
 ) -> list[dg.AssetsDefinition]:
     """Return the assets with what their steps need as tags of their ops, which is where the engines look.
 
+    What Dagster does not make itself (external assets) has no step.
+
     Args:
         assets: as they are declared.
         settings: what the needs follow from.
         retry_policy: how often a step is begun again.
     """
-    return [_tagged(asset, engine_tags(needs_of(asset, settings)), retry_policy) for asset in assets]
+    return [
+        _tagged(asset, engine_tags(needs_of(asset, settings)), retry_policy) if asset.is_executable else asset
+        for asset in assets
+    ]
 
 
 def _tagged(

@@ -13,7 +13,7 @@ from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.needs import ARTICLE_MB, STEP_MB, WORKER_MB, Needs, engine_tags, needs_of, needs_of_run, with_needs
 from pmo_assets.settings import Settings
 
-ASSETS = {next(iter(asset.keys)).path[-1]: asset for asset in all_assets()}
+ASSETS = {next(iter(asset.keys)).path[-1]: asset for asset in all_assets() if asset.is_executable}
 
 
 def needs(asset: str, **options: Any) -> Needs:
