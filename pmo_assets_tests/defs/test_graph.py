@@ -57,6 +57,11 @@ def latest(graph: Graph, asset: str, batch: str | None) -> dg.AssetMaterializati
 # definitions
 
 
+def test_the_code_location_loads_whole() -> None:
+    """As its server loads it: names of ops are unique over all jobs, every resource is there."""
+    build_defs().get_repository_def().load_all_definitions()
+
+
 def test_the_graph_holds_the_assets_of_the_design() -> None:
     keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
     release = {"retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"}

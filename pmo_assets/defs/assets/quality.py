@@ -110,16 +110,22 @@ def _annotations_read(
     yield dg.MaterializeResult(metadata=metadata)
 
 
-@dg.asset(
-    name="annotations",
-    group_name=GROUP,
-    output_required=False,
-    description=Annotations.__doc__,
-    owners=OWNERS,
-    kinds={"polars", "parquet"},
-    tags={"pmo/work": "facts"},
-    code_version=code_version(Annotations, annotation_files, read_annotations, write_annotations),
-    metadata={"dagster/column_schema": column_schema("annotations")},
+# Its step has a name of its own, because the op of `evaluate` that makes it is called like it.
+@dg.multi_asset(
+    name="annotations_for_review",
+    specs=[
+        dg.AssetSpec(
+            "annotations",
+            group_name=GROUP,
+            skippable=True,
+            description=Annotations.__doc__,
+            owners=OWNERS,
+            kinds={"polars", "parquet"},
+            tags={"pmo/work": "facts"},
+            code_version=code_version(Annotations, annotation_files, read_annotations, write_annotations),
+            metadata={"dagster/column_schema": column_schema("annotations")},
+        )
+    ],
 )
 def annotations(
     context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings], data_root: dg.ResourceParam[DataRoot]
