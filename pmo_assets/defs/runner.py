@@ -150,7 +150,7 @@ def read_annotations_if_changed(
     if not annotations_are_stale(defs, records[0].asset_materialization if records else None, settings):
         return []
     try:
-        run_job(defs, instance, "evaluate", assets=[ANNOTATIONS], verbose=verbose)
+        run_job(defs, instance, "evaluate", assets=["read_annotations"], verbose=verbose)  # the op that makes it there
     except RunFailed as error:
         return [str(error)]
     return []

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.executors import STEP_VARIABLE, celery_config, retry_policy_of
+from pmo_assets.defs.jobs import EVALUATE, JOBS, TRAIN
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 
@@ -21,14 +22,17 @@ def settings(**options: Any) -> Settings:
     return Settings(**options)
 
 
-def test_all_jobs_run_in_one_process_unless_set_otherwise():
-    jobs = build_defs(settings()).get_repository_def().get_all_jobs()
-    assert {job.executor_def.name for job in jobs} == {"in_process"}
+def executors(**options: Any) -> set[str]:
+    defs = build_defs(settings(**options))
+    return {defs.resolve_job_def(job.name).executor_def.name for job in JOBS if job not in (EVALUATE, TRAIN)}
 
 
-def test_the_setting_names_the_executor_of_every_job():
-    jobs = build_defs(settings(executor="multiprocess")).get_repository_def().get_all_jobs()
-    assert {job.executor_def.name for job in jobs} == {"multiprocess"}
+def test_jobs_run_in_one_process_unless_set_otherwise():
+    assert executors() == {"in_process"}
+
+
+def test_the_setting_names_the_executor_of_every_job_of_assets():
+    assert executors(executor="multiprocess") == {"multiprocess"}
 
 
 @pytest.mark.parametrize(
