@@ -46,6 +46,9 @@ _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
 
 
+_OPS = {ANNOTATIONS: "read_annotations"}
+"""Ops that make an asset in a job of ops and are not called like it: the asset has an op of that name itself."""
+
 _UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
@@ -150,7 +153,7 @@ def read_annotations_if_changed(
     if not annotations_are_stale(defs, records[0].asset_materialization if records else None, settings):
         return []
     try:
-        run_job(defs, instance, "evaluate", assets=["read_annotations"], verbose=verbose)  # the op that makes it there
+        run_job(defs, instance, "evaluate", assets=[ANNOTATIONS], verbose=verbose)
     except RunFailed as error:
         return [str(error)]
     return []
@@ -277,7 +280,7 @@ def run_job(
         instance=instance,
         partition_key=batch,
         asset_selection=[dg.AssetKey(name) for name in assets] if assets is not None and of_assets else None,
-        op_selection=assets if not of_assets else None,
+        op_selection=[_OPS.get(name, name) for name in assets or ()] or None if not of_assets else None,
         run_config=_LOUD if verbose else _QUIET,
         tags={_OWNER_TAG: _owner()},
         raise_on_error=False,
