@@ -265,9 +265,9 @@ def run_job(
     Args:
         defs: the code location.
         instance: where events go.
-        job: `process_batch`, `release` or `evaluate`.
+        job: one of `pmo_assets.defs.jobs`.
         batch: partition key, for a partitioned job.
-        assets: only these; all of the job's if None.
+        assets: only these; all of the job's if None. Of `train` and `evaluate`, names of ops.
         verbose: let Dagster's log through to the terminal.
 
     Raises:
