@@ -46,9 +46,6 @@ _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
 
 
-_OPS = {ANNOTATIONS: "read_annotations"}
-"""Ops that make an asset in a job of ops and are not called like it: the asset has an op of that name itself."""
-
 _UNFINISHED = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
@@ -280,7 +277,7 @@ def run_job(
         instance=instance,
         partition_key=batch,
         asset_selection=[dg.AssetKey(name) for name in assets] if assets is not None and of_assets else None,
-        op_selection=[_OPS.get(name, name) for name in assets or ()] or None if not of_assets else None,
+        op_selection=assets if not of_assets else None,
         run_config=_LOUD if verbose else _QUIET,
         tags={_OWNER_TAG: _owner()},
         raise_on_error=False,

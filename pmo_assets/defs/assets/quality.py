@@ -137,7 +137,7 @@ def annotations(
     yield from _annotations_read(context.log, settings, data_root)
 
 
-@made_by_job("read_annotations", *annotations.specs)
+@made_by_job("annotations", *annotations.specs)
 def read_annotation_files(
     context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings], data_root: dg.ResourceParam[DataRoot]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
