@@ -11,7 +11,7 @@ MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-refresh test-ui screenshots test-annotate test-llm test-models lint format documents mutants constraints clean
+.PHONY: help demo dev test test-faults test-leases test-refresh test-ui screenshots test-annotate test-llm test-models lint format documents mutants constraints clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ test: $(STAMP) ## Run the tests
 
 test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers at random: five to ten minutes
 	$(BIN)/python -m pytest -m faults pmo_assets_tests/faults
+
+test-leases: $(STAMP) ## Let processes and runs want the same, kill and stop them, and see who writes: five to ten minutes
+	$(BIN)/python -m pytest -m leases pmo_assets_tests/storage/test_leases.py pmo_assets_tests/leases
 
 test-refresh: $(STAMP) ## Two days of PMC through the daemon, with faults and kills: ten to twenty minutes
 	$(BIN)/python -m pytest -m refresh -s pmo_assets_tests/refresh_days

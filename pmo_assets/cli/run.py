@@ -41,10 +41,15 @@ def run(
 
 
 def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool) -> list[str]:
+    """Take batches through the graph and make the release; return what failed.
+
+    What another command, run or machine is at work on comes last, when that has ended (`pmo_assets.storage.leases`):
+    commands that run at the same time share the work.
+    """
     from pmo_assets.definitions import build_defs
-    from pmo_assets.defs.loading import stages_of
     from pmo_assets.defs.partitions import register_partitions
     from pmo_assets.defs.resources import workers_resource
+    from pmo_assets.defs.run_leases import RELEASE, batch_lease, run_is_over
     from pmo_assets.defs.runner import (
         RunFailed,
         close_dead_runs,
@@ -52,9 +57,8 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
         read_annotations_if_changed,
         release_is_stale,
         run_job,
-        stale_assets,
     )
-    from pmo_assets.release.statistics.losses import batch_losses, excessive, losses_in_words
+    from pmo_assets.storage.leases import in_turn
     from pmo_assets.storage.registry import BatchRegistry
     from pmo_assets.storage.tables import Tables
 
@@ -72,50 +76,104 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
         close_dead_runs(instance)
         defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
         failed += read_annotations_if_changed(defs, instance, settings, verbose=verbose)
-        chosen, tables = wanted or keys, Tables(registry.data_root)
-        overall = progress.add_task("batches", total=len(chosen))
-        for key in chosen:
+        overall = progress.add_task("batches", total=len(wanted or keys))
+
+        def waiting(name: str, holder: str) -> None:
+            progress.update(overall, description=f"waiting for {name.replace('batches/', 'batch ')}: {escape(holder)}")
+
+        def process(name: str, holder: str | None) -> None:
+            key = name.removeprefix(batch_lease(""))
             progress.update(overall, description=f"batch {key}")
-            assets = list(stages_of(defs)) if again else stale_assets(defs, instance, tables, key)
-            error: RunFailed | None = None
-            start: float | None = None
-            if assets:
-                start = time.perf_counter()
-                try:
-                    run_job(defs, instance, "process_batch", batch=key, assets=assets, verbose=verbose)
-                except RunFailed as caught:
-                    error = caught
-            # What a batch lost is looked at every time: as long as it lost too much, it does not count as done.
-            if not stale_assets(defs, instance, tables, key):
-                lost = excessive(batch_losses(tables, key), settings.rejected_fail)
-                error = RunFailed(losses_in_words(lost, settings.rejected_fail)) if lost else error
-            if error is not None:
-                failed.append(f"batch {key}: {error}")
-                progress.console.print(
-                    f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True
+            # What another one was at work on while this command ran is not done again.
+            failed.extend(
+                _process_batch(
+                    settings, defs, instance, progress, key, again=again and not holder, holder=holder, verbose=verbose
                 )
-            elif start is not None:
-                _say_batch(progress, registry, settings, key, time.perf_counter() - start)
-            else:
-                progress.console.print(f"[dim]batch {key} is up to date[/]", highlight=False)
+            )
             progress.advance(overall)
-        made = bool(tables.batches("dataset_rows"))
-        if release and made and (again or release_is_stale(defs, instance, registry.data_root, keys)):
+
+        def make_release(_: str, __: str | None) -> None:
             progress.update(overall, description="release")
+            if not again and not release_is_stale(defs, instance, registry.data_root, keys):
+                return
             try:
                 run_job(defs, instance, "release", verbose=verbose)
             except RunFailed as error:
                 failed.append(f"release: {error}")
+
+        in_turn(
+            registry.data_root,
+            [batch_lease(key) for key in wanted or keys],
+            process,
+            purpose=_PURPOSE,
+            waiting=waiting,
+            is_over=run_is_over(instance),
+        )
+        if release and Tables(registry.data_root).batches("dataset_rows"):
+            in_turn(
+                registry.data_root,
+                [RELEASE],
+                make_release,
+                purpose=_PURPOSE,
+                waiting=waiting,
+                is_over=run_is_over(instance),
+            )
     if release and not failed:
         say_release(settings)
     return failed
 
 
-def _say_batch(progress: Progress, registry: Any, settings: Settings, batch: str, seconds: float) -> None:
+_PURPOSE = "`pmo run`"
+"""Who holds a lease, as others are told."""
+
+
+def _process_batch(
+    settings: Settings,
+    defs: Any,
+    instance: Any,
+    progress: Progress,
+    key: str,
+    *,
+    again: bool,
+    holder: str | None,
+    verbose: bool,
+) -> list[str]:
+    """Take a batch through the graph as far as it is not up to date, say what came of it, and return what failed."""
+    from pmo_assets.defs.loading import stages_of
+    from pmo_assets.defs.runner import RunFailed, run_job, stale_assets
+    from pmo_assets.release.statistics.losses import batch_losses, excessive, losses_in_words
+    from pmo_assets.storage.tables import Tables
+
+    tables = Tables(data_root_of(settings))
+    assets = list(stages_of(defs)) if again else stale_assets(defs, instance, tables, key)
+    error: RunFailed | None = None
+    start: float | None = None
+    if assets:
+        start = time.perf_counter()
+        try:
+            run_job(defs, instance, "process_batch", batch=key, assets=assets, verbose=verbose)
+        except RunFailed as caught:
+            error = caught
+    # What a batch lost is looked at every time: as long as it lost too much, it does not count as done.
+    if not stale_assets(defs, instance, tables, key):
+        lost = excessive(batch_losses(tables, key), settings.rejected_fail)
+        error = RunFailed(losses_in_words(lost, settings.rejected_fail)) if lost else error
+    if error is not None:
+        progress.console.print(f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True)
+        return [f"batch {key}: {error}"]
+    if start is not None:
+        _say_batch(progress, settings, key, time.perf_counter() - start)
+    else:
+        by = f", made by {escape(holder)}" if holder else ""
+        progress.console.print(f"[dim]batch {key} is up to date{by}[/]", highlight=False, soft_wrap=True)
+    return []
+
+
+def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: float) -> None:
     from pmo_assets.records.panels import is_open
     from pmo_assets.storage.tables import Tables
 
-    tables = Tables(registry.data_root)
+    tables = Tables(data_root_of(settings))
     least = settings.min_assembly_confidence
     panels = tables.read("panels", batch).select("subcaption", "assembly", "confidence")
     still_open = sum(is_open(said, by, sure, least) for said, by, sure in panels.iter_rows())

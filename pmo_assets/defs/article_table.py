@@ -41,7 +41,7 @@ BATCH_TAG = "pmo/batch"
 THREADS_PER_REQUEST = 2
 """While one thread waits for the network another one verifies and writes what it got."""
 
-_RESOURCES = {"data_root", "objects", "settings", "workers"}
+_RESOURCES = {"data_root", "objects", "run_leases", "settings", "workers"}
 
 
 def column_schema(asset: str) -> dg.TableSchema:
@@ -222,6 +222,7 @@ def article_table(
     )
     def asset(context: dg.AssetExecutionContext, **tables: pl.DataFrame) -> dg.MaterializeResult[StageResult]:
         watch, effort = Stopwatch(), Effort()
+        context.resources.run_leases.begin(context)
         first = tables[reads[0]]
         chosen = first.filter(where) if where is not None else first
         articles = chosen["article_id"].unique(maintain_order=True).to_list()

@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
+from pmo_assets.defs.run_leases import RunLeases, batch_lease
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.storage.tables import Tables
 
@@ -32,7 +33,8 @@ class ParquetTables(dg.IOManager):
     def handle_output(self, context: dg.OutputContext, obj: StageResult) -> None:
         """Check and write the table and the stage's rejections."""
         asset, batch = context.asset_key.path[-1], context.partition_key
-        table = self._tables.write(asset, batch, obj.rows)
+        leases: RunLeases = context.resources.run_leases
+        table = self._tables.write(asset, batch, obj.rows, lambda: leases.fence(batch_lease(batch)))
         self._tables.write_rejections(asset, batch, obj.rejections)
         context.add_output_metadata(
             {

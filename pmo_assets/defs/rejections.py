@@ -9,6 +9,7 @@ import dagster as dg
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import Stopwatch, batch_table
 from pmo_assets.defs.io_manager import StageResult
+from pmo_assets.defs.run_leases import RunLeases
 from pmo_assets.release.reports import REPORT_KEY
 from pmo_assets.release.statistics import losses
 from pmo_assets.settings import Settings
@@ -30,10 +31,14 @@ def rejections_asset(stages: Sequence[str], last: Sequence[str]) -> dg.AssetsDef
 
     @batch_table(NAME, group="quality", makers=[losses.batch_losses], deps=last, checks=[checks.SURVIVORS_CHECK])
     def rejections(
-        context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables], settings: dg.ResourceParam[Settings]
+        context: dg.AssetExecutionContext,
+        tables: dg.ResourceParam[Tables],
+        settings: dg.ResourceParam[Settings],
+        run_leases: dg.ResourceParam[RunLeases],
     ) -> dg.MaterializeResult[StageResult]:
         """Collect what every step of the batch could not process."""
         watch = Stopwatch()
+        run_leases.begin(context)
         collected = tables.read_rejections(stages, context.partition_key)
         by_class = Counter(collected["error_class"].to_list())
         records = [

@@ -9,6 +9,7 @@ import dagster as dg
 
 from pmo_assets.defs.annotated import whole_tables
 from pmo_assets.defs.io_manager import ParquetTables
+from pmo_assets.defs.run_leases import run_leases_resource
 from pmo_assets.models.chat import chat_model, vision_model
 from pmo_assets.records.chat import ChatModel
 from pmo_assets.settings import Settings
@@ -108,7 +109,10 @@ def built_in_resources(settings: Settings) -> dict[str, Any]:
         "tables": tables,
         "objects": ContentStore(data_root),
         "registry": BatchRegistry(data_root),
-        "io_manager": ParquetTables(tables, whole_tables(settings, data_root)),
+        "io_manager": dg.IOManagerDefinition(
+            lambda _: ParquetTables(tables, whole_tables(settings, data_root)), required_resource_keys={"run_leases"}
+        ),
+        "run_leases": run_leases_resource(data_root),
         "workers": workers_resource(settings),
         "detector_workers": detector_workers_resource(settings),
         "search_progress": search_progress_resource(),

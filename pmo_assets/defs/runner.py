@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import os
 import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +37,7 @@ from pmo_assets.release.keys import CARD_KEY, RELEASE_KEY
 from pmo_assets.release.reports import REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.processes import ProcessMark, this_process
 from pmo_assets.storage.tables import Tables
 
 _OWNER_TAG = "pmo/process"
@@ -175,10 +175,6 @@ def release_is_stale(
     return any(made is not None and oldest is not None and made.order > oldest for made in rows)
 
 
-def _owner() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
 def unfinished_runs(instance: dg.DagsterInstance, job: str | None = None) -> Sequence[dg.DagsterRun]:
     """Return the runs of a job, or of all, that wait or are at work, the newest first."""
     return instance.get_runs(dg.RunsFilter(job_name=job, statuses=_UNFINISHED))
@@ -211,9 +207,9 @@ def _is_elsewhere(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
 
 def _is_dead(tags: Mapping[str, str]) -> bool:
     """Say whether the process behind a run is certainly gone: ours by its number, the UI's by its code server."""
-    host, _, pid = tags.get(_OWNER_TAG, "").rpartition(":")
-    if host:
-        return host == socket.gethostname() and pid.isdigit() and not psutil.pid_exists(int(pid))
+    if (process := ProcessMark.parse(tags.get(_OWNER_TAG, ""))) is not None:
+        here, ended = this_process(), process.has_ended()
+        return process.host == here.host and process.boot not in ("", here.boot) if ended is None else ended
     try:
         server = json.loads(tags.get(_CODE_SERVER_TAG, ""))
     except ValueError:
@@ -279,7 +275,7 @@ def run_job(
         asset_selection=[dg.AssetKey(name) for name in assets] if assets is not None and of_assets else None,
         op_selection=assets if not of_assets else None,
         run_config=_LOUD if verbose else _QUIET,
-        tags={_OWNER_TAG: _owner()},
+        tags={_OWNER_TAG: str(this_process())},
         raise_on_error=False,
     )
     if result.success:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
@@ -98,6 +99,7 @@ def make_release(
     statistics: ReleaseStatistics,
     annotations: pl.DataFrame,
     say: Callable[[str], None],
+    fence: Callable[[], None] = lambda: None,
 ) -> Release:
     """Write both forms of a release and what lies beside them; the same inputs give the same bytes.
 
@@ -115,6 +117,8 @@ def make_release(
         statistics: counted of the same selection.
         annotations: the table `annotations`: what is published of it becomes `pubmed_ophtha_annotation.json`.
         say: told of progress, batch by batch.
+        fence: called first, and when all is ready, directly before the release is put in its place; an error of it
+            leaves the one before.
 
     Raises:
         StorageError: if pictures or splits are missing, a picture would be in several splits, or something cannot be
@@ -125,7 +129,10 @@ def make_release(
             f"{groups.facts.groups_across_splits} groups of panels that look the same lie in several splits: "
             "no release is made of that"
         )
+    fence()
     data_root.delete_tree(_STAGING)
+    # A place of its own: one that was stopped, and goes on beside its successor, does not write into that one's.
+    staging = f"{_STAGING}/{uuid.uuid4().hex[:8]}"
     written = write_tables(
         data_root,
         tables,
@@ -133,13 +140,13 @@ def make_release(
         splits=groups.splits,
         groups=groups.duplicates,
         options=options,
-        prefix=f"{_STAGING}/",
+        prefix=f"{staging}/",
         metadata=feature_metadata,
         say=say,
     )
-    with data_root.writing(f"{_STAGING}/pubmed_ophtha_annotation.json") as stream:
+    with data_root.writing(f"{staging}/pubmed_ophtha_annotation.json") as stream:
         write_annotations(stream, _annotated(tables, selection, annotations, options))
-    files = [*_table_files(written), *_side_tables(data_root, selection, groups)]
+    files = [*_table_files(written), *_side_tables(data_root, selection, groups, staging)]
     index = read_parquet(data_root, written.index.key)
     absent = {
         **dict.fromkeys(written.counts.noncommercial_articles, NONCOMMERCIAL),
@@ -164,16 +171,17 @@ def make_release(
         "statistics.json": (json.dumps(statistics_json(statistics), indent=2, ensure_ascii=False) + "\n").encode(),
     }
     for name, content in beside.items():
-        data_root.write(f"{_STAGING}/hub/{name}", content)
+        data_root.write(f"{staging}/hub/{name}", content)
         files.append(FileOfRelease(path=f"hub/{name}", sha256=hashlib.sha256(content).hexdigest(), size=len(content)))
     in_hub = {file.path.removeprefix("hub/"): file.sha256 for file in files if file.path.startswith("hub/")}
-    data_root.write(f"{_STAGING}/hub/{SUMS_FILE}", sums_text(in_hub).encode())
+    data_root.write(f"{staging}/hub/{SUMS_FILE}", sums_text(in_hub).encode())
     kept = {"rows": data_root.read(written.index.key), "duplicates": parquet_bytes(groups.duplicates)}
     kept |= {"articles": parquet_bytes(_articles(selection, groups)), "absent": parquet_bytes(absent_table(absent))}
+    fence()
     write_version(data_root, manifest, kept, changes)
-    data_root.replace_tree(f"{_STAGING}/hub", HUB, last=SUMS_FILE)
-    data_root.replace(f"{_STAGING}/pubmed_ophtha.parquet", RELEASE_KEY)
-    data_root.replace(f"{_STAGING}/pubmed_ophtha_annotation.json", ANNOTATION_KEY)
+    data_root.replace_tree(f"{staging}/hub", HUB, last=SUMS_FILE)
+    data_root.replace(f"{staging}/pubmed_ophtha.parquet", RELEASE_KEY)
+    data_root.replace(f"{staging}/pubmed_ophtha_annotation.json", ANNOTATION_KEY)
     for key in FORMER_KEYS:
         data_root.delete(key)
     data_root.delete_tree(_STAGING)
@@ -207,7 +215,7 @@ def _rows(table: pl.DataFrame) -> dict[int, list[Row]]:
 
 
 def _path(key: str) -> str:
-    return key.removeprefix(f"{_STAGING}/")
+    return key.removeprefix(f"{_STAGING}/").partition("/")[2]
 
 
 def _table_files(written: WrittenTables) -> list[FileOfRelease]:
@@ -218,7 +226,7 @@ def _table_files(written: WrittenTables) -> list[FileOfRelease]:
     ]
 
 
-def _side_tables(data_root: DataRoot, selection: Selection, groups: PanelGroups) -> list[FileOfRelease]:
+def _side_tables(data_root: DataRoot, selection: Selection, groups: PanelGroups, staging: str) -> list[FileOfRelease]:
     files = []
     for name, table in {
         "duplicates": groups.duplicates,
@@ -228,10 +236,10 @@ def _side_tables(data_root: DataRoot, selection: Selection, groups: PanelGroups)
     }.items():
         content = parquet_bytes(table)
         path = f"hub/{name}.parquet"
-        data_root.write(f"{_STAGING}/{path}", content)
+        data_root.write(f"{staging}/{path}", content)
         digest = hashlib.sha256(content).hexdigest()
         files.append(FileOfRelease(path=path, sha256=digest, size=len(content), rows=table.height))
-    content = data_root.read(f"{_STAGING}/pubmed_ophtha_annotation.json")
+    content = data_root.read(f"{staging}/pubmed_ophtha_annotation.json")
     digest = hashlib.sha256(content).hexdigest()
     files.append(FileOfRelease(path="pubmed_ophtha_annotation.json", sha256=digest, size=len(content)))
     return files

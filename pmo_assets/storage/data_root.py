@@ -15,6 +15,7 @@ renamed, on S3 because an object becomes visible when its upload is complete. La
     biomedica/<source>/<file>.parquet      what was read of BIOMEDICA's files, for the registered articles
     release/…                              the dataset, its card, gallery and report
     quality/…                              annotated figures, how good what was found is, pages with the worst cases
+    leases/<name>/<number>.json            who writes a batch, or the release, at the moment
 """
 
 from __future__ import annotations
@@ -268,6 +269,41 @@ class DataRoot:
             raise TimeoutError("others write it all the time")
         except (BotoCoreError, ClientError, OSError) as error:
             raise self._failure("write", key, error) from error
+
+    def age(self, key: str) -> float | None:
+        """Return how many seconds ago a file was written, by the clock of the disk or server; None if it is not there.
+
+        Clocks of the machines that share a data root differ: none of them is asked.
+        """
+        try:
+            if not self.is_local:
+                return self._age_remotely(key)
+            written = Path(self._path(key)).stat().st_mtime
+            with self._partial(Path(self._path(f"{key}.age"))) as now:
+                now.touch()
+                return now.stat().st_mtime - written
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._failure("look at", key, error) from error
+
+    def _age_remotely(self, key: str) -> float | None:
+        from email.utils import parsedate_to_datetime
+
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        bucket, _, name = self._path(key).partition("/")
+        try:
+            client = _s3_client(self.endpoint, cast(pafs.S3FileSystem, self._fs).region)
+            found = client.head_object(Bucket=bucket, Key=name)
+            now = parsedate_to_datetime(found["ResponseMetadata"]["HTTPHeaders"]["date"])
+            return float((now - found["LastModified"]).total_seconds())
+        except ClientError as error:
+            if error.response["Error"]["Code"] in ("404", "NoSuchKey"):
+                return None
+            raise self._failure("look at", key, error) from error
+        except BotoCoreError as error:
+            raise self._failure("look at", key, error) from error
 
     @contextlib.contextmanager
     def _partial(self, target: Path) -> Iterator[Path]:

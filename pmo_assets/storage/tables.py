@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -58,10 +58,26 @@ class Tables:
             raise other
         return table
 
-    def write(self, asset: str, batch: str, rows: pl.DataFrame | Sequence[dict[str, Any]]) -> pl.DataFrame:
-        """Check rows against the asset's schema, write them whole or not at all, and return them."""
+    def write(
+        self,
+        asset: str,
+        batch: str,
+        rows: pl.DataFrame | Sequence[dict[str, Any]],
+        fence: Callable[[], None] = lambda: None,
+    ) -> pl.DataFrame:
+        """Check rows against the asset's schema, write them whole or not at all, and return them.
+
+        Args:
+            asset: whose table it is.
+            batch: of which.
+            rows: all of them.
+            fence: called when all is ready, directly before the table appears; an error of it leaves what was there.
+        """
         table = checked(schema_of(asset), rows)
-        self.data_root.write(self.key(asset, batch), parquet_bytes(table))
+        content = parquet_bytes(table)
+        with self.data_root.writing(self.key(asset, batch)) as stream:
+            stream.write(content)
+            fence()
         return table
 
     def batches(self, asset: str) -> list[str]:

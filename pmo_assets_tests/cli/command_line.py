@@ -27,9 +27,9 @@ def command(*arguments: str | Path) -> list[str]:
 
 
 def files_below(folder: Path) -> dict[str, str]:
-    """Relative path -> SHA-256 of every file."""
+    """Relative path -> SHA-256 of every file, without those that say who wrote when (`leases`)."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and "leases" not in path.relative_to(folder).parts
     }

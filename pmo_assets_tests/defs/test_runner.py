@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
@@ -17,6 +18,7 @@ from dagster._core.events import EngineEventData
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.runner import close_dead_runs, dagster_home
 from pmo_assets.settings import Settings
+from pmo_assets.storage.processes import this_process
 
 
 def dead_pid() -> int:
@@ -58,6 +60,11 @@ def server(**place: object) -> str:
         ({"pmo/process": f"{socket.gethostname()}:{dead_pid()}"}, 1),
         ({"pmo/process": f"{socket.gethostname()}:{os.getpid()}"}, 0),
         ({"pmo/process": "another-machine:1"}, 0),
+        ({"pmo/process": str(this_process())}, 0),
+        ({"pmo/process": str(replace(this_process(), start="1"))}, 1),  # its number is another one's now
+        ({"pmo/process": str(replace(this_process(), boot="before"))}, 1),  # the machine was started again
+        ({"pmo/process": str(replace(this_process(), host="another", boot="another"))}, 0),
+        ({"pmo/process": str(replace(this_process(), space="another container's"))}, 0),
         ({".dagster/grpc_info": server(socket="/nowhere/socket")}, 1),
         ({".dagster/grpc_info": server(socket=unix_socket(heard=True))}, 0),
         ({".dagster/grpc_info": server(socket=unix_socket(heard=False))}, 1),

@@ -10,6 +10,7 @@ from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import Stopwatch, article_table, batch_table
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.made import Made
+from pmo_assets.defs.run_leases import RunLeases
 from pmo_assets.pipeline.articles.steps import fetch_article, read_article, read_package_figures
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.storage.batches import manifest_rows
@@ -23,10 +24,13 @@ PMC_POOL = "pmc"
 
 @batch_table("article_batch", group=GROUP, makers=[manifest_rows])
 def article_batch(
-    context: dg.AssetExecutionContext, registry: dg.ResourceParam[BatchRegistry]
+    context: dg.AssetExecutionContext,
+    registry: dg.ResourceParam[BatchRegistry],
+    run_leases: dg.ResourceParam[RunLeases],
 ) -> dg.MaterializeResult[StageResult]:
     """Read the batch's manifest."""
     watch = Stopwatch()
+    run_leases.begin(context)
     manifest = registry.manifest(context.partition_key)
     size = manifest["files"].explode(empty_as_null=False).struct.field("size").sum()
     return dg.MaterializeResult(

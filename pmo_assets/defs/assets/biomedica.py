@@ -15,6 +15,7 @@ from pmo_assets.defs.article_table import Stopwatch, article_table, batch_table
 from pmo_assets.defs.assets.articles import GROUP
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.made import Made
+from pmo_assets.defs.run_leases import RunLeases
 from pmo_assets.pipeline.articles.steps import match_article_biomedica
 from pmo_assets.records.biomedica import MalformedRow
 from pmo_assets.records.rejections import Rejection
@@ -50,9 +51,11 @@ def biomedica_figures(
     settings: dg.ResourceParam[Settings],
     data_root: dg.ResourceParam[DataRoot],
     registry: dg.ResourceParam[BatchRegistry],
+    run_leases: dg.ResourceParam[RunLeases],
 ) -> dg.MaterializeResult[StageResult]:
     """Take the batch's rows from what is imported; files that were not read for its articles are read first."""
     watch = Stopwatch()
+    run_leases.begin(context)
     if settings.biomedica is None:
         return dg.MaterializeResult(value=StageResult([]), metadata={"seconds": watch.seconds, "figures": 0})
     articles = set(article_batch["article_id"])

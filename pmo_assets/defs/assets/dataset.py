@@ -14,6 +14,7 @@ from pmo_assets.defs.loading import batch_stages, group_assets
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.release_origin import release_origin
 from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
+from pmo_assets.defs.run_leases import RELEASE, RunLeases
 from pmo_assets.defs.statistics import statistics_metadata, statistics_of
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import load_specialty
@@ -109,9 +110,12 @@ dataset_rows = article_table(
     code_version=code_version(Retractions, select_articles, write_retractions),
     metadata={"dagster/column_schema": column_schema("retractions")},
 )
-def retractions(tables: dg.ResourceParam[Tables]) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def retractions(
+    context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables], run_leases: dg.ResourceParam[RunLeases]
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Note which articles are out of the dataset, and which rows of the present release go with them."""
     watch = Stopwatch()
+    run_leases.begin(context, RELEASE)
     table = write_retractions(tables, select_articles(tables), datetime.now(UTC).date())
     latest = table.sort("noticed_on", "article_id", descending=True).head(50)
     return dg.MaterializeResult(
@@ -175,9 +179,15 @@ def _check_rows(tables: Tables) -> None:
         ),
     ],
 )
-def panel_duplicates(tables: dg.ResourceParam[Tables], settings: dg.ResourceParam[Settings]) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def panel_duplicates(
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[Tables],
+    settings: dg.ResourceParam[Settings],
+    run_leases: dg.ResourceParam[RunLeases],
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Find panels that look the same, and split the articles."""
     watch = Stopwatch()
+    run_leases.begin(context, RELEASE)
     _check_rows(tables)
     groups = find_panel_duplicates(
         tables, select_articles(tables), _release_options(settings), _split_options(settings)
@@ -242,9 +252,11 @@ def pubmed_ophtha(
     data_root: dg.ResourceParam[DataRoot],
     tables: dg.ResourceParam[Tables],
     settings: dg.ResourceParam[Settings],
+    run_leases: dg.ResourceParam[RunLeases],
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Write both forms of the release and note its version."""
     watch = Stopwatch()
+    run_leases.begin(context, RELEASE)
     _check_rows(tables)
     withdrawn = withdrawn_digest(data_root)
     selection, options = select_articles(tables), _release_options(settings)
@@ -262,6 +274,7 @@ def pubmed_ophtha(
         statistics=statistics_of(settings, tables, selection, splits),
         annotations=published_annotations(settings, data_root),
         say=context.log.info,
+        fence=lambda: run_leases.fence(RELEASE),
     )
     facts, manifest = release.facts, release.manifest
     return dg.MaterializeResult(
@@ -302,10 +315,15 @@ def pubmed_ophtha(
     code_version=code_version(select_articles, release_statistics, write_gallery, write_report),
 )
 def dataset_report(
-    data_root: dg.ResourceParam[DataRoot], tables: dg.ResourceParam[Tables], settings: dg.ResourceParam[Settings]
+    context: dg.AssetExecutionContext,
+    data_root: dg.ResourceParam[DataRoot],
+    tables: dg.ResourceParam[Tables],
+    settings: dg.ResourceParam[Settings],
+    run_leases: dg.ResourceParam[RunLeases],
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Write the HTML gallery and the HTML report."""
     watch = Stopwatch()
+    run_leases.begin(context, RELEASE)
     selection = select_articles(tables)
     specialty = load_specialty(settings.specialty)
     splits = {}

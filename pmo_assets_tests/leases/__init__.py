@@ -1,0 +1,1 @@
+"""Runs that want the same: commands, queues, pools; killed and stopped."""
