@@ -131,13 +131,13 @@ def ui_port(host: str, wanted: int | None) -> int:
     if wanted is not None:
         return _free_port(host, wanted)
     for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED):
-        if candidate != PAGES_PORT and not _is_taken(host, candidate):
+        if candidate != PAGES_PORT and not is_taken(host, candidate):
             return candidate
     raise CommandError(f"the ports from {DEFAULT_PORT} on are taken: give --port 0 for any that is free")
 
 
 def _free_port(host: str, port: int) -> int:
-    if port and _is_taken(host, port):
+    if port and is_taken(host, port):
         raise CommandError(
             f"port {port} on {host} is taken by another program: end that, or give another --port (0: any that is free)"
         )
@@ -151,7 +151,7 @@ def _free_port(host: str, port: int) -> int:
         ) from error
 
 
-def _is_taken(host: str, port: int) -> bool:
+def is_taken(host: str, port: int) -> bool:
     """Say whether another program listens at a port, on this address or on all."""
     try:
         with socket.create_connection(({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port), timeout=1):

@@ -28,10 +28,9 @@ def log_for_people_or_programs(debug: bool) -> None:
 
     Settings that make no sense are told by the command that needs them.
     """
-    try:
-        settings = settings_from_environment()
-    except CommandError:
-        return
+    from pmo_assets.configuration.reading import read_configuration
+
+    settings = read_configuration().settings
     set_level("DEBUG" if debug else settings.log_level)
     asked_for = debug or settings.log_format == "json" or "log_level" in settings.model_fields_set
     log_to_stderr(settings.log_format, ("DEBUG" if debug else settings.log_level) if asked_for else "WARNING")
