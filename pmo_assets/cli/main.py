@@ -17,6 +17,7 @@ from pmo_assets.cli.annotate import annotate_app
 from pmo_assets.cli.article import article
 from pmo_assets.cli.batches import batches_app
 from pmo_assets.cli.captions import captions_app
+from pmo_assets.cli.clean import clean
 from pmo_assets.cli.console import CommandError, console, messages, one_line
 from pmo_assets.cli.dev import dev
 from pmo_assets.cli.doctor import doctor
@@ -43,6 +44,7 @@ app.command()(article)
 app.command()(refresh)
 app.command()(run)
 app.command()(report)
+app.command()(clean)
 app.command()(quality)
 app.command()(samples)
 app.command()(demo)

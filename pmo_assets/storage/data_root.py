@@ -89,6 +89,15 @@ class FileFacts:
     changed: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file below a data root: its key, bytes, and when it was last written, in seconds since 1970 by the store."""
+
+    key: str
+    size: int
+    written: float
+
+
 @dataclass(frozen=True)
 class DataRoot:
     """A folder or bucket prefix; small enough to travel to worker processes.
@@ -387,6 +396,25 @@ class DataRoot:
             raise self._failure("list", prefix, error) from error
         names = [info.path[len(base) + 1 :] for info in infos if info.type == pafs.FileType.File]
         return sorted(name for name in names if not PurePosixPath(name).name.startswith("."))
+
+    def files(self, prefix: str) -> Iterator[StoredFile]:
+        """Yield what lies below a prefix, folder by folder, half-written files among it; nothing is held in memory.
+
+        Raises:
+            StorageError: if the folder cannot be listed.
+        """
+        base = self._path("")
+        selector = pafs.FileSelector(self._path(prefix), allow_not_found=True)
+        try:
+            infos = self._fs.get_file_info(selector)
+        except OSError as error:
+            raise self._failure("list", prefix, error) from error
+        for info in sorted(infos, key=lambda item: item.path):
+            key = info.path[len(base) :].strip("/")
+            if info.type == pafs.FileType.Directory:
+                yield from self.files(key)
+            elif info.type == pafs.FileType.File:
+                yield StoredFile(key, int(info.size or 0), float(info.mtime_ns or 0) / 1e9)
 
     def delete_tree(self, prefix: str) -> None:
         """Remove everything below a prefix."""

@@ -20,8 +20,18 @@ def content_digest(key: str) -> str:
     return PurePosixPath(key).name.split(".")[0]
 
 
+MD5_NOTES: Final = "objects/md5"
+"""Below it a file named after an MD5 holds the key of the object with that content."""
+
+
 def _md5_key(md5: str, suffix: str) -> str:
-    return f"objects/md5/{md5[:2]}/{md5}{suffix}"
+    return f"{MD5_NOTES}/{md5[:2]}/{md5}{suffix}"
+
+
+def object_key_of_note(note: bytes) -> str | None:
+    """Return the key that a note of an MD5 holds; None if it was damaged, and may say anything."""
+    key = note.decode(errors="replace")
+    return key if _KEY.fullmatch(key) else None
 
 
 @dataclass(frozen=True)
@@ -46,9 +56,8 @@ class ContentStore:
         name = _md5_key(md5, suffix)
         if not self.data_root.exists(name):
             return None
-        key = self.data_root.read(name).decode(errors="replace")
-        # a note that was damaged may say anything
-        return key if _KEY.fullmatch(key) and self.data_root.exists(key) else None
+        key = object_key_of_note(self.data_root.read(name))
+        return key if key is not None and self.data_root.exists(key) else None
 
     def size(self, key: str) -> int:
         """Return the number of bytes under a key."""
