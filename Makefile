@@ -11,7 +11,7 @@ MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-leases test-refresh test-ui screenshots test-annotate test-llm test-models lint format documents mutants constraints clean
+.PHONY: help demo dev test test-faults test-leases test-refresh test-ui screenshots test-annotate test-llm test-models lint format documents mutants constraints audit clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,11 @@ constraints: $(STAMP) ## Renew the pinned versions
 	  $(BIN)/uv pip compile --quiet --upgrade --extra dev --extra models --extra aws --extra postgres --no-annotate --no-header \
 	  --no-emit-index-url pyproject.toml ) > constraints.new
 	mv constraints.new constraints.txt
+
+audit: ## Look the pinned versions up in a database of known vulnerabilities; needs the network
+	$(PYTHON) -m venv .audit
+	.audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	.audit/bin/python docker/audit.py constraints.txt; status=$$?; rm -rf .audit; exit $$status
 
 clean: ## Remove the environment, the demo and caches; your data stays
 	rm -rf $(VENV) demo .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -559,6 +559,13 @@ def _content_digest(path: Path, size: int, changed: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def secret_options() -> list[str]:
+    """Return the names of the options that hold keys, which are never shown."""
+    return [
+        name for name, field in Settings.model_fields.items() if SecretStr in getattr(field.annotation, "__args__", ())
+    ]
+
+
 def settings_table() -> list[tuple[str, str, str]]:
     """Return (environment variable, default, description) of each option, for `docs/settings.md` and `pmo settings`."""
     rows = []

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import stat
+from pathlib import Path
+
+from dotenv import dotenv_values
 from rich.markup import escape
 from rich.table import Table
 
-from pmo_assets.cli.console import CommandError, console, settings_from_environment
+from pmo_assets.cli.console import CommandError, console, messages, settings_from_environment
 from pmo_assets.logs import log_to_stderr, set_level
-from pmo_assets.settings import Settings, settings_table
+from pmo_assets.settings import Settings, secret_options, settings_table
 
 
 def show_settings() -> None:
@@ -31,9 +35,23 @@ def log_for_people_or_programs(debug: bool) -> None:
     from pmo_assets.configuration.reading import read_configuration
 
     settings = read_configuration().settings
+    _warn_of_open_keys(Path(".env"))
     set_level("DEBUG" if debug else settings.log_level)
     asked_for = debug or settings.log_format == "json" or "log_level" in settings.model_fields_set
     log_to_stderr(settings.log_format, ("DEBUG" if debug else settings.log_level) if asked_for else "WARNING")
+
+
+def _warn_of_open_keys(file: Path) -> None:
+    """Say so when everybody on this machine can read a file with keys; it is read all the same."""
+    try:
+        if not file.stat().st_mode & stat.S_IROTH:
+            return
+        named = {name.upper() for name, value in dotenv_values(file).items() if value}
+    except (OSError, UnicodeDecodeError):
+        return
+    if keys := sorted(named & {f"PMO_{name.upper()}" for name in secret_options()}):
+        text = f"everybody on this machine can read {', '.join(keys)} in {file.absolute()}: chmod 600 {file}"
+        messages.print(f"[yellow]warning[/] {escape(text)}", highlight=False, soft_wrap=True)
 
 
 def show_home() -> None:
