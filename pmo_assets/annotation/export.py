@@ -36,6 +36,7 @@ from pmo_assets.annotation.tasks import (
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decoded
 from pmo_assets.records.faults import raise_fault
+from pmo_assets.records.printed_pages import page_number
 from pmo_assets.records.stores import ObjectStore, Picture, SystemicError
 
 LONGEST_SIDE: Final = 2400
@@ -136,7 +137,7 @@ def _page_tasks(
             pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
             left, top, right, bottom = (float(edge) / zoom for edge in pixmap.irect)
             shown = ShownPage(number, (left, top, right, bottom), document.page_count)
-            picture = shown_picture(pixels.copy(), picture_name(name, f"page_{number + 1}"), served)
+            picture = shown_picture(pixels.copy(), picture_name(name, f"page_{page_number(number)}"), served)
             yield "pages", page_task(cases, name, shown, picture)
 
 

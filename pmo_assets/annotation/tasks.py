@@ -28,6 +28,7 @@ from pmo_assets.annotation.interfaces import (
 )
 from pmo_assets.annotation.regions import chosen, link, part, rectangle, written
 from pmo_assets.records.geometry import Box, as_box, normalise
+from pmo_assets.records.printed_pages import page_number
 from pmo_assets.records.reviews import Fingerprint
 
 TASK_FORMAT: Final = 1
@@ -191,5 +192,5 @@ def page_task(cases: Sequence[FigureCase], article: str, page: ShownPage, pictur
         "pages": page.count,
         "frame": list(page.frame),
     }
-    shown = " · ".join((article, f"page {page.number + 1}", *remarks))
+    shown = " · ".join((article, f"page {page_number(page.number)}", *remarks))
     return _task({"image": picture.url, "title": shown}, about, regions)

@@ -20,7 +20,10 @@ def article(
     folder: Annotated[Path, typer.Argument(help="Package: article.pdf, optional article.xml, optional figures/.")],
     out: Annotated[Path, typer.Option("--out", help="JSON file to write; - for standard output.")],
     overlays: Annotated[
-        Path | None, typer.Option("--overlays", help="Folder for pictures of the figures with what was found.")
+        Path | None,
+        typer.Option(
+            "--overlays", help="Folder for pictures of what was found; p3-1.png is the first figure on page 3."
+        ),
     ] = None,
     ignore_xml: Annotated[bool, typer.Option("--ignore-xml", help="Work as if the package had no XML.")] = False,
 ) -> None:
@@ -101,7 +104,9 @@ def _write_overlays(folder: Path, result: Any, pictures: Any) -> None:
     from PIL import Image
 
     from pmo_assets.pipeline.figures.pictures import decoded
-    from pmo_assets.viewing.overlays import draw_detections
+    from pmo_assets.records.printed_pages import figure_file_name
+    from pmo_assets.viewing.comparisons import stacked
+    from pmo_assets.viewing.overlays import draw_detections, draw_legend
 
     folder.mkdir(parents=True, exist_ok=True)
     for figure in result.figures:
@@ -116,4 +121,5 @@ def _write_overlays(folder: Path, result: Any, pictures: Any) -> None:
             images=[(tuple(i["box"]), i["image_type"], i["marked"]) for panel in panels for i in panel["images"]],
             max_side=1400,
         )
-        Image.fromarray(image).save(folder / f"{key}.png")
+        explained = stacked([image, draw_legend(max(480, image.shape[1]))], gap=6)
+        Image.fromarray(explained).save(folder / f"{figure_file_name(key)}.png")

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Annotated
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pmo_assets.cli.console import data_root_of, messages, settings_from_environment
+
+if TYPE_CHECKING:
+    from pmo_assets.settings import Settings
+    from pmo_assets.storage.data_root import DataRoot
 
 
 def pages(
@@ -39,4 +45,25 @@ def pages(
                 soft_wrap=True,
             )
         with contextlib.suppress(KeyboardInterrupt):
-            serve(site(root), listening)
+            serve(site(root, _metrics(settings, root)), listening)
+
+
+def _metrics(settings: Settings, root: DataRoot) -> Callable[[], bytes]:
+    """Return the numbers for Prometheus; what makes the first answer slow (Dagster, tables never read) begins now."""
+    from pmo_assets.serving.metrics import Metrics
+
+    def instance() -> Any:
+        from pmo_assets.defs.instance_metrics import instance_reader
+
+        if not readers:
+            readers.append(instance_reader(settings))
+        return readers[0]()
+
+    def warm() -> None:
+        with contextlib.suppress(Exception):  # whoever asks for the numbers is told
+            metrics()
+
+    readers: list[Any] = []
+    metrics = Metrics(root, instance)
+    threading.Thread(target=warm, daemon=True).start()
+    return metrics

@@ -1,46 +1,90 @@
-"""Pictures for the UI: contact sheets and coloured captions, small enough for a materialisation's metadata."""
+"""Pictures for the UI: contact sheets and coloured captions, small enough for a materialisation's metadata.
+
+A sheet is a function that returns pixels, or None when there is nothing to show; `preview` makes metadata of it and
+sees to it that a picture never fails a step. What belongs here: which figures and panels are shown. What does not:
+drawing (`pmo_assets.viewing`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 import dagster as dg
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.figures.pictures import decoded
-from pmo_assets.records.stores import PixelStore
+from pmo_assets.pipeline.figures.pictures import decoded, decoded_bytes
+from pmo_assets.records.geometry import as_box, normalise
+from pmo_assets.records.printed_pages import figure_words
+from pmo_assets.records.stores import ObjectStore, PixelStore
 from pmo_assets.viewing.captions import caption_picture
-from pmo_assets.viewing.overlays import contact_sheet, data_uri, draw_detections, webp_bytes
+from pmo_assets.viewing.comparisons import stacked
+from pmo_assets.viewing.overlays import (
+    DETECTION_LEGEND,
+    IDENTIFIER_LEGEND,
+    STRUCTURE_LEGEND,
+    contact_sheet,
+    data_uri,
+    draw_detections,
+    thumbnail,
+    webp_bytes,
+)
+from pmo_assets.viewing.palette import panel_colour
 
 Row = Mapping[str, Any]
-Tile = tuple[NDArray[np.uint8], str]
+Pixels = NDArray[np.uint8]
+Tile = tuple[Pixels, str]
+FigureKey = tuple[int, str]
+Context = dg.OpExecutionContext | dg.AssetExecutionContext
 
-SHEET_TILES = 12
+SHEET_TILES: Final = 12
 """Figures on a contact sheet: enough to see at a glance whether a batch went well."""
 
-READABLE_TILES = 4
+DRAWN_TILES: Final = 8
+"""Figures on a sheet with boxes and their names, which need room."""
+
+READABLE_TILES: Final = 4
 """Figures on a sheet whose words are to be read."""
 
-MAX_PREVIEW_BYTES = 14_000
+NOTHING: Final = "nothing to show"
+
+_BLANK: Final[Pixels] = np.zeros((0, 0, 3), dtype=np.uint8)
+
+MAX_PREVIEW_BYTES: Final = 14_000
 """Pictures live in the event log's row, twice: larger ones slow the UI down and fill the database
 (`benchmarks/event_log_size.py`)."""
 
 
-def picture_metadata(pixels: NDArray[np.uint8], alternative: str) -> dg.MarkdownMetadataValue:
-    """Return a picture as Markdown with the picture inside."""
-    uri = data_uri(webp_bytes(pixels, max_bytes=MAX_PREVIEW_BYTES), "image/webp")
+def picture_metadata(pixels: Pixels, alternative: str) -> dg.MarkdownMetadataValue:
+    """Return a picture as Markdown with the picture inside, below 20 kB."""
+    uri = data_uri(webp_bytes(pixels, MAX_PREVIEW_BYTES), "image/webp")
     return dg.MetadataValue.md(f"![{alternative}]({uri})")
 
 
-def _sheet(tiles: Iterable[Tile], alternative: str) -> dg.MarkdownMetadataValue:
+def preview(context: Context, alternative: str, draw: Callable[[], Pixels | None]) -> dg.MarkdownMetadataValue:
+    """Return the picture that `draw` makes, as metadata; when that fails, a word in its place, and the log says why.
+
+    What was computed for hours does not fail for want of a picture of it.
+
+    Args:
+        context: of the run, for its log.
+        alternative: what the picture shows, for who does not see it.
+        draw: returns the picture, or None when there is nothing to show.
+    """
+    try:
+        pixels = draw()
+        return dg.MetadataValue.md(NOTHING) if pixels is None else picture_metadata(pixels, alternative)
+    except Exception as error:  # whatever it is: it is about the picture, the rows are made
+        context.log.warning(f"no preview ({alternative}): {type(error).__name__}: {error}", exc_info=True)
+        return dg.MetadataValue.md(f"no preview: {type(error).__name__}, see the log of the run")
+
+
+def _sheet(tiles: Iterable[Tile], **options: Any) -> Pixels | None:
     shown = list(islice(tiles, SHEET_TILES))
-    if not shown:
-        return dg.MetadataValue.md("nothing to show")
-    return picture_metadata(contact_sheet(shown), alternative)
+    return contact_sheet(shown, **options) if shown else None
 
 
 def _spread(items: Sequence[Any], count: int) -> list[Any]:
@@ -50,103 +94,198 @@ def _spread(items: Sequence[Any], count: int) -> list[Any]:
     return [items[index * len(items) // count] for index in range(count)]
 
 
+def _key(row: Row) -> FigureKey:
+    return row["article_id"], row["image_cluster_id"]
+
+
+def _by_figure(rows: Iterable[Row]) -> dict[FigureKey, list[Row]]:
+    grouped: dict[FigureKey, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(_key(row), []).append(row)
+    return grouped
+
+
 def figure_name(row: Row) -> str:
     """Return what a figure is called under its picture."""
-    return f"{row['article_id']} · {row['label'] or row['image_cluster_id']}"
+    return f"{row['article_id']} · {figure_words(row)}"
 
 
-def figure_sheet(figures: Sequence[Row], pixels: PixelStore) -> dg.MarkdownMetadataValue:
-    """Return a contact sheet of figures."""
+def _picture(figure: Row, pixels: PixelStore) -> Pixels:
+    key = figure["pdf_figure_id"]
+    return decoded(pixels.read(figure["article_id"]).get(key), key)
+
+
+def figure_sheet(figures: Sequence[Row], pixels: PixelStore) -> Pixels | None:
+    """Return a contact sheet of figures, as they were rendered from the PDF."""
+    return _sheet(
+        (draw_detections(_picture(row, pixels), panels=()), figure_name(row)) for row in _spread(figures, SHEET_TILES)
+    )
+
+
+def _package_picture(key: str | None, objects: ObjectStore) -> Pixels:
+    """Return a package's picture, small; an empty one when it has none, or in a format that browsers do not know."""
+    if not key:
+        return _BLANK
+    try:
+        return decoded_bytes(thumbnail(objects.get(key), 480))
+    except ValueError:
+        return _BLANK
+
+
+def package_sheet(figures: Sequence[Row], objects: ObjectStore) -> Pixels | None:
+    """Return a contact sheet of the packages' own pictures."""
+    shown = _spread([row for row in figures if row["file"]], SHEET_TILES)
+    return _sheet((_package_picture(row["file"], objects), figure_name(row)) for row in shown)
+
+
+def match_sheet(
+    pairs: Sequence[Row], located: pl.DataFrame, packages: pl.DataFrame, pixels: PixelStore, objects: ObjectStore
+) -> Pixels | None:
+    """Return figures of the PDF, each beside the package's picture that it was matched to, the least sure first.
+
+    Args:
+        pairs: rows of `figure_matches`.
+        located: table `pdf_figures`.
+        packages: table `package_figures`.
+        pixels: renderings of the PDF's figures.
+        objects: the packages' pictures.
+    """
+    figures = {(row["article_id"], row["pdf_figure_id"]): row for row in located.iter_rows(named=True)}
+    files = {_key(row): row["file"] for row in packages.select("article_id", "image_cluster_id", "file").to_dicts()}
+    accepted = sorted(
+        (row for row in pairs if row["accepted"] and files.get(_key(row))),
+        key=lambda row: (row["criteria_passed"], -(row["hash_distance"] or 0), row["article_id"], row["pdf_figure_id"]),
+    )
 
     def tiles() -> Iterable[Tile]:
-        for row in _spread(figures, SHEET_TILES):
-            stored = pixels.read(row["article_id"])
-            image = draw_detections(decoded(stored.get(row["pdf_figure_id"]), row["pdf_figure_id"]), panels=())
-            yield image, figure_name(row)
+        for pair in accepted[: DRAWN_TILES // 2]:
+            figure = figures[pair["article_id"], pair["pdf_figure_id"]]
+            distance = pair["hash_distance"]
+            told = f"{pair['criteria_passed']} of 4 criteria" + ("" if distance is None else f", {distance} bits apart")
+            yield draw_detections(_picture(figure, pixels), panels=()), f"PDF: {figure_name(figure)}"
+            yield _package_picture(files[_key(pair)], objects), f"package: {pair['image_cluster_id']} · {told}"
 
-    return _sheet(tiles(), "figures of the batch")
+    return _sheet(tiles())
 
 
 def detection_sheet(
-    figures: pl.DataFrame, panels: Sequence[Row], images: Sequence[Row], pixels: PixelStore
-) -> dg.MarkdownMetadataValue:
-    """Return a contact sheet of figures with panels, identifiers and images drawn."""
-
-    def of(rows: Sequence[Row], figure: Row) -> list[Row]:
-        key = (figure["article_id"], figure["image_cluster_id"])
-        return [row for row in rows if (row["article_id"], row["image_cluster_id"]) == key]
+    figures: pl.DataFrame, panels: Sequence[Row], images: Sequence[Row] | None, pixels: PixelStore
+) -> Pixels | None:
+    """Return a contact sheet of figures with panels and identifiers drawn, and with images where they are known."""
+    boxes, found = _by_figure(panels), _by_figure(images or ())
 
     def tiles() -> Iterable[Tile]:
-        for figure in _spread(figures.to_dicts(), SHEET_TILES):
-            stored = pixels.read(figure["article_id"])
-            boxes = of(panels, figure)
+        for figure in _spread(figures.to_dicts(), DRAWN_TILES):
+            here = boxes.get(_key(figure), [])
             image = draw_detections(
-                decoded(stored.get(figure["pdf_figure_id"]), figure["pdf_figure_id"]),
-                panels=[(tuple(row["box"]), None) for row in boxes if row["kind"] == "panel"],
-                identifiers=[(tuple(row["box"]), row["text"]) for row in boxes if row["kind"] == "identifier"],
-                images=[(tuple(row["box"]), row["image_type"], row["marked"]) for row in of(images, figure)],
+                _picture(figure, pixels),
+                panels=[(as_box(row["box"]), None) for row in here if row["kind"] == "panel"],
+                identifiers=[(as_box(row["box"]), row["text"]) for row in here if row["kind"] == "identifier"],
+                images=[(as_box(row["box"]), row["image_type"], row["marked"]) for row in found.get(_key(figure), [])],
             )
             yield image, figure_name(figure)
 
-    return _sheet(tiles(), "figures with panels, identifiers and images")
+    return _sheet(tiles(), legend=STRUCTURE_LEGEND if images is None else DETECTION_LEGEND)
 
 
-def assignment_sheet(figures: pl.DataFrame, panels: Sequence[Row], pixels: PixelStore) -> dg.MarkdownMetadataValue:
+def _identifiers(row: Row) -> list[tuple[Any, str | None]]:
+    return [(as_box(item["box"]), item["text"]) for item in row["printed_identifiers"]]
+
+
+def assignment_sheet(figures: pl.DataFrame, panels: Sequence[Row], pixels: PixelStore) -> Pixels | None:
     """Return the few figures whose subcaptions are least sure, surest last.
 
     A panel shows what it is called and how sure that is, or "?" where nothing is assigned.
     """
-    grouped: dict[tuple[int, str], list[Row]] = {}
-    for row in panels:
-        grouped.setdefault((row["article_id"], row["image_cluster_id"]), []).append(row)
-    known = {(row["article_id"], row["image_cluster_id"]): row for row in figures.iter_rows(named=True)}
+    grouped = _by_figure(panels)
+    known = {_key(row): row for row in figures.iter_rows(named=True)}
 
-    def least(key: tuple[int, str]) -> float:
+    def tiles() -> Iterable[Tile]:
+        for key in _least_sure(grouped)[:READABLE_TILES]:
+            drawn = draw_detections(
+                _picture(known[key], pixels),
+                panels=[(as_box(row["box"]), _how_sure(row)) for row in grouped[key]],
+                identifiers=[item for row in grouped[key] for item in _identifiers(row)],
+            )
+            yield drawn, figure_name(known[key])
+
+    return _sheet(tiles(), legend=STRUCTURE_LEGEND)
+
+
+def _how_sure(row: Row) -> str:
+    return f"{row['identifier'] or '–'} {row['confidence']:.2f}" if row["subcaption"] else "?"
+
+
+def _least_sure(grouped: Mapping[FigureKey, Sequence[Row]]) -> list[FigureKey]:
+    def least(key: FigureKey) -> float:
         return min(row["confidence"] if row["subcaption"] is not None else 0.0 for row in grouped[key])
 
-    shown = sorted(grouped, key=lambda key: (least(key), key))
-
-    def tiles() -> Iterable[Tile]:
-        for key in shown[:READABLE_TILES]:
-            figure = known[key]
-            picture = decoded(pixels.read(key[0]).get(figure["pdf_figure_id"]), figure["pdf_figure_id"])
-            boxes = [
-                (tuple(row["box"]), f"{row['identifier'] or '–'} {row['confidence']:.2f}" if row["subcaption"] else "?")
-                for row in grouped[key]
-            ]
-            yield draw_detections(picture, panels=boxes), figure_name(figure)
-
-    return _sheet(tiles(), "the least sure figures: panels with identifier and confidence")
+    return sorted(grouped, key=lambda key: (least(key), key))
 
 
-def panel_sheet(panels: Sequence[Row], pixels: PixelStore) -> dg.MarkdownMetadataValue:
-    """Return a contact sheet of panels with their names."""
+def assembly_sheet(figures: pl.DataFrame, panels: Sequence[Row], pixels: PixelStore) -> Pixels | None:
+    """Return a figure with its panels, each in the colour of its subcaption in the caption below.
 
-    def tiles() -> Iterable[Tile]:
-        for row in _spread(panels, SHEET_TILES):
-            image = decoded(pixels.read(row["article_id"]).get(row["panel_id"]), row["panel_id"])
-            yield (
-                draw_detections(image, panels=()),
-                f"{row['identifier'] or 'single'} · {row['method'] or 'no subcaption'}",
-            )
-
-    return _sheet(tiles(), "panels of the batch")
-
-
-def caption_preview(figures: pl.DataFrame, subcaptions: Sequence[Row]) -> dg.MarkdownMetadataValue:
-    """Return the caption with the most panels, its parts coloured by panel."""
-    grouped: dict[tuple[int, str], list[Row]] = {}
-    for row in subcaptions:
-        grouped.setdefault((row["article_id"], row["image_cluster_id"]), []).append(row)
+    It is the figure whose number of panels is in the middle of those that have several, and that people decided, if
+    they decided any. Panels without subcaption show "?".
+    """
+    grouped = _by_figure(panels)
     if not grouped:
-        return dg.MetadataValue.md("nothing to show")
-    captions = {
-        (row["article_id"], row["image_cluster_id"]): row["caption"]
-        for row in figures.select("article_id", "image_cluster_id", "caption").iter_rows(named=True)
-    }
+        return None
+    decided = {key: rows for key, rows in grouped.items() if any(row.get("annotations") for row in rows)} or grouped
+    several = {key: rows for key, rows in decided.items() if len(rows) > 1} or decided
+    ordered = sorted(several, key=lambda key: (len(several[key]), key))
+    key = ordered[len(ordered) // 2]
+    figure = next(row for row in figures.iter_rows(named=True) if _key(row) == key)
+    rows = sorted(grouped[key], key=lambda row: row["ordinal"])
+    drawn = draw_detections(
+        _picture(figure, pixels),
+        panels=[
+            (as_box(row["content_box"]), (row["identifier"] or "single") if row["subcaption"] is not None else "?")
+            for row in rows
+        ],
+        panel_colours=[panel_colour(number) for number in range(len(rows))],
+        max_side=560,
+    )
+    parts = [(row["identifier"], [(start, end) for start, end in row["segments"] or ()]) for row in rows]
+    sheet = contact_sheet([(drawn, figure_name(figure))], columns=1, tile_size=560)
+    return stacked([sheet, caption_picture(figure["caption"], parts, width=sheet.shape[1])], gap=0)
+
+
+def _panel_tile(row: Row, image: Pixels, name: str) -> Tile:
+    """Return a panel with the identifiers that are printed in it."""
+    frame = as_box(row["content_box"])
+    inside = [(normalise(box, frame), text) for box, text in _identifiers(row)]
+    return draw_detections(image, panels=(), identifiers=inside), name
+
+
+def panel_sheet(panels: Sequence[Row], pixels: PixelStore) -> Pixels | None:
+    """Return a contact sheet of panels with their names, and with the identifiers printed in them."""
+
+    def tiles() -> Iterable[Tile]:
+        for row in _spread(panels, DRAWN_TILES):
+            image = decoded(pixels.read(row["article_id"]).get(row["panel_id"]), row["panel_id"])
+            yield _panel_tile(row, image, f"{row['identifier'] or 'single'} · {row['method'] or 'no subcaption'}")
+
+    return _sheet(tiles(), legend=IDENTIFIER_LEGEND)
+
+
+def caption_preview(figures: pl.DataFrame, subcaptions: Sequence[Row]) -> Pixels | None:
+    """Return a typical caption of several panels, its parts coloured by panel."""
+    grouped = _by_figure(subcaptions)
+    if not grouped:
+        return None
+    captions = {_key(row): row["caption"] for row in figures.iter_rows(named=True)}
     # The median of the multi-panel captions is typical; the longest one is not.
     ordered = sorted(grouped.items(), key=lambda item: (len(item[1]), item[0]))
     several = [item for item in ordered if len(item[1]) > 1] or ordered
     key, rows = several[len(several) // 2]
-    parts = [(row["identifier"], [tuple(segment) for segment in row["segments"]]) for row in rows]
-    return picture_metadata(caption_picture(captions[key], parts), f"caption of {key[0]} {key[1]}, coloured by panel")
+    parts = [(row["identifier"], [(start, end) for start, end in row["segments"]]) for row in rows]
+    return caption_picture(captions[key], parts)
+
+
+def plot_metadata(context: Context, png: bytes, alternative: str) -> dg.MarkdownMetadataValue:
+    """Return a plot as metadata: the PNG itself where it is small, else a WebP that is."""
+    if len(png) <= MAX_PREVIEW_BYTES:
+        return dg.MetadataValue.md(f"![{alternative}]({data_uri(png, 'image/png')})")
+    return preview(context, alternative, lambda: decoded_bytes(png))

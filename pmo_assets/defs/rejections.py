@@ -5,20 +5,52 @@ from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
+import polars as pl
 
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import Stopwatch, batch_table
 from pmo_assets.defs.io_manager import StageResult
+from pmo_assets.defs.page_links import page_link, plain_markdown, shortened
 from pmo_assets.defs.run_leases import RunLeases
+from pmo_assets.pipeline.articles.credit import article_url, pmc_number
+from pmo_assets.quality.rejection_page import rejection_anchor, write_rejection_page
 from pmo_assets.release.reports import REPORT_KEY
 from pmo_assets.release.statistics import losses
+from pmo_assets.serving.addresses import page_url
 from pmo_assets.settings import Settings
+from pmo_assets.storage.objects import ContentStore
+from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 
 NAME = "rejections"
 
 SHOWN = 25
 """Rejections in the materialisation's metadata; the table has all."""
+
+
+SHOWN_CHARACTERS = 90
+"""Of a message in that table, so that it fits its page; the rest stands on the page of the batch."""
+
+
+def _first(collected: pl.DataFrame, page: str) -> str:
+    """Return the first rejections as a Markdown table that leads to articles, figures and whole messages.
+
+    Args:
+        collected: table `rejections`.
+        page: address of the batch's page.
+    """
+    lines = ["| stage | article | figure | error | message |", "| --- | --- | --- | --- | --- |"]
+    for number, row in enumerate(collected.head(SHOWN).iter_rows(named=True), start=1):
+        place = f"{page}#{rejection_anchor(number)}"
+        address = article_url(pmc_number(row["article_id"], None), None)
+        article = f"[{row['article_id']}]({address})" if address else str(row["article_id"])
+        figure = f"[{plain_markdown(row['image_cluster_id'])}]({place})" if row["image_cluster_id"] else ""
+        message = plain_markdown(shortened(row["message"], SHOWN_CHARACTERS))
+        cells = (plain_markdown(row["stage"]), article, figure, plain_markdown(row["error_class"]))
+        lines.append(f"| {' | '.join(cells)} | {message} [all]({place}) |")
+    if collected.height > SHOWN:
+        lines.append(f"| | | | | [{collected.height - SHOWN} more]({page}) |")
+    return "\n".join(lines)
 
 
 def rejections_asset(stages: Sequence[str], last: Sequence[str]) -> dg.AssetsDefinition:
@@ -29,7 +61,13 @@ def rejections_asset(stages: Sequence[str], last: Sequence[str]) -> dg.AssetsDef
         last: those that nothing else reads: it is made after them.
     """
 
-    @batch_table(NAME, group="quality", makers=[losses.batch_losses], deps=last, checks=[checks.SURVIVORS_CHECK])
+    @batch_table(
+        NAME,
+        group="quality",
+        makers=[losses.batch_losses, write_rejection_page],
+        deps=last,
+        checks=[checks.SURVIVORS_CHECK],
+    )
     def rejections(
         context: dg.AssetExecutionContext,
         tables: dg.ResourceParam[Tables],
@@ -41,24 +79,21 @@ def rejections_asset(stages: Sequence[str], last: Sequence[str]) -> dg.AssetsDef
         run_leases.begin(context)
         collected = tables.read_rejections(stages, context.partition_key)
         by_class = Counter(collected["error_class"].to_list())
-        records = [
-            dg.TableRecord(
-                {
-                    "stage": row["stage"],
-                    "article": str(row["article_id"]),
-                    "figure": row["image_cluster_id"] or "",
-                    "error": row["error_class"],
-                    "message": row["message"][:200],
-                }
-            )
-            for row in collected.head(SHOWN).iter_rows(named=True)
-        ]
+        page = write_rejection_page(
+            tables,
+            context.partition_key,
+            collected,
+            pixels=ParquetPixels(tables.data_root, "figures", context.partition_key),
+            objects=ContentStore(tables.data_root),
+            noncommercial=settings.release_noncommercial,
+        )
         metadata: dict[str, Any] = {
             "by_error": dg.MetadataValue.json(dict(by_class.most_common())),
-            "report": dg.MetadataValue.path(tables.data_root.uri(REPORT_KEY)),
+            "page": page_link(settings, page),
+            "report": page_link(settings, REPORT_KEY),
         }
-        if records:
-            metadata["first"] = dg.MetadataValue.table(records)
+        if collected.height:
+            metadata["first"] = dg.MetadataValue.md(_first(collected, page_url(settings.pages_url, page)))
         lost = losses.batch_losses(tables, context.partition_key)
         return dg.MaterializeResult(
             value=StageResult(collected.to_dicts()),

@@ -9,6 +9,7 @@ from pmo_assets.quality.page_renderer import PageRenderer
 from pmo_assets.quality.page_views import PageView, page_view
 from pmo_assets.quality.scored_articles import ScoredArticles
 from pmo_assets.records.geometry import Box
+from pmo_assets.records.printed_pages import page_number
 from pmo_assets.viewing.comparisons import page_comparison, stacked, text_comparison
 from pmo_assets.viewing.overlays import Pixels
 from pmo_assets.viewing.quality_plots import recall_plot
@@ -43,7 +44,7 @@ def _figure_case(record: FigureRecord, rendered: tuple[Pixels, Box] | None, page
         )
     if any("caption" in problem for problem in record.problems) and record.truth and record.found:
         parts.append(text_comparison(record.truth.caption, record.found.caption, title="caption: annotated | found"))
-    title = f"{figure_title(record.name, record.label)} · page {page + 1}"
+    title = f"{figure_title(record.name, record.label)} · page {page_number(page)}"
     return Case(title, record.problems, stacked(parts) if parts else blank_page())
 
 

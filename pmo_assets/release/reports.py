@@ -8,6 +8,7 @@ from itertools import chain
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.packages import REGISTRATION_STAGE
+from pmo_assets.release.keys import REJECTION_PAGES, rejection_page_key
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.statistics.counting import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
 from pmo_assets.release.statistics.views import (
@@ -82,6 +83,7 @@ def release_summary(
         BarGroup("Images found, by type", _bars(made.image_types, colours=_type_colour)),
         BarGroup("Images found, by mark status", _bars(made.marks)),
     )  # fmt: skip
+    pages = set(tables.data_root.keys(REJECTION_PAGES, ".html"))
     withheld_panels = sum(item.panels for item in out.licences if withheld(item.code))
     return ReportSummary(
         title=f"{specialty.title} report",
@@ -104,6 +106,11 @@ def release_summary(
         ),
         groups=tuple(group for group in groups if group.bars),
         rejections=reasons,
+        links=tuple(
+            (batch, f"../{rejection_page_key(batch)}")
+            for batch, counts in statistics.batches.items()
+            if counts[BATCH_TABLES.index("rejections")] and f"{batch}.html" in pages
+        ),
         tables=tuple(
             table
             for table in (
@@ -165,7 +172,7 @@ def _reasons(
     for batch, rejections in parts:
         forbidden: Set[int] = set()
         if batch is not None and rejections.height:
-            forbidden = _forbidden(tables, batch, noncommercial=noncommercial)
+            forbidden = forbidden_articles(tables, batch, noncommercial=noncommercial)
         for row in rejections.iter_rows(named=True):
             key = (row["stage"], row["error_class"])
             counts[key] = counts.get(key, 0) + 1
@@ -180,7 +187,7 @@ def _reasons(
     )
 
 
-def _forbidden(tables: Tables, batch: str, *, noncommercial: bool) -> Set[int]:
+def forbidden_articles(tables: Tables, batch: str, *, noncommercial: bool) -> Set[int]:
     """Return the articles of a batch whose text may not be passed on, or is not where NC is left out."""
     codes = tables.read("articles", batch, ("article_id", "license_code"))
     left_out = set() if noncommercial else set(codes.filter(is_noncommercial("license_code"))["article_id"])

@@ -11,13 +11,13 @@ class PdfFigures(dy.Schema):
     """Figures located in the PDF; their pixels lie in the pixel store `figures`."""
 
     article_id = dy.Int64(primary_key=True, min=1, description='PMC number without "PMC"')
-    pdf_figure_id = dy.String(primary_key=True, description="p<page>-<n>, unique in the PDF")
+    pdf_figure_id = dy.String(primary_key=True, description="p<page>-<n>, page from 0; unique in the PDF")
     ordinal = dy.Int64(min=0, description="Position in reading order")
     label = dy.String(nullable=True, description="Label as printed")
     caption = dy.String(description="Caption without the label")
     locations = page_boxes_column("Where the figure lies: page (from 0) and [l, t, r, b] in PDF points")
-    caption_locations = page_boxes_column("Where its caption lies, label included")
-    page_sizes = page_sizes_column("Width and height, in PDF points as displayed, of the pages of both locations")
+    caption_locations = page_boxes_column("Where its caption lies, label included; pages from 0")
+    page_sizes = page_sizes_column("Width and height, in PDF points as displayed, of the pages (from 0) above")
     image_cluster_id = dy.String(nullable=True, description="Package figure whose caption located it")
     located_by = dy.Enum(
         ["xml_caption", "layout", "package_image"],
@@ -73,7 +73,7 @@ class Figures(FigureKey):
     confidence = dy.Float64(min=0, max=1, description="How certain the location is")
     is_multi_page = dy.Bool(description="The figure runs over several pages")
     locations = page_boxes_column("Page (from 0) and [l, t, r, b] in PDF points")
-    caption_locations = page_boxes_column("Where its caption lies, label included")
+    caption_locations = page_boxes_column("Where its caption lies, label included; pages from 0")
     page_sizes = PdfFigures.columns()["page_sizes"]
     mentions = dy.List(
         dy.Struct({"sentence": dy.String(), "paragraph": dy.String()}), description="In-text mentions of the figure"

@@ -65,8 +65,8 @@ class Annotations(ArticleKey):
     name = dy.String(description="Name of the article's package")
     figures = dy.List(
         _ANNOTATED_FIGURE,
-        description="Its figures; locations in PDF points, boxes of panels and images normalised to the figure; "
-        "`review` says what people decided, all of it when it is null",
+        description="Its figures; locations in PDF points, pages from 0; boxes of panels and images normalised to the "
+        "figure; `review` says what people decided, all of it when it is null",
     )
     complete = dy.Bool(description="All its figures are annotated in full, so that something can be measured on it")
     answers = dy.List(_ANNOTATED_FIGURE, description="Single answers of people, of which the figures are put together")

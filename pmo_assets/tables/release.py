@@ -38,7 +38,9 @@ class PublishedPanels(dy.Schema):
         dy.List(dy.Int64()), description="[start, length] of the caption's parts that make the subcaption, in order"
     )
     panel_image_bytes = dy.Binary(nullable=True, description=f"PNG; {WITHHELD}")
-    position = dy.String(description="JSON {predicted_box, content_box, figure_page_coordinates, prediction_score}")
+    position = dy.String(
+        description="JSON {predicted_box, content_box, figure_page_coordinates, prediction_score}; pages from 0"
+    )
     is_multi_page_figure = _ROWS["is_multi_page_figure"]
     in_text_mention = dy.String(
         nullable=True, description=f"JSON list of paragraphs of the article that refer to the figure; {WITHHELD}"
@@ -146,7 +148,7 @@ class HubFigures(dy.Schema):
     )
     is_multi_page_figure = _ROWS["is_multi_page_figure"]
     figure_page_boxes = _ROWS["figure_page_boxes"]
-    caption_page_boxes = page_boxes_column("Where its caption lies, label included")
+    caption_page_boxes = page_boxes_column("Where its caption lies, label included; pages from 0")
     page_sizes = Figures.columns()["page_sizes"]
     matched = Figures.columns()["matched"]
     panel_ids = dy.List(dy.String(), description="Its panels in the dataset")

@@ -136,6 +136,7 @@ class ReportSummary:
         rejections: reasons; the report groups them by stage.
         tables: batches and whatever else.
         pictures: contact sheets.
+        links: (name, address relative to the page) of pages that tell more of the rejections.
     """
 
     title: str
@@ -148,6 +149,7 @@ class ReportSummary:
     rejections: tuple[RejectionReason, ...] = ()
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
 
 
 def duration_text(duration: timedelta) -> str:
@@ -267,6 +269,7 @@ def render_report(summary: ReportSummary) -> str:
             compared={**_table_view(summary.compared), "id": "compared"} if summary.compared else None,
             groups=[_group_view(group) for group in summary.groups],
             stages=_stage_views(summary.rejections),
+            links=summary.links,
             tables=tables,
             pictures=pictures,
             styles=Markup(asset_text("page.css") + palette_css() + asset_text("report.css")),

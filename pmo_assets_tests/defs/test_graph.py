@@ -402,13 +402,18 @@ def test_a_retracted_article_is_not_in_the_release(graph: Graph, release: pl.Dat
     ("asset", "expected"),
     [
         ("articles", {"selected", "licences", "seconds"}),
-        ("pdf_figures", {"figures", "not_located", "seconds"}),
+        ("package_figures", {"preview", "with_picture"}),
+        ("pdf_figures", {"preview", "figures", "not_located", "seconds"}),
         ("figures", {"preview", "matched"}),
+        ("panel_detections", {"preview", "identifiers"}),
         ("image_detections", {"preview", "types"}),
         ("subcaptions", {"preview", "mean_confidence"}),
+        ("panel_captions", {"preview", "methods"}),
+        ("panel_assembly", {"preview", "images"}),
+        ("reviewed_panels", {"preview"}),
         ("panels", {"preview"}),
         ("dataset_rows", {"left_out"}),
-        ("rejections", {"by_error", "first"}),
+        ("rejections", {"by_error", "first", "page"}),
     ],
 )
 def test_materialisations_carry_counts_durations_and_pictures(graph: Graph, asset: str, expected: set[str]) -> None:

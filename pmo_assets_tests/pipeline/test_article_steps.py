@@ -21,8 +21,9 @@ from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.articles.steps import read_article
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
-from pmo_assets.pipeline.figures.matched import UNMATCHED_PREFIX, matched_figures
+from pmo_assets.pipeline.figures.matched import matched_figures
 from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decoded, png_bytes
+from pmo_assets.records.printed_pages import UNMATCHED_PREFIX
 from pmo_assets.records.stores import Picture
 from pmo_assets.samples import TypesetArticle, sample_articles
 from pmo_assets_tests.pipeline.articles.pdf_pages import front_page

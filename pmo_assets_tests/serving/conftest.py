@@ -13,8 +13,9 @@ from pmo_assets.serving.server import address_of, listening_socket, web_server
 from pmo_assets.serving.site import site
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets_tests.storage.conftest import data_root, s3_endpoint
+from pmo_assets_tests.viewing.gallery.conftest import browser
 
-__all__ = ["data_root", "s3_endpoint"]
+__all__ = ["browser", "data_root", "s3_endpoint"]
 
 Metrics = Callable[[], bytes]
 

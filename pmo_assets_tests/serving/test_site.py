@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import httpx2
@@ -23,6 +24,10 @@ from pmo_assets.serving.index import METRICS_PATH
 from pmo_assets.serving.server import free_port, pages_command
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets_tests.serving.conftest import SECRET, fill, served
+from pmo_assets_tests.viewing.gallery.test_widths import WIDTHS, cut_off, violations
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture
@@ -256,3 +261,18 @@ def test_a_taken_port_is_said(tmp_path: Path) -> None:
     assert f"port {port}" in ended.stderr
     assert "--port" in ended.stderr
     assert sys.executable not in ended.stderr
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_index_missing_page_and_card_fit_every_width_and_axe_is_content(
+    browser: Browser, address: str, scheme: Literal["light", "dark"]
+) -> None:
+    pytest.importorskip("axe_core_python", reason="needs axe-core (the extra `dev`)")
+    for width in WIDTHS:
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        for path in ("/", "/release/hub/README.md", "/release/nothing.html"):
+            page.goto(f"{address}{path}")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert cut_off(page) == []
+            assert violations(page) == []
+        page.close()

@@ -10,6 +10,7 @@ from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import Stopwatch, article_table, batch_table
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.made import Made
+from pmo_assets.defs.previews import package_sheet, preview
 from pmo_assets.defs.run_leases import RunLeases
 from pmo_assets.pipeline.articles.steps import fetch_article, read_article, read_package_figures
 from pmo_assets.records.rejections import Rejection
@@ -98,8 +99,12 @@ package_figures = article_table(
     step=read_package_figures,
     reads=["articles", "article_packages"],
     where=pl.col("selected") & pl.col("xml").is_not_null(),
+    pixels=True,
     summary=lambda made: {
         "figures": len(made.rows),
         "with_picture": sum(row["file"] is not None for row in made.rows),
+        "preview": preview(
+            made.context, "pictures of the packages", lambda: package_sheet(made.rows, made.input("objects"))
+        ),
     },
 )

@@ -7,7 +7,7 @@ from typing import Any
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made, usage_metadata
-from pmo_assets.defs.previews import caption_preview
+from pmo_assets.defs.previews import caption_preview, preview
 from pmo_assets.defs.step_options import caption_cascade
 from pmo_assets.pipeline.captions.model_split import TASKS
 from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
@@ -56,7 +56,11 @@ def _summary(made: Made) -> Mapping[str, Any]:
         "captions": len(_split(made)),
         "multi_panel": len(named),
         "mean_confidence": round(sum(confidences) / len(confidences), 3) if confidences else 0.0,
-        "preview": caption_preview(made.tables["figures"], made.rows),
+        "preview": preview(
+            made.context,
+            "a caption of several panels, coloured by panel",
+            lambda: caption_preview(made.tables["figures"], made.rows),
+        ),
     }
 
 

@@ -12,7 +12,10 @@ from pmo_assets.defs.annotated import published_annotations
 from pmo_assets.defs.article_table import OWNERS, Stopwatch, article_table, column_schema, table_schema
 from pmo_assets.defs.loading import batch_stages, group_assets
 from pmo_assets.defs.made import Made
+from pmo_assets.defs.page_links import page_link
+from pmo_assets.defs.previews import preview
 from pmo_assets.defs.release_origin import release_origin
+from pmo_assets.defs.release_previews import duplicates_sheet, release_sheet
 from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.run_leases import RELEASE, RunLeases
 from pmo_assets.defs.statistics import statistics_metadata, statistics_of
@@ -82,7 +85,7 @@ def _summary(made: Made) -> Mapping[str, Any]:
         "panels": made.tables["panels"].height,
         "left_out": dg.MetadataValue.json(dict(made.tally.most_common())),
         "articles": len({row["article_id"] for row in made.rows}),
-        "report": dg.MetadataValue.path(made.context.resources.data_root.uri(REPORT_KEY)),
+        "report": page_link(made.settings, REPORT_KEY),
     }
 
 
@@ -189,9 +192,8 @@ def panel_duplicates(
     watch = Stopwatch()
     run_leases.begin(context, RELEASE)
     _check_rows(tables)
-    groups = find_panel_duplicates(
-        tables, select_articles(tables), _release_options(settings), _split_options(settings)
-    )
+    selection = select_articles(tables)
+    groups = find_panel_duplicates(tables, selection, _release_options(settings), _split_options(settings))
     facts = groups.facts
     return dg.MaterializeResult(
         metadata={
@@ -201,6 +203,11 @@ def panel_duplicates(
             "grouped_panels": facts.grouped_panels,
             "groups_across_articles": facts.groups_across_articles,
             "articles_moved": facts.moved,
+            "preview": preview(
+                context,
+                "panels of the largest groups that look the same, a group in a row",
+                lambda: duplicates_sheet(tables.data_root, selection, groups),
+            ),
             "splits": dg.MetadataValue.table(
                 [
                     dg.TableRecord({"split": split, "articles": facts.articles[split], "panels": facts.panels[split]})
@@ -292,7 +299,10 @@ def pubmed_ophtha(
             "gone": sum(release.changes.gone.values()),
             "path": dg.MetadataValue.path(data_root.uri(RELEASE_KEY)),
             "hub": dg.MetadataValue.path(data_root.uri(HUB)),
-            "card": dg.MetadataValue.path(data_root.uri(CARD_KEY)),
+            "card": page_link(settings, CARD_KEY),
+            "preview": preview(
+                context, "panels of the release with subcaption and licence", lambda: release_sheet(data_root)
+            ),
             WITHDRAWN: withdrawn,
         },
         data_version=dg.DataVersion(manifest.digest[:16]),
@@ -345,8 +355,9 @@ def dataset_report(
     return dg.MaterializeResult(
         metadata={
             "seconds": watch.seconds,
-            "gallery": dg.MetadataValue.path(data_root.uri(gallery)),
-            "report": dg.MetadataValue.path(data_root.uri(report)),
+            "gallery": page_link(settings, gallery),
+            "report": page_link(settings, report),
+            "path": dg.MetadataValue.path(data_root.uri("release")),
             **statistics_metadata(statistics),
         }
     )

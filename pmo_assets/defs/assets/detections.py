@@ -9,7 +9,7 @@ import dagster as dg
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made
-from pmo_assets.defs.previews import detection_sheet
+from pmo_assets.defs.previews import detection_sheet, preview
 from pmo_assets.pipeline.detection.steps import (
     detect_article_images,
     detect_article_panels,
@@ -25,7 +25,17 @@ GPU_POOL = "gpu"
 
 def _panel_summary(made: Made) -> Mapping[str, Any]:
     kinds = Counter(row["kind"] for row in made.rows)
-    return {"figures": made.tables["figures"].height, "panels": kinds["panel"], "identifiers": kinds["identifier"]}
+    figures = made.tables["figures"]
+    return {
+        "figures": figures.height,
+        "panels": kinds["panel"],
+        "identifiers": kinds["identifier"],
+        "preview": preview(
+            made.context,
+            "figures with panels and identifiers",
+            lambda: detection_sheet(figures, made.rows, None, made.input("figure_pixels")),
+        ),
+    }
 
 
 panel_detections = article_table(
@@ -44,13 +54,17 @@ panel_detections = article_table(
 def _image_summary(made: Made) -> Mapping[str, Any]:
     types = Counter(row["image_type"] or "undecided" for row in made.rows)
     modalities = Counter(row["modality"] for row in made.rows if row["modality"])
-    panels = made.tables["panel_detections"].to_dicts()
+    figures, panels = made.tables["figures"], made.tables["panel_detections"]
     return {
         "images": len(made.rows),
         "types": dg.MetadataValue.json(dict(sorted(types.items()))),
         "modalities": dg.MetadataValue.json(dict(modalities.most_common())),
         "marked": sum(row["marked"] is True for row in made.rows),
-        "preview": detection_sheet(made.tables["figures"], panels, made.rows, made.input("figure_pixels")),
+        "preview": preview(
+            made.context,
+            "figures with panels, identifiers and images",
+            lambda: detection_sheet(figures, panels.to_dicts(), made.rows, made.input("figure_pixels")),
+        ),
     }
 
 

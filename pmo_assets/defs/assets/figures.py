@@ -8,7 +8,7 @@ import polars as pl
 from pmo_assets.defs import checks
 from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made
-from pmo_assets.defs.previews import figure_sheet
+from pmo_assets.defs.previews import figure_sheet, match_sheet, preview
 from pmo_assets.pipeline.figures.registration import SAME_PICTURE
 from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures
 
@@ -24,6 +24,9 @@ def _located_summary(made: Made) -> Mapping[str, Any]:
         "agree_with_package_picture": sum(value >= SAME_PICTURE for value in compared),
         "found_by_package_picture": sum(row["located_by"] == "package_image" for row in made.rows),
         "not_located": sum(item.error_class == "FigureNotLocated" for item in made.rejections),
+        "preview": preview(
+            made.context, "figures found in the PDFs", lambda: figure_sheet(made.rows, made.input("figure_pixels"))
+        ),
     }
 
 
@@ -38,12 +41,27 @@ pdf_figures = article_table(
     summary=_located_summary,
 )
 
+
+def _match_summary(made: Made) -> Mapping[str, Any]:
+    located, packages = made.tables["pdf_figures"], made.tables["package_figures"]
+    return {
+        "pairs": len(made.rows),
+        "accepted": sum(row["accepted"] for row in made.rows),
+        "preview": preview(
+            made.context,
+            "figures of the PDFs, each beside the package picture it was matched to, the least sure first",
+            lambda: match_sheet(made.rows, located, packages, made.input("figure_pixels"), made.input("objects")),
+        ),
+    }
+
+
 figure_matches = article_table(
     "figure_matches",
     group=GROUP,
     step=match_article_figures,
     reads=["pdf_figures", "package_figures"],
-    summary=lambda made: {"pairs": len(made.rows), "accepted": sum(row["accepted"] for row in made.rows)},
+    summary=_match_summary,
+    pixels=True,
 )
 
 
@@ -67,6 +85,8 @@ figures = article_table(
     summary=lambda made: {
         "matched": sum(row["matched"] for row in made.rows),
         "multi_page": sum(row["is_multi_page"] for row in made.rows),
-        "preview": figure_sheet(made.rows, made.input("figure_pixels")),
+        "preview": preview(
+            made.context, "figures of the batch", lambda: figure_sheet(made.rows, made.input("figure_pixels"))
+        ),
     },
 )

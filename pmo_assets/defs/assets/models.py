@@ -17,7 +17,7 @@ from pydantic import Field
 from pmo_assets.defs.article_table import OWNERS, Stopwatch
 from pmo_assets.defs.declared_config import config_with_options, options_from
 from pmo_assets.defs.made_by_job import made_by_job
-from pmo_assets.defs.previews import picture_metadata
+from pmo_assets.defs.previews import preview
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE
 from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_FILE
@@ -126,14 +126,14 @@ def synthetic_figures(context: dg.OpExecutionContext, config: ModelConfig) -> dg
         for shard in write_synthetic_shards(folder, split, counts[split], pictures, sources.layouts):
             context.log.debug(f"{shard} is complete")
     first = islice(read_coco(shards(folder / "validation")[0]), 12)
-    sheet = contact_sheet([figure_of_coco(*row) for row in first])
+    shown = [figure_of_coco(*row) for row in first]
     return dg.MaterializeResult(
         metadata={
             **counts,
             "seconds": watch.seconds,
             "pool_pictures": len(pictures),
             "folder": dg.MetadataValue.path(str(folder.resolve())),
-            "preview": picture_metadata(sheet, "synthetic figures with their boxes"),
+            "preview": preview(context, "synthetic figures with their boxes", lambda: contact_sheet(shown)),
         }
     )
 

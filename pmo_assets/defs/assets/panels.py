@@ -11,7 +11,7 @@ from pmo_assets.defs import checks
 from pmo_assets.defs.annotated import ANNOTATIONS, APPLIED_DIGEST, decisions_digest
 from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made, usage_metadata
-from pmo_assets.defs.previews import assignment_sheet, panel_sheet
+from pmo_assets.defs.previews import assembly_sheet, assignment_sheet, panel_sheet, preview
 from pmo_assets.defs.step_options import figure_reader
 from pmo_assets.pipeline.assembly.steps import (
     NOT_APPLIED,
@@ -46,7 +46,11 @@ def _caption_summary(made: Made) -> Mapping[str, Any]:
             not is_open(row["subcaption"], row["assembly"], row["confidence"], made.settings.min_assembly_confidence)
             for row in made.rows
         ),
-        "preview": assignment_sheet(made.tables["figures"], made.rows, made.input("figure_pixels")),
+        "preview": preview(
+            made.context,
+            "the least sure figures: panels with identifier and confidence",
+            lambda: assignment_sheet(made.tables["figures"], made.rows, made.input("figure_pixels")),
+        ),
     }
 
 
@@ -95,6 +99,14 @@ def _looked_at(made: Made) -> Made:
     )
 
 
+def _assembled(made: Made) -> dg.MarkdownMetadataValue:
+    return preview(
+        made.context,
+        "a figure with its panels, each in the colour of its subcaption",
+        lambda: assembly_sheet(made.tables["figures"], made.rows, made.input("figure_pixels")),
+    )
+
+
 panel_assembly = article_table(
     "panel_assembly",
     group=GROUP,
@@ -115,6 +127,7 @@ panel_assembly = article_table(
         "stray_images": sum(len(row["stray_images"]) for row in made.rows),
         "figures": made.tables["figures"].height,
         "figures_that_do_not_go_on": dg.MetadataValue.json(dict(made.tally.most_common())),
+        "preview": _assembled(made),
     },
 )
 
@@ -146,6 +159,7 @@ def _review_summary(made: Made) -> Mapping[str, Any]:
         **{key.replace(" ", "_"): made.tally[key] for key in DECIDED},
         APPLIED_DIGEST: decisions_digest(made.tables[ANNOTATIONS], articles),
         "annotations_not_applied": len(left),
+        "preview": _assembled(made),
     }
     if left:
         facts["not_applied"] = dg.MetadataValue.table([dg.TableRecord({"what": text}) for text in left[:200]])
@@ -159,6 +173,7 @@ reviewed_panels = article_table(
     group=GROUP,
     step=review_article,
     reads=["figures", "panel_assembly", "subcaptions", "panel_detections", ANNOTATIONS],
+    pixels=True,
     checks=[
         checks.boxes_inside("content_box"),
         checks.BatchCheck(
@@ -184,6 +199,8 @@ panels = article_table(
     summary=lambda made: {
         "panels": len(made.rows),
         "megapixels": round(sum(row["width"] * row["height"] for row in made.rows) / 1e6, 1),
-        "preview": panel_sheet(made.rows, made.input("panel_pixels")),
+        "preview": preview(
+            made.context, "panels of the batch", lambda: panel_sheet(made.rows, made.input("panel_pixels"))
+        ),
     },
 )

@@ -5,6 +5,7 @@ materialised like any other asset. Without PMO_ANNOTATIONS nothing is materialis
 the run's log, so that a graph without ground truth stays green and no empty number is plotted.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ from pmo_assets.defs.annotated import FILES_DIGEST, files_digest
 from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.assets.dataset import ALL_BATCHES
 from pmo_assets.defs.made_by_job import made_by_job
-from pmo_assets.defs.previews import picture_metadata
+from pmo_assets.defs.page_links import page_link
+from pmo_assets.defs.previews import plot_metadata, preview
 from pmo_assets.defs.versions import code_version
 from pmo_assets.quality.annotation_quality import annotations_measured, answered_articles, assembly_sizes
 from pmo_assets.quality.assembly_quality import assembly_measured
@@ -42,7 +44,6 @@ from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations, QualityMetrics
 from pmo_assets.tables.schemas import schema_of
 from pmo_assets.viewing.comparisons import case
-from pmo_assets.viewing.overlays import data_uri
 from pmo_assets.workers.pool import WorkerPool
 
 GROUP = "quality"
@@ -156,6 +157,8 @@ def _headlines(measured: Measured, wanted: Mapping[str, Number]) -> dict[str, An
 
 
 def _materialized(
+    context: dg.OpExecutionContext,
+    settings: Settings,
     asset: str,
     data_root: DataRoot,
     scored: ScoredArticles,
@@ -171,13 +174,15 @@ def _materialized(
         "annotated_articles": len(scored.truth),
         "annotated_figures": len(scored.matched.pairs),
         "figures_with_a_problem": sum(bool(row["problems"]) for row in measured.rows),
-        "page": dg.MetadataValue.path(data_root.uri(page_key(asset))),
+        "page": page_link(settings, page_key(asset)),
         "path": dg.MetadataValue.path(data_root.uri(quality_key(asset))),
     }
     for name, png in measured.plots:
-        metadata[name.replace(" ", "_")] = dg.MetadataValue.md(f"![{name}]({data_uri(png, 'image/png')})")
+        metadata[name.replace(" ", "_")] = plot_metadata(context, png, name)
     for number, item in enumerate(measured.cases[:SHOWN_CASES], start=1):
-        metadata[f"worst_{number}"] = picture_metadata(case(item.title, item.problems, item.pixels), f"worst {number}")
+        metadata[f"worst_{number}"] = preview(
+            context, f"worst {number}", functools.partial(case, item.title, item.problems, item.pixels)
+        )
     if scored.left_out:
         metadata["not_scored"] = dg.MetadataValue.table(
             [dg.TableRecord({"article": name, "why": why}) for name, why in list(scored.left_out.items())[:100]]
@@ -216,6 +221,7 @@ FIGURE_QUALITY = _quality_spec("figure_quality", ["figures"], figures_measured)
 @made_by_job("figure_quality", FIGURE_QUALITY)
 def figure_quality(
     context: dg.OpExecutionContext,
+    settings: dg.ResourceParam[Settings],
     tables: dg.ResourceParam[Tables],
     objects: dg.ResourceParam[ContentStore],
     workers: dg.ResourceParam[WorkerPool],
@@ -233,7 +239,7 @@ def figure_quality(
         "captions_similar": ("captions similar", "", 0.95),
         "label_accuracy": ("label accuracy", "", None),
     }
-    yield _materialized("figure_quality", tables.data_root, scored, measured, watch, headlines)
+    yield _materialized(context, settings, "figure_quality", tables.data_root, scored, measured, watch, headlines)
 
 
 SUBCAPTION_QUALITY = _quality_spec("subcaption_quality", ["figures", "subcaptions"], subcaptions_measured)
@@ -241,7 +247,7 @@ SUBCAPTION_QUALITY = _quality_spec("subcaption_quality", ["figures", "subcaption
 
 @made_by_job("subcaption_quality", SUBCAPTION_QUALITY)
 def subcaption_quality(
-    context: dg.OpExecutionContext, tables: dg.ResourceParam[Tables]
+    context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings], tables: dg.ResourceParam[Tables]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Measure how well captions are split."""
     watch = Stopwatch()
@@ -254,7 +260,7 @@ def subcaption_quality(
         "false_splits": ("false splits", "single panels", None),
         "calibration_error": ("calibration error", "", None),
     }
-    yield _materialized("subcaption_quality", tables.data_root, scored, measured, watch, headlines)
+    yield _materialized(context, settings, "subcaption_quality", tables.data_root, scored, measured, watch, headlines)
 
 
 DETECTION_QUALITY = _quality_spec(
@@ -265,6 +271,7 @@ DETECTION_QUALITY = _quality_spec(
 @made_by_job("detection_quality", DETECTION_QUALITY)
 def detection_quality(
     context: dg.OpExecutionContext,
+    settings: dg.ResourceParam[Settings],
     tables: dg.ResourceParam[Tables],
     objects: dg.ResourceParam[ContentStore],
     workers: dg.ResourceParam[WorkerPool],
@@ -283,7 +290,7 @@ def detection_quality(
         "type_accuracy": ("type accuracy", "images found", None),
         "mark_accuracy": ("mark status accuracy", "images found", None),
     }
-    yield _materialized("detection_quality", tables.data_root, scored, measured, watch, headlines)
+    yield _materialized(context, settings, "detection_quality", tables.data_root, scored, measured, watch, headlines)
 
 
 ASSEMBLY_QUALITY = _quality_spec("assembly_quality", ["figures", "panel_assembly"], assembly_measured)
@@ -292,6 +299,7 @@ ASSEMBLY_QUALITY = _quality_spec("assembly_quality", ["figures", "panel_assembly
 @made_by_job("assembly_quality", ASSEMBLY_QUALITY)
 def assembly_quality(
     context: dg.OpExecutionContext,
+    settings: dg.ResourceParam[Settings],
     tables: dg.ResourceParam[Tables],
     objects: dg.ResourceParam[ContentStore],
     workers: dg.ResourceParam[WorkerPool],
@@ -307,7 +315,7 @@ def assembly_quality(
         "subcaptions_wrong": ("panels by subcaption", "wrong", None),
         "mean_average_bleu": ("mean average sentence BLEU", "several panels", None),
     }
-    yield _materialized("assembly_quality", tables.data_root, scored, measured, watch, headlines)
+    yield _materialized(context, settings, "assembly_quality", tables.data_root, scored, measured, watch, headlines)
 
 
 ANNOTATION_QUALITY = _quality_spec("annotation_quality", ["panel_assembly"], annotations_measured)
@@ -339,7 +347,7 @@ def annotation_quality(
         if item.value is not None and item.metric == "Cohen's kappa":
             metadata[f"kappa_{item.group.replace(' ', '_')}"] = dg.MetadataValue.float(round(item.value, 4))
     for name, png in measured.plots:
-        metadata[name] = dg.MetadataValue.md(f"![{name}]({data_uri(png, 'image/png')})")
+        metadata[name] = plot_metadata(context, png, name)
     yield dg.MaterializeResult(metadata=metadata)
 
 

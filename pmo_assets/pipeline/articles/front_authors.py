@@ -11,6 +11,7 @@ from pmo_assets.pipeline.articles.front_lines import SUPERSCRIPT, has_loose_acce
 from pmo_assets.pipeline.articles.front_title import Heading
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata
 from pmo_assets.pipeline.figures.page import PageContent, TextLine
+from pmo_assets.records.printed_pages import page_number
 
 # Where the byline stands and how it is set: beneath the title, in one style, its lines below each other. On the front
 # pages of real articles 5 to 33 points, or up to 0.04 of the page's height, lie between title and byline.
@@ -128,11 +129,11 @@ def read_authors(
             continue
         if byline and {_surname(name) for name in byline} == {_surname(name) for name in names}:
             byline = names if any(map(has_loose_accents, byline)) else byline
-            return byline, f"page {heading.page + 1 if heading else 1}, as in {place}"
+            return byline, f"page {page_number(heading.page if heading else 0)}, as in {place}"
         if not byline and len(names) > 1 and all(_is_name(name) for name in names):
             return names, f"{place}, printed on the front page"
     if byline and heading and not any(map(has_loose_accents, byline)) and (marked or _speaks_of(byline, printed)):
-        return byline, f"page {heading.page + 1}"
+        return byline, f"page {page_number(heading.page)}"
     return (), ""
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from pmo_assets.pipeline.articles.front_lines import in_margin, own_lines
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata
 from pmo_assets.pipeline.figures.page import PageContent, TextLine
+from pmo_assets.records.printed_pages import page_number
 
 
 @dataclass(frozen=True)
@@ -71,19 +72,21 @@ def citations_of(
         for index, line in own_lines(pages[number], lines):
             # In the text, "In study 12 (2014) 33 patients …" looks like a citation.
             if in_margin(line, pages[number]):
-                texts.append((f"page {number + 1}", line.text[:MAX_LINE]))
+                texts.append((f"page {page_number(number)}", line.text[:MAX_LINE]))
             article_number = _HINDAWI.match(line.text)
             if article_number and index and is_plausible_journal(lines[index - 1].text):
                 fields = article_number.groupdict()
-                found.append(Citation(f"page {number + 1}", lines[index - 1].text, volume=fields["year"], **fields))
+                found.append(
+                    Citation(f"page {page_number(number)}", lines[index - 1].text, volume=fields["year"], **fields)
+                )
             stamp = _PREPRINT.search(line.text)
             if stamp:
-                found.append(Citation(f"page {number + 1}", **stamp.groupdict()))
+                found.append(Citation(f"page {page_number(number)}", **stamp.groupdict()))
             if line.text.startswith("Citation:"):
                 block = " ".join(item.text for item in lines[index : index + PLOS_LINES])[: 3 * MAX_LINE]
                 match = _PLOS.search(block)
                 if match:
-                    found.append(Citation(f"page {number + 1}", **match.groupdict()))
+                    found.append(Citation(f"page {page_number(number)}", **match.groupdict()))
     for place, text in texts:
         for pattern in _CITATION_FORMATS:
             match = pattern.search(text)

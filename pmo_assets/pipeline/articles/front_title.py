@@ -14,6 +14,7 @@ from pmo_assets.pipeline.articles.credit import letters
 from pmo_assets.pipeline.articles.front_lines import SUPERSCRIPT, has_loose_accents
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata
 from pmo_assets.pipeline.figures.page import PageContent, TextLine
+from pmo_assets.records.printed_pages import page_number
 
 SAME_TITLE: Final = 92
 """Similarity (0 to 100, letters and digits only) from which a title in the metadata and one on the page are the same;
@@ -167,10 +168,10 @@ def read_title(
         for heading in headings:
             if fuzz.ratio(letters(heading.text), wanted) >= SAME_TITLE:
                 text = stated if has_loose_accents(heading.text) else heading.text
-                return text, f"page {heading.page + 1}, as in {place}", heading
+                return text, f"page {page_number(heading.page)}, as in {place}", heading
         for number, lines in enumerate(printed):
             if len(wanted) >= LONG_TITLE and wanted in letters("".join(line.text for line in lines)):
-                return stated, f"{place}, printed on page {number + 1}", None
+                return stated, f"{place}, printed on page {page_number(number)}", None
     candidates = [
         heading
         for heading in headings

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-UNMATCHED_PREFIX = "pdf-"
-"""Start of the image_cluster_id of a figure that has no package figure; its pdf_figure_id follows."""
+from pmo_assets.records.printed_pages import UNMATCHED_PREFIX
 
 
 def matched_figures(

@@ -21,6 +21,7 @@ from pmo_assets.pipeline.figures.vector_shapes import VectorShape, shapes_on_bit
 from pmo_assets.records.defaults import MAX_PAGES
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.geometry import Box, as_box, intersection, union_box
+from pmo_assets.records.printed_pages import page_number
 from pmo_assets.records.rejections import ArticleError
 
 MAX_DRAWINGS_PER_PAGE = 500_000
@@ -232,9 +233,9 @@ def loaded_page(document: pymupdf.Document, index: int) -> pymupdf.Page:
         sides = (float(page.rect.width), float(page.rect.height))
     except Exception as error:  # MuPDF's error classes are not documented
         raise_fault(error)
-        raise UnreadablePage(f"page {index + 1} cannot be loaded: {error}") from error
+        raise UnreadablePage(f"page {page_number(index)} cannot be loaded: {error}") from error
     if not all(PAGE_SIDES[0] <= side <= PAGE_SIDES[1] for side in sides):
-        raise UnreadablePage(f"page {index + 1} is {sides[0]:g} x {sides[1]:g} points large")
+        raise UnreadablePage(f"page {page_number(index)} is {sides[0]:g} x {sides[1]:g} points large")
     return page
 
 
@@ -271,7 +272,8 @@ def _check_content_size(page: pymupdf.Page, limits: PageLimits) -> None:
         return
     if size > limits.content_bytes:
         raise PageLimit(
-            f"page {page.number + 1} has {size} bytes of drawing instructions, more than {limits.content_bytes}"
+            f"page {page_number(page.number)} has {size} bytes of drawing instructions, more than "
+            f"{limits.content_bytes}"
         )
 
 
@@ -431,7 +433,7 @@ def _drawings(
         entries = []
     paths, clips = _clipped_paths(entries)
     if len(paths) > limits.drawings:
-        raise PageLimit(f"page {page.number + 1} has {len(paths)} vector paths, more than {limits.drawings}")
+        raise PageLimit(f"page {page_number(page.number)} has {len(paths)} vector paths, more than {limits.drawings}")
     boxes = np.empty((len(paths), 4), dtype=np.float64)
     white = np.zeros(len(paths), dtype=bool)
     for k, path in enumerate(paths):

@@ -31,6 +31,7 @@ from pmo_assets.pipeline.figures.trimming import TrimmedPart
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PageBox
 from pmo_assets.records.geometry import Box, covered_fraction, expand, intersection, iou, union_box
+from pmo_assets.records.printed_pages import page_number
 
 MIN_GAIN = 0.02
 """A registered region replaces a located one when it agrees with the package picture by so much better."""
@@ -145,7 +146,7 @@ def with_registered_regions(
 
 def no_graphics(caption: CaptionLocation) -> str:
     """Return the reason why a caption has no figure."""
-    where = f" on page {caption.boxes[0].page + 1}" if caption.boxes else ""
+    where = f" on page {page_number(caption.boxes[0].page)}" if caption.boxes else ""
     return f"no graphics near its caption{where}"
 
 

@@ -1,7 +1,7 @@
 /* The figure view: picture with boxes, caption and panels that point at each other, place on the page, report form. */
 (() => {
   "use strict";
-  const { figureOf, pictureOf, captionOf, pagesOf, pageAddress } = window.PmoGallery;
+  const { figureOf, pictureOf, captionOf, pagesOf, pageAddress, pageNumber } = window.PmoGallery;
   const { element, svg, link, number, byId } = window.PmoGallery.elements;
   const MARK_WORDS = { undecided: "mark undecided" };
 
@@ -165,7 +165,7 @@
           entry.sure !== undefined && element("span", { class: "chip plain", title: "confidence of the caption's split" },
             "caption ", element("span", { class: "s" }, entry.sure.toFixed(2))),
           link(article.url, { class: "chip out" }, article.name, " ↗"),
-          link(pdf, { class: "chip out" }, first ? `PDF, page ${first[0] + 1} ↗` : "PDF ↗"), articleLink),
+          link(pdf, { class: "chip out" }, first ? `PDF, page ${pageNumber(first[0])} ↗` : "PDF ↗"), articleLink),
       ];
     }
 

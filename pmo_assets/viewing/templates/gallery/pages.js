@@ -4,10 +4,13 @@
   const { element, svg, link } = window.PmoGallery.elements;
   const USUAL = [612, 792]; // US letter, for pages whose size is not known
 
+  // Pages of rows count from 0, those of people from 1: nowhere else does the one become the other.
+  const pageNumber = (page) => page + 1;
+
   const rectangle = ([, left, top, right, bottom], attributes) =>
     svg("rect", { x: left, y: top, width: Math.max(1, right - left), height: Math.max(1, bottom - top), ...attributes });
 
-  const pageAddress = (article, page) => (article.pdf ? `${article.pdf.split("#")[0]}#page=${page + 1}` : null);
+  const pageAddress = (article, page) => (article.pdf ? `${article.pdf.split("#")[0]}#page=${pageNumber(page)}` : null);
 
   const pageOf = (page, entry, article, picture) => {
     const figures = (entry.onPages || []).filter((box) => box[0] === page);
@@ -19,7 +22,7 @@
     ];
     // The picture of a figure in one part can be shown in its place; of several parts only the boxes.
     const whole = picture && (entry.onPages || []).length === 1;
-    const name = `Page ${page + 1}`;
+    const name = `Page ${pageNumber(page)}`;
     const what = [figures.length && "figure", captions.length && "caption"].filter(Boolean).join(" and ");
     const sheet = svg("svg", {
       viewBox: `-2 -2 ${width + 4} ${height + 4}`, class: known ? "sheet" : "sheet unknown", role: "img",
@@ -35,7 +38,7 @@
       rectangle(box, { class: "place" }),
     ]));
     const address = pageAddress(article, page);
-    const where = address ? `Open the PDF at page ${page + 1}` : "Open the article";
+    const where = address ? `Open the PDF at page ${pageNumber(page)}` : "Open the article";
     return element("li", {}, link(address || article.url, { "aria-label": where }, sheet) || sheet,
       element("span", {}, name, known ? null : element("small", {}, "size of the page not known")));
   };
@@ -53,5 +56,5 @@
         article.pdf ? null : element("span", {}, article.url ? "The page leads to the article: no address of its PDF is known." : "No address is known.")));
   };
 
-  Object.assign(window.PmoGallery, { pagesOf, pageAddress });
+  Object.assign(window.PmoGallery, { pagesOf, pageAddress, pageNumber });
 })();

@@ -1,0 +1,79 @@
+"""What Dagster's instance tells Prometheus: runs by status, failed batches, seconds and rates of the stages."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import dagster as dg
+from dagster import AssetKey, DagsterRunStatus, RunsFilter
+from prometheus_client.core import GaugeMetricFamily
+
+from pmo_assets.configuration.home import home_place
+from pmo_assets.defs.partitions import ARTICLE_BATCHES
+from pmo_assets.serving.metrics import FINISHED, labelled
+from pmo_assets.settings import Settings
+
+_LOG = logging.getLogger(__name__)
+
+_NUMBERS = {
+    "seconds": ("pmo_stage_seconds", "Seconds of the last materialisation of an asset"),
+    "articles_per_minute": ("pmo_stage_articles_per_minute", "Articles a minute of the last materialisation"),
+}
+"""Metadata of a materialisation, and the metric that it is."""
+
+
+def instance_families(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
+    """Return what the instance tells, in a fixed number of queries however many batches there are."""
+    runs = [
+        (status.value.lower(), instance.get_runs_count(RunsFilter(statuses=[status]))) for status in DagsterRunStatus
+    ]
+    return [
+        labelled("pmo_runs", "Runs of Dagster that are kept", "status", runs),
+        labelled("pmo_batches_failed", "Batches whose last run failed", "asset", [(FINISHED, _failed(instance))]),
+        *_stages(instance),
+    ]
+
+
+def _failed(instance: dg.DagsterInstance) -> int:
+    """Return how many batches are stuck: what is downstream of a failed asset counts as failed, too."""
+    keys = instance.get_dynamic_partitions(str(ARTICLE_BATCHES.name))
+    if not keys:
+        return 0
+    states = instance.get_status_by_partition(AssetKey(FINISHED), keys, ARTICLE_BATCHES) or {}
+    return sum(state is not None and state.value == "FAILED" for state in states.values())
+
+
+def _stages(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
+    events = instance.get_latest_materialization_events(instance.all_asset_keys())
+    found: dict[str, list[tuple[str, float]]] = {name: [] for name in _NUMBERS}
+    for key, event in sorted(events.items(), key=lambda item: list(item[0].path)):
+        metadata = event.asset_materialization.metadata if event and event.asset_materialization else {}
+        for name, values in found.items():
+            if isinstance(value := getattr(metadata.get(name), "value", None), (int, float)):
+                values.append((key.path[-1], float(value)))
+    return [labelled(*_NUMBERS[name], "asset", values) for name, values in found.items()]
+
+
+def instance_reader(settings: Settings) -> Callable[[], list[GaugeMetricFamily]]:
+    """Return the function that tells what the instance of the settings knows, for the pages' server.
+
+    The instance is opened at the first call and stays open. One that is not there yet is not made, and one that cannot
+    be read is said to be down: the other numbers are as good without it.
+    """
+    opened: list[dg.DagsterInstance] = []
+
+    def read() -> list[GaugeMetricFamily]:
+        home = home_place(settings).path
+        try:
+            if not opened and (home / "dagster.yaml").is_file():
+                opened.append(dg.DagsterInstance.from_config(str(home)))
+            families = instance_families(opened[0]) if opened else []
+        except Exception as error:  # the database's own classes, by storage; nothing is lost
+            _LOG.warning("the Dagster instance of %s cannot be read: %s", home, error)
+            opened.clear()
+            families = []
+        up = GaugeMetricFamily("pmo_instance_up", "Dagster's instance could be read", value=bool(families))
+        return [up, *families]
+
+    return read

@@ -1,0 +1,133 @@
+"""Numbers for Prometheus: what the data root's tables tell, by listings and Parquet footers.
+
+What only Dagster's instance knows (runs, seconds of the stages) is handed in as a function.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+import pyarrow.parquet as pq
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+
+from pmo_assets.release.versions import VERSIONS, released_versions
+from pmo_assets.storage.data_root import DataRoot
+
+Families = Iterable[GaugeMetricFamily]
+Value = TypeVar("Value")
+
+COUNTED_TABLES: Final = ("articles", "figures", "panels", "dataset_rows")
+
+FINISHED: Final = "rejections"
+"""The table that a batch has when all of its assets are made."""
+
+FRESH_SECONDS: Final = 15.0
+"""How long an answer is given again: Prometheus asks every 15 to 60 seconds, of several instances perhaps at once."""
+
+_READERS: Final = 16
+"""Files that are read at once; on S3 each takes some ten milliseconds."""
+
+
+class _Remembered:
+    """What was read of each file of a folder; a file is read again when its size or time of change are other ones."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[int, float], object]] = {}
+
+    def read(self, root: DataRoot, folder: str, reader: Callable[[DataRoot, str], Value]) -> dict[str, Value]:
+        """Return what `reader` says of every Parquet file directly below a folder, by name."""
+        states = {file.name: (file.size, file.changed.timestamp()) for file in root.folder_facts(folder, ".parquet")}
+        keys = {name: f"{folder}/{name}" for name in states}
+        changed = [name for name, state in states.items() if self._known.get(keys[name], (None,))[0] != state]
+        if changed:
+            with ThreadPoolExecutor(_READERS) as threads:
+                values = threads.map(lambda name: reader(root, keys[name]), changed)
+                for name, value in zip(changed, values, strict=True):
+                    self._known[keys[name]] = (states[name], value)
+        return {name: self._known[keys[name]][1] for name in states}  # type: ignore[misc]
+
+
+def _rows(root: DataRoot, key: str) -> int:
+    with root.open_random(key) as stream:
+        return int(pq.ParquetFile(stream).metadata.num_rows)
+
+
+def _stages(root: DataRoot, key: str) -> Counter[str]:
+    with root.open_random(key) as stream:
+        return Counter(pq.ParquetFile(stream).read(["stage"], use_threads=False).column(0).to_pylist())
+
+
+def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, value=value)
+
+
+def labelled(name: str, text: str, label: str, values: Iterable[tuple[str, float]]) -> GaugeMetricFamily:
+    """Return a gauge with one value per label."""
+    family = GaugeMetricFamily(name, text, labels=[label])
+    for key, value in values:
+        family.add_metric([key], value)
+    return family
+
+
+def data_root_families(root: DataRoot, remembered: _Remembered) -> Iterator[GaugeMetricFamily]:
+    """Yield what the tables below a data root tell.
+
+    Raises:
+        StorageError: if the root cannot be read.
+    """
+    rejected = remembered.read(root, f"tables/{FINISHED}", _stages)
+    registered = root.keys("manifests", ".parquet")
+    yield labelled(
+        "pmo_batches", "Article batches", "state", [("registered", len(registered)), ("finished", len(rejected))]
+    )
+    rows = [(table, sum(remembered.read(root, f"tables/{table}", _rows).values())) for table in COUNTED_TABLES]
+    yield labelled("pmo_rows", "Rows of the tables over all batches", "table", rows)
+    total: Counter[str] = sum(rejected.values(), Counter())
+    yield labelled("pmo_rejections", "Rejections of the finished batches", "stage", sorted(total.items()))
+    if versions := released_versions(root):
+        manifest = root.facts(f"{VERSIONS}/{versions[-1]}/manifest.json")
+        if manifest is not None:
+            age = time.time() - manifest.changed.timestamp()
+            yield _gauge("pmo_release_age_seconds", "Seconds since the newest release was made", max(0.0, age))
+        yield labelled("pmo_release_info", "The newest release", "version", [(versions[-1], 1)])
+
+
+class _Collected(Collector):
+    def __init__(self, families: list[GaugeMetricFamily]) -> None:
+        self._families = families
+
+    def collect(self) -> Families:
+        return self._families
+
+
+class Metrics:
+    """The answer to `/metrics`; one call computes it, those that come meanwhile and shortly after get the same."""
+
+    def __init__(self, root: DataRoot, instance: Callable[[], Families] | None = None) -> None:
+        """Keep where the tables lie, and the function that tells what Dagster's instance knows."""
+        self._root, self._instance = root, instance
+        self._remembered = _Remembered()
+        self._lock = threading.Lock()
+        self._answer: tuple[float, bytes] | None = None
+
+    def __call__(self) -> bytes:
+        """Return the numbers in Prometheus' text format.
+
+        Raises:
+            StorageError: if the data root cannot be read.
+        """
+        with self._lock:
+            if self._answer is None or time.monotonic() - self._answer[0] > FRESH_SECONDS:
+                started = time.perf_counter()
+                families = list(data_root_families(self._root, self._remembered))
+                families += self._instance() if self._instance else ()
+                took = _gauge("pmo_metrics_seconds", "What these numbers took", time.perf_counter() - started)
+                self._answer = (time.monotonic(), generate_latest(_Collected([*families, took])))
+            return self._answer[1]
