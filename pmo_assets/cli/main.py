@@ -19,6 +19,8 @@ from pmo_assets.cli.batches import batches_app
 from pmo_assets.cli.captions import captions_app
 from pmo_assets.cli.clean import clean
 from pmo_assets.cli.console import CommandError, console, messages, one_line
+from pmo_assets.cli.dev import dev
+from pmo_assets.cli.doctor import doctor
 from pmo_assets.cli.environment import check_address_space, log_for_people_or_programs, show_home, show_settings
 from pmo_assets.cli.pages import pages
 from pmo_assets.cli.pmc import pmc_app
@@ -26,7 +28,7 @@ from pmo_assets.cli.quality import quality
 from pmo_assets.cli.refresh import refresh
 from pmo_assets.cli.release import release_app
 from pmo_assets.cli.run import report, run
-from pmo_assets.cli.samples import demo, dev, samples
+from pmo_assets.cli.samples import demo, samples
 from pmo_assets.cli.train import train_app
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import SystemicError
@@ -47,6 +49,7 @@ app.command()(quality)
 app.command()(samples)
 app.command()(demo)
 app.command()(dev)
+app.command()(doctor)
 app.command()(pages)
 app.command("settings")(show_settings)
 app.command("home")(show_home)

@@ -1,10 +1,7 @@
-"""`pmo samples`, `pmo demo` and `pmo dev`: try everything out, and look at it in the web UI."""
+"""`pmo samples` and `pmo demo`: try everything out."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,7 +56,7 @@ def demo(
         raise CommandError("; ".join(failed))
     if quality:
         measure_quality(settings, verbose=context.obj["debug"])
-    console.print("UI       run `make dev` (or `pmo dev`), then open http://127.0.0.1:3000", highlight=False)
+    console.print("UI       run `make dev` (or `pmo dev`) and open the address that it prints", highlight=False)
 
 
 def below_demo_folder(settings: Settings, folder: Path) -> Settings:
@@ -73,34 +70,3 @@ def below_demo_folder(settings: Settings, folder: Path) -> Settings:
         "apply_annotations": False,
     }
     return settings.model_copy(update={k: v for k, v in places.items() if k not in settings.model_fields_set})
-
-
-def dev(
-    port: Annotated[int, typer.Option(help="Port of the web UI.")] = 3000,
-    host: Annotated[str, typer.Option(help="Address the web UI listens on.")] = "127.0.0.1",
-    demo_folder: Annotated[Path, typer.Option(help="The demo's folder.")] = Path("demo"),
-) -> None:
-    """Open the Dagster web UI and its daemon; Ctrl-C ends both.
-
-    It shows your own data root; as long as nothing is registered there, that of the demo.
-    """
-    import subprocess
-
-    from pmo_assets.defs.runner import dagster_home
-    from pmo_assets.storage.registry import BatchRegistry
-
-    settings = settings_from_environment()
-    shown = below_demo_folder(settings, demo_folder)
-    if BatchRegistry(data_root_of(settings)).batches() or not BatchRegistry(data_root_of(shown)).batches():
-        shown = settings
-    home = dagster_home(shown)
-    root = data_root_of(shown)
-    place = os.path.abspath(root.root) if root.is_local else root.root
-    messages.print(f"data root {place}, UI at http://{host}:{port}", highlight=False, markup=False, soft_wrap=True)
-    command = [sys.executable, "-m", "dagster", "dev", "-m", "pmo_assets.definitions", "-h", host, "-p", str(port)]
-    environment = {**os.environ, "DAGSTER_HOME": str(home), "PMO_DATA_ROOT": place}
-    if shown.annotations:
-        environment["PMO_ANNOTATIONS"] = shown.annotations
-        environment["PMO_APPLY_ANNOTATIONS"] = str(shown.apply_annotations).lower()
-    with contextlib.suppress(KeyboardInterrupt):
-        sys.exit(subprocess.run(command, env=environment, check=False).returncode)
