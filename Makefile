@@ -7,11 +7,13 @@ LLM_VENV ?= .venv-llm
 LLM_STAMP := $(LLM_VENV)/.installed
 ANNOTATE_VENV ?= .venv-annotate
 ANNOTATE_STAMP := $(ANNOTATE_VENV)/.installed
+ENGINES_VENV ?= .venv-engines
+ENGINES_STAMP := $(ENGINES_VENV)/.installed
 MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-leases test-refresh test-ui screenshots test-annotate test-llm test-models lint format documents mutants constraints audit clean
+.PHONY: help demo dev test test-faults test-leases test-refresh test-ui screenshots test-annotate test-engines test-llm test-models lint format documents mutants constraints audit clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +59,17 @@ $(ANNOTATE_STAMP):
 test-annotate: $(STAMP) $(ANNOTATE_STAMP) ## Annotate in a real Label Studio with a headless Chromium: five minutes
 	PMO_TEST_LABEL_STUDIO=$(ANNOTATE_VENV)/bin/label-studio $(BIN)/python -m pytest -m annotate pmo_assets_tests/annotate
 
+# Ray, Celery and the Kubernetes client stay out of the environment for development: most people have one machine.
+$(ENGINES_STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(ENGINES_VENV)
+	@echo "installing Ray, Celery and dagster-k8s into $(ENGINES_VENV): a few minutes"
+	$(ENGINES_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	  --editable '.[dev,aws,ray,celery,k8s,engines-dev]'
+	@touch $@
+
+test-engines: $(ENGINES_STAMP) ## Batches on Ray, Celery (with redis-server) and Kubernetes' manifests, and kills: half an hour
+	$(ENGINES_VENV)/bin/python -m pytest -m engines -s pmo_assets_tests/engines
+
 # vLLM pins its own versions of many packages: it gets an environment of its own. Its optional companions of torch do
 # not load beside the CPU build and are not needed for text, nor by the vision model of the tests.
 $(LLM_STAMP):
@@ -101,7 +114,8 @@ documents: $(STAMP) ## Renew the tables of settings and columns in the documents
 constraints: $(STAMP) ## Renew the pinned versions
 	$(BIN)/python -m pip install --quiet uv
 	( echo "# Versions that were tested together; names and versions only. Renew with: make constraints"; \
-	  $(BIN)/uv pip compile --quiet --upgrade --extra dev --extra models --extra aws --extra postgres --no-annotate --no-header \
+	  $(BIN)/uv pip compile --quiet --upgrade --extra dev --extra models --extra aws --extra postgres --extra ray \
+	  --extra celery --extra k8s --extra engines-dev --no-annotate --no-header \
 	  --no-emit-index-url pyproject.toml ) > constraints.new
 	mv constraints.new constraints.txt
 

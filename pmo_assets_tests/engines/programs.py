@@ -265,18 +265,19 @@ def ray_cluster(folder: Path, cpus: int = 2) -> Iterator[str]:
     """Run a Ray head on loopback and give the address of its job server."""
     port = free_port()
     sessions = Path("/tmp") / f"ray-{os.getpid()}"  # its sockets need a short path
-    free = {name: str(free_port()) for name in ("--port", "--dashboard-agent-listen-port", "--ray-client-server-port")}
+    free = {name: str(free_port()) for name in ("--port", "--dashboard-agent-listen-port")}
     command = (
         beside_python("ray"), "start", "--head", "--block", "--node-ip-address", "127.0.0.1",
         "--dashboard-host", "127.0.0.1", "--dashboard-port", str(port),
-        *(word for pair in free.items() for word in pair), "--min-worker-port", "0",
-        "--max-worker-port", "0", "--num-cpus", str(cpus),
+        *(word for pair in free.items() for word in pair), "--min-worker-port", "0", "--max-worker-port", "0",
+        "--ray-client-server-port", "0", "--num-cpus", str(cpus),  # no client server: jobs do not need it
         "--object-store-memory", "100000000", "--disable-usage-stats", "--temp-dir", str(sessions),
     )  # fmt: skip
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PMO_", "DAGSTER"))}
+    patience = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "180"}  # on a busy machine
     with (folder / "ray.log").open("ab") as stream:
         process = subprocess.Popen(
-            command, env={**kept, "RAY_USAGE_STATS_ENABLED": "0"}, stdout=stream, stderr=stream, cwd=folder,
+            command, env={**kept, **patience}, stdout=stream, stderr=stream, cwd=folder,
             start_new_session=True,
         )  # fmt: skip
     try:
