@@ -81,7 +81,9 @@ def assert_valid(job: dict[str, Any]) -> None:
 def test_a_run_is_a_valid_job_with_what_a_batch_needs():
     job = manifest()
     assert_valid(job)
-    options = {name.removeprefix("PMO_").lower(): value for name, value in environment_of_values().items()}
+    options: dict[str, Any] = {
+        name.removeprefix("PMO_").lower(): value for name, value in environment_of_values().items()
+    }
     wanted = engine_tags(needs_of_run(Settings(**options)))["dagster-k8s/config"]
     assert container(job)["resources"] == wanted["container_config"]["resources"]
 
