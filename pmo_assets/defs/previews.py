@@ -40,10 +40,10 @@ Tile = tuple[Pixels, str]
 FigureKey = tuple[int, str]
 Context = dg.OpExecutionContext | dg.AssetExecutionContext
 
-SHEET_TILES: Final = 12
+SHEET_TILES: Final = 8
 """Figures on a contact sheet: enough to see at a glance whether a batch went well."""
 
-DRAWN_TILES: Final = 8
+DRAWN_TILES: Final = 6
 """Figures on a sheet with boxes and their names, which need room."""
 
 READABLE_TILES: Final = 4
@@ -158,7 +158,7 @@ def match_sheet(
     )
 
     def tiles() -> Iterable[Tile]:
-        for pair in accepted[: DRAWN_TILES // 2]:
+        for pair in accepted[: SHEET_TILES // 2]:
             figure = figures[pair["article_id"], pair["pdf_figure_id"]]
             distance = pair["hash_distance"]
             told = f"{pair['criteria_passed']} of 4 criteria" + ("" if distance is None else f", {distance} bits apart")
@@ -185,7 +185,7 @@ def detection_sheet(
             )
             yield image, figure_name(figure)
 
-    return _sheet(tiles(), legend=STRUCTURE_LEGEND if images is None else DETECTION_LEGEND)
+    return _sheet(tiles(), columns=3, legend=STRUCTURE_LEGEND if images is None else DETECTION_LEGEND)
 
 
 def _identifiers(row: Row) -> list[tuple[Any, str | None]]:
@@ -245,11 +245,11 @@ def assembly_sheet(figures: pl.DataFrame, panels: Sequence[Row], pixels: PixelSt
             for row in rows
         ],
         panel_colours=[panel_colour(number) for number in range(len(rows))],
-        max_side=560,
+        max_side=440,
     )
     parts = [(row["identifier"], [(start, end) for start, end in row["segments"] or ()]) for row in rows]
-    sheet = contact_sheet([(drawn, figure_name(figure))], columns=1, tile_size=560)
-    return stacked([sheet, caption_picture(figure["caption"], parts, width=sheet.shape[1])], gap=0)
+    sheet = contact_sheet([(drawn, figure_name(figure))], columns=1, tile_size=440)
+    return stacked([sheet, caption_picture(figure["caption"], parts, width=sheet.shape[1], font_size=14)], gap=0)
 
 
 def _panel_tile(row: Row, image: Pixels, name: str) -> Tile:
@@ -267,7 +267,7 @@ def panel_sheet(panels: Sequence[Row], pixels: PixelStore) -> Pixels | None:
             image = decoded(pixels.read(row["article_id"]).get(row["panel_id"]), row["panel_id"])
             yield _panel_tile(row, image, f"{row['identifier'] or 'single'} · {row['method'] or 'no subcaption'}")
 
-    return _sheet(tiles(), legend=IDENTIFIER_LEGEND)
+    return _sheet(tiles(), columns=3, legend=IDENTIFIER_LEGEND)
 
 
 def caption_preview(figures: pl.DataFrame, subcaptions: Sequence[Row]) -> Pixels | None:
