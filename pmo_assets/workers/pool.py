@@ -10,7 +10,7 @@ import logging
 import os
 import pickle
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
@@ -131,6 +131,8 @@ class WorkerPool:
     fail_share: float = 0.5
     _pool: list[Worker] = field(default_factory=list, repr=False)
     _failed_starts: int = field(default=0, repr=False)
+    _seconds: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float), repr=False)
+    """What each article took in the steps so far."""
 
     def __enter__(self) -> WorkerPool:
         """Return the pool, whose workers end with the block: at once after an error."""
@@ -166,7 +168,9 @@ class WorkerPool:
                 when no worker can be started. The other articles' outputs are dropped.
         """
         self.progress(stage, 0, len(articles))
-        job = _Job(stage, step, articles, prepare, effort or Effort(), waiting=deque(range(len(articles))))
+        # Those that took longest in the steps before begin, so that no worker is left alone with one at the end.
+        order = sorted(range(len(articles)), key=lambda number: -self._seconds[articles[number][0]])
+        job = _Job(stage, step, articles, prepare, effort or Effort(), waiting=deque(order))
         try:
             with log_fields(stage=stage):
                 if self.workers == 0:
@@ -253,6 +257,7 @@ class WorkerPool:
             for line in reply.lines:
                 line.log()
             job.effort.note(job.articles[number][0], reply.seconds, self.timeout)
+            self._seconds[job.articles[number][0]] += reply.seconds
             job.effort.note_memory(reply.resident_bytes)
         result = reply.result if isinstance(reply, Worked) else reply
         if isinstance(result, Done):

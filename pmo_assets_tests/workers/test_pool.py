@@ -112,6 +112,22 @@ def test_outputs_come_in_the_order_of_the_articles(pool: WorkerPool) -> None:
     assert [output.rows[0]["number"] for output in outputs] == list(range(1, 21))
 
 
+def begin_after(seconds: float) -> StepOutput:
+    """Return when it began, and take so long."""
+    began = time.monotonic()
+    time.sleep(seconds)
+    return StepOutput(rows=[{"began": began}])
+
+
+def test_the_article_that_took_longest_goes_first_in_the_next_step() -> None:
+    with WorkerPool(1, timeout=60, memory_mb=0) as pool:
+        pool.map_articles("r", begin_after, [(9, (0.0,))])  # what a worker loads at its first article
+        pool.map_articles("s", begin_after, [(1, (0.0,)), (2, (0.0,)), (3, (1.0,)), (4, (0.0,))])
+        outputs = pool.map_articles("t", begin_after, [(number, (0.0,)) for number in (1, 2, 3)])
+    began = [output.rows[0]["began"] for output in outputs]
+    assert min(began) == began[2]
+
+
 def test_a_failing_article_becomes_a_rejection(pool: WorkerPool) -> None:
     outputs = pool.map_articles("s", step, tasks("", "decide", "fail", ""))
     assert [len(output.rows) for output in outputs] == [1, 0, 0, 1]

@@ -45,10 +45,11 @@ def decoded_bytes(encoded: bytes) -> NDArray[np.uint8]:
     Raises:
         PictureUnreadable: if it is no picture.
     """
-    image = cv2.imdecode(np.frombuffer(encoded, dtype=np.uint8), cv2.IMREAD_COLOR)
+    # In this order of channels from the start: turning them round takes half as long as decoding.
+    image = cv2.imdecode(np.frombuffer(encoded, dtype=np.uint8), cv2.IMREAD_COLOR_RGB)
     if image is None:
         raise PictureUnreadable("a stored picture is damaged: materialise its asset again")
-    return np.ascontiguousarray(image[:, :, ::-1])
+    return np.asarray(image, dtype=np.uint8)
 
 
 def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
@@ -59,9 +60,7 @@ def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
     """
     picture = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR) if pixels.ndim == 3 else pixels
     # Level 1 is several times faster than the default and a tenth larger; one filter for all rows saves trying five.
-    options = [cv2.IMWRITE_PNG_COMPRESSION, 1]
-    if hasattr(cv2, "IMWRITE_PNG_FILTER"):  # since OpenCV 4.11
-        options += [cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_UP]
+    options = [cv2.IMWRITE_PNG_COMPRESSION, 1, cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_UP]
     done, data = cv2.imencode(".png", picture, options)
     if not done:
         raise ValueError(f"cannot encode pixels of shape {pixels.shape} as PNG")
