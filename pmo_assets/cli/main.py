@@ -33,32 +33,42 @@ from pmo_assets.cli.train import train_app
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import SystemicError
 
+_START, _WAY, _LOOK, _OWN, _SET = (
+    "Start here",
+    "From articles to a dataset",
+    "Look closer",
+    "Networks of your own",
+    "What is set and kept here",
+)
+"""Under what the help lists the commands."""
+
 app = typer.Typer(
     name="pmo",
-    help="Open-access articles in, an ophthalmic panel image-text dataset out.",
+    help="Open-access articles in, an ophthalmic panel image-text dataset out. To see it all once: pmo demo, then pmo "
+    "dev. With articles of your own: pmo batches add, pmo run. From PubMed Central: pmo refresh.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(article)
-app.command()(refresh)
-app.command()(run)
-app.command()(report)
-app.command()(clean)
-app.command()(quality)
-app.command()(samples)
-app.command()(demo)
-app.command()(dev)
-app.command()(doctor)
-app.command()(pages)
-app.command("settings")(show_settings)
-app.command("home")(show_home)
-app.add_typer(batches_app, name="batches")
-app.add_typer(pmc_app, name="pmc")
-app.add_typer(captions_app, name="captions")
-app.add_typer(annotate_app, name="annotate")
-app.add_typer(release_app, name="release")
-app.add_typer(train_app, name="train")
+app.command(rich_help_panel=_START)(demo)
+app.command(rich_help_panel=_START)(dev)
+app.command(rich_help_panel=_START)(doctor)
+app.command(rich_help_panel=_WAY)(refresh)
+app.add_typer(batches_app, name="batches", rich_help_panel=_WAY)
+app.command(rich_help_panel=_WAY)(run)
+app.command(rich_help_panel=_WAY)(report)
+app.add_typer(release_app, name="release", rich_help_panel=_WAY)
+app.command(rich_help_panel=_LOOK)(article)
+app.add_typer(pmc_app, name="pmc", rich_help_panel=_LOOK)
+app.add_typer(captions_app, name="captions", rich_help_panel=_LOOK)
+app.command(rich_help_panel=_LOOK)(quality)
+app.add_typer(annotate_app, name="annotate", rich_help_panel=_LOOK)
+app.command(rich_help_panel=_LOOK)(pages)
+app.command(rich_help_panel=_OWN)(samples)
+app.add_typer(train_app, name="train", rich_help_panel=_OWN)
+app.command("settings", rich_help_panel=_SET)(show_settings)
+app.command("home", rich_help_panel=_SET)(show_home)
+app.command(rich_help_panel=_SET)(clean)
 
 INTERRUPTED = 130
 """What Typer returns after Ctrl-C, and the status that shells expect."""

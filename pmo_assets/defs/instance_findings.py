@@ -42,6 +42,8 @@ def _configuration(home: Path) -> list[Finding]:
     missing = [name for name in ("run_monitoring", "run_retries", "retention") if name in project and name not in here]
     if pools.get("granularity") != "op" or "default_limit" not in pools:
         missing.insert(0, "concurrency.pools")
+    if "tag_concurrency_limits" not in ((here.get("concurrency") or {}).get("runs") or {}):
+        missing.append("concurrency.runs.tag_concurrency_limits")
     if not missing:
         return [Finding("dagster.yaml", "ok", f"pools have a limit of {pools['default_limit']} by default")]
     return [

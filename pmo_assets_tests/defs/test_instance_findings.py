@@ -34,7 +34,7 @@ def test_a_whole_home_is_well_and_one_without_pools_is_named(settings: Settings)
     (home / "dagster.yaml").write_text(yaml.safe_dump(config))
     _, finding = instance_findings(settings)
     assert finding.state == "warn"
-    assert "lacks concurrency.pools, run_monitoring" in finding.found
+    assert "lacks concurrency.pools, run_monitoring, concurrency.runs.tag_concurrency_limits" in finding.found
 
 
 def test_databases_of_another_version_are_said_with_the_command_that_migrates(settings: Settings) -> None:
