@@ -23,7 +23,7 @@ from pmo_assets_tests.engines.programs import (
     wait_until_processed,
 )
 
-BATCH_SIZE = 8
+BATCH_SIZE = 6
 BATCHES = 2
 
 

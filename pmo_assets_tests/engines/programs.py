@@ -177,7 +177,7 @@ def new_site(folder: Path, articles: Path, size: int, s3: str, launcher: str | N
 
 
 def wait_until_processed(site: Site, daemon: subprocess.Popen[bytes], others: Sequence[str] = ()) -> None:
-    """Wait until all batches are processed and nothing waits or works.
+    """Wait until all batches are processed and no run of them waits or works; a release may follow.
 
     Raises:
         AssertionError: if the daemon ends, or the batches are not done in time; with the ends of the logs.
@@ -187,7 +187,7 @@ def wait_until_processed(site: Site, daemon: subprocess.Popen[bytes], others: Se
         while time.monotonic() < deadline:
             assert daemon.poll() is None, f"the daemon ended\n{site.log('daemon')}"
             done = instance.get_materialized_partitions(dg.AssetKey("rejections"))
-            if done >= set(site.batches) and not unfinished_runs(instance):
+            if done >= set(site.batches) and not unfinished_runs(instance, "process_batch"):
                 return
             time.sleep(0.5)
         runs = [(run.tags.get("dagster/partition"), run.status.value) for run in instance.get_runs(limit=20)]
