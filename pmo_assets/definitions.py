@@ -14,7 +14,7 @@ from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.needs import with_needs
 from pmo_assets.defs.resources import built_in_resources
 from pmo_assets.defs.schedules import weekly_release
-from pmo_assets.defs.sensors import new_articles, registered_batches
+from pmo_assets.defs.sensors import dead_runs, new_articles, registered_batches
 from pmo_assets.defs.stage_log import json_console, log_as_set
 from pmo_assets.defs.versions import in_force
 from pmo_assets.settings import Settings
@@ -45,7 +45,7 @@ def build_defs(
     return dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: in_force(spec, settings), assets),
         jobs=list(JOBS),
-        sensors=[new_articles, registered_batches],
+        sensors=[new_articles, registered_batches, dead_runs],
         schedules=[weekly_release],
         resources={**resources, **(resource_overrides or {})},
         executor=executor_of(settings),

@@ -164,6 +164,17 @@ def registered_batches(
     return _processing(context.instance, fresh, {key: key for key in fresh})
 
 
+@dg.sensor(
+    minimum_interval_seconds=60,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Closes runs whose process was killed, which would hold their places in queue and pools for ever. "
+    "Starts no run itself; Dagster starts what was closed again (`run_retries`).",
+)
+def dead_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Mark runs whose process on this machine is gone as failed, and free their pool slots."""
+    return dg.SkipReason(f"{close_dead_runs(context.instance)} runs whose process is gone were closed")
+
+
 def next_search(instance: dg.DagsterInstance, data_root: DataRoot, hours: float, now: datetime) -> datetime:
     """Return when PMC is searched next; a time that has passed means now.
 
