@@ -55,14 +55,19 @@ def _warn_of_open_keys(file: Path) -> None:
 
 
 def show_home() -> None:
-    """Print the folder of the Dagster instance (DAGSTER_HOME), making it if it is new.
+    """Print the folder of the Dagster instance (DAGSTER_HOME), making it, and its pools, if it is new.
 
     It belongs to the data root: .dagster below a folder, a folder in your state folder for s3://. PMO_DAGSTER_HOME or
     DAGSTER_HOME put it elsewhere.
     """
-    from pmo_assets.defs.runner import dagster_home
+    from pmo_assets.configuration.home import home_place
+    from pmo_assets.defs.pools import make_pools
+    from pmo_assets.defs.runner import open_instance
 
-    print(dagster_home(settings_from_environment()))
+    settings = settings_from_environment()
+    with open_instance(settings) as instance:
+        make_pools(instance)
+    print(home_place(settings).path)
 
 
 MINIMUM_ADDRESS_SPACE_MB = 2560

@@ -144,7 +144,7 @@ class Stack:
         """
         done = self.containers[name].execute(command, limit)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-        return done.stdout + done.stderr
+        return done.stdout
 
     def get(self, address: str) -> bytes:
         """Return what is at an address of the machine's."""

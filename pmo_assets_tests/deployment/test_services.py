@@ -105,8 +105,8 @@ def test_settings_of_the_env_file_arrive(stack: Stack) -> None:
 
 
 def test_batches_are_registered_in_the_store(stack: Stack) -> None:
-    said = stack.execute("code", "pmo", "batches", "add", "--source", "/files/articles")
-    assert "2 new batches" in " ".join(said.split()) or "2 batches" in " ".join(said.split()), said
+    stack.execute("code", "pmo", "batches", "add", "--source", "/files/articles")
+    assert len([key for key in contents(stack) if key.startswith("manifests/")]) == 2
 
 
 def test_the_sensor_has_them_processed_also_when_the_code_container_loses_its_power(stack: Stack) -> None:
@@ -173,10 +173,12 @@ def test_what_came_out_is_what_one_process_makes(stack: Stack, image: Image, fil
     expected = {
         path.relative_to(data).as_posix(): _digest(path.read_bytes()) for path in data.rglob("*") if path.is_file()
     }
-    expected = {key: value for key, value in expected.items() if not key.startswith(".")}
-    assert set(expected) - set(made) == set()
-    different = sorted(key for key in expected if made[key] != expected[key])
-    assert different == []
+    # Leases tell who worked when, hidden folders are Dagster's.
+    expected = {key: value for key, value in expected.items() if not key.startswith((".", "leases/"))}
+    made = {key: value for key, value in made.items() if not key.startswith("leases/")}
+    assert len(expected) > 150
+    assert set(expected) ^ set(made) == set()
+    assert sorted(key for key in expected if made[key] != expected[key]) == []
 
 
 def test_everything_ends_when_it_is_asked_to(stack: Stack) -> None:
