@@ -7,11 +7,13 @@ from typing import Any
 
 import dagster as dg
 
+from pmo_assets.configuration.frozen import frozen_settings
 from pmo_assets.configuration.reading import configured_settings
 from pmo_assets.defs.executors import executor_of, retry_policy_of
 from pmo_assets.defs.jobs import JOBS
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.needs import with_needs
+from pmo_assets.defs.renewing import current_checks, staleness
 from pmo_assets.defs.resources import built_in_resources
 from pmo_assets.defs.schedules import weekly_release
 from pmo_assets.defs.sensors import dead_runs, new_articles, registered_batches
@@ -45,7 +47,8 @@ def build_defs(
     return dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: in_force(spec, settings), assets),
         jobs=list(JOBS),
-        sensors=[new_articles, registered_batches, dead_runs],
+        asset_checks=[current_checks(assets)],
+        sensors=[new_articles, registered_batches, dead_runs, staleness],
         schedules=[weekly_release],
         resources={**resources, **(resource_overrides or {})},
         executor=executor_of(settings),
@@ -55,7 +58,7 @@ def build_defs(
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Return the code location with the settings of the environment."""
-    settings = Settings()
+    """Return the code location with the settings of the environment, frozen for the runs that it starts."""
+    settings = frozen_settings()
     log_as_set(settings)
     return build_defs(settings)

@@ -521,8 +521,10 @@ class Settings(BaseSettings):
         return value
 
 
-def settings_digest(settings: Settings, asset: str) -> str:
-    """Return a short hash of the options that change `asset`'s result; "" when there is none.
+def affecting_settings(settings: Settings, asset: str | None = None) -> dict[str, Any]:
+    """Return the options that change `asset`'s result, with their values as JSON; secrets are never among them.
+
+    Of all assets if None.
 
     Files (weights, a checkpoint's configuration, a specialty's own TOML) count with their content, so that another file
     of the same name shows.
@@ -530,10 +532,10 @@ def settings_digest(settings: Settings, asset: str) -> str:
     values = {
         name: getattr(settings, name)
         for name, field in Settings.model_fields.items()
-        if isinstance(field.json_schema_extra, dict) and asset in (field.json_schema_extra.get("affects") or [])  # type: ignore[operator]
+        if isinstance(field.json_schema_extra, dict)
+        and (affected := field.json_schema_extra.get("affects"))
+        and (asset is None or asset in affected)  # type: ignore[operator]
     }
-    if not values:
-        return ""
     specialty = Path(str(values.get("specialty", "")))
     if specialty.suffix == ".toml":
         values["specialty"] = specialty
@@ -542,7 +544,14 @@ def settings_digest(settings: Settings, asset: str) -> str:
             path = value.expanduser().absolute()
             beside = config_files(path) if name.endswith("_checkpoint") else ()
             values[name] = [_file_digest(file) for file in (path, *beside)]
-    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:8]
+    jsonable: dict[str, Any] = json.loads(json.dumps(values, sort_keys=True, default=str))
+    return jsonable
+
+
+def settings_digest(settings: Settings, asset: str) -> str:
+    """Return a short hash of the options that change `asset`'s result; "" when there is none."""
+    values = affecting_settings(settings, asset)
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8] if values else ""
 
 
 def _file_digest(path: Path) -> str:

@@ -26,7 +26,7 @@ from pmo_assets.defs.made import Made
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.stage_log import effort_metadata, stage_logged
 from pmo_assets.defs.step_inputs import PIXELS_SUFFIX, SINGLE_ROWS, STEP_INPUTS, input_makers, settings_of
-from pmo_assets.defs.versions import code_version
+from pmo_assets.defs.versions import code_version, version_noted
 from pmo_assets.records.outcome import Row, StepOutput, rows_by_article
 from pmo_assets.tables.schemas import column_descriptions, schema_of
 from pmo_assets.workers.effort import Effort
@@ -117,7 +117,7 @@ def batch_table(
             deps=list(deps),
             required_resource_keys=resources,
         )
-        return decorate(stage_logged(name, function))
+        return decorate(version_noted(stage_logged(name, function)))
 
     return declare
 

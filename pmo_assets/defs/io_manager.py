@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import dagster as dg
 import polars as pl
@@ -12,6 +12,9 @@ import polars as pl
 from pmo_assets.defs.run_leases import RunLeases, batch_lease
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.storage.tables import Tables
+
+MADE_WITH: Final = "settings"
+"""Metadata of a materialisation under which the options stand that change its result."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +28,15 @@ class StageResult:
 class ParquetTables(dg.IOManager):
     """Writes an asset's `StageResult` and reads its table for the assets downstream, batch by batch."""
 
-    def __init__(self, tables: Tables, whole: Mapping[str, Callable[[], pl.DataFrame]] | None = None) -> None:
-        """Keep where tables lie, and how those are read that are one table for all batches."""
+    def __init__(
+        self,
+        tables: Tables,
+        whole: Mapping[str, Callable[[], pl.DataFrame]] | None = None,
+        settings_of: Callable[[str], Mapping[str, Any]] = lambda asset: {},
+    ) -> None:
+        """Keep where tables lie, how those are read that are one table for all batches, and what options made them."""
         self._tables = tables
+        self._settings_of = settings_of
         self._whole = whole or {}
 
     def handle_output(self, context: dg.OutputContext, obj: StageResult) -> None:
@@ -36,8 +45,10 @@ class ParquetTables(dg.IOManager):
         leases: RunLeases = context.resources.run_leases
         table = self._tables.write(asset, batch, obj.rows, lambda: leases.fence(batch_lease(batch)))
         self._tables.write_rejections(asset, batch, obj.rejections)
+        settings = self._settings_of(asset)
         context.add_output_metadata(
             {
+                **({MADE_WITH: dg.MetadataValue.json(dict(settings))} if settings else {}),
                 "dagster/row_count": table.height,
                 "dagster/partition_row_count": table.height,
                 "path": dg.MetadataValue.path(self._tables.data_root.uri(self._tables.key(asset, batch))),

@@ -11,6 +11,7 @@ import dagster as dg
 from pmo_assets.defs.article_table import BATCH_TAG
 from pmo_assets.defs.assets.models import training
 from pmo_assets.defs.assets.quality import comparison
+from pmo_assets.defs.renewing import renewal
 
 _OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, "")
 
@@ -85,4 +86,12 @@ TRAIN = training.to_job(
     "(extra models). Launched in the launchpad, where ops can be chosen and options set.",
 )
 
-JOBS = (REFRESH, FETCH_PACKAGES, PROCESS_BATCH, RESPLIT, REDETECT, REASSEMBLE, RELEASE, EVALUATE, TRAIN)
+RENEW = renewal.to_job(
+    "renew",
+    executor_def=dg.in_process_executor,
+    description="Make exactly what is stale: assets of batches that were made with other code or settings than are in "
+    "force, that failed or are missing, and what follows from them; as a backfill (Runs → Backfills). One click: "
+    "Launchpad → Launch run.",
+)
+
+JOBS = (REFRESH, FETCH_PACKAGES, PROCESS_BATCH, RESPLIT, REDETECT, REASSEMBLE, RELEASE, EVALUATE, TRAIN, RENEW)

@@ -12,7 +12,6 @@ import errno
 import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from pmo_assets.defs.code_servers import code_server_of, has_lost, is_on_another
 from pmo_assets.defs.instance import opened_home
 from pmo_assets.defs.loading import stages_of
 from pmo_assets.defs.release_state import release_is_due
-from pmo_assets.defs.versions import CODE_VERSION_TAG
+from pmo_assets.defs.staleness import Made, Stages, latest, out_of_date
 from pmo_assets.release.gallery_pages import GALLERY_KEY
 from pmo_assets.release.keys import CARD_KEY, RELEASE_KEY
 from pmo_assets.release.reports import REPORT_KEY
@@ -81,27 +80,6 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
         yield instance
 
 
-@dataclass(frozen=True)
-class _Made:
-    """The latest materialisation of an asset: place in the event log, code version that made it, what it says."""
-
-    order: int
-    code_version: str | None
-    metadata: Mapping[str, Any]
-
-
-def _latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None) -> _Made | None:
-    records = instance.fetch_materializations(
-        dg.AssetRecordsFilter(asset_key=key, asset_partitions=[partition] if partition is not None else None), limit=1
-    ).records
-    if not records:
-        return None
-    materialization = records[0].asset_materialization
-    tags = dict(materialization.tags or {}) if materialization is not None else {}
-    metadata = {key: item.value for key, item in materialization.metadata.items()} if materialization else {}
-    return _Made(records[0].storage_id, tags.get(CODE_VERSION_TAG), metadata)
-
-
 def latest_metadata(instance: dg.DagsterInstance, asset: str) -> dict[str, Any]:
     """Return what the latest materialisation of an asset says, by name; empty if there is none."""
     records = instance.fetch_materializations(dg.AssetKey(asset), limit=1).records
@@ -114,28 +92,24 @@ def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tab
 
     What the instance remembers does not count when the table is not there: the data root was emptied or is another one.
     """
+    settings = (defs.resources or {})["settings"]
     graph = defs.resolve_asset_graph()
-    made: dict[str, _Made | None] = {}
-    stale: list[str] = []
-    stages = stages_of(defs)
-    annotations = annotations_in_force((defs.resources or {})["settings"], tables.data_root)
-    for name in stages:
-        key = dg.AssetKey(name)
-        latest = made[name] = _latest(instance, key, batch)
-        node = graph.get(key)
-        # Of what is one table for all batches, only what it says of this batch makes something stale.
-        parents = [parent.path[-1] for parent in node.parent_keys if parent.path[-1] in stages]
-        ok = (
-            latest is not None
-            and tables.exists(name, batch)
-            and latest.code_version == node.code_version
-            and not any(parent in stale for parent in parents)
-            and all((upstream := made[parent]) is not None and upstream.order < latest.order for parent in parents)
-            and not (name == REVIEWED and review_is_stale(latest.metadata, tables, batch, annotations))
-        )
-        if not ok:
-            stale.append(name)
-    return stale
+    names = stages_of(defs)
+    nodes = {name: graph.get(dg.AssetKey(name)) for name in names}
+    # Of what is one table for all batches, only what it says of this batch makes something stale.
+    stages = Stages(
+        {name: [key.path[-1] for key in nodes[name].parent_keys if key.path[-1] in nodes] for name in names},
+        {name: nodes[name].code_version for name in names},
+    )
+    annotations = annotations_in_force(settings, tables.data_root)
+
+    def lacks_its_table_or_decisions(name: str, made: Made) -> bool:
+        if not tables.exists(name, batch):
+            return True
+        return name == REVIEWED and review_is_stale(made.metadata, tables, batch, annotations)
+
+    made = {name: latest(instance, dg.AssetKey(name), batch) for name in names}
+    return out_of_date(stages, made, lacks_its_table_or_decisions)
 
 
 def read_annotations_if_changed(
@@ -166,12 +140,12 @@ def release_is_stale(
     graph = defs.resolve_asset_graph()
     oldest: int | None = None
     for name in ("pubmed_ophtha", "dataset_report"):
-        latest = _latest(instance, dg.AssetKey(name), None)
-        if latest is None or latest.code_version != graph.get(dg.AssetKey(name)).code_version:
+        made = latest(instance, dg.AssetKey(name), None)
+        if made is None or made.code_version != graph.get(dg.AssetKey(name)).code_version:
             return True
-        oldest = latest.order if oldest is None else min(oldest, latest.order)
-    rows = [_latest(instance, dg.AssetKey("dataset_rows"), batch) for batch in batches]
-    return any(made is not None and oldest is not None and made.order > oldest for made in rows)
+        oldest = made.order if oldest is None else min(oldest, made.order)
+    rows = [latest(instance, dg.AssetKey("dataset_rows"), batch) for batch in batches]
+    return any(row is not None and oldest is not None and row.order > oldest for row in rows)
 
 
 def unfinished_runs(instance: dg.DagsterInstance, job: str | None = None) -> Sequence[dg.DagsterRun]:

@@ -148,23 +148,6 @@ def _processing(instance: dg.DagsterInstance, batches: Sequence[str], run_keys: 
 
 
 @dg.sensor(
-    jobs=[PROCESS_BATCH],
-    minimum_interval_seconds=60,
-    default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Processes every registered batch that nobody has begun to process, adding its partition if needed.",
-)
-def registered_batches(
-    context: dg.SensorEvaluationContext, registry: dg.ResourceParam[BatchRegistry]
-) -> dg.SensorResult | dg.SkipReason:
-    """Request a run for every batch that no run has begun; the run key keeps it from being requested twice."""
-    close_dead_runs(context.instance)
-    fresh = batches_to_begin(context.instance, registry.batches())
-    if not fresh:
-        return dg.SkipReason("every registered batch has been processed or begun")
-    return _processing(context.instance, fresh, {key: key for key in fresh})
-
-
-@dg.sensor(
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Closes runs whose process was killed, which would hold their places in queue and pools for ever. "
@@ -201,6 +184,50 @@ def was_released(instance: dg.DagsterInstance, *, since: datetime, now: datetime
     return bool(records) and since < datetime.fromtimestamp(records[0].timestamp, UTC) <= now
 
 
+def work_in_progress(instance: dg.DagsterInstance, now: datetime) -> str | None:
+    """Return what is at work of refresh, batches and release, or about to be started again; None if nothing is."""
+    working = [run for job in _JOBS for run in unfinished_runs(instance, job)] + started_again(instance, now)
+    return f"{len(working)} runs are waiting or at work: {working[0].job_name} …" if working else None
+
+
+def release_in_turn(
+    instance: dg.DagsterInstance, data_root: DataRoot, pause: timedelta, now: datetime
+) -> dg.RunRequest | None:
+    """Return the request for a release when one is due; while a backlog is taken in, once in the time `pause`."""
+    release = release_request(instance, data_root, pause, now)
+    if release is not None and has_backlog(data_root) and was_released(instance, since=now - pause, now=now):
+        return None
+    return release
+
+
+@dg.sensor(
+    jobs=[PROCESS_BATCH, RELEASE],
+    minimum_interval_seconds=60,
+    default_status=dg.DefaultSensorStatus.STOPPED,
+    description="Processes every registered batch that nobody has begun to process, adding its partition if needed, "
+    "and makes the release when they are done.",
+)
+def registered_batches(
+    context: dg.SensorEvaluationContext,
+    registry: dg.ResourceParam[BatchRegistry],
+    data_root: dg.ResourceParam[DataRoot],
+    settings: dg.ResourceParam[Settings],
+) -> dg.SensorResult | dg.SkipReason:
+    """Request a run for every batch that no run has begun, then the release; run keys keep both from coming twice."""
+    close_dead_runs(context.instance)
+    instance, now = context.instance, datetime.now(UTC)
+    if fresh := batches_to_begin(instance, registry.batches()):
+        return _processing(instance, fresh, {key: key for key in fresh})
+    if (holder := refresh_at_work(data_root)) is not None:
+        return dg.SkipReason(f"a refresh is at work ({holder})")
+    if (working := work_in_progress(instance, now)) is not None:
+        return dg.SkipReason(working)
+    release = release_in_turn(instance, data_root, timedelta(hours=settings.refresh_hours), now)
+    if release is not None:
+        return dg.SensorResult(run_requests=[release])
+    return dg.SkipReason("every registered batch has been processed or begun, and the release is up to date")
+
+
 @dg.sensor(
     jobs=[REFRESH, PROCESS_BATCH, RELEASE],
     minimum_interval_seconds=60,
@@ -229,13 +256,11 @@ def new_articles(
     pause = timedelta(hours=hours)
     if fresh := batches_to_begin(instance, batches):
         return _processing(instance, fresh, {key: key for key in fresh})
-    working = [run for job in _JOBS for run in unfinished_runs(instance, job)] + started_again(instance, now)
-    if working:
-        return dg.SkipReason(f"{len(working)} runs are waiting or at work: {working[0].job_name} …")
+    if (working := work_in_progress(instance, now)) is not None:
+        return dg.SkipReason(working)
     if again := batches_to_repeat(instance, batches, pause, now):
         return _processing(instance, list(again), {key: f"{key}-{runs + 1}" for key, runs in again.items()})
-    release = release_request(instance, data_root, pause, now)
-    if release is not None and not (has_backlog(data_root) and was_released(instance, since=now - pause, now=now)):
+    if (release := release_in_turn(instance, data_root, pause, now)) is not None:
         return dg.SensorResult(run_requests=[release])
     due = next_search(instance, data_root, hours, now)
     if due > now:

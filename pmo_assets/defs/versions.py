@@ -24,12 +24,27 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.pipeline.prompting.prompts import prompts_digest
-from pmo_assets.settings import Settings, settings_digest
+from pmo_assets.records.stores import SystemicError
+from pmo_assets.settings import Settings, affecting_settings, settings_digest
 
 PACKAGE = "pmo_assets"
 
 CODE_VERSION_TAG = "dagster/code_version"
 """Tag of a materialisation under which Dagster notes the version that made it."""
+
+DATA_VERSION_TAG = "dagster/data_version"
+"""Tag under which it notes the version of what was made.
+
+Of all tags this alone can be asked for all partitions at once, so that the code version stands in it, too.
+"""
+
+_OF_RUN = "~"
+
+SETTINGS_DIGEST_TAG = "pmo/settings"
+"""Tag of a run: digest of the settings that change results, as they were at its first step …"""
+
+SETTINGS_TAG = ".dagster/pmo_settings"
+"""… and their values; Dagster shows no tag that begins so. Secrets change no result and are not among them."""
 
 DATA_CONSTANT = "PACKAGE_DATA"
 """Name of the constant in which a module lists the files and folders of the package that it reads."""
@@ -271,3 +286,54 @@ def in_force(spec: dg.AssetSpec, settings: Settings) -> dg.AssetSpec:
     """Return an asset's declaration with the options that change its result in its code version."""
     digest = settings_digest(settings, spec.key.path[-1])
     return spec.replace_attributes(code_version=f"{spec.code_version}-{digest}") if digest else spec
+
+
+def data_version(version: str | None, run_id: str) -> str:
+    """Return the data version of what a run makes with a code version: made again, it is another one."""
+    return f"{version or ''}{_OF_RUN}{run_id[:8]}"
+
+
+def code_version_in(version: str) -> str | None:
+    """Return the code version that a data version holds; None for one of another origin."""
+    code, mark, _ = version.partition(_OF_RUN)
+    return code if mark else None
+
+
+def same_settings(context: dg.AssetExecutionContext) -> None:
+    """Note a run's settings at its first step, and refuse a later step that would work with others.
+
+    Steps of one run may be processes on several machines (Ray, Celery, Kubernetes), each with its own environment.
+
+    Raises:
+        SystemicError: which settings differ, and what to do.
+    """
+    if "settings" not in context.op_def.required_resource_keys:
+        return
+    now = affecting_settings(context.resources.settings)
+    run = context.instance.get_run_by_id(context.run_id)
+    kept = run.tags.get(SETTINGS_TAG) if run is not None else None
+    if kept is None:
+        digest = hashlib.sha256(json.dumps(now, sort_keys=True).encode()).hexdigest()[:8]
+        tags = {SETTINGS_TAG: json.dumps(now, sort_keys=True), SETTINGS_DIGEST_TAG: digest}
+        context.instance.add_run_tags(context.run_id, tags)
+        return
+    before = json.loads(kept)
+    if other := [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]:
+        words = ", ".join(f"PMO_{name.upper()} is {now.get(name)}, was {before.get(name)}" for name in other)
+        raise SystemicError(
+            f"this step has other settings than the run began with: {words}. Give all machines the same settings, "
+            "reload the code location and run the batch again"
+        )
+
+
+def version_noted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a batch asset so that its result has a data version that holds its code version."""
+
+    @functools.wraps(function)
+    def noted(context: dg.AssetExecutionContext, *args: Any, **kwargs: Any) -> Any:
+        same_settings(context)
+        result = function(context, *args, **kwargs)
+        version = context.assets_def.code_versions_by_key.get(context.asset_key)
+        return result._replace(data_version=dg.DataVersion(data_version(version, context.run_id)))
+
+    return noted

@@ -515,19 +515,20 @@ def test_a_release_is_made_in_one_run_with_a_search_that_is_skipped(graph: Graph
 
 
 def test_the_sensor_adds_and_runs_registered_batches_once(graph: Graph) -> None:
+    resources = {"registry": graph.registry, "data_root": graph.tables.data_root, "settings": graph.settings}
     with dg.DagsterInstance.ephemeral() as instance:
-        context = dg.build_sensor_context(instance=instance, resources={"registry": graph.registry})
+        context = dg.build_sensor_context(instance=instance, resources=resources)
         result = registered_batches(context)
         assert isinstance(result, dg.SensorResult)
         assert [request.partition_key for request in result.run_requests or []] == graph.batches
         first, second = graph.batches
         instance.add_dynamic_partitions("article_batch", graph.batches)  # as `pmo batches add` does
         run_job(graph.defs, instance, "process_batch", batch=first, assets=["article_batch"])
-        again = registered_batches(dg.build_sensor_context(instance=instance, resources={"registry": graph.registry}))
+        again = registered_batches(dg.build_sensor_context(instance=instance, resources=resources))
         assert isinstance(again, dg.SensorResult)
         assert [request.partition_key for request in again.run_requests or []] == [second]
         run_job(graph.defs, instance, "process_batch", batch=second, assets=["article_batch"])
-        last = registered_batches(dg.build_sensor_context(instance=instance, resources={"registry": graph.registry}))
+        last = registered_batches(dg.build_sensor_context(instance=instance, resources=resources))
         assert isinstance(last, dg.SkipReason)
 
 

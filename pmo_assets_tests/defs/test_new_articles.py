@@ -315,3 +315,26 @@ def test_a_release_that_fails_is_tried_three_times_and_then_pmc_is_followed_all_
     room.register(2)
     room.process(only(soon.tick()[0], "process_batch"))
     assert only(soon.tick()[0], "release").run_key not in run_keys, "new rows, new attempts"
+
+
+def test_the_release_follows_registered_batches_by_itself(room: Room) -> None:
+    """Nobody waits for Monday: when what was registered is processed, the same sensor asks for the release, once."""
+    room.register(1)
+    request = only(room.tick(registered_batches)[0], "process_batch")
+    run = room.begin(request)
+    assert room.tick(registered_batches)[0] == [], "a batch is at work"
+    room.instance.report_run_canceled(run)
+    room.process(request)
+    release = only(room.tick(registered_batches)[0], "release")
+    room.begin(release)
+    assert room.tick(registered_batches)[0] == room.tick(new_articles)[0] == []
+    room.release(release)
+
+
+def test_a_release_of_the_same_is_not_requested_again(room: Room) -> None:
+    room.register(1)
+    room.process(only(room.tick(registered_batches)[0], "process_batch"))
+    room.release(only(room.tick(registered_batches)[0], "release"))
+    requests, skipped = room.tick(registered_batches)
+    assert requests == []
+    assert "up to date" in skipped

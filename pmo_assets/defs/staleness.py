@@ -1,0 +1,216 @@
+"""What is stale: made with other code or settings than are in force, or before what it is made of.
+
+The rule is `out_of_date`. `pmo run` asks it of one batch and looks at the tables too; the check `current` and the job
+`renew` ask it of all batches with two queries per asset, and read no table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import dagster as dg
+
+from pmo_assets.defs.article_table import BATCH_TAG
+from pmo_assets.defs.io_manager import MADE_WITH
+from pmo_assets.defs.loading import in_order
+from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, code_version_in, in_force
+from pmo_assets.settings import Settings, affecting_settings, settings_digest
+
+CURRENT: Final = "current"
+"""The check of every asset of a batch that warns when it is stale."""
+
+_MADE: Final = dg.DagsterEventType.ASSET_MATERIALIZATION
+
+
+@dataclass(frozen=True)
+class Made:
+    """The latest materialisation of an asset: place in the event log, code version that made it, what it says."""
+
+    order: int
+    code_version: str | None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The assets of a batch in the order of the data's way: those upstream of each, and the version in force."""
+
+    parents: Mapping[str, Sequence[str]]
+    versions: Mapping[str, str | None]
+
+
+def stages_in_force(assets: Sequence[dg.AssetsDefinition], settings: Settings) -> Stages:
+    """Return the assets of a batch as they would be made with these settings."""
+    specs = {spec.key.path[-1]: spec for item in assets for spec in item.specs if BATCH_TAG in spec.tags}
+    parents = {name: [dep.asset_key.path[-1] for dep in spec.deps] for name, spec in specs.items()}
+    ordered = in_order(parents)
+    return Stages(
+        {name: [parent for parent in parents[name] if parent in specs] for name in ordered},
+        {name: in_force(specs[name], settings).code_version for name in ordered},
+    )
+
+
+def out_of_date(
+    stages: Stages, made: Mapping[str, Made | None], further: Callable[[str, Made], bool] = lambda name, made: False
+) -> list[str]:
+    """Return the assets of a batch that are not up to date, in the order of the data's way.
+
+    Args:
+        stages: the assets, as they would be made now.
+        made: how each was made last.
+        further: says of an asset whether anything else makes it stale.
+    """
+    stale: list[str] = []
+    for name, parents in stages.parents.items():
+        own = made.get(name)
+        ok = (
+            own is not None
+            and own.code_version == stages.versions[name]
+            and not any(parent in stale for parent in parents)
+            and all((upstream := made.get(parent)) is not None and upstream.order < own.order for parent in parents)
+            and not further(name, own)
+        )
+        if not ok:
+            stale.append(name)
+    return stale
+
+
+def made_of_batches(instance: dg.DagsterInstance, stages: Stages) -> dict[str, dict[str, Made]]:
+    """Return how every batch's assets were made last, by batch and asset: two queries per asset."""
+    found: dict[str, dict[str, Made]] = {}
+    storage = instance.event_log_storage
+    for name in stages.parents:
+        key = dg.AssetKey(name)
+        orders = storage.get_latest_storage_id_by_partition(key, _MADE)
+        tags = storage.get_latest_tags_by_partition(key, _MADE, [DATA_VERSION_TAG])
+        for batch, order in orders.items():
+            version = code_version_in(tags.get(batch, {}).get(DATA_VERSION_TAG, ""))
+            made = Made(order, version) if version is not None else latest(instance, key, batch)
+            if made is not None:
+                found.setdefault(batch, {})[name] = made
+    return found
+
+
+def latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None) -> Made | None:
+    """Return how an asset, or a partition of it, was made last; None if it never was."""
+    records = instance.fetch_materializations(
+        dg.AssetRecordsFilter(asset_key=key, asset_partitions=[partition] if partition is not None else None), limit=1
+    ).records
+    if not records:
+        return None
+    materialization = records[0].asset_materialization
+    tags = dict(materialization.tags or {}) if materialization is not None else {}
+    metadata = {key: item.value for key, item in materialization.metadata.items()} if materialization else {}
+    return Made(records[0].storage_id, tags.get(CODE_VERSION_TAG), metadata)
+
+
+@dataclass(frozen=True)
+class Stale:
+    """What is stale of the batches that were begun.
+
+    Attributes:
+        made: how every batch's assets were made last, by batch and asset.
+        assets: of each batch that is not up to date, the assets, in the order of the data's way.
+    """
+
+    made: Mapping[str, Mapping[str, Made]]
+    assets: Mapping[str, Sequence[str]]
+
+    def batches(self, asset: str) -> list[str]:
+        """Return the batches of which an asset was made and is stale."""
+        return [batch for batch, names in self.assets.items() if asset in names and asset in self.made[batch]]
+
+
+def stale_of_batches(instance: dg.DagsterInstance, stages: Stages) -> Stale:
+    """Return what is stale in the batches that are partitions and were begun.
+
+    What people annotated since is not looked at: that takes reading tables (`stale_assets` does).
+    """
+    partitions = set(instance.get_dynamic_partitions("article_batch"))
+    made = {batch: found for batch, found in made_of_batches(instance, stages).items() if batch in partitions}
+    assets = {batch: out_of_date(stages, found) for batch, found in sorted(made.items())}
+    return Stale(made, {batch: names for batch, names in assets.items() if names})
+
+
+def _halves(version: str | None, digest: str) -> tuple[str, str]:
+    """Return the part of a code version that stands for code, and the part that stands for settings."""
+    code, _, settings = (version or "").rpartition("-") if digest else (version or "", "", "")
+    return code, settings
+
+
+def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: str, settings: Settings) -> list[str]:
+    """Return why an asset is stale, in words: which settings changed from what to what, code, or what is upstream."""
+    digest = settings_digest(settings, asset)
+    code, options = _halves(stages.versions[asset], digest)
+    batches = stale.batches(asset)
+    others = {
+        version: batch
+        for batch in batches
+        if (version := stale.made[batch][asset].code_version) != stages.versions[asset]
+    }
+    found: Counter[str] = Counter()
+    for version, batch in others.items():
+        old_code, old_options = _halves(version, digest)
+        if old_code != code:
+            found["the code, a prompt or a network of the package"] += 1
+        if old_options != options:
+            found.update(_changed(instance, asset, batch, affecting_settings(settings, asset)))
+    upstream = [name for name in stages.parents[asset] if any(name in stale.assets[batch] for batch in batches)]
+    if not found and upstream:
+        return [f"{' and '.join(upstream)} upstream"]
+    return sorted(found) or ["what it is made of was made again"]
+
+
+def _changed(instance: dg.DagsterInstance, asset: str, batch: str, now: Mapping[str, Any]) -> list[str]:
+    made = latest(instance, dg.AssetKey(asset), batch)
+    before = made.metadata.get(MADE_WITH) if made is not None else None
+    if not isinstance(before, Mapping):
+        return ["settings (which ones was not noted then)"]
+    return [
+        f"PMO_{name.upper()} {_shown(before.get(name))} → {_shown(now.get(name))}"
+        for name in sorted({*before, *now})
+        if before.get(name) != now.get(name)
+    ]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):  # digests of files
+        return " ".join(str(item)[:8] for item in value)
+    return "not set" if value is None else str(value)
+
+
+def evaluations(
+    instance: dg.DagsterInstance, stages: Stages, settings: Settings, chosen: Sequence[str] | None = None
+) -> dict[str, dg.AssetCheckResult]:
+    """Return the result of the check `current` of each asset of a batch.
+
+    Args:
+        instance: that knows what was made.
+        stages: the assets, as they would be made now.
+        settings: options in force.
+        chosen: only these assets; all if None.
+    """
+    stale = stale_of_batches(instance, stages)
+    return {name: _result(instance, stages, stale, settings, name) for name in chosen or stages.parents}
+
+
+def _result(
+    instance: dg.DagsterInstance, stages: Stages, stale: Stale, settings: Settings, name: str
+) -> dg.AssetCheckResult:
+    batches = stale.batches(name)
+    why = reasons(instance, stages, stale, name, settings) if batches else []
+    words = (
+        f"{len(batches)} of {len(stale.made)} batches are stale. Changed: {'; '.join(why)}. The job renew makes "
+        "exactly what is stale (Jobs → renew → Launchpad → Launch run)."
+    )
+    return dg.AssetCheckResult(
+        asset_key=dg.AssetKey(name),
+        check_name=CURRENT,
+        passed=not batches,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=words if batches else "Every batch is up to date.",
+        metadata={"stale_batches": len(batches), "batches": len(stale.made), "for_example": ", ".join(batches[:5])},
+    )
