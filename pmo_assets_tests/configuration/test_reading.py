@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pmo_assets.configuration.frozen import FROZEN
 from pmo_assets.configuration.reading import (
     OTHER_NAMES,
     TEST_NAMES,
@@ -16,7 +17,7 @@ from pmo_assets.configuration.reading import (
     name_problem,
     read_configuration,
 )
-from pmo_assets.definitions import build_defs
+from pmo_assets.definitions import build_defs, defs
 from pmo_assets.settings import Settings
 
 
@@ -38,6 +39,14 @@ def test_the_code_location_does_not_load_with_what_cannot_be_used(monkeypatch: p
     monkeypatch.setenv("PMO_MARK_WEIGHTS", "absent.onnx")
     with pytest.raises(ConfigurationError, match=r"PMO_MARK_WEIGHTS.*absent\.onnx"):
         build_defs()
+
+
+def test_what_dagster_loads_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The object that webserver, daemon and runs load, not only the function behind it."""
+    monkeypatch.delenv(FROZEN, raising=False)
+    monkeypatch.setenv("PMO_SPECIALTY", "dermatology")
+    with pytest.raises(ConfigurationError, match=r"PMO_SPECIALTY \(environment\)"):
+        defs()
 
 
 def test_a_misspelt_name_is_refused_in_the_environment_and_in_the_file(
