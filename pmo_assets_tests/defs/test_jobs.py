@@ -30,7 +30,7 @@ MADE: Mapping[str, set[str]] = {
 }
 
 OPS: Mapping[str, set[str]] = {
-    "evaluate": {"read_annotations", *QUALITY_ASSETS[1:], *PEOPLE_ASSETS},
+    "evaluate": {*QUALITY_ASSETS, *PEOPLE_ASSETS},
     "train": {"synthetic_figures", "figure_network", "mark_classifier", "image_type_network"},
     "renew": {"renew_what_is_stale"},
 }

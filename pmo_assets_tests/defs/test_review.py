@@ -193,7 +193,7 @@ def test_ground_truth_is_released_and_what_is_measured_stays_the_machines(graph:
     def measured(applied: bool) -> list[Any]:
         settings = reviewed.settings.model_copy(update={"annotations": str(graph.truth)})
         defs = build_defs(settings)
-        run_job(defs, reviewed.instance, "evaluate", assets=["read_annotations"])
+        run_job(defs, reviewed.instance, "evaluate", assets=["annotations"])
         if applied:
             for batch in reviewed.batches:
                 run_job(defs, reviewed.instance, "process_batch", batch=batch, assets=DOWNSTREAM)
