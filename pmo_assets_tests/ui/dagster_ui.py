@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from PIL import Image
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
 RUN_LIMIT: Final = 300.0
 """Seconds in which a run of one batch ends on a machine that is busy."""
-
-T = TypeVar("T")
 
 _COLOURS: Final = 128
 """Of a screenshot: enough for the UI and the pictures in it, and a third of the bytes."""
@@ -47,9 +44,9 @@ class DagsterUi:
         """Return the last element on the page that shows a text; the UI keeps invisible copies to measure by."""
         return self.page.get_by_text(text, exact=exact).locator("visible=true").last
 
-    def wait_for(self, text: str, seconds: float = 30.0) -> None:
+    def wait_for(self, text: str, seconds: float = 30.0, *, exact: bool = False) -> None:
         """Wait until the page shows a text."""
-        self.shown(text).wait_for(timeout=seconds * 1000)
+        self.shown(text, exact=exact).wait_for(timeout=seconds * 1000)
 
     def picture(self, name: str) -> None:
         """Take the screenshot `<name>.png`, if pictures are wanted."""
@@ -83,16 +80,34 @@ class DagsterUi:
         self.page.get_by_role("button", name="Launch 1 run").click()
         return self._launched()
 
+    def launch(self, job: str) -> str:
+        """Launch a job that asks for nothing, in the launchpad; return the run's id."""
+        self.open(f"/locations/{self.location}/jobs/{job}/playground")
+        self.page.get_by_role("button", name="Launch run").click(timeout=60_000)
+        self.page.wait_for_url("**/runs/*")
+        return self._run_shown()
+
+    def reload_definitions(self) -> None:
+        """Let the code location load anew, and wait until it has."""
+        self.open("/asset-groups")
+        self.page.get_by_role("button", name="Reload definitions").click(timeout=60_000)
+        self.wait_for("reloaded", 120)
+
     def _launched(self) -> str:
         """Follow the note "Launched run …" to the run's page and return the run's id."""
         self.shown("View", exact=True).click()
         self.page.wait_for_url("**/runs/*")
-        return self.page.url.rpartition("/")[2]
+        return self._run_shown()
 
     def run_ends(self, seconds: float = RUN_LIMIT) -> str:
         """Wait on a run's page until it says how the run ended; return the word."""
         ended = ("Success", "Failure", "Canceled")
-        return _wait(lambda: next((word for word in ended if self._tag(word)), None), seconds, "the run has not ended")
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if found := next((word for word in ended if self._tag(word)), None):
+                return found
+            self.page.wait_for_timeout(500)
+        raise AssertionError(f"the run has not ended after {seconds:.0f} s")
 
     def _tag(self, word: str) -> bool:
         return self.page.get_by_text(word, exact=True).locator("visible=true").count() > 0
@@ -106,11 +121,14 @@ class DagsterUi:
 
     def re_execute_from_failure(self) -> str:
         """Choose *From failure* beside *Re-execute* on a run's page; return the new run's id."""
-        before = self.page.url
+        before = self._run_shown()
         self.page.get_by_role("button", name="Re-execute all").locator("xpath=following::button[1]").click()
         self.shown("From failure", exact=True).click()
-        _wait(lambda: self.page.url.partition("?")[0] != before.partition("?")[0], 60, "no new run was shown")
-        return self.page.url.rpartition("/")[2]
+        self.page.wait_for_url(lambda url: "/runs/" in url and before not in url, timeout=60_000)
+        return self._run_shown()
+
+    def _run_shown(self) -> str:
+        return self.page.url.partition("?")[0].rpartition("/")[2]
 
     def open_partition(self, asset: str, batch: str) -> None:
         """Open an asset's page at a partition and wait for its status."""
@@ -138,15 +156,6 @@ class DagsterUi:
     def switch(self, automation: str) -> None:
         """Switch a sensor or schedule on or off on the page *Automation*."""
         self.open("/automation")
-        row = self.page.get_by_role("link", name=automation, exact=True)
+        row = self.shown(automation, exact=True)
         row.wait_for()
-        row.locator("xpath=following::label[1]").click()
-
-
-def _wait(look: Callable[[], T | None], seconds: float, failure: str) -> T:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if found := look():
-            return found
-        time.sleep(0.5)
-    raise AssertionError(f"{failure} after {seconds:.0f} s")
+        row.locator("xpath=following::label[contains(@class, 'Switch')][1]").click()

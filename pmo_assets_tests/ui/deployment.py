@@ -57,12 +57,10 @@ class Deployment:
     Attributes:
         folder: working directory of every command; its `.env` is read.
         port: of the UI.
-        pages_port: of the server of galleries, reports and quality pages.
     """
 
     folder: Path
     port: int = field(default_factory=free_port)
-    pages_port: int = field(default_factory=free_port)
     _process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -142,6 +140,21 @@ class Deployment:
         statuses = "[QUEUED, NOT_STARTED, STARTING, STARTED, CANCELING]"
         found = self.ask(f"{{ runsOrError(filter: {{statuses: {statuses}}}) {{ ... on Runs {{ count }} }} }}")
         return int(found["runsOrError"]["count"])
+
+    def wait_for_backfills(self, seconds: float) -> None:
+        """Wait until no backfill waits or is at work.
+
+        Raises:
+            AssertionError: if one does after so many seconds.
+        """
+        query = "{ partitionBackfillsOrError { ... on PartitionBackfills { results { status } } } }"
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            found = self.ask(query)["partitionBackfillsOrError"]["results"]
+            if not any(item["status"] in ("REQUESTED", "CANCELING") for item in found):
+                return
+            time.sleep(2)
+        raise AssertionError(f"a backfill has not ended after {seconds:.0f} s\n{self.log()}")
 
     def log(self) -> str:
         """Return the end of what `pmo dev` printed."""

@@ -67,36 +67,54 @@ def test_the_sensor_processes_what_is_registered_and_the_release_follows(deploym
     ui.picture("automation")
     (batch,) = deployment.register("sensed", retinal_specs(2)[1:])
     ui.open_partition("dataset_rows", batch)
-    ui.wait_for("Latest materialization", RUN_LIMIT)
+    ui.wait_for("dagster/partition_row_count", 2 * RUN_LIMIT)
     ui.open("/assets/dataset_report")
-    ui.wait_for("Latest materialization", RUN_LIMIT)
+    ui.wait_for("/release/report.html", 2 * RUN_LIMIT)
     ui.picture("release")
     ui.switch("registered_batches")
 
 
 def test_gallery_and_report_open_from_the_page_of_their_asset(ui: DagsterUi) -> None:
-    ui.open("/assets/dataset_report?view=events")
-    with ui.page.expect_popup() as opened:
-        ui.page.get_by_role("link", name="gallery/index.html").first.click()
-    gallery = opened.value
-    gallery.get_by_role("searchbox").wait_for()
-    gallery.close()
-    with ui.page.expect_popup() as opened:
-        ui.page.get_by_role("link", name="report").first.click()
-    opened.value.get_by_role("heading").first.wait_for()
+    ui.open("/assets/dataset_report")
+    for page, shown in (("/release/gallery/index.html", "searchbox"), ("/release/report.html", "heading")):
+        with ui.page.expect_popup() as opened:
+            ui.page.get_by_role("link", name=page).first.click()
+        opened.value.get_by_role(shown).first.wait_for()  # type: ignore[arg-type]
+        opened.value.close()
+
+
+def test_a_changed_setting_is_seen_and_what_is_stale_is_renewed(deployment: Deployment, ui: DagsterUi) -> None:
+    deployment.set(score_threshold="0.3")
+    ui.reload_definitions()
+    ui.open("/assets/panel_detections?view=checks&checkDetail=current")
+    ui.wait_for("PMO_SCORE_THRESHOLD 0.25 → 0.3", RUN_LIMIT)
+    ui.picture("stale_check")
+    ui.open("/assets/figures?view=checks&checkDetail=current")
+    ui.wait_for("Every batch is up to date.", RUN_LIMIT)
+    ui.open("/asset-groups")
+    ui.wait_for("detections", 60)
+    ui.picture("stale_graph")
+
+    ui.launch("renew")
+    assert ui.run_ends() == "Success"
+    ui.open("/runs?view=backfills")
+    ui.wait_for("Renew what is stale", 60)
+    deployment.wait_for_backfills(2 * RUN_LIMIT)
+    ui.open("/assets/panel_detections?view=checks&checkDetail=current")
+    ui.wait_for("Every batch is up to date.", RUN_LIMIT)
 
 
 def test_a_backfill_over_twenty_batches(deployment: Deployment, ui: DagsterUi) -> None:
     batches = deployment.register("short", short_specs(21)[1:])
     assert len(batches) == 20
-    ui.open_job("process_batch")
+    ui.open("/asset-groups")
     dialog = ui.open_dialog()
     dialog.get_by_text("Missing", exact=True).click()
     dialog.get_by_text("20 partitions", exact=True).wait_for()
     ui.page.get_by_role("button", name="Launch").last.click()
     ui.shown("View", exact=True).click()
     ui.page.wait_for_url("**/runs/b/*")
-    ui.wait_for("Completed", 3 * RUN_LIMIT)
+    ui.wait_for("Completed", 5 * RUN_LIMIT, exact=True)
     ui.picture("backfill")
     ui.open_partition("rejections", batches[-1])
     assert ui.partition_counts()["Missing"] == 0
