@@ -27,7 +27,7 @@ from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
 
-LIMIT: Final = 540.0
+LIMIT: Final = 1800.0
 """Seconds after which batches that are not done are a failure."""
 
 ENGINES: Final = Path(__file__).parents[2] / "docker" / "engines"
