@@ -262,27 +262,32 @@ def kill_all(processes: Sequence[psutil.Process]) -> None:
 
 @contextlib.contextmanager
 def ray_cluster(folder: Path, cpus: int = 2) -> Iterator[str]:
-    """Run a Ray head on loopback and give the address of its job server."""
+    """Run a Ray head on loopback and give the address of its job server.
+
+    Not with `--block`: that ends all of Ray when its client server, which jobs do not need, is late on a busy machine.
+    """
     port = free_port()
     sessions = Path("/tmp") / f"ray-{os.getpid()}"  # its sockets need a short path
-    free = {name: str(free_port()) for name in ("--port", "--dashboard-agent-listen-port")}
+    ports = ("--port", "--dashboard-agent-listen-port", "--ray-client-server-port")
     command = (
-        beside_python("ray"), "start", "--head", "--block", "--node-ip-address", "127.0.0.1",
+        beside_python("ray"), "start", "--head", "--node-ip-address", "127.0.0.1",
         "--dashboard-host", "127.0.0.1", "--dashboard-port", str(port),
-        *(word for pair in free.items() for word in pair), "--min-worker-port", "0", "--max-worker-port", "0",
-        "--ray-client-server-port", "0", "--num-cpus", str(cpus),  # no client server: jobs do not need it
-        "--object-store-memory", "100000000", "--disable-usage-stats", "--temp-dir", str(sessions),
+        *(word for name in ports for word in (name, str(free_port()))),
+        "--min-worker-port", "0", "--max-worker-port", "0",
+        "--num-cpus", str(cpus), "--object-store-memory", "100000000", "--disable-usage-stats",
+        "--temp-dir", str(sessions),
     )  # fmt: skip
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PMO_", "DAGSTER"))}
-    patience = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "180"}  # on a busy machine
-    with (folder / "ray.log").open("ab") as stream:
-        process = subprocess.Popen(
-            command, env={**kept, **patience}, stdout=stream, stderr=stream, cwd=folder,
-            start_new_session=True,
-        )  # fmt: skip
+    own = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",  # jobs call `dagster`
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_raylet_start_wait_time_s": "180",  # on a busy machine
+    }
     try:
-        wait_until(lambda: answers(port), "Ray's job server answers", 180)
+        with (folder / "ray.log").open("ab") as stream:
+            subprocess.run(command, env={**kept, **own}, stdout=stream, stderr=stream, cwd=folder, check=True)
+        wait_until(lambda: answers(port), "Ray's job server answers", 300)
         yield f"http://127.0.0.1:{port}"
     finally:
-        stop(process, 60)
+        kill_all(processes_with(str(sessions)))
         shutil.rmtree(sessions, ignore_errors=True)
