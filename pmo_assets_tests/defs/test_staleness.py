@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,8 +155,9 @@ def test_what_was_made_before_versions_were_noted_is_known_all_the_same(home: Ho
     assert home.warnings() == {}
 
 
-def test_a_thousand_batches_take_less_than_five_seconds(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two queries for each asset, whatever the number of batches."""
+def test_each_asset_is_asked_for_once_whatever_the_number_of_batches(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = 0
     storage = home.instance.event_log_storage
     one = storage.get_latest_storage_id_by_partition
@@ -169,10 +169,8 @@ def test_a_thousand_batches_take_less_than_five_seconds(home: Home, monkeypatch:
 
     monkeypatch.setattr(storage, "get_latest_storage_id_by_partition", counted)
     home.make(["a", "b", "c"])
-    start = time.perf_counter()
     stale_of_batches(home.instance, home.stages)
     assert asked == len(home.stages.parents)
-    assert time.perf_counter() - start < 5
 
 
 def test_a_step_with_other_settings_than_its_run_began_with_is_refused(tmp_path: Path) -> None:
