@@ -47,7 +47,9 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         command = [beside_python("moto_server"), "--host", "127.0.0.1", "--port", str(port)]
         server = subprocess.Popen(command, stdout=log, stderr=log)
         wait_until(lambda: answers(port), "the S3 server answers", 60)
-        files = pafs.S3FileSystem(endpoint_override=f"127.0.0.1:{port}", scheme="http", allow_bucket_creation=True)
+        files = pafs.S3FileSystem(
+            endpoint_override=f"127.0.0.1:{port}", scheme="http", allow_bucket_creation=True, request_timeout=60
+        )
         files.create_dir("bucket")
         yield f"http://127.0.0.1:{port}"
         server.kill()
