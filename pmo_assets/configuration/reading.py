@@ -146,8 +146,8 @@ def _settings() -> tuple[Settings, dict[str, str]]:
             return Settings(**{name: Settings.model_fields[name].default for name in refused}), refused
         except ValidationError as error:
             new = dict(_refusals(error))
-            if new.keys() <= refused.keys():
-                raise
+            if new.keys() <= refused.keys():  # the default is refused as well, beside what else is set
+                return Settings.model_construct(), refused
             refused = new | refused
 
 

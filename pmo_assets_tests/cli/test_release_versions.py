@@ -59,7 +59,9 @@ def test_the_releases_are_listed_newest_first(pmo: Pmo) -> None:
 
 
 def test_without_a_release_it_is_said_how_to_get_one(pmo: Pmo) -> None:
-    assert "nothing was released yet: run `pmo run`" in one_line(pmo("release", "list"))
+    said = one_line(pmo("release", "list"))
+    assert "nothing was released yet below " in said
+    assert "/data (PMO_DATA_ROOT): run `pmo run`" in said
 
 
 @pytest.mark.usefixtures("data")

@@ -175,3 +175,9 @@ def test_what_is_there_is_accepted(folder: Path, monkeypatch: pytest.MonkeyPatch
 def test_what_a_command_makes_need_not_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PMO_ANNOTATIONS", "people")
     assert configured_settings(made_later=("annotations",)).annotations == "people"
+
+
+def test_a_model_that_is_missing_is_named_where_only_its_endpoint_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PMO_LLM_BASE_URL", "http://127.0.0.1:1/v1")
+    with pytest.raises(ConfigurationError, match="PMO_LLM_MODEL"):
+        configured_settings()
