@@ -33,6 +33,7 @@ import polars as pl
 from dagster._core.events.log import EventLogEntry
 from dagster._serdes import deserialize_value, serialize_value
 
+from pmo_assets.defs.instance import workspace
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.registry import BatchRegistry
@@ -354,7 +355,7 @@ def pages(keys: list[str]) -> Mapping[str, tuple[str, Callable[[Any], Any]]]:
         "asset, partitions": ("/assets/panels?view=partitions", lambda page: page.get_by_text(count).first),
         "asset, events": ("/assets/panels?view=events", lambda page: page.get_by_text(batch).first),
         "job, partitions": (
-            "/locations/pmo_assets.definitions/jobs/process_batch",
+            "/locations/pmo_assets/jobs/process_batch",
             lambda page: page.get_by_text("panels").first,
         ),
         "overview": ("/overview", lambda page: page.get_by_text("process_batch").first),
@@ -372,7 +373,7 @@ def open_pages(place: Place) -> None:
         server = subprocess.Popen(
             [
                 sys.executable, "-m", "dagster_webserver", "-h", "127.0.0.1", "-p", str(port),
-                "-m", "pmo_assets.definitions",
+                "-w", str(workspace()),
             ],
             env=place.environment, cwd=place.folder, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip

@@ -40,6 +40,7 @@ from typing import Final
 import dagster as dg
 import psutil
 
+from pmo_assets.defs.instance import workspace
 from pmo_assets.defs.runner import close_dead_runs, unfinished_runs
 from pmo_assets.samples import write_sample_articles
 from pmo_assets.storage.data_root import DataRoot
@@ -96,13 +97,13 @@ class Place:
     def begin_daemon(self) -> subprocess.Popen[bytes]:
         with (self.folder / "daemon.log").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "dagster._daemon", "run", "-m", "pmo_assets.definitions"],
+                [sys.executable, "-m", "dagster._daemon", "run", "-w", str(workspace())],
                 env=self.environment, cwd=self.folder, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
 
     def switch_on(self, sensor: str) -> None:
         subprocess.run(
-            [sys.executable, "-m", "dagster", "sensor", "start", sensor, "-m", "pmo_assets.definitions"],
+            [sys.executable, "-m", "dagster", "sensor", "start", sensor, "-w", str(workspace())],
             env=self.environment, cwd=self.folder, check=True, capture_output=True,
         )  # fmt: skip
 

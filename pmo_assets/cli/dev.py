@@ -53,10 +53,12 @@ def dev(
     It shows your own data root; as long as nothing is registered there, that of the demo. SIGTERM ends it as Ctrl-C
     does, with status 0; when a part of it ends by itself, all end, with status 1.
     """
+    from pmo_assets.defs.instance import workspace
     from pmo_assets.defs.runner import dagster_home
     from pmo_assets.serving.server import free_port, pages_command
 
-    settings = _shown(settings_from_environment(), demo_folder)
+    own = settings_from_environment()
+    settings = _shown(own, demo_folder)
     chosen = ui_port(host, port)
     if port is None and chosen != DEFAULT_PORT:
         messages.print(f"port {DEFAULT_PORT} is taken by another program: the UI gets {chosen}", highlight=False)
@@ -71,14 +73,14 @@ def dev(
     pages = settings.pages_url if "pages_url" in settings.model_fields_set else address(host, pages_port)
     root = data_root_of(settings)
     messages.print(f"data root {place(settings)}", highlight=False, markup=False, soft_wrap=True)
-    ui = [sys.executable, "-m", "dagster", "dev", "-m", "pmo_assets.definitions", "-h", host, "-p", str(chosen)]
+    ui = [sys.executable, "-m", "dagster", "dev", "-w", str(workspace()), "-h", host, "-p", str(chosen)]
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(dagster_home(settings)),
         "PMO_DATA_ROOT": os.path.abspath(Path(root.root).expanduser()) if root.is_local else root.root,
         "PMO_PAGES_URL": pages,
     }
-    if settings.annotations:
+    if settings is not own and settings.annotations:  # of one's own, `.env` is read when the code location loads
         environment["PMO_ANNOTATIONS"] = settings.annotations
         environment["PMO_APPLY_ANNOTATIONS"] = str(settings.apply_annotations).lower()
     ended = run_together(

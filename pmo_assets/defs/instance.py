@@ -44,11 +44,25 @@ def instance_config() -> Path:
     Raises:
         SystemicError: if it is missing from the installation.
     """
+    return _project_file("dagster.yaml")
+
+
+def workspace() -> Path:
+    """Return the `workspace.yaml` that comes with the project: it alone can name the code location.
+
+    With `-m`, Dagster names it after the module; and what was switched on under one name is off under another.
+
+    Raises:
+        SystemicError: if it is missing from the installation.
+    """
+    return _project_file("workspace.yaml")
+
+
+def _project_file(name: str) -> Path:
     package = Path(str(resources.files("pmo_assets")))
-    places = [package.parent / "dagster.yaml", package / "dagster.yaml"]
-    found = next((place for place in places if place.is_file()), None)
+    found = next((place for place in (package.parent / name, package / name) if place.is_file()), None)
     if found is None:
-        raise SystemicError("dagster.yaml is missing from the installation: install pmo-assets again")
+        raise SystemicError(f"{name} is missing from the installation: install pmo-assets again")
     return found
 
 

@@ -20,7 +20,7 @@ import dagster as dg
 import psutil
 import pyarrow.fs as pafs
 
-from pmo_assets.defs.instance import opened_home
+from pmo_assets.defs.instance import opened_home, workspace
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.runner import unfinished_runs
 from pmo_assets.sources.local import LocalFolder
@@ -124,13 +124,11 @@ class Site:
 
     def daemon(self) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
         """Run Dagster's daemon, which evaluates sensors, starts runs, watches them and starts lost ones again."""
-        return self.running(
-            sys.executable, "-m", "dagster._daemon", "run", "-m", "pmo_assets.definitions", log="daemon"
-        )
+        return self.running(sys.executable, "-m", "dagster._daemon", "run", "-w", str(workspace()), log="daemon")
 
     def switch_sensor_on(self) -> None:
         """Let Dagster process registered batches, as a person does in the UI."""
-        arguments = ("-m", "dagster", "sensor", "start", "registered_batches", "-m", "pmo_assets.definitions")
+        arguments = ("-m", "dagster", "sensor", "start", "registered_batches", "-w", str(workspace()))
         made = subprocess.run(
             [sys.executable, *arguments], env=dict(self.environment), capture_output=True, text=True, check=False
         )

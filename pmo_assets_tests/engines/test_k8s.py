@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from pmo_assets.definitions import build_defs
+from pmo_assets.defs.instance import workspace
 from pmo_assets.defs.needs import engine_tags, needs_of_run
 from pmo_assets.settings import Settings
 
@@ -119,3 +120,11 @@ def test_keys_are_in_secrets_only():
     text = VALUES.read_text("utf-8")
     assert not any(name in text for name in ("PMO_LLM_API_KEY:", "AWS_SECRET_ACCESS_KEY:"))
     assert values()["runLauncher"]["config"]["k8sRunLauncher"]["envSecrets"]
+
+
+def test_the_code_location_has_the_name_that_it_has_everywhere() -> None:
+    (deployment,) = values()["dagster-user-deployments"]["deployments"]
+    (server,) = values()["dagsterWebserver"]["workspace"]["servers"]
+    assert (server["host"], server["port"]) == (deployment["name"], deployment["port"])
+    (loaded,) = yaml.safe_load(workspace().read_text("utf-8"))["load_from"]
+    assert server["name"] == loaded["python_module"]["location_name"]

@@ -19,6 +19,7 @@ import dagster as dg
 import psutil
 from dagster._core.scheduler.instigation import SensorInstigatorData
 
+from pmo_assets.defs.instance import workspace
 from pmo_assets.defs.runner import dagster_home, unfinished_runs
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -88,12 +89,11 @@ class Place:
         assert self.begin_refresh().wait(DAY_LIMIT) == 0, self.log("refresh.log")
 
     def begin_daemon(self) -> subprocess.Popen[bytes]:
-        location = ("-m", "pmo_assets.definitions")
-        return self.begin(sys.executable, "-m", "dagster._daemon", "run", *location, log="daemon.log")
+        return self.begin(sys.executable, "-m", "dagster._daemon", "run", "-w", str(workspace()), log="daemon.log")
 
     def sensor(self, action: str) -> None:
         """Switch the sensor on ("start") or off ("stop"), as a person does."""
-        arguments = ("-m", "dagster", "sensor", action, "new_articles", "-m", "pmo_assets.definitions")
+        arguments = ("-m", "dagster", "sensor", action, "new_articles", "-w", str(workspace()))
         made = subprocess.run(
             [sys.executable, *arguments], env=self.environment, capture_output=True, text=True, check=False
         )
