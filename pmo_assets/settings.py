@@ -2,7 +2,8 @@
 
 Settings come from environment variables with the prefix `PMO_` or from a `.env` file in the working directory.
 `affects` names the assets whose result an option changes: their code version carries the option's value, so that a
-changed option shows as stale in the UI. Options without `affects` change only how the work is done.
+changed option shows as stale in the UI. `noted_by` names assets that an option changes in some batches only: they say
+with what they were made and find out themselves what is stale. Other options change only how the work is done.
 """
 
 from __future__ import annotations
@@ -49,8 +50,11 @@ _DAY = 86_400.0
 """Longest time limit in seconds: no step and no answer takes a day."""
 
 
-def _option(default: Any, description: str, affects: tuple[str, ...] = (), **limits: Any) -> Any:
-    return Field(default, description=description, json_schema_extra={"affects": list(affects)}, **limits)
+def _option(
+    default: Any, description: str, affects: tuple[str, ...] = (), noted_by: tuple[str, ...] = (), **limits: Any
+) -> Any:
+    assets: dict[str, Any] = {"affects": list(affects), "noted_by": list(noted_by)}
+    return Field(default, description=description, json_schema_extra=assets, **limits)
 
 
 def plain_address(value: str) -> str:
@@ -331,11 +335,13 @@ class Settings(BaseSettings):
         "What people annotated: folder of annotation files (JSON) or a pattern such as `truth/*.json`. The quality "
         "assets measure on them, `reviewed_panels` applies them.",
         ("annotations",),
+        ("reviewed_panels",),
     )
     apply_annotations: bool = _option(
         True,
         "`reviewed_panels` puts what people annotated in place of the machine's; `false`: it is measured on, no more.",
-    )  # affects no code version: each batch's `reviewed_panels` says what it applied (`defs.annotated`)
+        noted_by=("reviewed_panels",),  # only batches with annotated articles change (`defs.annotated`)
+    )
 
     release_noncommercial: bool = _option(
         True,
@@ -522,20 +528,28 @@ class Settings(BaseSettings):
 
 
 def affecting_settings(settings: Settings, asset: str | None = None) -> dict[str, Any]:
-    """Return the options that change `asset`'s result, with their values as JSON; secrets are never among them.
+    """Return the options that `asset`'s code version holds, with their values as JSON; secrets are never among them.
 
     Of all assets if None.
 
     Files (weights, a checkpoint's configuration, a specialty's own TOML) count with their content, so that another file
     of the same name shows.
     """
-    values = {
-        name: getattr(settings, name)
-        for name, field in Settings.model_fields.items()
-        if isinstance(field.json_schema_extra, dict)
-        and (affected := field.json_schema_extra.get("affects"))
-        and (asset is None or asset in affected)  # type: ignore[operator]
-    }
+    return _values(settings, asset, "affects")
+
+
+def noted_settings(settings: Settings, asset: str | None = None) -> dict[str, Any]:
+    """Return all options that change `asset`'s result, in the way of `affecting_settings`: what it is made with."""
+    return _values(settings, asset, "affects", "noted_by")
+
+
+def _values(settings: Settings, asset: str | None, *ways: str) -> dict[str, Any]:
+    values = {}
+    for name, field in Settings.model_fields.items():
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        assets = [item for way in ways for item in extra.get(way, ())]  # type: ignore[union-attr]
+        if assets and (asset is None or asset in assets):
+            values[name] = getattr(settings, name)
     specialty = Path(str(values.get("specialty", "")))
     if specialty.suffix == ".toml":
         values["specialty"] = specialty

@@ -6,6 +6,7 @@ stands in the metadata of `reviewed_panels`, so that an annotated article makes 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -15,11 +16,12 @@ import dagster as dg
 import polars as pl
 
 from pmo_assets.annotation.annotations import AnnotationsMissing, annotation_files
-from pmo_assets.defs.versions import CODE_VERSION_TAG
+from pmo_assets.defs.versions import APPLIED_DIGEST, CODE_VERSION_TAG
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations
 from pmo_assets.tables.schemas import empty_table
@@ -28,10 +30,7 @@ ANNOTATIONS: Final = "annotations"
 """The table …"""
 
 REVIEWED: Final = "reviewed_panels"
-"""… the asset that applies it …"""
-
-APPLIED_DIGEST: Final = "annotations_digest"
-"""… and the key of its metadata that says what it applied."""
+"""… and the asset that applies it, whose metadata says what (`APPLIED_DIGEST`)."""
 
 FILES_DIGEST: Final = "files_digest"
 """Key of the metadata of `annotations`: the files it was made of."""
@@ -69,17 +68,39 @@ def files_digest(files: Iterable[Path]) -> str:
     return total.hexdigest()
 
 
-def review_is_stale(metadata: Mapping[str, Any], tables: Tables, batch: str, annotations: pl.DataFrame) -> bool:
-    """Say whether people decided something else of a batch's articles than `reviewed_panels` applied.
+def applied_digest(metadata: Mapping[str, Any]) -> str:
+    """Return what a materialisation of `reviewed_panels` applied, by its metadata."""
+    return str(metadata.get(APPLIED_DIGEST, ""))
 
-    Args:
-        metadata: of its latest materialisation, by name.
-        tables: of the data root.
-        batch: partition key.
-        annotations: those in force.
-    """
+
+def decisions_of_batch(tables: Tables, batch: str, annotations: pl.DataFrame) -> str:
+    """Return the digest of what is to be applied to a batch that has table `figures`, of annotations in force."""
     articles = tables.read("figures", batch)["article_id"].unique() if annotations.height else ()
-    return decisions_digest(annotations, articles) != str(metadata.get(APPLIED_DIGEST, ""))
+    return decisions_digest(annotations, articles)
+
+
+def decisions_in_force(settings: Settings) -> Callable[[str], str]:
+    """Return what says of a batch what `reviewed_panels` has to apply, as a digest.
+
+    Nothing is read before it is first asked. Tables are read only of batches that have an annotated article; which
+    articles a batch has is read once in the life of the process, because manifests never change.
+    """
+    data_root = DataRoot(settings.data_root, settings.s3_endpoint)
+    in_force = functools.cache(functools.partial(annotations_in_force, settings, data_root))
+
+    def of(batch: str) -> str:
+        annotated = in_force()["article_id"].to_list()
+        if not annotated or _articles(data_root, batch).isdisjoint(annotated):
+            return ""
+        tables = Tables(data_root)
+        return decisions_of_batch(tables, batch, in_force()) if tables.exists("figures", batch) else ""
+
+    return of
+
+
+@functools.cache
+def _articles(data_root: DataRoot, batch: str) -> frozenset[int]:
+    return frozenset(BatchRegistry(data_root).manifest(batch)["article_id"])
 
 
 def annotations_are_stale(defs: dg.Definitions, made: dg.AssetMaterialization | None, settings: Settings) -> bool:

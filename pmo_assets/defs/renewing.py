@@ -17,9 +17,10 @@ from dagster._core.definitions.events import AssetKeyPartitionKey
 from dagster._core.execution.backfill import PartitionBackfill
 from dagster._core.utils import make_new_backfill_id
 
+from pmo_assets.defs.annotated import ANNOTATIONS, REVIEWED
 from pmo_assets.defs.loading import all_assets, batch_stages
 from pmo_assets.defs.staleness import CURRENT, Stages, evaluations, stages_in_force, stale_of_batches
-from pmo_assets.settings import Settings
+from pmo_assets.settings import Settings, noted_settings
 
 RENEWAL_TAG: Final = "pmo/renewal"
 """Tag of the backfills, and their runs, that the job `renew` began."""
@@ -55,15 +56,16 @@ def _said(result: dg.AssetCheckResult) -> str:
     return hashlib.sha256(f"{result.passed} {result.description}".encode()).hexdigest()[:12]
 
 
-def _state(instance: dg.DagsterInstance, stages: Stages) -> str:
+def _state(instance: dg.DagsterInstance, stages: Stages, settings: Settings) -> str:
     """Return a hash of the versions in force and of what was made last: what `current` follows from."""
-    records = instance.get_asset_records([dg.AssetKey(name) for name in stages.parents])
+    records = instance.get_asset_records([dg.AssetKey(name) for name in (*stages.parents, ANNOTATIONS)])
     latest = sorted(
         (record.asset_entry.asset_key.path[-1], record.asset_entry.last_materialization_storage_id)
         for record in records
     )
     partitions = instance.get_dynamic_partitions("article_batch")
-    state = [sorted((name, str(version)) for name, version in stages.versions.items()), latest, sorted(partitions)]
+    versions = sorted((name, str(version)) for name, version in stages.versions.items())
+    state = [versions, latest, sorted(partitions), noted_settings(settings, REVIEWED)]
     return hashlib.sha256(json.dumps(state).encode()).hexdigest()[:16]
 
 
@@ -79,7 +81,7 @@ def staleness(
 ) -> dg.SensorResult | dg.SkipReason:
     """Report what the check `current` says now, where that is something else than it said last."""
     stages = stages_in_force(all_assets(), settings)
-    state = _state(context.instance, stages)
+    state = _state(context.instance, stages, settings)
     known = json.loads(context.cursor) if context.cursor else {}
     if known.get("state") == state:
         return dg.SkipReason("neither versions nor what was made have changed")

@@ -24,7 +24,7 @@ from pmo_assets.defs.annotated import (
     REVIEWED,
     annotations_are_stale,
     annotations_in_force,
-    review_is_stale,
+    decisions_of_batch,
 )
 from pmo_assets.defs.code_servers import code_server_of, has_lost, is_on_another_host
 from pmo_assets.defs.instance import opened_home
@@ -106,7 +106,7 @@ def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tab
     def lacks_its_table_or_decisions(name: str, made: Made) -> bool:
         if not tables.exists(name, batch):
             return True
-        return name == REVIEWED and review_is_stale(made.metadata, tables, batch, annotations)
+        return name == REVIEWED and made.applied != decisions_of_batch(tables, batch, annotations)
 
     made = {name: latest(instance, dg.AssetKey(name), batch) for name in names}
     return out_of_date(stages, made, lacks_its_table_or_decisions)

@@ -1,45 +1,65 @@
 """What is stale: made with other code or settings than are in force, or before what it is made of.
 
 The rule is `out_of_date`. `pmo run` asks it of one batch and looks at the tables too; the check `current` and the job
-`renew` ask it of all batches with two queries per asset, and read no table.
+`renew` ask it of all batches with two queries per asset, and read tables only of batches with annotated articles.
 """
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import dagster as dg
 
+from pmo_assets.defs.annotated import REVIEWED, applied_digest, decisions_in_force
 from pmo_assets.defs.article_table import BATCH_TAG
 from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.loading import in_order
-from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, code_version_in, in_force
-from pmo_assets.settings import Settings, affecting_settings, settings_digest
+from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, in_force
+from pmo_assets.settings import Settings, noted_settings, settings_digest
 
 CURRENT: Final = "current"
 """The check of every asset of a batch that warns when it is stale."""
+
+NOT_NOTED: Final = "settings (which ones was not noted then)"
+"""Why what was made by an older version is stale."""
 
 _MADE: Final = dg.DagsterEventType.ASSET_MATERIALIZATION
 
 
 @dataclass(frozen=True)
 class Made:
-    """The latest materialisation of an asset: place in the event log, code version that made it, what it says."""
+    """The latest materialisation of an asset.
+
+    Attributes:
+        order: place in the event log.
+        code_version: that made it.
+        applied: digest of what it applied of people's decisions; "" for nothing.
+        metadata: what it says; empty where only versions were asked for.
+    """
 
     order: int
     code_version: str | None
+    applied: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Stages:
-    """The assets of a batch in the order of the data's way: those upstream of each, and the version in force."""
+    """The assets of a batch as they would be made now.
+
+    Attributes:
+        parents: those upstream of each, in the order of the data's way.
+        versions: of code and settings.
+        decisions: says of a batch what `reviewed_panels` has to apply of people's decisions, as a digest.
+    """
 
     parents: Mapping[str, Sequence[str]]
     versions: Mapping[str, str | None]
+    decisions: Callable[[str], str] = lambda batch: ""
 
 
 def stages_in_force(assets: Sequence[dg.AssetsDefinition], settings: Settings) -> Stages:
@@ -50,6 +70,7 @@ def stages_in_force(assets: Sequence[dg.AssetsDefinition], settings: Settings) -
     return Stages(
         {name: [parent for parent in parents[name] if parent in specs] for name in ordered},
         {name: in_force(specs[name], settings).code_version for name in ordered},
+        decisions_in_force(settings),
     )
 
 
@@ -87,8 +108,12 @@ def made_of_batches(instance: dg.DagsterInstance, stages: Stages) -> dict[str, d
         orders = storage.get_latest_storage_id_by_partition(key, _MADE)
         tags = storage.get_latest_tags_by_partition(key, _MADE, [DATA_VERSION_TAG])
         for batch, order in orders.items():
-            version = code_version_in(tags.get(batch, {}).get(DATA_VERSION_TAG, ""))
-            made = Made(order, version) if version is not None else latest(instance, key, batch)
+            data_version = tags.get(batch, {}).get(DATA_VERSION_TAG, "")
+            version, applied = code_version_in(data_version), applied_in(data_version)
+            made = Made(order, version, applied or "") if version is not None else None
+            if made is None or (name == REVIEWED and applied is None):  # made by an older version
+                noted = latest(instance, key, batch)
+                made = noted if made is None or noted is None else replace(made, applied=noted.applied)
             if made is not None:
                 found.setdefault(batch, {})[name] = made
     return found
@@ -104,7 +129,7 @@ def latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None
     materialization = records[0].asset_materialization
     tags = dict(materialization.tags or {}) if materialization is not None else {}
     metadata = {key: item.value for key, item in materialization.metadata.items()} if materialization else {}
-    return Made(records[0].storage_id, tags.get(CODE_VERSION_TAG), metadata)
+    return Made(records[0].storage_id, tags.get(CODE_VERSION_TAG), applied_digest(metadata), metadata)
 
 
 @dataclass(frozen=True)
@@ -125,13 +150,17 @@ class Stale:
 
 
 def stale_of_batches(instance: dg.DagsterInstance, stages: Stages) -> Stale:
-    """Return what is stale in the batches that are partitions and were begun.
+    """Return what is stale in the batches that are partitions and were begun."""
 
-    What people annotated since is not looked at: that takes reading tables (`stale_assets` does).
-    """
+    def decided_otherwise(batch: str, name: str, made: Made) -> bool:
+        return name == REVIEWED and made.applied != stages.decisions(batch)
+
     partitions = set(instance.get_dynamic_partitions("article_batch"))
     made = {batch: found for batch, found in made_of_batches(instance, stages).items() if batch in partitions}
-    assets = {batch: out_of_date(stages, found) for batch, found in sorted(made.items())}
+    assets = {
+        batch: out_of_date(stages, found, functools.partial(decided_otherwise, batch))
+        for batch, found in sorted(made.items())
+    }
     return Stale(made, {batch: names for batch, names in assets.items() if names})
 
 
@@ -143,6 +172,7 @@ def _halves(version: str | None, digest: str) -> tuple[str, str]:
 
 def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: str, settings: Settings) -> list[str]:
     """Return why an asset is stale, in words: which settings changed from what to what, code, or what is upstream."""
+    now = noted_settings(settings, asset)
     digest = settings_digest(settings, asset)
     code, options = _halves(stages.versions[asset], digest)
     batches = stale.batches(asset)
@@ -157,7 +187,15 @@ def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: s
         if old_code != code:
             found["the code, a prompt or a network of the package"] += 1
         if old_options != options:
-            found.update(_changed(instance, asset, batch, affecting_settings(settings, asset)))
+            found.update(_changed(instance, asset, batch, now) or [NOT_NOTED])
+    if asset == REVIEWED:
+        decided = {
+            applied: batch
+            for batch in batches
+            if (applied := stale.made[batch][asset].applied) != stages.decisions(batch)
+        }
+        for batch in decided.values():
+            found.update(_changed(instance, asset, batch, now) or ["what people annotated"])
     upstream = [name for name in stages.parents[asset] if any(name in stale.assets[batch] for batch in batches)]
     if not found and upstream:
         return [f"{' and '.join(upstream)} upstream"]
@@ -165,10 +203,11 @@ def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: s
 
 
 def _changed(instance: dg.DagsterInstance, asset: str, batch: str, now: Mapping[str, Any]) -> list[str]:
+    """Return what is set otherwise than when a batch's asset was made; nothing if that was not noted then."""
     made = latest(instance, dg.AssetKey(asset), batch)
     before = made.metadata.get(MADE_WITH) if made is not None else None
     if not isinstance(before, Mapping):
-        return ["settings (which ones was not noted then)"]
+        return []
     return [
         f"PMO_{name.upper()} {_shown(before.get(name))} → {_shown(now.get(name))}"
         for name in sorted({*before, *now})
@@ -179,6 +218,8 @@ def _changed(instance: dg.DagsterInstance, asset: str, batch: str, now: Mapping[
 def _shown(value: Any) -> str:
     if isinstance(value, list):  # digests of files
         return " ".join(str(item)[:8] for item in value)
+    if isinstance(value, bool):  # as in `.env`
+        return str(value).lower()
     return "not set" if value is None else str(value)
 
 

@@ -25,7 +25,7 @@ import dagster as dg
 
 from pmo_assets.pipeline.prompting.prompts import prompts_digest
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.settings import Settings, affecting_settings, settings_digest
+from pmo_assets.settings import Settings, noted_settings, settings_digest
 
 PACKAGE = "pmo_assets"
 
@@ -35,8 +35,12 @@ CODE_VERSION_TAG = "dagster/code_version"
 DATA_VERSION_TAG = "dagster/data_version"
 """Tag under which it notes the version of what was made.
 
-Of all tags this alone can be asked for all partitions at once, so that the code version stands in it, too.
+Of all tags this alone can be asked for all partitions at once, so that the code version stands in it, too, and what was
+applied of people's decisions.
 """
+
+APPLIED_DIGEST = "annotations_digest"
+"""Key of the metadata that says what an asset applied of people's decisions (`defs.annotated`); "" for nothing."""
 
 _OF_RUN = "~"
 
@@ -288,15 +292,27 @@ def in_force(spec: dg.AssetSpec, settings: Settings) -> dg.AssetSpec:
     return spec.replace_attributes(code_version=f"{spec.code_version}-{digest}") if digest else spec
 
 
-def data_version(version: str | None, run_id: str) -> str:
-    """Return the data version of what a run makes with a code version: made again, it is another one."""
-    return f"{version or ''}{_OF_RUN}{run_id[:8]}"
+def data_version(version: str | None, run_id: str, applied: str | None = None) -> str:
+    """Return the data version of what a run makes with a code version: made again, it is another one.
+
+    Args:
+        version: of the code.
+        run_id: of the run.
+        applied: digest of people's decisions; None for an asset that applies none.
+    """
+    return _OF_RUN.join([version or "", run_id[:8], *([applied] if applied is not None else [])])
 
 
 def code_version_in(version: str) -> str | None:
     """Return the code version that a data version holds; None for one of another origin."""
     code, mark, _ = version.partition(_OF_RUN)
     return code if mark else None
+
+
+def applied_in(version: str) -> str | None:
+    """Return the digest of people's decisions that a data version holds; None for one without."""
+    parts = version.split(_OF_RUN, 2)
+    return parts[2] if len(parts) > 2 else None
 
 
 def same_settings(context: dg.AssetExecutionContext) -> None:
@@ -309,7 +325,7 @@ def same_settings(context: dg.AssetExecutionContext) -> None:
     """
     if "settings" not in context.op_def.required_resource_keys:
         return
-    now = affecting_settings(context.resources.settings)
+    now = noted_settings(context.resources.settings)
     run = context.instance.get_run_by_id(context.run_id)
     kept = run.tags.get(SETTINGS_TAG) if run is not None else None
     if kept is None:
@@ -334,6 +350,7 @@ def version_noted(function: Callable[..., Any]) -> Callable[..., Any]:
         same_settings(context)
         result = function(context, *args, **kwargs)
         version = context.assets_def.code_versions_by_key.get(context.asset_key)
-        return result._replace(data_version=dg.DataVersion(data_version(version, context.run_id)))
+        applied = (result.metadata or {}).get(APPLIED_DIGEST)
+        return result._replace(data_version=dg.DataVersion(data_version(version, context.run_id, applied)))
 
     return noted

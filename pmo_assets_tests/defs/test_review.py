@@ -19,8 +19,10 @@ from pmo_assets.annotation.cases import FigureCase, figure_cases, known_figures
 from pmo_assets.annotation.files import write_answers
 from pmo_assets.annotation.tasks import ShownPicture, boxes_task, captions_task
 from pmo_assets.definitions import build_defs
+from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.runner import read_annotations_if_changed, run_job, stale_assets
+from pmo_assets.defs.staleness import evaluations, stages_in_force, stale_of_batches
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.stores import Picture
@@ -217,3 +219,32 @@ def test_annotations_without_being_read_break_nothing(reviewed: Reviewed) -> Non
     for batch in reviewed.batches:
         run_job(reviewed.defs, reviewed.instance, "process_batch", batch=batch, assets=["reviewed_panels"])
     assert table_bytes(reviewed, "reviewed_panels") == before
+
+
+def test_what_people_decided_and_whether_it_is_applied_is_seen_in_the_graph(reviewed: Reviewed) -> None:
+    """By the check `current`: of the batches with annotated articles alone, naming the setting that was flipped."""
+
+    def warnings(**options: Any) -> dict[str, str]:
+        settings = reviewed.settings.model_copy(update=options)
+        found = evaluations(reviewed.instance, stages_in_force(all_assets(), settings), settings)
+        return {name: str(result.description) for name, result in found.items() if not result.passed}
+
+    up_to_date(reviewed)
+    assert warnings() == warnings(apply_annotations=False) == {}, "nothing is annotated"
+    case = reviewed.case()
+    reviewed.answer(caption_task(reviewed, case, "a person wrote this"))
+    run_job(reviewed.defs, reviewed.instance, "evaluate", assets=["annotations"])
+    said = warnings()
+    assert set(said) == {*DOWNSTREAM, "rejections"}
+    assert said["reviewed_panels"].startswith("1 of ")
+    assert "what people annotated" in said["reviewed_panels"]
+
+    assert list(reviewed.refresh()) == reviewed.batches
+    assert warnings() == {}
+    said = warnings(apply_annotations=False)
+    assert set(said) == {*DOWNSTREAM, "rejections"}
+    assert "Changed: PMO_APPLY_ANNOTATIONS true → false." in said["reviewed_panels"]
+    assert said["reviewed_panels"].startswith("1 of ")
+    settings = reviewed.settings.model_copy(update={"apply_annotations": False})
+    stale = stale_of_batches(reviewed.instance, stages_in_force(all_assets(), settings))
+    assert dict(stale.assets) == {case.batch: [*DOWNSTREAM, "rejections"]}

@@ -19,7 +19,7 @@ from pmo_assets.defs.renewing import begin_renewal, staleness
 from pmo_assets.defs.runner import RunFailed, open_instance, run_job, stale_assets
 from pmo_assets.defs.staleness import Stages, evaluations, stages_in_force, stale_of_batches
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, SETTINGS_TAG, data_version
-from pmo_assets.settings import Settings, affecting_settings
+from pmo_assets.settings import Settings, noted_settings
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
@@ -47,7 +47,7 @@ class Home:
                     name,
                     partition=batch,
                     tags={DATA_VERSION_TAG: data_version(self.stages.versions[name], "run of the test")},
-                    metadata={MADE_WITH: dg.MetadataValue.json(affecting_settings(self.settings, name))},
+                    metadata={MADE_WITH: dg.MetadataValue.json(noted_settings(self.settings, name))},
                 )
                 self.instance.report_runless_asset_event(made)
 
@@ -100,7 +100,7 @@ def test_with_the_old_setting_nothing_is_stale_again(home: Home) -> None:
 
 def test_no_secret_is_kept_or_shown(home: Home) -> None:
     secret = home.set(llm_model="m", llm_api_key="sk-secret", vlm_api_key="sk-secret")
-    kept = [affecting_settings(secret.settings, name) for name in home.stages.parents]
+    kept = [noted_settings(secret.settings, name) for name in home.stages.parents]
     assert not any("sk-secret" in str(values) or "api_key" in str(values) for values in kept)
 
 
@@ -180,7 +180,7 @@ def test_a_step_with_other_settings_than_its_run_began_with_is_refused(tmp_path:
         BatchRegistry(DataRoot(settings.data_root)).add(article_folder(tmp_path), size=5)
         (batch,) = BatchRegistry(DataRoot(settings.data_root)).batches()
         register_partitions(instance, [batch])
-        began = affecting_settings(settings) | {"max_dpi": 72}
+        began = noted_settings(settings) | {"max_dpi": 72}
         result = (
             build_defs(settings)
             .resolve_job_def("fetch_packages")
@@ -201,7 +201,7 @@ def test_a_step_with_other_settings_than_its_run_began_with_is_refused(tmp_path:
         )
         run = instance.get_run_by_id(result.run_id)
         assert run is not None
-        assert json.loads(run.tags[SETTINGS_TAG]) == affecting_settings(settings)
+        assert json.loads(run.tags[SETTINGS_TAG]) == noted_settings(settings)
 
 
 def article_folder(folder: Path) -> LocalFolder:

@@ -8,11 +8,12 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.annotated import ANNOTATIONS, APPLIED_DIGEST, decisions_digest
+from pmo_assets.defs.annotated import ANNOTATIONS, decisions_digest
 from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import assembly_sheet, assignment_sheet, panel_sheet, preview
 from pmo_assets.defs.step_options import figure_reader
+from pmo_assets.defs.versions import APPLIED_DIGEST
 from pmo_assets.pipeline.assembly.steps import (
     NOT_APPLIED,
     assemble_article,
