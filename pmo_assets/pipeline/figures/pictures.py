@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import struct
 import warnings
+from typing import Final
 
 import cv2
+import deflate
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
@@ -52,19 +55,40 @@ def decoded_bytes(encoded: bytes) -> NDArray[np.uint8]:
     return np.asarray(image, dtype=np.uint8)
 
 
+_PNG_HEADER: Final = b"\x89PNG\r\n\x1a\n"
+_COLOUR_TYPES: Final = {1: 0, 3: 2}
+"""PNG's colour types (ISO/IEC 15948, table 11.1) by the number of samples a pixel: gray and RGB."""
+
+_FILTER_UP: Final = 2
+"""PNG's filter that takes the byte above off every byte (ISO/IEC 15948, 9.2)."""
+
+
 def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
     """Encode uint8 (h, w, 3) RGB or (h, w) gray pixels as PNG: lossless, no metadata, same pixels give same bytes.
+
+    One filter for all rows and libdeflate at its lowest level: half the time of OpenCV's PNG at its lowest level, and
+    5 % fewer bytes (`benchmarks/picture_formats.py`). libdeflate gives the same bytes on every processor.
 
     Raises:
         ValueError: if the pixels cannot be encoded.
     """
-    picture = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR) if pixels.ndim == 3 else pixels
-    # Level 1 is several times faster than the default and a tenth larger; one filter for all rows saves trying five.
-    options = [cv2.IMWRITE_PNG_COMPRESSION, 1, cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_UP]
-    done, data = cv2.imencode(".png", picture, options)
-    if not done:
-        raise ValueError(f"cannot encode pixels of shape {pixels.shape} as PNG")
-    return bytes(data)
+    samples = pixels.shape[2] if pixels.ndim == 3 else 1
+    if pixels.dtype != np.uint8 or pixels.ndim not in (2, 3) or samples not in _COLOUR_TYPES or not pixels.size:
+        raise ValueError(f"cannot encode {pixels.dtype} pixels of shape {pixels.shape} as PNG")
+    height, width = pixels.shape[:2]
+    plain = pixels.reshape(height, -1)
+    rows = np.empty((height, 1 + plain.shape[1]), np.uint8)
+    rows[:, 0] = _FILTER_UP
+    rows[0, 1:] = plain[0]
+    np.subtract(plain[1:], plain[:-1], out=rows[1:, 1:])  # modulo 256, as the filter wants it
+    header = struct.pack(">IIBBBBB", width, height, 8, _COLOUR_TYPES[samples], 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", deflate.zlib_compress(rows, 1)), (b"IEND", b""))
+    return _PNG_HEADER + b"".join(_png_chunk(name, data) for name, data in parts)
+
+
+def _png_chunk(name: bytes, data: bytes | bytearray) -> bytes:
+    checksum = deflate.crc32(data, deflate.crc32(name))
+    return b"".join((struct.pack(">I", len(data)), name, data, struct.pack(">I", checksum)))
 
 
 MAX_WEBP_SIDE = 16_383

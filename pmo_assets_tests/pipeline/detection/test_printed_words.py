@@ -27,8 +27,12 @@ class Reader:
     def load(self) -> object:
         return None
 
-    def __call__(self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False) -> list[tuple[ReadText, ...]]:
+    def __call__(
+        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
+    ) -> list[tuple[ReadText, ...]]:
         assert not one_line
+        assert longest is not None
+        assert all(len(text.text.replace(" ", "")) <= longest for text in self.texts if text.text != "Other")
         return [self.texts for _ in pictures]
 
 

@@ -106,8 +106,10 @@ class EasyOcrReader:
         """
         return _engine(self.device)
 
-    def __call__(self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False) -> list[tuple[ReadText, ...]]:
-        """Return what is printed in each picture; see `TextReader`. EasyOCR has one reading per line."""
+    def __call__(
+        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
+    ) -> list[tuple[ReadText, ...]]:
+        """Return what is printed in each picture; see `TextReader`. One reading per line; long lines are read, too."""
         engine = _engine(self.device)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pinned memory without a GPU, for every line

@@ -8,6 +8,7 @@ over ASCII alone, with the runners-up. Print anywhere in a picture is found by R
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -47,6 +48,10 @@ NARROWEST = 30
 LARGEST, LONGEST = 500, 40
 """Print that is higher, in pixels, names no panel (60 points at 600 dpi), nor does a line so many times as long as
 high: such lines are not read, which bounds time and memory for a page of text."""
+
+WIDEST_CHARACTER, MARGIN = 1.2, 3.0
+"""Widths of a line, as parts of its height: of a character in the widest print (names of the annotated figures take 0.5
+to 0.95), and of what brackets, spaces and the detection's margin add."""
 
 LEAST_SCORE = 0.1
 """Texts found in a panel with less confidence are no texts."""
@@ -152,11 +157,13 @@ class RapidOcrReader:
         """
         return _recognition()
 
-    def __call__(self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False) -> list[tuple[ReadText, ...]]:
+    def __call__(
+        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
+    ) -> list[tuple[ReadText, ...]]:
         """Return what is printed in each picture; see `TextReader`."""
         if one_line:
             return self._lines(pictures)
-        return [self._anywhere(picture) for picture in pictures]
+        return [self._anywhere(picture, longest) for picture in pictures]
 
     def _lines(self, pictures: Sequence[NDArray[np.uint8]]) -> list[tuple[ReadText, ...]]:
         session, columns, characters = _recognition()
@@ -175,7 +182,7 @@ class RapidOcrReader:
                     result[k] = _read(lattice, characters)
         return result
 
-    def _anywhere(self, picture: NDArray[np.uint8]) -> tuple[ReadText, ...]:
+    def _anywhere(self, picture: NDArray[np.uint8], longest: int | None) -> tuple[ReadText, ...]:
         tall, wide = picture.shape[:2]
         if min(tall, wide) < 8 or max(tall, wide) > NARROWEST * min(tall, wide):
             return ()
@@ -183,7 +190,8 @@ class RapidOcrReader:
         if corners is None:
             return ()
         cut = [(np.asarray(four, np.float64), _upright(picture, np.asarray(four, np.float64))) for four in corners]
-        readable = [(four, part) for four, part in cut if part is not None]
+        widest = math.inf if longest is None else WIDEST_CHARACTER * longest + MARGIN
+        readable = [(four, part) for four, part in cut if part is not None and part.shape[1] <= widest * part.shape[0]]
         texts = []
         for (four, _), readings in zip(readable, self._lines([part for _, part in readable]), strict=True):
             best = next((r for r in readings if r.text.strip()), None)

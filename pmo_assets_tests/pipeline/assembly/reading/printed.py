@@ -43,6 +43,8 @@ class ScriptedReader:
     def load(self) -> None:
         """Nothing to load."""
 
-    def __call__(self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False) -> list[tuple[ReadText, ...]]:
+    def __call__(
+        self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
+    ) -> list[tuple[ReadText, ...]]:
         self.pictures += pictures
         return [self.texts for _ in pictures]

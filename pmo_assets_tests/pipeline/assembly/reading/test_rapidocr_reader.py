@@ -66,6 +66,14 @@ def test_print_is_found_anywhere_in_a_picture() -> None:
 
 
 @needs_rapidocr
+def test_lines_that_are_longer_than_what_is_looked_for_are_left_out() -> None:
+    figure, _ = printed_figure(["(a)", "Control", "a long line"], size=14)
+    (everything,), (short,) = RapidOcrReader()([figure]), RapidOcrReader()([figure], longest=1)
+    assert {text.text for text in everything} == {"(a)", "Control", "a long line"}
+    assert list(short) == [text for text in everything if text.text != "a long line"]
+
+
+@needs_rapidocr
 def test_pictures_read_together_read_the_same_alone() -> None:
     pictures = [np.random.default_rng(k).integers(0, 255, (48, 48 + 7 * k, 3), dtype=np.uint8) for k in range(5)]
     pictures.append(printed_figure(["B"])[0])
