@@ -32,7 +32,7 @@ from pmo_assets.pipeline.articles.front_lines import upright_lines
 from pmo_assets.pipeline.articles.front_title import Heading, read_title
 from pmo_assets.pipeline.articles.licences import license_code, license_statements
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata, carrier, counts, pdf_metadata
-from pmo_assets.pipeline.figures.page import PageContent, PageLimits, TextLine, loaded_page, open_pdf, page_content
+from pmo_assets.pipeline.figures.page import PageContent, PageLimits, TextLine, loaded_page, open_pdf, page_text
 from pmo_assets.records.faults import raise_fault
 
 FRONT_PAGES: Final = 2
@@ -87,7 +87,7 @@ def read_front_matter(pdf: bytes, limits: PageLimits | None = None) -> FrontMatt
 
 def _page(document: pymupdf.Document, number: int, limits: PageLimits) -> PageContent | None:
     try:
-        return page_content(loaded_page(document, number), limits)
+        return page_text(loaded_page(document, number), limits)
     except Exception as error:  # page bombs, and MuPDF's undocumented classes: a page that cannot be read says nothing
         raise_fault(error)
         return None

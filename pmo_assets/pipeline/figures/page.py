@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -157,9 +157,9 @@ class PageContent:
     width: float
     height: float
     lines: tuple[TextLine, ...]
-    bitmaps: tuple[BitmapPlacement, ...]
-    drawings: NDArray[np.float64]
-    white: NDArray[np.bool_]
+    bitmaps: tuple[BitmapPlacement, ...] = ()
+    drawings: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 4)))
+    white: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     scan: BitmapPlacement | None = None
     shapes: tuple[VectorShape, ...] = ()
 
@@ -252,16 +252,29 @@ def page_content(page: pymupdf.Page, limits: PageLimits = PageLimits()) -> PageC
     Raises:
         PageLimit: more on the page than allowed.
     """
-    _check_content_size(page, limits)
-    # PyMuPDF reports text, images and drawings in the unrotated page.
-    matrix = page.rotation_matrix if page.rotation else None
-    turns = (page.rotation // 90) % 4
+    text = page_text(page, limits)
+    matrix = _displaying(page)
     frame = as_box(page.rect)
-    lines = _text_lines(page, matrix, turns)
     bitmaps = _bitmaps(page, matrix, frame)
     drawings, white, shapes = _drawings(page, matrix, frame, limits, [bitmap.bbox for bitmap in bitmaps])
-    size = (frame[2] - frame[0], frame[3] - frame[1])
-    return PageContent(page.number, *size, lines, bitmaps, drawings, white, shapes=shapes)
+    return replace(text, bitmaps=bitmaps, drawings=drawings, white=white, shapes=shapes)
+
+
+def page_text(page: pymupdf.Page, limits: PageLimits = PageLimits()) -> PageContent:
+    """Read the text lines of one page, without its graphics, which may take far longer.
+
+    Raises:
+        PageLimit: more on the page than allowed.
+    """
+    _check_content_size(page, limits)
+    frame = as_box(page.rect)
+    lines = _text_lines(page, _displaying(page), (page.rotation // 90) % 4)
+    return PageContent(page.number, frame[2] - frame[0], frame[3] - frame[1], lines)
+
+
+def _displaying(page: pymupdf.Page) -> pymupdf.Matrix | None:
+    """Return how a page is turned for display: PyMuPDF reports text, images and drawings in the unrotated page."""
+    return page.rotation_matrix if page.rotation else None
 
 
 def _check_content_size(page: pymupdf.Page, limits: PageLimits) -> None:

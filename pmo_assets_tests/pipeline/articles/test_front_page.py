@@ -34,7 +34,7 @@ def test_a_file_that_is_no_pdf_is_named_so() -> None:
         read_front_matter(b"nothing")
 
 
-@pytest.mark.parametrize("step", ["page_content", "loaded_page"])
+@pytest.mark.parametrize("step", ["page_text", "loaded_page"])
 def test_exhausted_memory_is_no_empty_page(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(*_: object) -> None:
         raise MemoryError

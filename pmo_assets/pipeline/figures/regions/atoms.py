@@ -89,6 +89,10 @@ def touching(boxes: NDArray[np.float64], page: PageContent, touch: float) -> NDA
     y0 = np.clip(np.floor(boxes[:, 1] - touch / 2), 0, rows - 2).astype(np.intp)
     x1 = np.clip(np.ceil(boxes[:, 2] + touch / 2), x0 + 1, columns - 1).astype(np.intp)
     y1 = np.clip(np.ceil(boxes[:, 3] + touch / 2), y0 + 1, rows - 1).astype(np.intp)
+    # Only the part of the page that holds any: most pages have a rule or two.
+    first_column, first_row = x0.min(), y0.min()
+    columns, rows = int(x1.max() - first_column) + 1, int(y1.max() - first_row) + 1
+    x0, x1, y0, y1 = x0 - first_column, x1 - first_column, y0 - first_row, y1 - first_row
     # Filled rectangles by differences: each box costs four cells, whatever its size.
     change = np.zeros((rows, columns), dtype=np.int32)
     np.add.at(change, (y0, x0), 1)
