@@ -76,11 +76,10 @@ def batches_add(
 def batches_list() -> None:
     """List the batches and how far each one is."""
     from pmo_assets.definitions import build_defs
+    from pmo_assets.defs.batch_states import COUNTED, batch_states
     from pmo_assets.defs.partitions import register_partitions
-    from pmo_assets.defs.runner import open_instance, stale_assets
-    from pmo_assets.release.statistics.losses import batch_losses, excessive
+    from pmo_assets.defs.runner import open_instance
     from pmo_assets.storage.registry import BatchRegistry
-    from pmo_assets.storage.tables import Tables
 
     settings = settings_from_environment()
     registry = BatchRegistry(data_root_of(settings))
@@ -93,15 +92,13 @@ def batches_list() -> None:
             markup=False,
         )
         return
-    tables, defs, shown = Tables(registry.data_root), build_defs(settings), ("dataset_rows", "rejections")
-    table = Table("batch", "articles", "state", *(name.replace("_", " ") for name in shown))
+    table = Table("batch", "articles", "state", *(name.replace("_", " ") for name in COUNTED))
     with open_instance(settings) as instance:
         register_partitions(instance, keys)
-        for key in keys:
-            stale = stale_assets(defs, instance, tables, key)
-            lost = [] if stale else excessive(batch_losses(tables, key), settings.rejected_fail)
-            state = f"next: {stale[0]}" if stale else f"not done: {lost[0]}" if lost else "up to date"
-            # a stale table may have the columns of another version
-            counts = ["–" if name in stale else str(tables.read(name, key).height) for name in shown]
-            table.add_row(key, str(registry.manifest(key).height), escape(state), *counts)
+        for found in batch_states(build_defs(settings), instance, registry):
+            unfinished = (
+                f"next: {found.stale[0]}" if found.stale else f"not done: {found.lost[0]}" if found.lost else ""
+            )
+            counts = [str(found.rows.get(name, "–")) for name in COUNTED]
+            table.add_row(found.batch, str(found.articles), escape(unfinished or "up to date"), *counts)
     console.print(table)

@@ -139,8 +139,9 @@ def _process_batch(
     verbose: bool,
 ) -> list[str]:
     """Take a batch through the graph as far as it is not up to date, say what came of it, and return what failed."""
+    from pmo_assets.defs.batch_states import stale_assets
     from pmo_assets.defs.loading import stages_of
-    from pmo_assets.defs.runner import RunFailed, run_job, stale_assets
+    from pmo_assets.defs.runner import RunFailed, run_job
     from pmo_assets.release.statistics.losses import batch_losses, excessive, losses_in_words
     from pmo_assets.storage.tables import Tables
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,34 +73,37 @@ def applied_digest(metadata: Mapping[str, Any]) -> str:
     return str(metadata.get(APPLIED_DIGEST, ""))
 
 
-def decisions_of_batch(tables: Tables, batch: str, annotations: pl.DataFrame) -> str:
-    """Return the digest of what is to be applied to a batch that has table `figures`, of annotations in force."""
-    articles = tables.read("figures", batch)["article_id"].unique() if annotations.height else ()
-    return decisions_digest(annotations, articles)
-
-
-def decisions_in_force(settings: Settings) -> Callable[[str], str]:
-    """Return what says of a batch what `reviewed_panels` has to apply, as a digest.
+def decisions_in_force(settings: Settings, data_root: DataRoot) -> Callable[[Collection[str]], dict[str, str]]:
+    """Return what says of batches what `reviewed_panels` has to apply, as digests; "" for nothing.
 
     Nothing is read before it is first asked. Tables are read only of batches that have an annotated article; which
     articles a batch has is read once in the life of the process, because manifests never change.
     """
-    data_root = DataRoot(settings.data_root, settings.s3_endpoint)
     in_force = functools.cache(functools.partial(annotations_in_force, settings, data_root))
 
-    def of(batch: str) -> str:
-        annotated = in_force()["article_id"].to_list()
-        if not annotated or _articles(data_root, batch).isdisjoint(annotated):
-            return ""
-        tables = Tables(data_root)
-        return decisions_of_batch(tables, batch, in_force()) if tables.exists("figures", batch) else ""
+    def of(batches: Collection[str]) -> dict[str, str]:
+        annotated, tables = set(in_force()["article_id"]), Tables(data_root)
+        digests = dict.fromkeys(batches, "")
+        if annotated:
+            articles = _articles(data_root, batches)
+            concerned = [batch for batch in batches if annotated & articles[batch] and tables.exists("figures", batch)]
+            figures = tables.read_batches("figures", concerned, ["article_id"]).unique()
+            for (batch,), found in figures.group_by("batch"):
+                digests[str(batch)] = decisions_digest(in_force(), found["article_id"])
+        return digests
 
     return of
 
 
-@functools.cache
-def _articles(data_root: DataRoot, batch: str) -> frozenset[int]:
-    return frozenset(BatchRegistry(data_root).manifest(batch)["article_id"])
+_ARTICLES: Final[dict[tuple[DataRoot, str], frozenset[int]]] = {}
+
+
+def _articles(data_root: DataRoot, batches: Collection[str]) -> dict[str, frozenset[int]]:
+    """Return the articles of batches; none of a batch that is not registered."""
+    new = [batch for batch in batches if (data_root, batch) not in _ARTICLES]
+    found = BatchRegistry(data_root).articles(new) if new else {}
+    _ARTICLES.update({(data_root, batch): articles for batch, articles in found.items()})
+    return {batch: _ARTICLES.get((data_root, batch), frozenset()) for batch in batches}
 
 
 def annotations_are_stale(defs: dg.Definitions, made: dg.AssetMaterialization | None, settings: Settings) -> bool:

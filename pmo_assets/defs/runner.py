@@ -1,4 +1,4 @@
-"""Runs jobs without the UI: which batches need what, in this process, resumable after a kill.
+"""Runs jobs without the UI, in this process, resumable after a kill; what batches need: `batch_states`.
 
 Materialisations go to the same Dagster instance that the UI shows. A batch's asset is up to date when it was
 materialised with the present code version and after everything upstream of it, and its table is there; a run makes
@@ -19,25 +19,17 @@ import dagster as dg
 import psutil
 
 from pmo_assets.configuration.home import home_left_behind, home_place
-from pmo_assets.defs.annotated import (
-    ANNOTATIONS,
-    REVIEWED,
-    annotations_are_stale,
-    annotations_in_force,
-    decisions_of_batch,
-)
+from pmo_assets.defs.annotated import ANNOTATIONS, annotations_are_stale
 from pmo_assets.defs.code_servers import code_server_of, has_lost, is_on_another_host
 from pmo_assets.defs.instance import opened_home
-from pmo_assets.defs.loading import stages_of
 from pmo_assets.defs.release_state import release_is_due
-from pmo_assets.defs.staleness import Made, Stages, latest, out_of_date
+from pmo_assets.defs.staleness import latest
 from pmo_assets.release.gallery_pages import GALLERY_KEY
 from pmo_assets.release.keys import CARD_KEY, RELEASE_KEY
 from pmo_assets.release.reports import REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.processes import ProcessMark, this_process
-from pmo_assets.storage.tables import Tables
 
 _OWNER_TAG = "pmo/process"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -87,31 +79,6 @@ def latest_metadata(instance: dg.DagsterInstance, asset: str) -> dict[str, Any]:
     return {name: value.value for name, value in made.metadata.items()} if made is not None else {}
 
 
-def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batch: str) -> list[str]:
-    """Return the assets of a batch that are not up to date, in the order of the data's way.
-
-    What the instance remembers does not count when the table is not there: the data root was emptied or is another one.
-    """
-    settings = (defs.resources or {})["settings"]
-    graph = defs.resolve_asset_graph()
-    names = stages_of(defs)
-    nodes = {name: graph.get(dg.AssetKey(name)) for name in names}
-    # Of what is one table for all batches, only what it says of this batch makes something stale.
-    stages = Stages(
-        {name: [key.path[-1] for key in nodes[name].parent_keys if key.path[-1] in nodes] for name in names},
-        {name: nodes[name].code_version for name in names},
-    )
-    annotations = annotations_in_force(settings, tables.data_root)
-
-    def lacks_its_table_or_decisions(name: str, made: Made) -> bool:
-        if not tables.exists(name, batch):
-            return True
-        return name == REVIEWED and made.applied != decisions_of_batch(tables, batch, annotations)
-
-    made = {name: latest(instance, dg.AssetKey(name), batch) for name in names}
-    return out_of_date(stages, made, lacks_its_table_or_decisions)
-
-
 def read_annotations_if_changed(
     defs: dg.Definitions, instance: dg.DagsterInstance, settings: Settings, *, verbose: bool = False
 ) -> list[str]:
@@ -144,8 +111,10 @@ def release_is_stale(
         if made is None or made.code_version != graph.get(dg.AssetKey(name)).code_version:
             return True
         oldest = made.order if oldest is None else min(oldest, made.order)
-    rows = [latest(instance, dg.AssetKey("dataset_rows"), batch) for batch in batches]
-    return any(row is not None and oldest is not None and row.order > oldest for row in rows)
+    rows = instance.event_log_storage.get_latest_storage_id_by_partition(
+        dg.AssetKey("dataset_rows"), dg.DagsterEventType.ASSET_MATERIALIZATION
+    )
+    return any(oldest is not None and rows.get(batch, 0) > oldest for batch in batches)
 
 
 def unfinished_runs(instance: dg.DagsterInstance, job: str | None = None) -> Sequence[dg.DagsterRun]:

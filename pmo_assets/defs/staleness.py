@@ -1,14 +1,14 @@
 """What is stale: made with other code or settings than are in force, or before what it is made of.
 
-The rule is `out_of_date`. `pmo run` asks it of one batch and looks at the tables too; the check `current` and the job
-`renew` ask it of all batches with two queries per asset, and read tables only of batches with annotated articles.
+The rule is `out_of_date`. `pmo run` and `pmo batches list` look at the tables too (`batch_states`); the check `current`
+and the job `renew` read only those of batches with annotated articles. All of them ask the instance two queries per
+asset, however many batches there are.
 """
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.loading import in_order
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, in_force
 from pmo_assets.settings import Settings, noted_settings, settings_digest
+from pmo_assets.storage.data_root import DataRoot
 
 CURRENT: Final = "current"
 """The check of every asset of a batch that warns when it is stale."""
@@ -54,12 +55,12 @@ class Stages:
     Attributes:
         parents: those upstream of each, in the order of the data's way.
         versions: of code and settings.
-        decisions: says of a batch what `reviewed_panels` has to apply of people's decisions, as a digest.
+        decisions: says of batches what `reviewed_panels` has to apply of people's decisions, as digests.
     """
 
     parents: Mapping[str, Sequence[str]]
     versions: Mapping[str, str | None]
-    decisions: Callable[[str], str] = lambda batch: ""
+    decisions: Callable[[Collection[str]], Mapping[str, str]] = lambda batches: dict.fromkeys(batches, "")
 
 
 def stages_in_force(assets: Sequence[dg.AssetsDefinition], settings: Settings) -> Stages:
@@ -70,19 +71,20 @@ def stages_in_force(assets: Sequence[dg.AssetsDefinition], settings: Settings) -
     return Stages(
         {name: [parent for parent in parents[name] if parent in specs] for name in ordered},
         {name: in_force(specs[name], settings).code_version for name in ordered},
-        decisions_in_force(settings),
+        decisions_in_force(settings, DataRoot(settings.data_root, settings.s3_endpoint)),
     )
 
 
 def out_of_date(
-    stages: Stages, made: Mapping[str, Made | None], further: Callable[[str, Made], bool] = lambda name, made: False
+    stages: Stages, made: Mapping[str, Made], decided: str, exists: Callable[[str], bool] = lambda name: True
 ) -> list[str]:
     """Return the assets of a batch that are not up to date, in the order of the data's way.
 
     Args:
         stages: the assets, as they would be made now.
         made: how each was made last.
-        further: says of an asset whether anything else makes it stale.
+        decided: what `reviewed_panels` has to apply to the batch, as a digest.
+        exists: says of an asset whether its table is there.
     """
     stale: list[str] = []
     for name, parents in stages.parents.items():
@@ -92,31 +94,58 @@ def out_of_date(
             and own.code_version == stages.versions[name]
             and not any(parent in stale for parent in parents)
             and all((upstream := made.get(parent)) is not None and upstream.order < own.order for parent in parents)
-            and not further(name, own)
+            and not (name == REVIEWED and own.applied != decided)
+            and exists(name)
         )
         if not ok:
             stale.append(name)
     return stale
 
 
-def made_of_batches(instance: dg.DagsterInstance, stages: Stages) -> dict[str, dict[str, Made]]:
-    """Return how every batch's assets were made last, by batch and asset: two queries per asset."""
+def made_of_batches(
+    instance: dg.DagsterInstance, stages: Stages, batch: str | None = None
+) -> dict[str, dict[str, Made]]:
+    """Return how every batch's assets, or those of one, were made last, by batch and asset: two queries per asset."""
     found: dict[str, dict[str, Made]] = {}
     storage = instance.event_log_storage
     for name in stages.parents:
         key = dg.AssetKey(name)
-        orders = storage.get_latest_storage_id_by_partition(key, _MADE)
-        tags = storage.get_latest_tags_by_partition(key, _MADE, [DATA_VERSION_TAG])
-        for batch, order in orders.items():
-            data_version = tags.get(batch, {}).get(DATA_VERSION_TAG, "")
-            version, applied = code_version_in(data_version), applied_in(data_version)
-            made = Made(order, version, applied or "") if version is not None else None
-            if made is None or (name == REVIEWED and applied is None):  # made by an older version
-                noted = latest(instance, key, batch)
-                made = noted if made is None or noted is None else replace(made, applied=noted.applied)
-            if made is not None:
-                found.setdefault(batch, {})[name] = made
+        orders = storage.get_latest_storage_id_by_partition(key, _MADE, {batch} if batch is not None else None)
+        chosen = [batch] if batch is not None else None
+        tags = storage.get_latest_tags_by_partition(key, _MADE, [DATA_VERSION_TAG], chosen)
+        versions = {partition: tags.get(partition, {}).get(DATA_VERSION_TAG, "") for partition in orders}
+        # What an older version of this package made says in its metadata what versions say now.
+        old = {
+            order: partition
+            for partition, order in orders.items()
+            if code_version_in(versions[partition]) is None
+            or (name == REVIEWED and applied_in(versions[partition]) is None)
+        }
+        noted = _noted(instance, key, old)
+        for partition, order in orders.items():
+            version = versions[partition]
+            made = noted.get(partition) or Made(order, None)
+            known = replace(made, code_version=code_version_in(version) or made.code_version)
+            applied = applied_in(version)
+            found.setdefault(partition, {})[name] = known if applied is None else replace(known, applied=applied)
     return found
+
+
+_EVENTS: Final = 500
+"""Materialisations that are fetched at once, some 20 kB each."""
+
+
+def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, orders: Mapping[int, str]) -> dict[str, Made]:
+    """Return how partitions were made, by what the materialisations say that have these places in the event log."""
+    places = list(orders)
+    wanted = (places[first : first + _EVENTS] for first in range(0, len(places), _EVENTS))
+    return {
+        orders[record.storage_id]: _made(record)
+        for chosen in wanted
+        for record in instance.fetch_materializations(
+            dg.AssetRecordsFilter(asset_key=key, storage_ids=chosen), limit=len(chosen)
+        ).records
+    }
 
 
 def latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None) -> Made | None:
@@ -124,12 +153,14 @@ def latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None
     records = instance.fetch_materializations(
         dg.AssetRecordsFilter(asset_key=key, asset_partitions=[partition] if partition is not None else None), limit=1
     ).records
-    if not records:
-        return None
-    materialization = records[0].asset_materialization
+    return _made(records[0]) if records else None
+
+
+def _made(record: dg.EventLogRecord) -> Made:
+    materialization = record.asset_materialization
     tags = dict(materialization.tags or {}) if materialization is not None else {}
     metadata = {key: item.value for key, item in materialization.metadata.items()} if materialization else {}
-    return Made(records[0].storage_id, tags.get(CODE_VERSION_TAG), applied_digest(metadata), metadata)
+    return Made(record.storage_id, tags.get(CODE_VERSION_TAG), applied_digest(metadata), metadata)
 
 
 @dataclass(frozen=True)
@@ -139,10 +170,12 @@ class Stale:
     Attributes:
         made: how every batch's assets were made last, by batch and asset.
         assets: of each batch that is not up to date, the assets, in the order of the data's way.
+        decided: of every batch what `reviewed_panels` has to apply, as a digest.
     """
 
     made: Mapping[str, Mapping[str, Made]]
     assets: Mapping[str, Sequence[str]]
+    decided: Mapping[str, str]
 
     def batches(self, asset: str) -> list[str]:
         """Return the batches of which an asset was made and is stale."""
@@ -151,17 +184,11 @@ class Stale:
 
 def stale_of_batches(instance: dg.DagsterInstance, stages: Stages) -> Stale:
     """Return what is stale in the batches that are partitions and were begun."""
-
-    def decided_otherwise(batch: str, name: str, made: Made) -> bool:
-        return name == REVIEWED and made.applied != stages.decisions(batch)
-
     partitions = set(instance.get_dynamic_partitions("article_batch"))
     made = {batch: found for batch, found in made_of_batches(instance, stages).items() if batch in partitions}
-    assets = {
-        batch: out_of_date(stages, found, functools.partial(decided_otherwise, batch))
-        for batch, found in sorted(made.items())
-    }
-    return Stale(made, {batch: names for batch, names in assets.items() if names})
+    decided = stages.decisions(made)
+    assets = {batch: out_of_date(stages, found, decided[batch]) for batch, found in sorted(made.items())}
+    return Stale(made, {batch: names for batch, names in assets.items() if names}, decided)
 
 
 def _halves(version: str | None, digest: str) -> tuple[str, str]:
@@ -190,9 +217,7 @@ def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: s
             found.update(_changed(instance, asset, batch, now) or [NOT_NOTED])
     if asset == REVIEWED:
         decided = {
-            applied: batch
-            for batch in batches
-            if (applied := stale.made[batch][asset].applied) != stages.decisions(batch)
+            applied: batch for batch in batches if (applied := stale.made[batch][asset].applied) != stale.decided[batch]
         }
         for batch in decided.values():
             found.update(_changed(instance, asset, batch, now) or ["what people annotated"])

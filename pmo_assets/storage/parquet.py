@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO, Literal
 
@@ -41,6 +42,47 @@ def read_parquet(data_root: DataRoot, key: str, columns: Sequence[str] | None = 
         return pl.read_parquet(io.BytesIO(data_root.read(key)), columns=list(columns) if columns is not None else None)
     except pl.exceptions.ComputeError as error:
         raise StorageError(f"{data_root.uri(key)} is damaged ({error}): materialise it again") from error
+
+
+_READERS = 16
+"""Files of a bucket that are read at once."""
+
+
+def read_columns(data_root: DataRoot, files: Mapping[str, str], columns: Sequence[str]) -> pl.DataFrame:
+    """Return columns of many Parquet files as one table; column `file` says which one a row is from.
+
+    Nothing else of the files is read: of a thousand on a disk, that takes a fraction of a second.
+
+    Args:
+        data_root: where they lie.
+        files: their keys, by what column `file` calls them; one at least.
+        columns: that each of them has, of the same types; without any, `file` alone counts rows.
+
+    Raises:
+        StorageError: if a file is missing or damaged, or has other columns.
+    """
+    names = pl.Series("file", list(files), dtype=pl.Enum(list(files)))
+    places = [data_root.uri(key) for key in files.values()]
+    try:
+        if data_root.is_local:
+            scan = pl.scan_parquet(places, glob=False, hive_partitioning=False, include_file_paths="file")
+            table = scan.select(pl.col("file").cast(pl.Enum(places)).to_physical(), *columns).collect()
+        else:
+            with ThreadPoolExecutor(_READERS) as pool:
+                parts = list(pool.map(lambda key: _read_by_ranges(data_root, key, columns), files.values()))
+            table = pl.concat([part.with_columns(file=pl.lit(n, pl.UInt32)) for n, part in enumerate(parts)])
+        return table.select(names.gather(table["file"]), *columns)
+    except (pl.exceptions.PolarsError, pa.ArrowException, KeyError, OSError) as error:
+        text = " ".join(str(error).split())
+        raise StorageError(f"cannot read {', '.join(columns) or 'rows'} below {data_root.uri('')}: {text}") from error
+
+
+def _read_by_ranges(data_root: DataRoot, key: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Return columns of an object, and `file` for as many rows; nothing else of it is fetched but its footer."""
+    filesystem, folder = data_root.filesystem()
+    with filesystem.open_input_file(f"{folder}/{key}") as stream, pq.ParquetFile(stream, pre_buffer=True) as file:
+        read = {name: pl.Series(file.read([name]).column(name)) for name in columns}
+        return pl.DataFrame({"file": pl.repeat(0, file.metadata.num_rows, dtype=pl.UInt32, eager=True), **read})
 
 
 class _HashingStream:

@@ -8,7 +8,7 @@ claims before it. The claim is the whole manifest: whoever sees a claim without 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -24,7 +24,7 @@ from pmo_assets.storage.batches import (
     sequence_of,
 )
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.storage.parquet import parquet_bytes, read_columns, read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.articles import ArticleBatch
 from pmo_assets.tables.schemas import checked, empty_table
@@ -55,6 +55,23 @@ class BatchRegistry:
         complete = {sequence_of(key) for key in keys}
         keys += [self._completed(name) for name in claims if sequence_of(name.removesuffix(".parquet")) not in complete]
         return in_sequence(keys)
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many articles every batch has, by its key, in order."""
+        files = {key: f"manifests/{key}.parquet" for key in self.batches()}
+        if not files:
+            return {}
+        counted = dict(read_columns(self.data_root, files, ()).group_by("file").len().iter_rows())
+        return {key: counted.get(key, 0) for key in files}
+
+    def articles(self, batches: Collection[str]) -> dict[str, frozenset[int]]:
+        """Return the article numbers of batches, by key; what is not registered is left out."""
+        registered = set(self.batches())
+        files = {key: f"manifests/{key}.parquet" for key in batches if key in registered}
+        if not files:
+            return {}
+        found = read_columns(self.data_root, files, ["article_id"]).group_by("file").agg("article_id")
+        return {key: frozenset(numbers) for key, numbers in found.iter_rows()}
 
     def manifest(self, batch: str) -> pl.DataFrame:
         """Return the manifest of a batch (table `article_batch`).

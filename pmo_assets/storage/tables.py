@@ -14,7 +14,7 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.batches import in_sequence
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.parquet import parquet_bytes, read_parquet
+from pmo_assets.storage.parquet import parquet_bytes, read_columns, read_parquet
 from pmo_assets.tables.rejections import Rejections
 from pmo_assets.tables.schemas import checked, empty_table, schema_of
 
@@ -57,6 +57,20 @@ class Tables:
         if list(table.schema.items()) != [(name, expected.get(name)) for name in wanted]:
             raise other
         return table
+
+    def read_batches(self, asset: str, batches: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
+        """Return columns of an asset's tables of many batches; column `batch` says which one a row is of.
+
+        Columns are not compared with the present schema: this is for tables that are known to be up to date.
+
+        Raises:
+            StorageError: if a table is missing or damaged, or lacks a column.
+        """
+        if not batches:
+            schema = empty_table(schema_of(asset)).select(columns).schema
+            return pl.DataFrame(schema={"batch": pl.Enum([]), **schema})
+        files = {batch: self.key(asset, batch) for batch in batches}
+        return read_columns(self.data_root, files, columns).rename({"file": "batch"})
 
     def write(
         self,

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from pmo_assets.definitions import build_defs
+from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.partitions import register_partitions
-from pmo_assets.defs.runner import RunFailed, run_job, stale_assets
+from pmo_assets.defs.runner import RunFailed, run_job
 from pmo_assets.samples import sample_articles
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot

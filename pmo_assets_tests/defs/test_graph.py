@@ -18,9 +18,10 @@ from pmo_assets.definitions import build_defs
 from pmo_assets.defs import checks
 from pmo_assets.defs.assets.models import MODEL_ASSETS
 from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
+from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.loading import all_assets, batch_stages, group_assets
 from pmo_assets.defs.resources import detector_workers_resource, workers_resource
-from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job, stale_assets
+from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job
 from pmo_assets.defs.sensors import registered_batches
 from pmo_assets.defs.step_options import wanted_types
 from pmo_assets.records.geometry import as_box, iou

@@ -19,9 +19,10 @@ from pmo_assets.annotation.cases import FigureCase, figure_cases, known_figures
 from pmo_assets.annotation.files import write_answers
 from pmo_assets.annotation.tasks import ShownPicture, boxes_task, captions_task
 from pmo_assets.definitions import build_defs
+from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.partitions import register_partitions
-from pmo_assets.defs.runner import read_annotations_if_changed, run_job, stale_assets
+from pmo_assets.defs.runner import read_annotations_if_changed, run_job
 from pmo_assets.defs.staleness import evaluations, stages_in_force, stale_of_batches
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes

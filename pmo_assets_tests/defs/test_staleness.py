@@ -12,11 +12,12 @@ import dagster as dg
 import pytest
 
 from pmo_assets.definitions import build_defs
+from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.partitions import ARTICLE_BATCHES, register_partitions
 from pmo_assets.defs.renewing import begin_renewal, staleness
-from pmo_assets.defs.runner import RunFailed, open_instance, run_job, stale_assets
+from pmo_assets.defs.runner import RunFailed, open_instance, run_job
 from pmo_assets.defs.staleness import Stages, evaluations, stages_in_force, stale_of_batches
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, SETTINGS_TAG, data_version
 from pmo_assets.settings import Settings, noted_settings

@@ -1,4 +1,4 @@
-"""Parquet files written row group by row group: whole or not at all, and the same rows give the same bytes."""
+"""Parquet files: columns of many at once; written row group by row group, whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.parquet import ParquetStream, WrittenFile
+from pmo_assets.storage.parquet import ParquetStream, WrittenFile, parquet_bytes, read_columns
 
 SCHEMA = pa.schema(
     [
@@ -176,3 +178,25 @@ def test_a_local_file_that_is_abandoned_leaves_no_half_file(tmp_path: Any) -> No
     assert len(list((tmp_path / "a").iterdir())) == 1, "the half file under its temporary name"
     stream.abandon()
     assert list((tmp_path / "a").iterdir()) == []
+
+
+def test_columns_of_many_files_are_one_table_that_says_what_is_from_where(data_root: DataRoot) -> None:
+    for name, numbers in {"first": (3, 1), "empty": (), "last": (2,)}.items():
+        table = pl.DataFrame(
+            {"number": numbers, "other": [name] * len(numbers)}, {"number": pl.Int64, "other": pl.String}
+        )
+        data_root.write(f"a/{name}.parquet", parquet_bytes(table))
+    files = {name: f"a/{name}.parquet" for name in ("last", "empty", "first")}
+    read = read_columns(data_root, files, ["number"])
+    assert read.rows() == [("last", 2), ("first", 3), ("first", 1)]
+    counted = read_columns(data_root, files, []).group_by("file").len().sort("file")
+    assert counted.rows() == [("last", 1), ("first", 2)]
+
+
+@pytest.mark.parametrize("key", ["a/other.parquet", "a/damaged.parquet", "a/missing.parquet"])
+def test_a_file_of_which_columns_cannot_be_read_is_an_error(data_root: DataRoot, key: str) -> None:
+    data_root.write("a/sound.parquet", parquet_bytes(pl.DataFrame({"number": [1]})))
+    data_root.write("a/other.parquet", parquet_bytes(pl.DataFrame({"another": [1]})))
+    data_root.write("a/damaged.parquet", b"PAR1 but no more")
+    with pytest.raises(StorageError, match="cannot read number"):
+        read_columns(data_root, {"sound": "a/sound.parquet", "bad": key}, ["number"])

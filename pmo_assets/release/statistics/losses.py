@@ -153,6 +153,38 @@ def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
     return [*losses, _article_loss(ALL_STEPS, pl.concat([gone, survived]), gone, everything)]
 
 
+def may_have_lost_much(rows: pl.DataFrame, rejections: pl.DataFrame, fail: float) -> set[str]:
+    """Return the batches of which a step may have lost more than the share `fail`; no other one has.
+
+    `batch_losses` reads some twenty tables of a batch; this does with columns of two, of very many batches at once. An
+    article with rows was lost nowhere, and every step was given it with a figure at least: so no step lost a larger
+    share than what it rejected, of that and the articles with rows.
+
+    Args:
+        rows: of processed batches, columns `batch` and `article_id` of `dataset_rows`.
+        rejections: columns `batch`, `stage`, `article_id` and `image_cluster_id` of `rejections`.
+        fail: `PMO_REJECTED_FAIL`.
+    """
+    counting = rejections.lazy().filter(pl.col("stage").is_in(_READ))
+    # As a step of its own: all steps together, of which only articles count.
+    together = counting.with_columns(stage=pl.lit(ALL_STEPS), image_cluster_id=pl.lit(None, dtype=pl.String))
+    is_whole = pl.col("image_cluster_id").is_null()
+    steps = (
+        pl.concat([counting, together])
+        .unique()
+        .group_by("batch", "stage")
+        .agg(articles=pl.col("article_id").n_unique(), whole=is_whole.sum(), figures=(~is_whole).sum())
+        .join(rows.lazy().group_by("batch").agg(kept=pl.col("article_id").n_unique()), on="batch", how="left")
+        .with_columns(pl.col("kept").fill_null(0))
+    )
+    much = pl.any_horizontal(
+        *(pl.col(lost) / (pl.col(lost) + pl.col("kept")) > fail for lost in ("whole", "figures")),
+        # How many figures an article had that was rejected as a whole is not known here.
+        pl.col("stage").is_in(FIGURE_STAGES) & (pl.col("whole") > 0),
+    )
+    return set(steps.filter((pl.col("articles") >= SEVERAL) & much).collect()["batch"].cast(pl.String))
+
+
 def _without(ids: pl.Series, others: pl.Series) -> pl.Series:
     return ids.filter(~ids.is_in(others.implode()))
 

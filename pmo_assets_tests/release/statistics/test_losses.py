@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from random import Random
+from typing import Any, cast
 
 import polars as pl
 import pytest
 
-from pmo_assets.release.statistics.losses import StageLoss, batch_losses, excessive, losses_in_words
+from pmo_assets.release.statistics.losses import (
+    FIGURE_STAGES,
+    StageLoss,
+    batch_losses,
+    excessive,
+    losses_in_words,
+    may_have_lost_much,
+)
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rejections import Rejections
 from pmo_assets.tables.schemas import empty_table
@@ -201,3 +209,84 @@ def test_figures_that_do_not_go_on_are_not_lost() -> None:
     )
     assert (found["panels", "figures"].given, found["panels", "figures"].lost) == (3, 1), "2 f1; 1 f1 was lost before"
     assert (found["all steps", "articles"].given, found["all steps", "articles"].lost) == (3, 1), "2"
+
+
+def suspected(batches: Mapping[str, Batch], fail: float = 0.5) -> set[str]:
+    """Return the batches that may have lost too much, by the tables that they have at the end."""
+    rows, rejections = [], []
+    for name, batch in batches.items():
+        survivors = {article for article, _ in batch.kept.get("panels", batch.figures)}
+        survivors -= {article for stage, article, _, _ in batch.rejected if stage == "dataset_rows"}
+        rows += [(name, article) for article in survivors]
+        rejections += [(name, stage, article, figure) for stage, article, figure, _ in batch.rejected]
+    columns = {"batch": pl.String, "stage": pl.String, "article_id": pl.Int64, "image_cluster_id": pl.String}
+    return may_have_lost_much(
+        pl.DataFrame(rows, {"batch": pl.String, "article_id": pl.Int64}, orient="row"),
+        pl.DataFrame(rejections, columns, orient="row"),
+        fail,
+    )
+
+
+def sound(articles: Sequence[int], **what: Any) -> Batch:
+    """Return a batch of relevant articles with a figure each."""
+    figures = what.pop("figures", [(number, "f1") for number in articles])
+    return Batch(articles, articles={number: {} for number in articles}, figures=figures, **what)
+
+
+def test_batches_that_lost_little_are_told_from_those_to_be_looked_at() -> None:
+    few = [("pdf_figures", number, None, "EncryptedPdf") for number in range(8, 11)]
+    most = [("pdf_figures", number, None, "EncryptedPdf") for number in range(4, 11)]
+    batches = {
+        "nothing": sound(range(1, 11)),
+        "few": sound(range(1, 11), figures=[(number, "f1") for number in range(1, 8)], rejected=few),
+        "most": sound(range(1, 11), figures=[(number, "f1") for number in range(1, 4)], rejected=most),
+        "two articles": sound(
+            [1, 2], figures=[], rejected=[("pdf_figures", 1, None, ""), ("pdf_figures", 2, None, "")]
+        ),
+    }
+    assert suspected(batches) == {"most"}
+    assert suspected(batches, fail=1.0) == set()
+    assert suspected(batches, fail=0.2) == {"few", "most"}
+
+
+WAY = ("article_packages", "articles", "pdf_figures", "figures", "subcaptions", "panels", "dataset_rows")
+
+
+def at_random(random: Random) -> Batch:
+    """Return a batch of articles with two figures each, of which some are lost on the way, mostly at one step."""
+    articles, rate, where = range(1, random.randint(4, 12)), random.random(), random.choice(WAY)
+    lost: dict[tuple[int, str | None], int] = {}
+    for article in articles:
+        if random.random() < rate:
+            stage = where if random.random() < 0.7 else random.choice(WAY)
+            has_figures = stage in ("pdf_figures", "subcaptions", "panels")
+            lost[article, random.choice([None, "f1", "f2"]) if has_figures else None] = WAY.index(stage)
+
+    def reached(stage: str) -> list[int]:
+        return [number for number in articles if lost.get((number, None), len(WAY)) > WAY.index(stage)]
+
+    def figures(stage: str) -> list[Key]:
+        keys = [(number, figure) for number in reached(stage) for figure in ("f1", "f2")]
+        return [key for key in keys if lost.get(key, len(WAY)) > WAY.index(stage)]
+
+    return Batch(
+        articles,
+        fetched=reached("article_packages"),
+        articles={number: {} for number in reached("articles")},
+        figures=figures("figures"),
+        kept={
+            "pdf_figures": figures("pdf_figures"),
+            **{name: figures("subcaptions") for name in FIGURE_STAGES},
+            "panels": figures("panels"),
+        },
+        rejected=[(WAY[place], article, figure, "Odd") for (article, figure), place in lost.items()],
+    )
+
+
+def test_no_batch_that_lost_too_much_is_overlooked() -> None:
+    random = Random(1)
+    batches = {str(number): at_random(random) for number in range(300)}
+    much = {name for name, batch in batches.items() if excessive(batch_losses(cast(Tables, batch), "0001-x"), 0.5)}
+    assert 30 < len(much) < 270
+    assert much <= suspected(batches)
+    assert len(suspected(batches)) < 270

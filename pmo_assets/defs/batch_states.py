@@ -1,0 +1,114 @@
+"""How far batches are: which assets of each are not up to date, what it lost, how many rows it has.
+
+It is said of all batches at once. The instance is asked a few queries per asset, and of the data root folders are
+listed, and columns read, of all batches together: `pmo batches list` is there at once with a thousand of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import dagster as dg
+import polars as pl
+
+from pmo_assets.defs.annotated import decisions_in_force
+from pmo_assets.defs.loading import stages_of
+from pmo_assets.defs.staleness import Stages, made_of_batches, out_of_date
+from pmo_assets.release.statistics.losses import StageLoss, batch_losses, excessive, may_have_lost_much
+from pmo_assets.settings import Settings
+from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets.storage.tables import Tables
+
+COUNTED: Final = ("dataset_rows", "rejections")
+"""The tables whose rows are counted."""
+
+
+@dataclass(frozen=True)
+class BatchState:
+    """How far a batch is.
+
+    Attributes:
+        batch: its key.
+        articles: how many it has.
+        stale: its assets that are not up to date, in the order of the data's way.
+        lost: of a batch that is up to date, the steps that lost too much for it to count as done.
+        rows: of `COUNTED`, the rows of the tables that are up to date.
+    """
+
+    batch: str
+    articles: int
+    stale: Sequence[str]
+    lost: Sequence[StageLoss]
+    rows: Mapping[str, int]
+
+
+def batch_states(defs: dg.Definitions, instance: dg.DagsterInstance, registry: BatchRegistry) -> list[BatchState]:
+    """Return how far every registered batch is, in order.
+
+    Raises:
+        StorageError: if a table that is up to date cannot be read.
+    """
+    settings: Settings = (defs.resources or {})["settings"]
+    tables, sizes = Tables(registry.data_root), registry.sizes()
+    stale = stale_of_all(defs, instance, tables, list(sizes))
+    fresh = {name: [batch for batch in sizes if name not in stale[batch]] for name in COUNTED}
+    rows = tables.read_batches("dataset_rows", fresh["dataset_rows"], ["article_id"])
+    done = [batch for batch in sizes if not stale[batch]]
+    rejections = tables.read_batches("rejections", fresh["rejections"], ["stage", "article_id", "image_cluster_id"])
+    counts = {"dataset_rows": _counts(rows), "rejections": _counts(rejections)}
+    suspected = may_have_lost_much(rows, rejections, settings.rejected_fail)
+    lost = {
+        batch: excessive(batch_losses(tables, batch), settings.rejected_fail) for batch in done if batch in suspected
+    }
+    return [
+        BatchState(
+            batch,
+            articles,
+            stale[batch],
+            lost.get(batch, ()),
+            {name: counts[name].get(batch, 0) for name in COUNTED if name not in stale[batch]},
+        )
+        for batch, articles in sizes.items()
+    ]
+
+
+def _counts(table: pl.DataFrame) -> dict[str, int]:
+    return dict(table.group_by("batch").len().iter_rows())
+
+
+def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batch: str) -> list[str]:
+    """Return the assets of a batch that are not up to date, in the order of the data's way.
+
+    What the instance remembers does not count when the table is not there: the data root was emptied or is another one.
+    """
+    stages = _stages(defs, tables)
+    made = made_of_batches(instance, stages, batch).get(batch, {})
+    return out_of_date(stages, made, stages.decisions([batch])[batch], lambda name: tables.exists(name, batch))
+
+
+def stale_of_all(
+    defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batches: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return of every batch what `stale_assets` says."""
+    stages = _stages(defs, tables)
+    made = made_of_batches(instance, stages)
+    decided = stages.decisions(batches)
+    there = {name: set(tables.batches(name)) for name in stages.parents}
+
+    def stale(batch: str) -> list[str]:
+        return out_of_date(stages, made.get(batch, {}), decided[batch], lambda name: batch in there[name])
+
+    return {batch: stale(batch) for batch in batches}
+
+
+def _stages(defs: dg.Definitions, tables: Tables) -> Stages:
+    graph = defs.resolve_asset_graph()
+    nodes = {name: graph.get(dg.AssetKey(name)) for name in stages_of(defs)}
+    # Of what is one table for all batches, only what it says of this batch makes something stale.
+    return Stages(
+        {name: [key.path[-1] for key in node.parent_keys if key.path[-1] in nodes] for name, node in nodes.items()},
+        {name: node.code_version for name, node in nodes.items()},
+        decisions_in_force((defs.resources or {})["settings"], tables.data_root),
+    )
