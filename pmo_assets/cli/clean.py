@@ -71,15 +71,19 @@ def clean(
     not registered, of assets that there are no more, of articles that left their table. In the Dagster home: runs that
     ended long ago, except those that hold the latest materialisation of something; of these their own log.
 
-    It may be interrupted and run again, also while batches are processed: objects wait until no run is at work.
+    It may be interrupted and run again, also while batches are processed: objects wait until no run is at work, here
+    or on another machine.
     """
     from pmo_assets.defs.retention import delete_run, old_runs, purge_ticks, ticks_before
+    from pmo_assets.defs.run_leases import run_is_over
     from pmo_assets.defs.runner import open_instance, unfinished_runs
+    from pmo_assets.storage.leases import held_below
 
     settings = settings_from_environment()
     data_root, found, now = data_root_of(settings), _Found(), time.time()
     with open_instance(settings) as instance, spinner("looking" if not yes else "deleting") as tell:
-        at_work = len(unfinished_runs(instance))
+        # Runs of this instance that have written nothing yet, and whoever else writes below the data root.
+        at_work = max(len(unfinished_runs(instance)), len(held_below(data_root, is_over=run_is_over(instance))))
         for item in _leftovers(settings, data_root, now - days * DAY, answers, keep_versions, objects=not at_work):
             tell(item.kind)
             if yes:

@@ -341,6 +341,12 @@ def holder_of(data_root: DataRoot, name: str, *, is_over: Callable[[str], bool] 
     return newest.holder if _is_held(data_root, name, newest, is_over) else None
 
 
+def held_below(data_root: DataRoot, *, is_over: Callable[[str], bool] = _never) -> list[str]:
+    """Return the names of all leases of a data root that somebody holds, sorted."""
+    folders = {file.key.removeprefix(f"{PREFIX}/").rpartition("/")[0] for file in data_root.files(PREFIX)}
+    return sorted(name for name in folders if name and holder_of(data_root, name, is_over=is_over) is not None)
+
+
 POLL: Final = 2.0
 """Seconds between two looks at leases that others hold."""
 

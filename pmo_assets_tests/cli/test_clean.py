@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.leases import holding
 from pmo_assets_tests.cli.command_line import Pmo
 
 
@@ -29,3 +31,19 @@ def test_it_shows_first_and_deletes_when_told_to(pmo: Pmo, tmp_path: Path) -> No
     assert not old.exists()
     assert young.exists(), "a run may be about to need what is younger than a day"
     assert "nothing to delete" in pmo("clean", "--yes", PMO_DATA_ROOT=str(data)).stdout
+
+
+def test_objects_wait_while_anybody_writes_below_the_data_root(pmo: Pmo, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    unused = data / "objects" / "ab" / ("ab" * 32 + ".pdf")
+    unused.parent.mkdir(parents=True)
+    unused.write_bytes(b"x" * 2_000_000)
+    day_before = time.time() - 2 * 86_400
+    os.utime(unused, (day_before, day_before))
+
+    with holding(DataRoot(str(data)), "batches/0001-aaaaaaaa", "another machine's run"):
+        waiting = pmo("clean", "--yes", PMO_DATA_ROOT=str(data))
+    assert "objects are left alone: 1 run is at work" in waiting.stderr
+    assert unused.exists()
+    assert "deleted: 2.0 MB" in pmo("clean", "--yes", PMO_DATA_ROOT=str(data)).stdout
+    assert not unused.exists()

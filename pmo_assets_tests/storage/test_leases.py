@@ -22,7 +22,17 @@ import pytest
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage import leases
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.leases import Lease, LeaseLost, LeaseTaken, held_here, holder_of, holding, in_turn, take
+from pmo_assets.storage.leases import (
+    Lease,
+    LeaseLost,
+    LeaseTaken,
+    held_below,
+    held_here,
+    holder_of,
+    holding,
+    in_turn,
+    take,
+)
 from pmo_assets.storage.processes import ProcessMark, this_process
 
 HOLD = """
@@ -112,6 +122,13 @@ def test_what_is_called_within_has_the_lease_already(data_root: DataRoot) -> Non
             raise ZeroDivisionError
         assert "process" in refused(data_root), "the outer block still has it"
     assert held_here(data_root, "batch") is None
+
+
+def test_all_that_are_held_are_listed(data_root: DataRoot) -> None:
+    assert held_below(data_root) == []
+    with holding(data_root, "batches/0001", "a test"), holding(data_root, "release", "a test"):
+        assert held_below(data_root) == ["batches/0001", "release"]
+    assert held_below(data_root) == []
 
 
 def test_after_an_error_it_is_free(data_root: DataRoot) -> None:
