@@ -45,11 +45,16 @@ def decoded(picture: Picture | None, key: str) -> NDArray[np.uint8]:
 def decoded_bytes(encoded: bytes) -> NDArray[np.uint8]:
     """Return the pixels of an encoded picture of ours, (height, width, 3) uint8 RGB.
 
+    What `png_bytes` wrote is decoded in a quarter of OpenCV's time.
+
     Raises:
         PictureUnreadable: if it is no picture.
     """
+    own = _own_png(encoded)
+    if own is not None:
+        return own
     # In this order of channels from the start: turning them round takes half as long as decoding.
-    image = cv2.imdecode(np.frombuffer(encoded, dtype=np.uint8), cv2.IMREAD_COLOR_RGB)
+    image = cv2.imdecode(np.frombuffer(encoded, dtype=np.uint8), cv2.IMREAD_COLOR_RGB) if encoded else None
     if image is None:
         raise PictureUnreadable("a stored picture is damaged: materialise its asset again")
     return np.asarray(image, dtype=np.uint8)
@@ -61,6 +66,11 @@ _COLOUR_TYPES: Final = {1: 0, 3: 2}
 
 _FILTER_UP: Final = 2
 """PNG's filter that takes the byte above off every byte (ISO/IEC 15948, 9.2)."""
+
+_DATA_AT: Final = 41
+"""Where the compressed rows begin: after the signature, the chunk IHDR, and name and length of the first IDAT."""
+
+_END: Final = struct.pack(">I", 0) + b"IEND" + struct.pack(">I", deflate.crc32(b"IEND"))
 
 
 def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
@@ -84,6 +94,33 @@ def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
     header = struct.pack(">IIBBBBB", width, height, 8, _COLOUR_TYPES[samples], 0, 0, 0)
     parts = ((b"IHDR", header), (b"IDAT", deflate.zlib_compress(rows, 1)), (b"IEND", b""))
     return _PNG_HEADER + b"".join(_png_chunk(name, data) for name, data in parts)
+
+
+def _own_png(encoded: bytes) -> NDArray[np.uint8] | None:
+    """Return the pixels of an RGB picture that `png_bytes` wrote; None for any other, and for one that is damaged."""
+    if len(encoded) < _DATA_AT + 4 + len(_END) or not encoded.startswith(_PNG_HEADER) or encoded[37:41] != b"IDAT":
+        return None
+    width, height, *kind = struct.unpack(">IIBBBBB", encoded[16:29])
+    (size,) = struct.unpack(">I", encoded[33:37])
+    if kind != [8, _COLOUR_TYPES[3], 0, 0, 0] or encoded[_DATA_AT + size + 4 :] != _END:
+        return None
+    # Said sizes are not believed: DEFLATE makes at most 1,032 bytes of one.
+    if not 0 < width * height <= MAX_PICTURE_PIXELS or height * (1 + 3 * width) > 1032 * size:
+        return None
+    try:
+        data = deflate.zlib_decompress(memoryview(encoded)[_DATA_AT : _DATA_AT + size], height * (1 + 3 * width))
+    except deflate.DeflateError:
+        return None
+    if len(data) != height * (1 + 3 * width):
+        return None
+    rows = np.frombuffer(data, np.uint8).reshape(height, 1 + 3 * width)
+    if (rows[:, 0] != _FILTER_UP).any():
+        return None
+    pixels = np.empty((height, 3 * width), np.uint8)
+    pixels[0] = rows[0, 1:]
+    for row in range(1, height):  # NumPy's own accumulation along the first axis takes four times as long
+        np.add(pixels[row - 1], rows[row, 1:], out=pixels[row])
+    return pixels.reshape(height, width, 3)
 
 
 def _png_chunk(name: bytes, data: bytes | bytearray) -> bytes:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 
+import cv2
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
 from PIL import Image
 
 from pmo_assets.pipeline.figures import pictures
-from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decode_gray, decoded_gray, png_bytes
+from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decode_gray, decoded_bytes, decoded_gray, png_bytes
 from pmo_assets_tests.pipeline.figures.typesetting import jpeg, photograph, png
 
 
@@ -18,6 +23,49 @@ def test_png_is_lossless_and_deterministic() -> None:
     data = png_bytes(pixels)
     assert data == png_bytes(pixels)
     assert (np.asarray(Image.open(io.BytesIO(data))) == pixels).all()
+
+
+SHAPES = st.one_of(
+    st.tuples(st.integers(1, 40), st.integers(1, 40)), st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3))
+)
+
+
+@given(arrays(np.uint8, SHAPES))
+def test_what_is_written_is_read_alike_here_by_opencv_and_by_pillow(pixels: NDArray[np.uint8]) -> None:
+    data = png_bytes(pixels)
+    assert (np.asarray(Image.open(io.BytesIO(data))) == pixels).all()
+    colour = pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
+    assert np.array_equal(np.asarray(cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB)), colour)
+    own = decoded_bytes(data)
+    assert own.dtype == colour.dtype
+    assert np.array_equal(own, colour)
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 3), (4, 0), (4, 4, 4), (4,)])
+def test_what_no_png_can_be_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="cannot encode"):
+        png_bytes(np.zeros(shape, np.uint8))
+
+
+def test_a_png_of_another_writer_is_read_as_well() -> None:
+    pixels = photograph(60, 40)
+    assert (decoded_bytes(png(pixels)) == pixels).all()
+
+
+@given(st.data())
+@settings(max_examples=200)
+def test_a_damaged_picture_is_refused_or_shows_what_it_showed(data: st.DataObject) -> None:
+    pixels = photograph(30, 20)
+    whole = png_bytes(pixels)
+    place = data.draw(st.integers(0, len(whole) - 1))
+    damaged = bytearray(whole)
+    damaged[place] ^= data.draw(st.integers(1, 255))
+    for broken in (bytes(damaged), whole[:place]):
+        try:
+            found = decoded_bytes(broken)
+        except PictureUnreadable:
+            continue
+        assert found.shape != pixels.shape or np.array_equal(found, pixels)
 
 
 def test_size_is_that_of_the_stored_picture() -> None:
