@@ -1,11 +1,12 @@
 """How the register fares with very many batches: the UI's pages, the sensors, `pmo batches list`, planning a release.
 
-    python benchmarks/scale_register.py WORK [--batches 1000] [--pages] [--memory]
+    python benchmarks/scale_register.py WORK [--batches 1000] [--only list|sensors|release|pages]
 
 A sample batch is processed by `pmo run`; its tables are repeated under new article numbers, 200 articles a batch, and
-the events of its run under new runs, as if every batch had been processed: facts only, no pictures. WORK is made, and
-kept for a second run. Times are what a person waits for; `pmo batches list` includes the start of Python. Peak memory
-(resident) is that of a process that plans the release: which articles and packages count, which panels look the same.
+the events of its run under new runs, as if every batch had been processed, one every ten minutes: facts only, no
+pictures. WORK is made, and kept for a second run with the same code: other code makes batches stale. Times are what a
+person waits for; `pmo batches list` includes the start of Python. Peak memory (resident) is that of a process that
+plans the release: which articles and packages count, which panels look the same.
 
 The pages need Chromium (Debian: apt-get install chromium), and Playwright (extra `dev`).
 """
@@ -177,6 +178,7 @@ def repeat_runs(template: Place, key: str, place: Place, batches: list[str]) -> 
     others = [(str(uuid.uuid4()), batch) for batch in batches[1:]]
     history = place.folder / "home" / "history"
     copy_rows(history / "runs.db", first, batches[0], others)
+    spread_runs(history / "runs.db")
     copy_rows(history / "runs" / "index.db", first, batches[0], others)
     for new, batch in others:
         shutil.copyfile(history / "runs" / f"{first}.db", history / "runs" / f"{new}.db")
@@ -227,6 +229,16 @@ def copy_rows(path: Path, run: str, batch: str, others: list[tuple[str, str]]) -
             )
 
 
+def spread_runs(path: Path) -> None:
+    """Let runs have ended one every ten minutes, the last one just now: pages show runs of the last hours."""
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE runs SET end_time = ? - 600.0 * ((SELECT max(id) FROM runs) - id)", (time.time(),))
+        database.execute("UPDATE runs SET start_time = end_time - 500.0")
+        for column, moment in {"create_timestamp": "start_time", "update_timestamp": "end_time"}.items():
+            # As SQLAlchemy writes it.
+            database.execute(f"UPDATE runs SET {column} = strftime('%Y-%m-%d %H:%M:%f000', {moment}, 'unixepoch')")
+
+
 def generate(work: Path, count: int) -> Place:
     """Return a place with so many processed batches, made if it is not there."""
     place, template = Place(work / f"{count}"), Place(work / "template")
@@ -270,31 +282,42 @@ def list_batches(place: Place) -> None:
 
 
 def tick_sensors(place: Place) -> None:
-    """Time a tick of every sensor and schedule of the code location, when nothing is to be done and when all is."""
+    """Time ticks when nothing is to be done, when a setting has changed, and when no batch was begun; and renewing."""
     os.environ.update(place.environment)
-    from pmo_assets.definitions import build_defs
+    from pmo_assets.defs.renewing import begin_renewal
     from pmo_assets.settings import Settings
 
     os.environ["PMO_ENTREZ_EMAIL"] = "scale@example.org"
-    definitions = build_defs(Settings())
-    repository = definitions.get_repository_def()
+    settings = Settings()
     with place.instance() as instance:
-        for sensor in repository.sensor_defs:
+        tick_all("all processed", instance, settings)
+        changed = settings.model_copy(update={"max_dpi": 150})
+        tick_all("all stale", instance, changed)
+        print(f"job renew, all stale{timed(lambda: begin_renewal(instance, changed)):28.2f} s", flush=True)
+    with dg.DagsterInstance.ephemeral() as instance:
+        tick_all("none begun", instance, settings)
 
-            def tick(sensor: dg.SensorDefinition = sensor) -> None:
-                given = {key: (definitions.resources or {})[key] for key in sensor.required_resource_keys}
+
+def tick_all(situation: str, instance: dg.DagsterInstance, settings: Any) -> None:
+    """Time a tick of every sensor and schedule of the code location."""
+    from pmo_assets.definitions import build_defs
+
+    definitions = build_defs(settings)
+    repository, resources = definitions.get_repository_def(), definitions.resources or {}
+    automations: list[dg.SensorDefinition | dg.ScheduleDefinition]
+    automations = [*repository.sensor_defs, *repository.schedule_defs]
+    for automation in automations:
+
+        def tick(found: dg.SensorDefinition | dg.ScheduleDefinition = automation) -> None:
+            given: Any = {key: resources[key] for key in found.required_resource_keys}
+            if isinstance(found, dg.SensorDefinition):
                 with dg.build_sensor_context(instance, repository_def=repository, resources=given) as context:
-                    sensor.evaluate_tick(context)
+                    found.evaluate_tick(context)
+            else:
+                with dg.build_schedule_context(instance, repository_def=repository, resources=given) as scheduled:
+                    found.evaluate_tick(scheduled)
 
-            print(f"tick of {sensor.name:25s}{timed(tick):7.2f} s", flush=True)
-        for schedule in repository.schedule_defs:
-
-            def scheduled(schedule: dg.ScheduleDefinition = schedule) -> None:
-                given = {key: (definitions.resources or {})[key] for key in schedule.required_resource_keys}
-                with dg.build_schedule_context(instance, repository_def=repository, resources=given) as context:
-                    schedule.evaluate_tick(context)
-
-            print(f"tick of {schedule.name:25s}{timed(scheduled):7.2f} s", flush=True)
+        print(f"{situation}, tick of {automation.name:25s}{timed(tick):7.2f} s", flush=True)
 
 
 _PLAN: Final = """
@@ -345,7 +368,7 @@ def plan_release(place: Place) -> None:
 def pages(keys: list[str]) -> Mapping[str, tuple[str, Callable[[Any], Any]]]:
     """Return the UI's pages by name: address, and what must be seen before the page counts as open."""
     batch = re.compile(r"^\d{4}-[0-9a-f]{8}$")
-    count = f"Materialized ({len(keys):,})"
+    count = f"Materialized ({len(keys)})"
     return {
         "asset graph": (
             "/asset-groups",
@@ -354,9 +377,10 @@ def pages(keys: list[str]) -> Mapping[str, tuple[str, Callable[[Any], Any]]]:
         "asset, overview": ("/assets/panels?view=overview", lambda page: page.get_by_text(batch).first),
         "asset, partitions": ("/assets/panels?view=partitions", lambda page: page.get_by_text(count).first),
         "asset, events": ("/assets/panels?view=events", lambda page: page.get_by_text(batch).first),
+        "asset, checks": ("/assets/panels?view=checks", lambda page: page.get_by_text("current").first),
         "job, partitions": (
-            "/locations/pmo_assets/jobs/process_batch",
-            lambda page: page.get_by_text("panels").first,
+            "/locations/pmo_assets/jobs/process_batch/partitions",
+            lambda page: page.get_by_text("Total partitions").first,
         ),
         "overview": ("/overview", lambda page: page.get_by_text("process_batch").first),
         "assets": ("/assets", lambda page: page.get_by_text("panels").first),

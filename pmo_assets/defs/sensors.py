@@ -33,6 +33,9 @@ PAUSE_AFTER_FAILURE: Final = timedelta(hours=1)
 """After a failed search: PMC, or the network, may be down. Also how long Dagster has to start a run again itself."""
 
 
+PARTITION_TAG: Final = "dagster/partition"
+"""Tag of a run that says which batch it processes."""
+
 _JOBS: Final = (REFRESH.name, PROCESS_BATCH.name, RELEASE.name)
 
 
@@ -43,14 +46,25 @@ def batches_to_begin(instance: dg.DagsterInstance, batches: Sequence[str]) -> li
     fetched ahead count as begun. One whose run failed before its first step does: it is repeated, not begun.
     """
     begun = instance.get_materialized_partitions(dg.AssetKey("articles"))
-    under_way = {run.tags.get("dagster/partition") for run in unfinished_runs(instance)}
-    return [key for key in batches if key not in begun and key not in under_way and not _runs_of(instance, key)]
+    under_way = {run.tags.get(PARTITION_TAG) for run in unfinished_runs(instance)}
+    waiting = [key for key in batches if key not in begun and key not in under_way]
+    runs = _runs_of(instance, waiting)
+    return [key for key in waiting if key not in runs]
 
 
-def _runs_of(instance: dg.DagsterInstance, batch: str) -> Sequence[dg.RunRecord]:
-    """Return the runs that were to process a batch, the newest first."""
-    wanted = dg.RunsFilter(job_name=PROCESS_BATCH.name, tags={"dagster/partition": batch})
-    return instance.get_run_records(wanted)
+_ASKED_FOR: Final = 500
+"""Batches that one query asks for; databases limit the number of its parameters."""
+
+
+def _runs_of(instance: dg.DagsterInstance, batches: Sequence[str]) -> dict[str, list[dg.RunRecord]]:
+    """Return the runs that were to process batches, the newest first, by batch; those without any are left out."""
+    found: dict[str, list[dg.RunRecord]] = {}
+    for first in range(0, len(batches), _ASKED_FOR):
+        chosen = list(batches[first : first + _ASKED_FOR])
+        wanted = dg.RunsFilter(job_name=PROCESS_BATCH.name, tags={PARTITION_TAG: chosen})
+        for record in instance.get_run_records(wanted):
+            found.setdefault(record.dagster_run.tags[PARTITION_TAG], []).append(record)
+    return found
 
 
 def _requests(runs: Sequence[dg.RunRecord]) -> int:
@@ -111,14 +125,8 @@ def batches_to_repeat(
         now: the time, UTC.
     """
     finished = instance.get_materialized_partitions(dg.AssetKey("rejections"))
-    again: dict[str, int] = {}
-    for key in batches:
-        if key in finished:
-            continue
-        runs = _runs_of(instance, key)
-        if runs and may_be_repeated(runs, pause, now):
-            again[key] = _requests(runs)
-    return again
+    runs = _runs_of(instance, [key for key in batches if key not in finished])
+    return {key: _requests(runs[key]) for key in batches if key in runs and may_be_repeated(runs[key], pause, now)}
 
 
 def release_request(

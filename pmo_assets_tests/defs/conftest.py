@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
+import sqlalchemy as sa
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.partitions import register_partitions
@@ -58,3 +61,18 @@ def graph(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
             [key for key, _ in added],
             sample_folder / "truth",
         )
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """Collect what is asked of databases."""
+    asked: list[str] = []
+
+    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
+        asked.append(statement)
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", note)
+    try:
+        yield asked
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", note)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import polars as pl
 import pytest
-import sqlalchemy as sa
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.annotated import REVIEWED, decisions_in_force
@@ -27,22 +24,7 @@ from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations
 from pmo_assets.tables.schemas import empty_table
-from pmo_assets_tests.defs.conftest import Graph, settings_below
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    """Collect what is asked of databases."""
-    asked: list[str] = []
-
-    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
-        asked.append(statement)
-
-    sa.event.listen(sa.Engine, "before_cursor_execute", note)
-    try:
-        yield asked
-    finally:
-        sa.event.remove(sa.Engine, "before_cursor_execute", note)
+from pmo_assets_tests.defs.conftest import Graph, settings_below, statements
 
 
 def test_processed_batches_are_up_to_date_with_their_rows(graph: Graph) -> None:

@@ -17,6 +17,7 @@ from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.schedules import release_of_the_week
 from pmo_assets.defs.sensors import (
+    batches_to_begin,
     batches_to_repeat,
     new_articles,
     next_search,
@@ -31,7 +32,7 @@ from pmo_assets.settings import Settings
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
-from pmo_assets_tests.defs.conftest import settings_below
+from pmo_assets_tests.defs.conftest import settings_below, statements
 
 HOUR = timedelta(hours=1)
 EMAIL = "tests@example.org"
@@ -222,6 +223,21 @@ def test_runs_that_dagster_started_again_belong_to_one_request(room: Room) -> No
     for _ in range(2):
         room.fail(again, **{"dagster/parent_run_id": first.run_id})
     assert batches_to_repeat(room.instance, [key], HOUR, datetime.now(UTC) + 2 * HOUR) == {key: 1}
+
+
+def test_the_instance_is_asked_as_often_for_many_batches_as_for_few(room: Room) -> None:
+    failed = [key for number in range(1, 6) for key in room.register(number)]
+    for request in room.tick()[0]:
+        room.fail(request)
+    asked = []
+    for count in (1, 5):
+        new = [f"{number:04d}-new" for number in range(20 * count)]
+        with statements() as found:
+            assert batches_to_begin(room.instance, [*failed[:count], *new]) == new
+            again = batches_to_repeat(room.instance, [*failed[:count], *new], HOUR, datetime.now(UTC) + 2 * HOUR)
+        assert again == dict.fromkeys(failed[:count], 1)
+        asked.append(len(found))
+    assert asked[0] == asked[1]
 
 
 def test_a_failure_in_the_future_does_not_hold_a_batch_up(room: Room) -> None:
