@@ -17,6 +17,7 @@ from pmo_assets.cli.console import (
     say_list,
     settings_from_environment,
     spinner,
+    uncollected,
 )
 
 batches_app = typer.Typer(help="Register article packages as batches, and list the batches.", no_args_is_help=True)
@@ -75,6 +76,11 @@ def batches_add(
 @batches_app.command("list")
 def batches_list() -> None:
     """List the batches and how far each one is."""
+    with uncollected():
+        _list_batches()
+
+
+def _list_batches() -> None:
     from pmo_assets.definitions import build_defs
     from pmo_assets.defs.batch_states import COUNTED, batch_states
     from pmo_assets.defs.partitions import register_partitions

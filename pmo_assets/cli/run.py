@@ -156,7 +156,7 @@ def _process_batch(
         except RunFailed as caught:
             error = caught
     # What a batch lost is looked at every time: as long as it lost too much, it does not count as done.
-    if not stale_assets(defs, instance, tables, key):
+    if not (assets and stale_assets(defs, instance, tables, key)):
         lost = excessive(batch_losses(tables, key), settings.rejected_fail)
         error = RunFailed(losses_in_words(lost, settings.rejected_fail)) if lost else error
     if error is not None:
