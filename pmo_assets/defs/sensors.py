@@ -143,8 +143,13 @@ def release_request(
     return dg.RunRequest(run_key=run_key, job_name=RELEASE.name, tags={RELEASE_TAG: state})
 
 
-def _processing(instance: dg.DagsterInstance, batches: Sequence[str], run_keys: Mapping[str, str]) -> dg.SensorResult:
-    """Return requests that process batches, and make partitions of those that are none."""
+AT_ONCE: Final = 100
+"""Batches that a tick requests at most, the next tick the next ones: Dagster asks its database for each of them."""
+
+
+def _processing(instance: dg.DagsterInstance, every: Sequence[str], run_keys: Mapping[str, str]) -> dg.SensorResult:
+    """Return requests that process the first batches, and make partitions of those that are none."""
+    batches = every[:AT_ONCE]
     known = set(instance.get_dynamic_partitions(str(ARTICLE_BATCHES.name)))
     missing = [key for key in batches if key not in known]
     return dg.SensorResult(

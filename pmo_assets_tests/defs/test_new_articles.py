@@ -240,6 +240,18 @@ def test_the_instance_is_asked_as_often_for_many_batches_as_for_few(room: Room) 
     assert asked[0] == asked[1]
 
 
+def test_very_many_batches_are_requested_some_at_a_time(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pmo_assets.defs.sensors.AT_ONCE", 2)
+    registered = [key for number in range(1, 6) for key in room.register(number)]
+    requested = []
+    while requests := room.tick(registered_batches)[0]:
+        assert len(requests) <= 2
+        for request in requests:
+            room.begin(request)
+        requested += [request.partition_key for request in requests]
+    assert requested == registered
+
+
 def test_a_failure_in_the_future_does_not_hold_a_batch_up(room: Room) -> None:
     (key,) = room.register(1)
     room.fail(only(room.tick()[0], "process_batch"))
