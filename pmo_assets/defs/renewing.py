@@ -1,13 +1,14 @@
 """Staleness in the UI: the check `current` of each asset, the sensor that evaluates it, the job that renews.
 
 The sensor is on by default. Its tick asks one query as long as nothing was made and no version changed; evaluations are
-reported only where they say something new, so that a graph at rest adds nothing to the event log.
+reported only where they say something new, so that a graph at rest adds nothing to the event log. What an asset's check
+said before the asset was made again, of any batch, the UI shows as "Not Evaluated": then it is said again.
 """
 
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import dagster as dg
@@ -52,20 +53,24 @@ def current_checks(assets: Sequence[dg.AssetsDefinition]) -> dg.AssetChecksDefin
     return check
 
 
-def _said(result: dg.AssetCheckResult) -> str:
-    return hashlib.sha256(f"{result.passed} {result.description}".encode()).hexdigest()[:12]
+def _said(result: dg.AssetCheckResult, made: int | None) -> str:
+    return hashlib.sha256(f"{result.passed} {made} {result.description}".encode()).hexdigest()[:12]
 
 
-def _state(instance: dg.DagsterInstance, stages: Stages, settings: Settings) -> str:
-    """Return a hash of the versions in force and of what was made last: what `current` follows from."""
+def _made_last(instance: dg.DagsterInstance, stages: Stages) -> dict[str, int | None]:
+    """Return the latest materialisation of each asset that `current` follows from, by its number in the event log."""
     records = instance.get_asset_records([dg.AssetKey(name) for name in (*stages.parents, ANNOTATIONS)])
-    latest = sorted(
-        (record.asset_entry.asset_key.path[-1], record.asset_entry.last_materialization_storage_id)
-        for record in records
-    )
+    entries = [record.asset_entry for record in records]
+    return {entry.asset_key.path[-1]: entry.last_materialization_storage_id for entry in entries}
+
+
+def _state(
+    instance: dg.DagsterInstance, stages: Stages, settings: Settings, made_last: Mapping[str, int | None]
+) -> str:
+    """Return a hash of the versions in force and of what was made last: what `current` follows from."""
     partitions = instance.get_dynamic_partitions("article_batch")
     versions = sorted((name, str(version)) for name, version in stages.versions.items())
-    state = [versions, latest, sorted(partitions), noted_settings(settings, REVIEWED)]
+    state = [versions, sorted(made_last.items()), sorted(partitions), noted_settings(settings, REVIEWED)]
     return hashlib.sha256(json.dumps(state).encode()).hexdigest()[:16]
 
 
@@ -79,14 +84,15 @@ def _state(instance: dg.DagsterInstance, stages: Stages, settings: Settings) -> 
 def staleness(
     context: dg.SensorEvaluationContext, settings: dg.ResourceParam[Settings]
 ) -> dg.SensorResult | dg.SkipReason:
-    """Report what the check `current` says now, where that is something else than it said last."""
+    """Report what the check `current` says now, where that is something else than the UI shows."""
     stages = stages_in_force(all_assets(), settings)
-    state = _state(context.instance, stages, settings)
+    made_last = _made_last(context.instance, stages)
+    state = _state(context.instance, stages, settings, made_last)
     known = json.loads(context.cursor) if context.cursor else {}
     if known.get("state") == state:
         return dg.SkipReason("neither versions nor what was made have changed")
     results = evaluations(context.instance, stages, settings)
-    said = {name: _said(result) for name, result in results.items()}
+    said = {name: _said(result, made_last.get(name)) for name, result in results.items()}
     news = [
         dg.AssetCheckEvaluation(
             asset_key=dg.AssetKey(name),

@@ -120,6 +120,19 @@ def test_the_sensor_says_only_what_is_new(home: Home) -> None:
     assert all(event.passed for event in back.values())
 
 
+def test_the_sensor_says_it_again_when_an_asset_was_made_again(home: Home) -> None:
+    """What a check said before the asset's latest materialisation, of any batch, the UI shows as not evaluated."""
+    home.make(["a", "b"])
+    new = home.set(max_dpi=150)
+    warned, cursor = new.tick()
+    assert not warned["pdf_figures"].passed
+    home.make(["a"], ["pdf_figures"])  # another code location, with the old setting
+    again, cursor = new.tick(cursor)
+    assert not again["pdf_figures"].passed
+    assert "articles" not in again, "it was not made"
+    assert new.tick(cursor) == ({}, cursor)
+
+
 def test_renew_asks_for_exactly_what_is_stale(home: Home) -> None:
     home.make(["a", "b"])
     assert begin_renewal(home.instance, home.settings) is None

@@ -104,7 +104,7 @@ dataset_rows = article_table(
     name="retractions",
     group_name=GROUP,
     pool=RELEASE_POOL,
-    # Not of `pmc_candidates`, which it reads: without PMO_ENTREZ_EMAIL that is skipped, and Dagster skips what follows.
+    # Not of `pmc_candidates`, which it reads: a search that fails keeps no release back.
     deps=[dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES)],
     description=Retractions.__doc__,
     owners=OWNERS,

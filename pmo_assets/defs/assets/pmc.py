@@ -1,10 +1,11 @@
 """Group `pmc`: what PubMed Central has, which articles of it a specialty follows, and the batches that makes.
 
-Without PMO_ENTREZ_EMAIL nothing is materialised: the steps are skipped and say why in the run's log, so that a graph
-that is fed from folders stays green and never needs the network.
+Without PMO_ENTREZ_EMAIL nothing is asked and nothing changes: what there is counts as made and says why, so that a
+graph that is fed from folders stays green and never needs the network. (Steps that are skipped would not do: a backfill
+counts what it did not see made as failed.)
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -41,19 +42,21 @@ from pmo_assets.workers.pool import Progress
 
 GROUP = "pmc"
 
+NOT_ASKED = "not_asked"
+"""Metadata of what was made without asking PMC: why."""
 
-def _skipped(context: dg.AssetExecutionContext, settings: Settings) -> bool:
-    """Say whether nothing can be searched for, and why in the run's log."""
+
+def _unchanged(context: dg.AssetExecutionContext, settings: Settings) -> dg.MaterializeResult | None:  # type: ignore[type-arg]
+    """Return the result that says why nothing is asked, if that is so."""
     if settings.entrez_email is not None:
-        return False
-    context.log.warning(f"skipped: {NO_EMAIL}")
-    return True
+        return None
+    context.log.warning(f"PMC is not asked: {NO_EMAIL}")
+    return dg.MaterializeResult(metadata={NOT_ASKED: NO_EMAIL})
 
 
 @dg.asset(
     name="pmc_inventory",
     group_name=GROUP,
-    output_required=False,
     description=PmcInventory.__doc__,
     owners=OWNERS,
     kinds={"s3", "parquet"},
@@ -64,10 +67,10 @@ def _skipped(context: dg.AssetExecutionContext, settings: Settings) -> bool:
 )
 def pmc_inventory(
     context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings], data_root: dg.ResourceParam[DataRoot]
-) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Fetch the bucket's newest daily inventory, and count what changed of the followed articles."""
-    if _skipped(context, settings):
-        return
+    if (unchanged := _unchanged(context, settings)) is not None:
+        return unchanged
     watch = Stopwatch()
     with sole_refresh(data_root):
         renewal = renew_inventory(data_root, PmcBucket(pmc_options(settings)), read_candidates(data_root).numbers())
@@ -77,7 +80,7 @@ def pmc_inventory(
     if renewal.rows is not None:
         metadata |= {"dagster/row_count": renewal.rows}
     metadata |= {f"followed_{name}": renewal.changes.get(name, 0) for name in ("new", "changed", "removed")}
-    yield dg.MaterializeResult(metadata=metadata | _notes(renewal.notes))
+    return dg.MaterializeResult(metadata=metadata | _notes(renewal.notes))
 
 
 def _notes(notes: Sequence[str]) -> dict[str, Any]:
@@ -130,7 +133,6 @@ def found_metadata(found: Found, registered: Mapping[tuple[int, int], str]) -> d
     name="pmc_candidates",
     group_name=GROUP,
     deps=["pmc_inventory"],
-    output_required=False,
     description=PmcCandidates.__doc__,
     owners=OWNERS,
     kinds={"polars", "parquet"},
@@ -146,10 +148,10 @@ def pmc_candidates(
     registry: dg.ResourceParam[BatchRegistry],
     objects: dg.ResourceParam[ContentStore],
     search_progress: dg.ResourceParam[Progress],
-) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Search PMC for the specialty's articles, and look at what is new, changed, retracted or removed."""
-    if _skipped(context, settings):
-        return
+    if (unchanged := _unchanged(context, settings)) is not None:
+        return unchanged
     watch = Stopwatch()
     with sole_refresh(data_root):
         registered = registry.registered(PmcCloud.uri_of(settings.pmc_bucket))
@@ -158,7 +160,7 @@ def pmc_candidates(
         write_candidates(data_root, found.candidates)
     for note in found.notes:
         context.log.warning(note)
-    yield dg.MaterializeResult(
+    return dg.MaterializeResult(
         metadata={
             "seconds": watch.seconds,
             **found_metadata(found, registered),
@@ -171,7 +173,6 @@ def pmc_candidates(
     name="pmc_batches",
     group_name=GROUP,
     deps=["pmc_candidates"],
-    output_required=False,
     description="Batches of the candidates that are new or have changed: each becomes a partition.",
     owners=OWNERS,
     kinds={"parquet"},
@@ -183,10 +184,10 @@ def pmc_batches(
     settings: dg.ResourceParam[Settings],
     data_root: dg.ResourceParam[DataRoot],
     registry: dg.ResourceParam[BatchRegistry],
-) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Register candidates as batches, as many as a refresh may take in."""
-    if _skipped(context, settings):
-        return
+    if (unchanged := _unchanged(context, settings)) is not None:
+        return unchanged
     watch = Stopwatch()
     with sole_refresh(data_root):
         added = register_candidates(
@@ -206,4 +207,4 @@ def pmc_batches(
         metadata["added"] = dg.MetadataValue.table(
             [dg.TableRecord({"batch": key, "articles": count}) for key, count in added]
         )
-    yield dg.MaterializeResult(metadata=metadata)
+    return dg.MaterializeResult(metadata=metadata)
