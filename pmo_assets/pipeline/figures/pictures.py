@@ -136,7 +136,7 @@ def compact_bytes(pixels: NDArray[np.uint8]) -> bytes:
     """Encode uint8 (h, w, 3) RGB pixels without loss and small: as WebP, or as PNG where a side is too long for it.
 
     Method 1 without search for the best entropy codes is where it pays: 0.67 of `png_bytes`' size for 0.1 s per
-    megapixel; the best that WebP can do is 0.59 for 4.6 s (`benchmarks/picture_formats.py`). It decodes as fast as PNG.
+    megapixel; the best that WebP can do is 0.61 for 4.6 s (`benchmarks/picture_formats.py`). It decodes as fast as PNG.
     """
     if max(pixels.shape[:2]) > MAX_WEBP_SIDE:
         return png_bytes(pixels)
