@@ -45,7 +45,7 @@ test-leases: $(STAMP) ## Let processes and runs want the same, kill and stop the
 test-refresh: $(STAMP) ## Two days of PMC through the daemon, with faults and kills: ten to twenty minutes
 	$(BIN)/python -m pytest -m refresh -s pmo_assets_tests/refresh_days
 
-test-ui: $(STAMP) ## What people do in the web UI, by clicks in a headless Chromium: five to ten minutes
+test-ui: $(STAMP) ## What people do in the web UI, by clicks in a headless Chromium: a quarter to half an hour
 	$(BIN)/python -m pytest -m ui pmo_assets_tests/ui
 
 screenshots: $(STAMP) ## The same, and renew the documents' pictures of the UI

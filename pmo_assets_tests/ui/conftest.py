@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +54,12 @@ def ui(deployment: Deployment, browser: Browser, request: pytest.FixtureRequest)
     page = context.new_page()
     page.set_default_timeout(30_000)
     failed = request.session.testsfailed
-    yield DagsterUi(page, deployment.url, deployment.location(), Path(wanted) if wanted else None)
+    shown_as = {
+        str(deployment.folder): "/home/you/articles",
+        sys.prefix: "/home/you/pmo-assets/.venv",
+        deployment.pages(): "http://127.0.0.1:3001",
+    }
+    yield DagsterUi(page, deployment.url, deployment.location(), Path(wanted) if wanted else None, shown_as)
     if request.session.testsfailed > failed:
         page.screenshot(path=deployment.folder / f"{request.node.name}.png")
         print(f"last seen: {deployment.folder / f'{request.node.name}.png'}")

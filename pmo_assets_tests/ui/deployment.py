@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -93,6 +94,11 @@ class Deployment:
         self.pmo("batches", "add", "--source", name)
         return [batch for batch in self.batches() if batch not in before]
 
+    def batch(self) -> str:
+        """Return the batch of a whole article, registered if nothing is."""
+        known = self.batches()
+        return known[0] if known else self.register("first", retinal_specs(1))[0]
+
     def batches(self) -> list[str]:
         """Return the registered batches, the oldest first."""
         return sorted(path.stem for path in (self.folder / "data" / "manifests").glob("*.parquet"))
@@ -141,6 +147,24 @@ class Deployment:
         found = self.ask(f"{{ runsOrError(filter: {{statuses: {statuses}}}) {{ ... on Runs {{ count }} }} }}")
         return int(found["runsOrError"]["count"])
 
+    def made_last(self, asset: str) -> float:
+        """Return when an asset was last materialised, in seconds since 1970; 0 if it never was."""
+        query = """query($path: [String!]!) { assetOrError(assetKey: {path: $path}) {
+          ... on Asset { assetMaterializations(limit: 1) { timestamp } } } }"""
+        found = self.ask(query, path=[asset])["assetOrError"].get("assetMaterializations") or [{"timestamp": 0}]
+        return float(found[0]["timestamp"]) / 1000
+
+    def wait_for(self, what: str, has_come: Callable[[], bool], seconds: float) -> None:
+        """Wait until something is so.
+
+        Raises:
+            AssertionError: if it is not in that time.
+        """
+        deadline = time.monotonic() + seconds
+        while not has_come():
+            assert time.monotonic() < deadline, f"{what}: not after {seconds:.0f} s\n{self.log()}"
+            time.sleep(2)
+
     def wait_for_backfills(self, seconds: float) -> None:
         """Wait until no backfill waits or is at work.
 
@@ -155,6 +179,16 @@ class Deployment:
                 return
             time.sleep(2)
         raise AssertionError(f"a backfill has not ended after {seconds:.0f} s\n{self.log()}")
+
+    def pages(self) -> str:
+        """Return the address of gallery, report and quality pages, as `pmo dev` printed it.
+
+        Raises:
+            AssertionError: if it has not.
+        """
+        said = re.search(r"pages (http://[^;\s]+);", (self.folder / "dev.log").read_text("utf-8", "replace"))
+        assert said is not None, self.log()
+        return said[1]
 
     def log(self) -> str:
         """Return the end of what `pmo dev` printed."""

@@ -11,17 +11,38 @@ pytestmark = pytest.mark.ui
 
 
 def test_the_graph_opens(deployment: Deployment, ui: DagsterUi) -> None:
+    assert ui.location == "pmo_assets", "the code location's one name"
     ui.open("/asset-groups")
     for group in ("articles", "figures", "captions", "detections", "panels", "dataset"):
         ui.wait_for(group, 60)
-    ui.picture("asset_graph")
 
 
-def test_a_batch_is_materialised_and_its_picture_is_seen(deployment: Deployment, ui: DagsterUi) -> None:
-    (batch,) = deployment.register("first", retinal_specs(1))
+def test_materialize_all_makes_a_batch_and_the_release_and_all_is_green(deployment: Deployment, ui: DagsterUi) -> None:
+    """One click on a new data root; the release follows, training and quality are not among it."""
+    batch = deployment.batch()
+    ui.open("/asset-groups")
+    dialog = ui.open_dialog()
+    ui.choose(dialog, batch)
+    ui.picture("materialize_all")
+    ui.launch_run()
+    assert ui.run_ends(2 * RUN_LIMIT) == "Success"
+    ui.open_partition("rejections", batch)
+    assert ui.partition_counts() == {"Failed": 0, "Materialized": 1, "Materializing": 0, "Missing": 0}
+    for asset in ("annotations", "pmc_batches", "retractions", "panel_duplicates", "pubmed_ophtha"):
+        ui.open(f"/assets/{asset}")
+        ui.wait_for("Timestamp")
+    ui.open("/assets/dataset_report")
+    ui.wait_for("/release/report.html")
+    for asset in ("figure_quality", "detection_quality", "panel_detector", "mark_classifier"):
+        ui.open(f"/assets/{asset}")
+        ui.wait_for("Never materialized")
+    ui.picture_of_graph("asset_graph")
+
+
+def test_a_batch_is_materialised_by_a_job_and_its_picture_is_seen(deployment: Deployment, ui: DagsterUi) -> None:
+    batch = deployment.batch()
     ui.materialise("process_batch", batch)
     assert ui.run_ends() == "Success"
-    ui.picture("run")
     ui.open_partition("panels", batch)
     assert ui.partition_counts() == {"Failed": 0, "Materialized": 1, "Materializing": 0, "Missing": 0}
     width, height = ui.preview_size()
@@ -59,19 +80,37 @@ def test_a_broken_article_does_not_fail_its_batch_and_is_listed_with_its_reason(
     assert ui.run_ends() == "Success"
     ui.open_partition("rejections", batch)
     ui.wait_for("UnreadablePdf")
+    assert ui.width_beyond("stage") <= 0, "the table fits its page"
     ui.picture("rejections")
+    with ui.page.expect_popup() as opened:
+        ui.page.get_by_role("link", name=f"/quality/rejections/{batch}.html").first.click()
+    opened.value.get_by_text("UnreadablePdf").first.wait_for()
+    assert opened.value.get_by_role("link", name="PMC").count() > 0
+    opened.value.close()
 
 
 def test_the_sensor_processes_what_is_registered_and_the_release_follows(deployment: Deployment, ui: DagsterUi) -> None:
     ui.switch("registered_batches")
     ui.picture("automation")
     (batch,) = deployment.register("sensed", retinal_specs(2)[1:])
-    ui.open_partition("dataset_rows", batch)
-    ui.wait_for("dagster/partition_row_count", 2 * RUN_LIMIT)
+    rows = f"/assets/dataset_rows?view=partitions&partition={batch}"
+    ui.wait_for_anew(rows, "dagster/partition_row_count", 2 * RUN_LIMIT)
+    made = deployment.made_last("dataset_rows")
+    deployment.wait_for("a release", lambda: deployment.made_last("dataset_report") > made, 2 * RUN_LIMIT)
     ui.open("/assets/dataset_report")
-    ui.wait_for("/release/report.html", 2 * RUN_LIMIT)
+    ui.wait_for("/release/report.html")
     ui.picture("release")
     ui.switch("registered_batches")
+
+
+def test_rates_are_plotted_over_the_batches(ui: DagsterUi) -> None:
+    ui.show_plots("panel_detections")
+    ui.shown("articles_per_minute", exact=True).scroll_into_view_if_needed()
+    plots = ui.page.locator("canvas").locator("visible=true")
+    plots.first.wait_for()
+    assert plots.count() > 3
+    ui.shown("Metadata", exact=True).evaluate("heading => heading.scrollIntoView()")
+    ui.picture("plots")
 
 
 def test_gallery_and_report_open_from_the_page_of_their_asset(ui: DagsterUi) -> None:
@@ -91,32 +130,46 @@ def test_a_changed_setting_is_seen_and_what_is_stale_is_renewed(deployment: Depl
     ui.picture("stale_check")
     ui.open("/assets/figures?view=checks&checkDetail=current")
     ui.wait_for("Every batch is up to date.", RUN_LIMIT)
-    ui.open("/asset-groups")
-    ui.wait_for("detections", 60)
+    ui.filter_to_group("detections")
+    ui.wait_for("1 / 2 Passed", 60)
+    assert ui.page.get_by_text("1 / 2 Passed").locator("visible=true").count() == 2
     ui.picture("stale_graph")
 
     ui.launch("renew")
     assert ui.run_ends() == "Success"
     ui.open("/runs?view=backfills")
-    ui.wait_for("Renew what is stale", 60)
-    deployment.wait_for_backfills(2 * RUN_LIMIT)
+    ui.wait_for("pmo/renewal", 60)
+    deployment.wait_for_backfills(3 * RUN_LIMIT)
     ui.open("/assets/panel_detections?view=checks&checkDetail=current")
     ui.wait_for("Every batch is up to date.", RUN_LIMIT)
 
 
-def test_a_backfill_over_twenty_batches(deployment: Deployment, ui: DagsterUi) -> None:
-    batches = deployment.register("short", short_specs(21)[1:])
-    assert len(batches) == 20
+def test_a_backfill_over_twenty_batches_and_what_failed_of_it_made_again(deployment: Deployment, ui: DagsterUi) -> None:
+    """One batch's source is gone at first; what failed is made again in one click, and the release with it."""
+    (lost,) = deployment.register("lost", short_specs(2)[1:])
+    batches = deployment.register("short", short_specs(21)[2:])
+    assert len(batches) == 19
+    (deployment.folder / "lost").rename(deployment.folder / "elsewhere")
     ui.open("/asset-groups")
-    dialog = ui.open_dialog()
-    dialog.get_by_text("Missing", exact=True).click()
-    dialog.get_by_text("20 partitions", exact=True).wait_for()
-    ui.page.get_by_role("button", name="Launch").last.click()
-    ui.shown("View", exact=True).click()
-    ui.page.wait_for_url("**/runs/b/*")
-    ui.wait_for("Completed", 5 * RUN_LIMIT, exact=True)
+    ui.choose_all(ui.open_dialog(), "Missing", "20 partitions")
+    first = ui.launch_backfill()
+    assert ui.backfill_ends(6 * RUN_LIMIT) == "Failed"
+    ui.open_partition("articles", lost)
+    assert ui.partition_counts()["Failed"] == 1
+
+    (deployment.folder / "elsewhere").rename(deployment.folder / "lost")
+    ui.open("/asset-groups")
+    ui.choose_all(ui.open_dialog(), "Failed and missing", "1 partition")
+    ui.picture("failed_and_missing")
+    ui.open(f"/runs/b/{first}")
+    ui.open_menu_of_backfill()
+    ui.picture("retry")
+    ui.re_execute_backfill_from_failure()
+    assert ui.backfill_ends(2 * RUN_LIMIT) == "Succeeded"
     ui.picture("backfill")
-    ui.open_partition("rejections", batches[-1])
+    assert {name: cells for name, cells in ui.backfilled().items() if "100% completed" not in cells} == {}
+    assert "dataset_report" in ui.backfilled()
+    ui.open_partition("rejections", lost)
     assert ui.partition_counts()["Missing"] == 0
     assert ui.partition_counts()["Failed"] == 0
 
