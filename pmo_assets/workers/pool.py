@@ -275,7 +275,7 @@ class WorkerPool:
                 raise SystemicError(
                     f"{result.rejection.message}: an installation is incomplete or damaged; install pmo-assets again"
                 )
-            self._suspect(job, number, result.rejection)
+            self._suspect(job, number, result.rejection, result.rejection.message)
 
     @property
     def _limit_bytes(self) -> float:
@@ -299,7 +299,8 @@ class WorkerPool:
         elif worker.begun and worker.added_bytes() > self._limit_bytes:
             self._remove(worker)
             words = f"needed more than {self.memory_mb} MiB of memory (PMO_WORKER_MEMORY_MB), twice"
-            self._suspect(job, number, self._rejection(job, number, OutOfMemory(words)))
+            reason = f"more than {self.memory_mb} MiB"
+            self._suspect(job, number, self._rejection(job, number, OutOfMemory(words)), reason)
 
     def _bury(self, worker: Worker, job: _Job) -> None:
         """Remove a worker that has ended by itself; the article that it held, if any, is tried again."""
@@ -314,14 +315,14 @@ class WorkerPool:
         else:
             words = f"ended its worker process twice, the second time alone ({how}): a crash in a native library, or "
             words += "the machine has too little memory for it"
-            self._suspect(job, number, self._rejection(job, number, WorkerDied(words)))
+            self._suspect(job, number, self._rejection(job, number, WorkerDied(words)), how)
 
     def _remove(self, worker: Worker) -> None:
         self._pool.remove(worker)
         worker.kill()
 
-    def _suspect(self, job: _Job, number: int, rejection: Rejection) -> None:
-        """Let an article be tried again alone; reject it if that has been done."""
+    def _suspect(self, job: _Job, number: int, rejection: Rejection, reason: str) -> None:
+        """Let an article be tried again alone, for this reason; reject it if that has been done."""
         if number in job.suspected:
             self._reject(job, number, rejection)
             return
@@ -330,7 +331,7 @@ class WorkerPool:
                 "article %s ended its worker, it is tried again alone: %s: %s",
                 rejection.article_id,
                 rejection.error_class,
-                rejection.message,
+                reason,
                 extra={FIELDS: {"error": rejection.error_class}},
             )
         job.effort.again += 1
