@@ -128,13 +128,14 @@ def _configured(home: Path) -> None:
 
 def _mended(home: Path) -> None:
     """Repair what processes that raced, or were killed, left of each database; see `_mend`."""
+    scripts = _scripts()  # one for all databases: the first question reads every revision that Dagster ever had
     for name in DATABASES:
         path = home / name
         if not path.exists():
             continue
         try:
             with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
-                problem = _mend(connection, name)
+                problem = _mend(connection, name, scripts)
         except sqlite3.OperationalError as error:
             raise _busy(path, error) from error
         except sqlite3.DatabaseError as error:
@@ -143,7 +144,7 @@ def _mended(home: Path) -> None:
             raise _unusable(home, f"{name}: {problem}")
 
 
-def _mend(connection: sqlite3.Connection, name: str) -> str | None:
+def _mend(connection: sqlite3.Connection, name: str, scripts: ScriptDirectory) -> str | None:
     """Complete the tables of a database and leave one schema revision; return what cannot be mended.
 
     The processes that raced made the tables of their own version of Dagster. It is this one's if the newest of the
@@ -151,7 +152,6 @@ def _mend(connection: sqlite3.Connection, name: str) -> str | None:
     version is Dagster's to migrate.
     """
     revisions = _revisions(connection)
-    scripts = _scripts()
     newest = scripts.get_current_head()
     if newest not in revisions:
         return f"it has the schema revisions {', '.join(sorted(revisions))}" if len(revisions) > 1 else None

@@ -16,12 +16,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 from urllib.parse import quote
 
-import boto3
-import botocore.parsers
 from botocore import UNSIGNED
 from botocore.awsrequest import AWSPreparedRequest
 from botocore.config import Config
@@ -118,12 +117,14 @@ def _is_transient(error: BaseException) -> bool:
 
 
 @functools.lru_cache(maxsize=1)
-def _session() -> tuple[boto3.session.Session, threading.Lock]:
-    """Return the session of this process, and what threads hold while they make a client of it.
+def _session() -> tuple[Any, threading.Lock]:
+    """Return the boto3 session of this process, and what threads hold while they make a client of it.
 
     It keeps AWS's descriptions of its services: read again for each batch they take a third of a second, and leave the
     process's memory in pieces.
     """
+    import boto3  # a tenth of a second: only for processes that ask PMC
+
     return boto3.session.Session(), threading.Lock()
 
 
@@ -132,6 +133,8 @@ _MAX_ERROR_BYTES: Final = 1 << 16
 
 @functools.lru_cache(maxsize=1)
 def _parser() -> Any:
+    import botocore.parsers  # with boto3, which is not imported before it is needed
+
     return botocore.parsers.create_parser("rest-xml")
 
 
@@ -144,7 +147,7 @@ class PmcBucket:
         self._slots = threading.BoundedSemaphore(max(options.concurrency, 1))
         self._stopped = threading.Event()
         contact = f" (mailto:{options.contact})" if options.contact else ""
-        self._user_agent = f"pmo-assets/{__version__}{contact} boto3/{boto3.__version__}"
+        self._user_agent = f"pmo-assets/{__version__}{contact} boto3/{version('boto3')}"
         config = Config(
             # AWS_ENDPOINT_URL is where the data root is, perhaps, and not where PMC is
             ignore_configured_endpoint_urls=True,

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from pmo_assets.pipeline.assembly.alignment import Shares, Weights, free_shares, ordered_shares
 from pmo_assets.pipeline.assembly.identifier_evidence import IdentifierEvidence
 from pmo_assets.pipeline.assembly.orders import FREE, panel_orders
 from pmo_assets.pipeline.assembly.positions import is_place, place_weights
 from pmo_assets.records.geometry import Box
+from pmo_assets.records.pairing import best_pairing
 
 UNNAMED, MISSING, REPEATED = 0.04, 0.03, 0.01
 """How common a panel without a name is, a name without a panel, and a panel that is a part of the one before it."""
@@ -92,7 +92,7 @@ def decided_names(found: NameShares) -> list[int | None]:
         return [int(name) if shares[panel, name] >= LEAST_SHARE else None for panel, name in enumerate(best)]
     none = np.full((panels, panels), -1.0)
     none[np.arange(panels), np.arange(panels)] = shares[:, names]
-    rows, columns = linear_sum_assignment(np.concatenate([shares[:, :names], none], axis=1), maximize=True)
+    rows, columns = best_pairing(np.concatenate([shares[:, :names], none], axis=1))
     result: list[int | None] = [None] * panels
     for panel, name in zip(rows.tolist(), columns.tolist(), strict=True):
         if name < names and shares[panel, name] >= LEAST_SHARE:

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from rapidfuzz.distance import Levenshtein
-from scipy.optimize import linear_sum_assignment
 
 from pmo_assets.pipeline.figures.caption_location.labels import compact_text, figure_number
 from pmo_assets.pipeline.figures.pictures import decoded_gray
 from pmo_assets.pipeline.figures.registration import package_gray, rendering_correlation
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure
+from pmo_assets.records.pairing import best_pairing
 
 MAX_HASH_DISTANCE = 10
 """Bits of 64 by which the hashes of a figure and its compressed JPEG may differ. Compression and scaling change 0-6,
@@ -174,9 +174,7 @@ def match_figures(
     ]
     # Number of criteria first; the evidence, below 1, decides between equals.
     scores = np.array([[c.passed + c.evidence if c.passed >= MIN_CRITERIA else 0.0 for c, _ in row] for row in rows])
-    accepted = {
-        (int(i), int(j)) for i, j in zip(*linear_sum_assignment(-scores), strict=True) if scores[i, j] >= MIN_CRITERIA
-    }
+    accepted = {(int(i), int(j)) for i, j in zip(*best_pairing(scores), strict=True) if scores[i, j] >= MIN_CRITERIA}
     matches = []
     for i, row in enumerate(rows):
         j = next((j for j in range(len(row)) if (i, j) in accepted), None)

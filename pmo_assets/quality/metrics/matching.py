@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
-from scipy.optimize import linear_sum_assignment
 
 from pmo_assets.annotation.annotations import AnnotatedArticle, AnnotatedFigure
 from pmo_assets.records.geometry import Box, denormalise, iou
+from pmo_assets.records.pairing import best_pairing
 
 FOUND_IOU = 0.5
 """A figure, panel or image counts as found from this IoU on."""
@@ -98,7 +98,7 @@ def assigned_figures(
     if not truth or not found:
         return {}
     overlaps = np.array([[figure_iou(a, b) for b in found] for a in truth])
-    rows, columns = linear_sum_assignment(-overlaps)
+    rows, columns = best_pairing(overlaps)
     return {int(i): (int(j), float(overlaps[i, j])) for i, j in zip(rows, columns, strict=True) if overlaps[i, j] > 0}
 
 

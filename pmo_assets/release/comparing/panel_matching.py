@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, denormalise, intersection, iou
+from pmo_assets.records.pairing import best_pairing
 
 SAME: Final = 0.5
 """IoU from which two boxes, or two figures on their pages, are the same."""
@@ -80,7 +80,7 @@ def best_pairs(overlaps: Sequence[Sequence[float]], least: float = SAME) -> list
     if values.size == 0:
         return []
     # what is too little must not count for the sum: it would take another pair's partner away
-    rows, columns = linear_sum_assignment(np.where(values >= least, values, 0.0), maximize=True)
+    rows, columns = best_pairing(np.where(values >= least, values, 0.0))
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return [(row, column, float(values[row, column])) for row, column in pairs if values[row, column] >= least]
 

@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from pmo_assets.pipeline.detection.fusion.panel_choice import Evidence, Source, judged, scored
 from pmo_assets.pipeline.detection.fusion.unnamed_panels import are_apart, holds_centre, named_by_print, with_further
@@ -316,6 +315,9 @@ def disjoint_choice(boxes: Sequence[Box], values: Sequence[float], touching: flo
     rows[0] = 1
     for row, pair in enumerate(rivals, start=1):
         rows[row, list(pair)] = 1
+    # Imported here: `records.pairing` says why.
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
     limits = LinearConstraint(rows, ub=[most, *[1.0] * len(rivals)])
     solved = milp(
         [-values[k] for k in useful], integrality=np.ones(len(useful)), bounds=Bounds(0, 1), constraints=limits

@@ -16,11 +16,11 @@ from string import ascii_lowercase, digits
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from pmo_assets.pipeline.detection.structure.glyphs import is_bracket, letter_of, templates, unit_vector
 from pmo_assets.pipeline.detection.structure.gutters import Rect
 from pmo_assets.records.geometry import Box, iou
+from pmo_assets.records.pairing import best_pairing
 
 READING_HEIGHT = 48
 """Boxes are enlarged to this height before their marks are separated."""
@@ -300,7 +300,7 @@ def _paired(boxes: Sequence[PrintedBox], alike: NDArray[np.float64]) -> list[tup
         expected = np.linspace(0, 1, len(alike)) if len(alike) > 1 else np.asarray([0.5])
         order = 1 - np.abs(expected[:, None] - rank[None])
         value = 0.75 * alike + 0.25 * order * np.asarray([b.score for b in boxes])[None]
-        chosen = linear_sum_assignment(-value)
+        chosen = best_pairing(value)
         # Rows are tried first; columns must be clearly better.
         total = float(value[chosen].sum()) - 0.02 * transposed
         if total > most:

@@ -6,9 +6,9 @@ import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from pmo_assets.pipeline.figures.page import PageContent
 from pmo_assets.pipeline.figures.regions.barriers import distance, is_blocked
@@ -101,8 +101,8 @@ def touching(boxes: NDArray[np.float64], page: PageContent, touch: float) -> NDA
     np.add.at(change, (y1, x1), 1)
     np.cumsum(change, axis=0, out=change)
     np.cumsum(change, axis=1, out=change)
-    covered = change > 0
-    labelled, _ = ndimage.label(covered)
+    covered = (change > 0).view(np.uint8)
+    labelled = cv2.connectedComponents(covered, connectivity=4)[1]
     found: NDArray[np.intp] = np.unique(labelled[y0, x0], return_inverse=True)[1].astype(np.intp)
     return found
 
