@@ -7,14 +7,14 @@ article under different names (`pipeline.dataset.identity`) one is published; th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import polars as pl
 
 from pmo_assets.pipeline.articles.credit import pmc_number
-from pmo_assets.pipeline.dataset.identity import ArticlePackage, Duplicate, duplicates
+from pmo_assets.pipeline.dataset.identity import ArticlePackage, Duplicate, KnownIdentifiers, duplicates
 from pmo_assets.refresh.candidates import known_of_pmc
 from pmo_assets.storage.objects import content_digest
 from pmo_assets.storage.tables import Tables
@@ -68,20 +68,43 @@ def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str
     passes over for a lower one only as long as no batch has that.
     """
     batches = tables.batches(finished)
-    at_pmc = known_of_pmc(tables.data_root)
-    latest: dict[int, dict[tuple[int, str], tuple[bool, bool, int, bool, int]]] = {}
-    for place, batch in enumerate(batches):
-        columns = ("article_id", "version", "name", "is_manuscript", "is_retracted")
-        packages = tables.read("article_packages", batch, columns)
-        for article_id, version, name, manuscript, retracted in packages.iter_rows():
-            if (article_id, version) not in at_pmc.withdrawn:
-                counts = (article_id, version) not in at_pmc.passed_over
-                preference = (counts, not manuscript, version, retracted, place)
-                latest.setdefault(article_id, {})[version, name] = preference
     current: dict[str, list[int]] = {batch: [] for batch in batches}
-    for article_id in sorted(latest):
-        current[batches[max(latest[article_id].values())[-1]]].append(article_id)
+    if not batches:
+        return current
+    at_pmc = known_of_pmc(tables.data_root)
+    columns = ("article_id", "version", "name", "is_manuscript", "is_retracted")
+    packages = pl.concat(
+        tables.read("article_packages", batch, columns).with_columns(place=pl.lit(place, pl.Int32))
+        for place, batch in enumerate(batches)
+    )
+    newest = (
+        packages.join(_versions(at_pmc.withdrawn), on=["article_id", "version"], how="anti", maintain_order="left")
+        .unique(["article_id", "version", "name"], keep="last", maintain_order=True)
+        .join(
+            _versions(at_pmc.passed_over).with_columns(passed_over=pl.lit(1, pl.Int8)),
+            on=["article_id", "version"],
+            how="left",
+        )
+        .select(
+            "article_id",
+            pl.col("passed_over").is_null(),
+            pl.col("is_manuscript").fill_null(False).not_(),
+            "version",
+            "is_retracted",
+            "place",
+        )
+        .sort("article_id", "passed_over", "is_manuscript", "version", "is_retracted", "place")
+        .unique("article_id", keep="last")
+        .sort("place", "article_id")
+    )
+    for place, numbers in newest.group_by("place", maintain_order=True).agg("article_id").iter_rows():
+        current[batches[place]] = numbers
     return current
+
+
+def _versions(of_articles: Iterable[tuple[int, int]]) -> pl.DataFrame:
+    """Return (article, version) pairs as a table."""
+    return pl.DataFrame(sorted(of_articles), schema={"article_id": pl.Int64, "version": pl.Int64}, orient="row")
 
 
 _PACKAGE_COLUMNS: Final = (
@@ -90,8 +113,8 @@ _PACKAGE_COLUMNS: Final = (
 _ARTICLE_COLUMNS: Final = ("article_id", "pmcid", "doi", "stated_by", "title", "has_xml", "is_retracted")
 
 
-def _packages(tables: Tables, batch: str, place: int, articles: Sequence[int]) -> Iterator[ArticlePackage]:
-    """Yield what is known of the identity of a batch's current articles."""
+def _packages(tables: Tables, batch: str, place: int, articles: Collection[int]) -> Iterator[ArticlePackage]:
+    """Yield what is known of the identity of some of a batch's current articles."""
     read = {row["article_id"]: row for row in tables.read("articles", batch, _ARTICLE_COLUMNS).iter_rows(named=True)}
     counted = dict(tables.read("dataset_rows", batch, ("article_id",)).group_by("article_id").len().iter_rows())
     current = set(articles)
@@ -127,14 +150,22 @@ def select_articles(tables: Tables) -> Selection:
     copy of the article was registered after it.
     """
     newest = current_articles(tables)
-    packages = [
-        package
-        for place, (batch, articles) in enumerate(newest.items())
-        for package in _packages(tables, batch, place, articles)
-    ]
     at_pmc = known_of_pmc(tables.data_root).retracted
-    retracted = {item.article_id: item.name for item in packages if item.article_id in at_pmc and not item.is_retracted}
-    packages = [replace(item, is_retracted=item.is_retracted or item.article_id in retracted) for item in packages]
+    retracted: dict[int, str] = {}
+    identifiers = KnownIdentifiers()
+    for place, (batch, articles) in enumerate(newest.items()):
+        for package in _packages(tables, batch, place, articles):
+            identifiers.add(package)
+            if package.article_id in at_pmc and not package.is_retracted:
+                retracted[package.article_id] = package.name
+    # Only these can be the same as another one: of all others nothing is kept, however many there are.
+    shared = identifiers.shared()
+    packages = [
+        replace(package, is_retracted=package.is_retracted or package.article_id in retracted)
+        for place, (batch, articles) in enumerate(newest.items())
+        if (asked := shared.intersection(articles))
+        for package in _packages(tables, batch, place, asked)
+    ]
     found = duplicates(packages)
     names = list(newest)
     batches = {item.package.article_id: names[item.package.batch] for item in found}

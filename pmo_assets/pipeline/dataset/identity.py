@@ -11,9 +11,12 @@ that a letter comments on, or that a template was made for. It shows nothing unl
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
+
+import numpy as np
 
 from pmo_assets.pipeline.articles.credit import same_article
 from pmo_assets.pipeline.articles.dois import doi_key
@@ -209,3 +212,37 @@ def duplicates(packages: Iterable[ArticlePackage]) -> list[Duplicate]:
             shared_with, kind = next((other, kind) for other in known if (kind := shared_identifier(package, other)))
             found.append(Duplicate(package, published, kind, package.identifier(kind) or "", shared_with))
     return sorted(found, key=lambda item: item.package.article_id)
+
+
+class KnownIdentifiers:
+    """The identifiers of any number of packages, in 32 bytes each: says which packages could be the same as another."""
+
+    def __init__(self) -> None:
+        self._articles = array("q")
+        self._hashes = {kind: array("q") for kind in KINDS}
+
+    def add(self, package: ArticlePackage) -> None:
+        """Take a package's identifiers down."""
+        self._articles.append(package.article_id)
+        for kind, hashes in self._hashes.items():
+            identifier = package.identifier(kind)
+            hashes.append(_ABSENT if identifier is None else hash(identifier))
+
+    def shared(self) -> set[int]:
+        """Return the numbers of the packages that have an identifier in common with another one.
+
+        Without the others `duplicates` finds the same. Identifiers are told apart by 64 bits: a package too many may
+        be among them.
+        """
+        articles = np.frombuffer(self._articles, dtype=np.int64)
+        found: set[int] = set()
+        for kind in KINDS:
+            hashes = np.frombuffer(self._hashes[kind], dtype=np.int64)
+            values, counts = np.unique(hashes, return_counts=True)
+            several = values[(counts > 1) & (values != _ABSENT)]
+            found.update(articles[np.isin(hashes, several)].tolist())
+        return found
+
+
+_ABSENT: Final = -1
+"""Python gives no text this hash."""

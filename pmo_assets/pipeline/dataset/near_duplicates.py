@@ -87,7 +87,7 @@ class NearDuplicates:
 
 
 def near_duplicate_groups(
-    hashes: NDArray[np.uint8], digests: Sequence[str] | NDArray[np.str_], articles: NDArray[np.int64]
+    hashes: NDArray[np.uint8], digests: Sequence[str] | NDArray[np.bytes_], articles: NDArray[np.int64]
 ) -> NearDuplicates:
     """Group the panels that show the same picture.
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pmo_assets.pipeline.dataset.identity import (
     ArticlePackage,
+    KnownIdentifiers,
     duplicates,
     same_articles,
     shared_identifier,
@@ -200,3 +201,27 @@ def test_no_two_published_articles_share_their_strongest_identifier(found: list[
 def test_a_retraction_takes_out_every_package_of_its_article(found: list[ArticlePackage]) -> None:
     for first, *others in same_articles(found):
         assert first.is_retracted or not any(item.is_retracted for item in others)
+
+
+# which can be the same at all
+
+
+def possibly_same(items: list[ArticlePackage]) -> list[ArticlePackage]:
+    known = KnownIdentifiers()
+    for item in items:
+        known.add(item)
+    shared = known.shared()
+    return [item for item in items if item.article_id in shared]
+
+
+def test_only_packages_with_a_common_identifier_can_be_the_same() -> None:
+    lone = package(5, pmcid=5, doi="10.1/b")
+    pair = [package(6, pmcid=6, doi="10.1/A"), package(LOCAL + 1, doi="10.1/a", pdf_digest="x")]
+    assert possibly_same([lone, *pair]) == pair
+    assert possibly_same([package(7), package(8)]) == [], "what nobody has is nothing in common"
+    assert possibly_same([]) == []
+
+
+@given(packages)
+def test_packages_that_share_nothing_are_no_part_of_any_decision(items: list[ArticlePackage]) -> None:
+    assert duplicates(possibly_same(items)) == duplicates(items)
