@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -76,7 +77,11 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
         close_dead_runs(instance)
         defs = build_defs(settings, resource_overrides={"workers": workers_resource(settings, tell)})
         failed += read_annotations_if_changed(defs, instance, settings, verbose=verbose)
-        overall = progress.add_task("batches", total=len(wanted or keys))
+        chosen = wanted or keys
+        done = set() if again else _finished_batches(defs, instance, registry)
+        _say_up_to_date(progress, [key for key in chosen if key in done])
+        chosen = [key for key in chosen if key not in done]
+        overall = progress.add_task("batches", total=len(chosen))
 
         def waiting(name: str, holder: str) -> None:
             progress.update(overall, description=f"waiting for {name.replace('batches/', 'batch ')}: {escape(holder)}")
@@ -103,7 +108,7 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
 
         in_turn(
             registry.data_root,
-            [batch_lease(key) for key in wanted or keys],
+            [batch_lease(key) for key in chosen],
             process,
             purpose=_PURPOSE,
             waiting=waiting,
@@ -121,6 +126,26 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
     if release and not failed:
         say_release(settings)
     return failed
+
+
+def _finished_batches(defs: Any, instance: Any, registry: Any) -> set[str]:
+    """Return the batches that are up to date, did not lose too much, and that nobody is at work on.
+
+    All are asked about at once: one by one, a thousand of them take minutes.
+    """
+    from pmo_assets.defs.batch_states import batch_states
+    from pmo_assets.defs.run_leases import batch_lease, run_is_over
+    from pmo_assets.storage.leases import held_below
+
+    held = held_below(registry.data_root, is_over=run_is_over(instance))
+    states = batch_states(defs, instance, registry)
+    return {item.batch for item in states if not item.stale and not item.lost and batch_lease(item.batch) not in held}
+
+
+def _say_up_to_date(progress: Progress, batches: Sequence[str], by: str = "") -> None:
+    if batches:
+        which = f"batch {batches[0]} is" if len(batches) == 1 else f"{len(batches)} batches are"
+        progress.console.print(f"[dim]{which} up to date{by}[/]", highlight=False, soft_wrap=True)
 
 
 _PURPOSE = "`pmo run`"
@@ -165,8 +190,7 @@ def _process_batch(
     if start is not None:
         _say_batch(progress, settings, key, time.perf_counter() - start)
     else:
-        by = f", made by {escape(holder)}" if holder else ""
-        progress.console.print(f"[dim]batch {key} is up to date{by}[/]", highlight=False, soft_wrap=True)
+        _say_up_to_date(progress, [key], f", made by {escape(holder)}" if holder else "")
     return []
 
 

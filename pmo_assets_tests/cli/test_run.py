@@ -27,6 +27,7 @@ def test_batches_run_and_report(pmo: Pmo, few_articles: Path, tmp_path: Path) ->
     everything = pmo("run")
     assert everything.returncode == 0, everything.stderr
     assert f"{first} is up to date" in everything.stderr
+    assert "2 batches are up to date" in pmo("run").stderr
     assert "pubmed_ophtha.parquet" in everything.stdout
     assert "up to date" in pmo("batches", "list").stdout
     report = pmo("report")

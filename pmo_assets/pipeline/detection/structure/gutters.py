@@ -234,12 +234,12 @@ def uniform_gutters(canvas: Canvas, rect: Rect, axis: int, least: float = 2) -> 
     part = canvas.rgb[rect[1] : rect[3], rect[0] : rect[2]]
     if part.size == 0:
         return []
-    spread = np.zeros(part.shape[1 - axis], dtype=np.int16)
-    for channel in range(3):
-        plane = np.ascontiguousarray(part[:, :, channel])
-        high = np.asarray(cv2.reduce(plane, axis, cv2.REDUCE_MAX)).ravel().astype(np.int16)
-        low = np.asarray(cv2.reduce(plane, axis, cv2.REDUCE_MIN)).ravel().astype(np.int16)
-        spread = np.maximum(spread, high - low)
+    if axis == 0:
+        high, low = part.max(axis=0).T, part.min(axis=0).T
+    else:  # along rows NumPy is fast where their values lie side by side
+        planes = np.ascontiguousarray(part.transpose(2, 0, 1))
+        high, low = planes.max(axis=2), planes.min(axis=2)
+    spread = (high.astype(np.int16) - low).max(axis=0)
     return interior_gutters(spread <= INK_CONTRAST, axis, rect[axis], "uniform", least)
 
 
