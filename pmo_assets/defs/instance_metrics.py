@@ -11,6 +11,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 from pmo_assets.configuration.home import home_place
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
+from pmo_assets.defs.stale_counts import stale_counts
 from pmo_assets.serving.metrics import FINISHED, labelled
 from pmo_assets.settings import Settings
 
@@ -28,9 +29,11 @@ def instance_families(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
     runs = [
         (status.value.lower(), instance.get_runs_count(RunsFilter(statuses=[status]))) for status in DagsterRunStatus
     ]
+    stale = stale_counts(instance).items()
     return [
         labelled("pmo_runs", "Runs of Dagster that are kept", "status", runs),
         labelled("pmo_batches_failed", "Batches whose last run failed", "asset", [(FINISHED, _failed(instance))]),
+        labelled("pmo_batches_stale", "Batches made with other code or settings", "asset", stale),
         *_stages(instance),
     ]
 

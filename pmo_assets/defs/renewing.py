@@ -20,7 +20,8 @@ from dagster._core.utils import make_new_backfill_id
 
 from pmo_assets.defs.annotated import ANNOTATIONS, REVIEWED
 from pmo_assets.defs.loading import all_assets, batch_stages
-from pmo_assets.defs.staleness import CURRENT, Stages, evaluations, stages_in_force, stale_of_batches
+from pmo_assets.defs.stale_counts import CURRENT
+from pmo_assets.defs.staleness import Stages, evaluations, stages_in_force, stale_of_batches
 from pmo_assets.settings import Settings, noted_settings
 
 RENEWAL_TAG: Final = "pmo/renewal"

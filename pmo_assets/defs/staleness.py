@@ -18,12 +18,10 @@ from pmo_assets.defs.annotated import REVIEWED, applied_digest, decisions_in_for
 from pmo_assets.defs.article_table import BATCH_TAG
 from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.loading import in_order
+from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, in_force
 from pmo_assets.settings import Settings, noted_settings, settings_digest
 from pmo_assets.storage.data_root import DataRoot
-
-CURRENT: Final = "current"
-"""The check of every asset of a batch that warns when it is stale."""
 
 NOT_NOTED: Final = "settings (which ones was not noted then)"
 """Why what was made by an older version is stale."""
@@ -278,5 +276,5 @@ def _result(
         passed=not batches,
         severity=dg.AssetCheckSeverity.WARN,
         description=words if batches else "Every batch is up to date.",
-        metadata={"stale_batches": len(batches), "batches": len(stale.made), "for_example": ", ".join(batches[:5])},
+        metadata={STALE_BATCHES: len(batches), "batches": len(stale.made), "for_example": ", ".join(batches[:5])},
     )

@@ -9,6 +9,7 @@ from prometheus_client.core import GaugeMetricFamily
 from pmo_assets.defs.instance_metrics import instance_families, instance_reader
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.runner import open_instance
+from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
 from pmo_assets.settings import Settings
 
 
@@ -57,6 +58,19 @@ def test_a_batch_that_was_made_after_it_failed_is_no_longer_failed(settings: Set
 
         dg.materialize([mended], partition_key="bad", instance=instance)
         assert values(instance_families(instance), "pmo_batches_failed") == {"rejections": 0}
+
+
+def test_the_batches_that_the_check_found_stale_last_are_told(settings: Settings) -> None:
+    with open_instance(settings) as instance:
+        instance.add_dynamic_partitions("article_batch", ["first"])
+        dg.materialize([finished_last], partition_key="first", instance=instance)
+        assert values(instance_families(instance), "pmo_batches_stale") == {}, "nobody has looked yet"
+        for count in (3, 1):
+            evaluation = dg.AssetCheckEvaluation(
+                dg.AssetKey("rejections"), CURRENT, passed=False, metadata={STALE_BATCHES: count}
+            )
+            instance.report_runless_asset_event(evaluation)
+        assert values(instance_families(instance), "pmo_batches_stale") == {"rejections": 1}
 
 
 def test_an_instance_that_is_not_there_is_not_made(settings: Settings, tmp_path: Path) -> None:
