@@ -114,9 +114,8 @@ def repeat_tables(template: Place, key: str, place: Place, count: int) -> list[s
         written(place, f"manifests/{batch}.parquet", content)
         for name, table in sources.items():
             written(place, f"tables/{name}/{batch}.parquet", parquet_bytes(renumbered(table, made)))
-            if rejections[name].height:
-                lost = renumbered(rejections[name], made)
-                written(place, f"rejections/{name}/{batch}.parquet", parquet_bytes(lost))
+            lost = renumbered(rejections[name], made)
+            written(place, f"rejections/{name}/{batch}.parquet", parquet_bytes(lost))
         keys.append(batch)
         if sequence % 100 == 0:
             print(f"tables of {sequence} batches", flush=True)

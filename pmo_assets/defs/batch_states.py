@@ -81,11 +81,12 @@ def _counts(table: pl.DataFrame) -> dict[str, int]:
 def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batch: str) -> list[str]:
     """Return the assets of a batch that are not up to date, in the order of the data's way.
 
-    What the instance remembers does not count when the table is not there: the data root was emptied or is another one.
+    What the instance remembers does not count when the table, or what its step rejected, is not there: the data root
+    was emptied, restored or is another one.
     """
     stages = _stages(defs, tables)
     made = made_of_batches(instance, stages, batch).get(batch, {})
-    return out_of_date(stages, made, stages.decisions([batch])[batch], lambda name: tables.exists(name, batch))
+    return out_of_date(stages, made, stages.decisions([batch])[batch], lambda name: tables.is_complete(name, batch))
 
 
 def stale_of_all(
@@ -95,7 +96,7 @@ def stale_of_all(
     stages = _stages(defs, tables)
     made = made_of_batches(instance, stages)
     decided = stages.decisions(batches)
-    there = {name: set(tables.batches(name)) for name in stages.parents}
+    there = {name: set(tables.complete_batches(name)) for name in stages.parents}
 
     def stale(batch: str) -> list[str]:
         return out_of_date(stages, made.get(batch, {}), decided[batch], lambda name: batch in there[name])

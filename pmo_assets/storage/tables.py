@@ -98,16 +98,25 @@ class Tables:
         """Return the batches for which the asset has a table, in the order in which they were registered."""
         return in_sequence(name.removesuffix(".parquet") for name in self.data_root.keys(f"tables/{asset}", ".parquet"))
 
+    def is_complete(self, asset: str, batch: str) -> bool:
+        """Say whether the table of a batch asset has been written, and what its step rejected: one is half without."""
+        return self.exists(asset, batch) and self.data_root.exists(_rejections_key(asset, batch))
+
+    def complete_batches(self, asset: str) -> list[str]:
+        """Return the batches of which `is_complete` is true, in the order in which they were registered."""
+        noted = set(self.data_root.keys(f"rejections/{asset}", ".parquet"))
+        return [batch for batch in self.batches(asset) if f"{batch}.parquet" in noted]
+
     def write_rejections(self, stage: str, batch: str, rejections: Sequence[Rejection]) -> None:
         """Replace what a stage rejected in a batch."""
         rows = [{field.name: getattr(item, field.name) for field in fields(Rejection)} for item in rejections]
         order = ("article_id", "image_cluster_id", "error_class", "message")
         table = checked(Rejections, rows).sort(order)
-        self.data_root.write(f"rejections/{stage}/{batch}.parquet", parquet_bytes(table))
+        self.data_root.write(_rejections_key(stage, batch), parquet_bytes(table))
 
     def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
         """Return what the stages rejected in a batch, in the stages' order."""
-        keys = [f"rejections/{stage}/{batch}.parquet" for stage in stages]
+        keys = [_rejections_key(stage, batch) for stage in stages]
         tables = [read_parquet(self.data_root, key) for key in keys if self.data_root.exists(key)]
         return pl.concat([empty_table(Rejections), *tables])
 
@@ -116,7 +125,7 @@ class Tables:
         if rejections:
             self.write_rejections(REGISTRATION_STAGE, _source_name(source), rejections)
         else:
-            self.data_root.delete(f"rejections/{REGISTRATION_STAGE}/{_source_name(source)}.parquet")
+            self.data_root.delete(_rejections_key(REGISTRATION_STAGE, _source_name(source)))
 
     def registration_rejections(self, source: str | None = None) -> pl.DataFrame:
         """Return what of a source, or of all, could not be registered when it was last looked at."""
@@ -125,6 +134,10 @@ class Tables:
         names = self.data_root.keys(f"rejections/{REGISTRATION_STAGE}", ".parquet")
         tables = [self.read_rejections([REGISTRATION_STAGE], name.removesuffix(".parquet")) for name in names]
         return pl.concat([empty_table(Rejections), *tables])
+
+
+def _rejections_key(stage: str, batch: str) -> str:
+    return f"rejections/{stage}/{batch}.parquet"
 
 
 def _source_name(source: str) -> str:

@@ -62,13 +62,14 @@ def test_what_is_stale_has_no_rows_and_lost_nothing(graph: Graph) -> None:
         assert (state.lost, state.rows) == ((), {})
 
 
-def test_a_batch_without_one_of_its_tables_is_stale_from_there_on(graph: Graph, tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", ["tables", "rejections"])
+def test_a_batch_without_one_of_its_tables_is_stale_from_there_on(graph: Graph, tmp_path: Path, folder: str) -> None:
     for name in ("claims", "manifests", "tables", "rejections"):
         shutil.copytree(Path(graph.settings.data_root) / name, tmp_path / name)
     registry = BatchRegistry(DataRoot(str(tmp_path)))
     tables = Tables(registry.data_root)
     first, second = graph.batches
-    (tmp_path / "tables" / "panels" / f"{first}.parquet").unlink()
+    (tmp_path / folder / "panels" / f"{first}.parquet").unlink()
     stale = stale_of_all(graph.defs, graph.instance, tables, graph.batches)
     assert stale == {first: ["panels", "dataset_rows", "rejections"], second: []}
     assert {batch: stale_assets(graph.defs, graph.instance, tables, batch) for batch in stale} == stale
@@ -103,6 +104,7 @@ def made(
     for batch in batches:
         for name in stages_of(defs):
             tables.data_root.write(tables.key(name, batch), nothing)
+            tables.write_rejections(name, batch, ())
             version = str(graph.get(dg.AssetKey(name)).code_version)
             noted = applied(batch) if name == REVIEWED else None
             event = dg.AssetMaterialization(
