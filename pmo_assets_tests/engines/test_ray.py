@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import psutil
 import pytest
 
 from pmo_assets_tests.engines.conftest import report
@@ -52,8 +53,14 @@ def test_a_batch_is_completed_whose_ray_job_is_killed(
         site.switch_sensor_on()
         wait_until(lambda: step_begins(site, "pdf_figures") is not None, "figures are located", 300)
         run = step_begins(site, "pdf_figures") or ""
-        victims = processes_with("dagster", process, run)
-        assert victims, "nothing to kill"
+        victims: list[psutil.Process] = []
+
+        def found() -> bool:
+            # The step may have ended before its process was seen; so will one of those that follow do.
+            victims[:] = processes_with("dagster", process, run)
+            return bool(victims)
+
+        wait_until(found, "a process of the run is there to be killed", 120)
         kill_all(victims)
         wait_until_processed(site, daemon)
     report(f"Ray, {shape}, one killed", site)
