@@ -117,7 +117,7 @@ def batch_table(
             deps=list(deps),
             required_resource_keys=resources,
         )
-        return decorate(version_noted(stage_logged(name, function)))
+        return decorate(stage_logged(name, version_noted(function)))
 
     return declare
 

@@ -61,7 +61,10 @@ def in_event_log(context: dg.AssetExecutionContext, **fields: object) -> Iterato
 
 
 def stage_logged(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of a batch asset with its lines in the event log and its rates in the metadata."""
+    """Return the function of a batch asset with its lines in the event log and its rates in the metadata.
+
+    It is the outermost: what is returned has no metadata any more.
+    """
 
     @functools.wraps(function)
     def logged(context: dg.AssetExecutionContext, *args: Any, **kwargs: Any) -> dg.MaterializeResult[StageResult]:

@@ -15,7 +15,14 @@ from pmo_assets.defs.annotated import REVIEWED, decisions_in_force
 from pmo_assets.defs.batch_states import BatchState, batch_states, stale_assets, stale_of_all
 from pmo_assets.defs.loading import stages_of
 from pmo_assets.defs.partitions import register_partitions
-from pmo_assets.defs.versions import APPLIED_DIGEST, CODE_VERSION_TAG, DATA_VERSION_TAG, data_version
+from pmo_assets.defs.versions import (
+    APPLIED_DIGEST,
+    CODE_VERSION_TAG,
+    DATA_VERSION_TAG,
+    applied_in,
+    code_version_in,
+    data_version,
+)
 from pmo_assets.quality.quality_tables import quality_key
 from pmo_assets.release.statistics import losses
 from pmo_assets.storage.data_root import DataRoot
@@ -39,6 +46,18 @@ def test_processed_batches_are_up_to_date_with_their_rows(graph: Graph) -> None:
         for batch in graph.batches
     ]
     assert batch_states(graph.defs, graph.instance, graph.registry) == expected
+
+
+def test_versions_alone_tell_what_was_made_with_which_code_and_decisions(graph: Graph) -> None:
+    made = dg.DagsterEventType.ASSET_MATERIALIZATION
+    for name in stages_of(graph.defs):
+        found = graph.instance.event_log_storage.get_latest_tags_by_partition(
+            dg.AssetKey(name), made, [DATA_VERSION_TAG], graph.batches
+        )
+        versions = [tags[DATA_VERSION_TAG] for tags in found.values()]
+        assert len(versions) == len(graph.batches)
+        assert all(code_version_in(version) for version in versions)
+        assert {applied_in(version) for version in versions} == {"" if name == REVIEWED else None}
 
 
 @pytest.mark.parametrize("fail", [0.01, 0.1, 0.9])
