@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from pmo_assets.cli.console import (
     CommandError,
     console,
     data_root_of,
     place_of,
+    say_columns,
     say_list,
     settings_from_environment,
     spinner,
@@ -98,7 +97,7 @@ def _list_batches() -> None:
             markup=False,
         )
         return
-    table = Table("batch", "articles", "state", *(name.replace("_", " ") for name in COUNTED))
+    rows = []
     with open_instance(settings) as instance:
         register_partitions(instance, keys)
         for found in batch_states(build_defs(settings), instance, registry):
@@ -106,5 +105,5 @@ def _list_batches() -> None:
                 f"next: {found.stale[0]}" if found.stale else f"not done: {found.lost[0]}" if found.lost else ""
             )
             counts = [str(found.rows.get(name, "–")) for name in COUNTED]
-            table.add_row(found.batch, str(found.articles), escape(unfinished or "up to date"), *counts)
-    console.print(table)
+            rows.append([found.batch, str(found.articles), unfinished or "up to date", *counts])
+    say_columns(["BATCH", "ARTICLES", "STATE", *(name.replace("_", " ").upper() for name in COUNTED)], rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +62,17 @@ def write_text(path: Path, text: str) -> None:
 def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return how many things there are in words, e.g. "1 batch", "2,000 articles"."""
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def say_columns(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows as lines of columns, each as wide as its longest cell.
+
+    For any number of rows: Rich takes longer to draw a table of a thousand than it takes to find out what is in it.
+    """
+    lines = [header, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    text = "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    console.print(text, soft_wrap=True, highlight=False, markup=False)
 
 
 def say_list(title: str, noun: str, lines: Sequence[str], shown: int = 20) -> None:
