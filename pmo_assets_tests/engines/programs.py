@@ -235,12 +235,18 @@ def _kind(entry: dg.EventLogEntry) -> str:
 
 
 def processes_with(*words: str) -> list[psutil.Process]:
-    """Return the processes whose command line holds all the words."""
+    """Return the processes whose command line and environment hold all the words.
+
+    A step on Ray is told what it shall do by its environment: on its command line stands `dagster api execute_step`.
+    """
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             line = " ".join(process.cmdline())
-            if all(word in line for word in words) and not line.startswith(("/bin/sh", "bash")):
+            if line.startswith(("/bin/sh", "bash")):
+                continue
+            told = "\n".join((line, *process.environ().values()))
+            if all(word in told for word in words):
                 found.append(process)
     return found
 
