@@ -18,8 +18,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pmo_assets.definitions import build_defs
+from pmo_assets.defs.instance import open_instance
 from pmo_assets.defs.partitions import register_partitions
-from pmo_assets.defs.runner import open_instance, run_job
+from pmo_assets.defs.runner import run_job
 from pmo_assets.logs import set_level
 from pmo_assets.samples import write_sample_articles
 from pmo_assets.settings import Settings

@@ -20,7 +20,8 @@ from pathlib import Path
 import dagster as dg
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.loading import batch_stages, group_assets
+from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.loading import group_assets
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.runner import run_job
 from pmo_assets.settings import Settings

@@ -13,7 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from pmo_assets.defs.loading import batch_stages, group_assets
+from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.loading import group_assets
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from pmo_assets.cli.documentation import DOCUMENTS, documented
 from pmo_assets.defs.assets.quality import QUALITY_ASSETS
-from pmo_assets.defs.loading import all_assets, batch_stages
+from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.step_options import detection_options
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings, settings_digest, settings_table

@@ -41,8 +41,8 @@ def batches_add(
     A package that cannot be registered is named with the reason, here and in `pmo report`, until it is mended and the
     folder registered again; the others are registered. The status is 1 only if no package could be registered.
     """
+    from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.partitions import register_partitions
-    from pmo_assets.defs.runner import open_instance
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.storage.registry import BatchRegistry
 
@@ -80,10 +80,11 @@ def batches_list() -> None:
 
 
 def _list_batches() -> None:
-    from pmo_assets.definitions import build_defs
     from pmo_assets.defs.batch_states import COUNTED, batch_states
+    from pmo_assets.defs.instance import open_instance
+    from pmo_assets.defs.known_stages import known_stages
     from pmo_assets.defs.partitions import register_partitions
-    from pmo_assets.defs.runner import open_instance
+    from pmo_assets.defs.staleness import stages_in_force
     from pmo_assets.storage.registry import BatchRegistry
 
     settings = settings_from_environment()
@@ -100,7 +101,7 @@ def _list_batches() -> None:
     rows = []
     with open_instance(settings) as instance:
         register_partitions(instance, keys)
-        for found in batch_states(build_defs(settings), instance, registry):
+        for found in batch_states(stages_in_force(known_stages(), settings), settings, instance, registry):
             unfinished = (
                 f"next: {found.stale[0]}" if found.stale else f"not done: {found.lost[0]}" if found.lost else ""
             )

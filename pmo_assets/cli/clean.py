@@ -74,9 +74,10 @@ def clean(
     It may be interrupted and run again, also while batches are processed: objects wait until no run is at work, here
     or on another machine.
     """
+    from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.retention import delete_run, old_runs, purge_ticks, ticks_before
     from pmo_assets.defs.run_leases import run_is_over
-    from pmo_assets.defs.runner import open_instance, unfinished_runs
+    from pmo_assets.defs.runner import unfinished_runs
     from pmo_assets.storage.leases import held_below
 
     settings = settings_from_environment()
@@ -109,7 +110,8 @@ def clean(
 def _leftovers(
     settings: Settings, data_root: DataRoot, before: float, answers: bool, keep_versions: int | None, *, objects: bool
 ) -> Iterator[Leftover]:
-    from pmo_assets.defs.loading import all_assets, batch_stages
+    from pmo_assets.defs.batch_stages import batch_stages
+    from pmo_assets.defs.loading import all_assets
     from pmo_assets.release.versions import version_key
 
     layout = KnownLayout(batch_stages(all_assets()), PIXEL_STORES)

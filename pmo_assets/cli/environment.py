@@ -61,8 +61,8 @@ def show_home() -> None:
     DAGSTER_HOME put it elsewhere.
     """
     from pmo_assets.configuration.home import home_place
+    from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.pools import make_pools
-    from pmo_assets.defs.runner import open_instance
 
     settings = settings_from_environment()
     with open_instance(settings) as instance:

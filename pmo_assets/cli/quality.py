@@ -42,8 +42,9 @@ def measure_quality(settings: Settings, *, verbose: bool) -> None:
     from pmo_assets.annotation.annotations import annotation_files, read_annotations
     from pmo_assets.definitions import build_defs
     from pmo_assets.defs.assets.quality import QUALITY_ASSETS
+    from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.resources import workers_resource
-    from pmo_assets.defs.runner import close_dead_runs, open_instance, run_job
+    from pmo_assets.defs.runner import close_dead_runs, run_job
     from pmo_assets.quality.metrics.metric import metrics_by_threshold
     from pmo_assets.quality.quality_tables import page_key, read_metrics
     from pmo_assets.storage.tables import Tables

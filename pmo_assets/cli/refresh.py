@@ -94,7 +94,8 @@ def _say_what_would_happen(settings: Settings) -> None:
 def _find(settings: Settings, *, verbose: bool) -> None:
     """Run the job that finds articles and makes batches, and say what came of it."""
     from pmo_assets.definitions import build_defs
-    from pmo_assets.defs.runner import RunFailed, close_dead_runs, latest_metadata, open_instance, run_job
+    from pmo_assets.defs.instance import open_instance
+    from pmo_assets.defs.runner import RunFailed, close_dead_runs, latest_metadata, run_job
 
     with open_instance(settings) as instance:
         close_dead_runs(instance)

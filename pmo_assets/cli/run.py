@@ -48,13 +48,13 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
     commands that run at the same time share the work.
     """
     from pmo_assets.definitions import build_defs
+    from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.partitions import register_partitions
     from pmo_assets.defs.resources import workers_resource
     from pmo_assets.defs.run_leases import RELEASE, batch_lease, run_is_over
     from pmo_assets.defs.runner import (
         RunFailed,
         close_dead_runs,
-        open_instance,
         read_annotations_if_changed,
         release_is_stale,
         run_job,
@@ -133,12 +133,12 @@ def _finished_batches(defs: Any, instance: Any, registry: Any) -> set[str]:
 
     All are asked about at once: one by one, a thousand of them take minutes.
     """
-    from pmo_assets.defs.batch_states import batch_states
+    from pmo_assets.defs.batch_states import batch_states, stages_of_location
     from pmo_assets.defs.run_leases import batch_lease, run_is_over
     from pmo_assets.storage.leases import held_below
 
     held = held_below(registry.data_root, is_over=run_is_over(instance))
-    states = batch_states(defs, instance, registry)
+    states = batch_states(stages_of_location(defs, registry.data_root), defs.resources["settings"], instance, registry)
     return {item.batch for item in states if not item.stale and not item.lost and batch_lease(item.batch) not in held}
 
 
@@ -164,8 +164,8 @@ def _process_batch(
     verbose: bool,
 ) -> list[str]:
     """Take a batch through the graph as far as it is not up to date, say what came of it, and return what failed."""
+    from pmo_assets.defs.batch_stages import stages_of
     from pmo_assets.defs.batch_states import stale_assets
-    from pmo_assets.defs.loading import stages_of
     from pmo_assets.defs.runner import RunFailed, run_job
     from pmo_assets.release.statistics.losses import batch_losses, excessive, losses_in_words
     from pmo_assets.storage.tables import Tables
@@ -223,9 +223,7 @@ def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: floa
 
 
 def say_release(settings: Settings) -> None:
-    from pmo_assets.release.gallery_pages import GALLERY_KEY
-    from pmo_assets.release.keys import HUB, RELEASE_KEY
-    from pmo_assets.release.reports import REPORT_KEY
+    from pmo_assets.release.keys import GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY
 
     root = data_root_of(settings)
     for name, key in (
@@ -240,7 +238,8 @@ def say_release(settings: Settings) -> None:
 
 def report() -> None:
     """Summarise what has been processed: what was lost where, numbers beside the paper's, what was rejected and why."""
-    from pmo_assets.defs.loading import batch_stages, group_assets
+    from pmo_assets.defs.batch_stages import batch_stages
+    from pmo_assets.defs.loading import group_assets
     from pmo_assets.defs.statistics import statistics_of
     from pmo_assets.pipeline.articles.relevance import load_specialty
     from pmo_assets.release.reports import release_summary

@@ -11,7 +11,6 @@ from pmo_assets.annotation.annotations import AnnotationsMissing, annotation_fil
 from pmo_assets.pipeline.articles.relevance import SpecialtyError, load_specialty
 from pmo_assets.records.packages import SourceError
 from pmo_assets.settings import Settings
-from pmo_assets.sources.biomedica import LocalCopy, open_biomedica
 
 
 def path_problem(settings: Settings, option: str) -> str | None:
@@ -50,6 +49,11 @@ def _annotations_problem(place: str) -> str | None:
 
 
 def _biomedica_problem(place: str) -> str | None:
+    from pmo_assets.sources.biomedica import (  # with all that reads figures: not for every command
+        LocalCopy,
+        open_biomedica,
+    )
+
     try:
         copy = open_biomedica(place)
     except SourceError as error:

@@ -20,6 +20,7 @@ import dagster as dg
 import dataframely as dy
 import polars as pl
 
+from pmo_assets.defs.batch_stages import BATCH_TAG
 from pmo_assets.defs.checks import BatchCheck, check_specs
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.made import Made
@@ -34,9 +35,6 @@ from pmo_assets.workers.pool import WorkerPool
 from pmo_assets.workers.threads import Stoppable, map_in_threads
 
 OWNERS = ["team:pmo-assets"]
-
-BATCH_TAG = "pmo/batch"
-"""Tag of every asset that is made batch by batch: what the job `process_batch` selects."""
 
 THREADS_PER_REQUEST = 2
 """While one thread waits for the network another one verifies and writes what it got."""

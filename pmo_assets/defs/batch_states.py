@@ -14,10 +14,11 @@ import dagster as dg
 import polars as pl
 
 from pmo_assets.defs.annotated import decisions_in_force
-from pmo_assets.defs.loading import stages_of
+from pmo_assets.defs.batch_stages import stages_of
 from pmo_assets.defs.staleness import Stages, made_of_batches, out_of_date
 from pmo_assets.release.statistics.losses import StageLoss, batch_losses, excessive, may_have_lost_much
 from pmo_assets.settings import Settings
+from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 
@@ -44,15 +45,16 @@ class BatchState:
     rows: Mapping[str, int]
 
 
-def batch_states(defs: dg.Definitions, instance: dg.DagsterInstance, registry: BatchRegistry) -> list[BatchState]:
+def batch_states(
+    stages: Stages, settings: Settings, instance: dg.DagsterInstance, registry: BatchRegistry
+) -> list[BatchState]:
     """Return how far every registered batch is, in order.
 
     Raises:
         StorageError: if a table that is up to date cannot be read.
     """
-    settings: Settings = (defs.resources or {})["settings"]
     tables, sizes = Tables(registry.data_root), registry.sizes()
-    stale = stale_of_all(defs, instance, tables, list(sizes))
+    stale = stale_of_all(stages, instance, tables, list(sizes))
     fresh = {name: [batch for batch in sizes if name not in stale[batch]] for name in COUNTED}
     rows = tables.read_batches("dataset_rows", fresh["dataset_rows"], ["article_id"])
     done = [batch for batch in sizes if not stale[batch]]
@@ -84,16 +86,15 @@ def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tab
     What the instance remembers does not count when the table, or what its step rejected, is not there: the data root
     was emptied, restored or is another one.
     """
-    stages = _stages(defs, tables)
+    stages = stages_of_location(defs, tables.data_root)
     made = made_of_batches(instance, stages, batch).get(batch, {})
     return out_of_date(stages, made, stages.decisions([batch])[batch], lambda name: tables.is_complete(name, batch))
 
 
 def stale_of_all(
-    defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batches: Sequence[str]
+    stages: Stages, instance: dg.DagsterInstance, tables: Tables, batches: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return of every batch what `stale_assets` says."""
-    stages = _stages(defs, tables)
     made = made_of_batches(instance, stages)
     decided = stages.decisions(batches)
     there = {name: set(tables.complete_batches(name)) for name in stages.parents}
@@ -104,12 +105,13 @@ def stale_of_all(
     return {batch: stale(batch) for batch in batches}
 
 
-def _stages(defs: dg.Definitions, tables: Tables) -> Stages:
+def stages_of_location(defs: dg.Definitions, data_root: DataRoot) -> Stages:
+    """Return the assets of a batch as a code location would make them, with what people decided below a data root."""
     graph = defs.resolve_asset_graph()
     nodes = {name: graph.get(dg.AssetKey(name)) for name in stages_of(defs)}
     # Of what is one table for all batches, only what it says of this batch makes something stale.
     return Stages(
         {name: [key.path[-1] for key in node.parent_keys if key.path[-1] in nodes] for name, node in nodes.items()},
         {name: node.code_version for name, node in nodes.items()},
-        decisions_in_force((defs.resources or {})["settings"], tables.data_root),
+        decisions_in_force((defs.resources or {})["settings"], data_root),
     )

@@ -23,7 +23,9 @@ from filelock import FileLock, Timeout
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
+from pmo_assets.configuration.home import home_left_behind, home_place
 from pmo_assets.records.stores import SystemicError
+from pmo_assets.settings import Settings
 
 LOCK_NAME = ".opening.lock"
 """File in the home that is locked while a process makes or opens the databases."""
@@ -64,6 +66,20 @@ def _project_file(name: str) -> Path:
     if found is None:
         raise SystemicError(f"{name} is missing from the installation: install pmo-assets again")
     return found
+
+
+@contextlib.contextmanager
+def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
+    """Give the Dagster instance of the settings."""
+    home = home_place(settings).path
+    if not home.exists() and (old := home_left_behind(home)) is not None:
+        print(
+            f"runs are recorded in {home}, with their data root; if {old} is its from before, put it there "
+            "in place of the new one (end every pmo and dagster process first)",
+            file=sys.stderr,
+        )
+    with opened_home(home) as instance:
+        yield instance
 
 
 @contextlib.contextmanager

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import dagster as dg
 
-from pmo_assets.defs.article_table import BATCH_TAG
 from pmo_assets.defs.assets.models import training
 from pmo_assets.defs.assets.quality import comparison
+from pmo_assets.defs.batch_stages import BATCH_TAG
 from pmo_assets.defs.renewing import renewal
 
 _OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, "")

@@ -14,7 +14,7 @@ from pmo_assets.defs.page_links import page_link, plain_markdown, shortened
 from pmo_assets.defs.run_leases import RunLeases
 from pmo_assets.pipeline.articles.credit import article_url, pmc_number
 from pmo_assets.quality.rejection_page import rejection_anchor, write_rejection_page
-from pmo_assets.release.reports import REPORT_KEY
+from pmo_assets.release.keys import REPORT_KEY
 from pmo_assets.release.statistics import losses
 from pmo_assets.serving.addresses import page_url
 from pmo_assets.settings import Settings

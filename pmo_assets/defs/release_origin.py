@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 import pmo_assets
-from pmo_assets.defs.loading import all_assets, batch_stages
+from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.loading import all_assets
 from pmo_assets.release.making import Origin
 from pmo_assets.settings import Settings, settings_digest
 

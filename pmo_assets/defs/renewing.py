@@ -19,7 +19,8 @@ from dagster._core.execution.backfill import PartitionBackfill
 from dagster._core.utils import make_new_backfill_id
 
 from pmo_assets.defs.annotated import ANNOTATIONS, REVIEWED
-from pmo_assets.defs.loading import all_assets, batch_stages
+from pmo_assets.defs.batch_stages import batch_stages, declared_stages
+from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.stale_counts import CURRENT
 from pmo_assets.defs.staleness import Stages, evaluations, stages_in_force, stale_of_batches
 from pmo_assets.settings import Settings, noted_settings
@@ -49,7 +50,9 @@ def current_checks(assets: Sequence[dg.AssetsDefinition]) -> dg.AssetChecksDefin
         context: dg.AssetCheckExecutionContext, settings: dg.ResourceParam[Settings]
     ) -> Iterator[dg.AssetCheckResult]:
         chosen = [key.asset_key.path[-1] for key in context.selected_asset_check_keys]
-        yield from evaluations(context.instance, stages_in_force(assets, settings), settings, chosen).values()
+        yield from evaluations(
+            context.instance, stages_in_force(declared_stages(assets), settings), settings, chosen
+        ).values()
 
     return check
 
@@ -86,7 +89,7 @@ def staleness(
     context: dg.SensorEvaluationContext, settings: dg.ResourceParam[Settings]
 ) -> dg.SensorResult | dg.SkipReason:
     """Report what the check `current` says now, where that is something else than the UI shows."""
-    stages = stages_in_force(all_assets(), settings)
+    stages = stages_in_force(declared_stages(all_assets()), settings)
     made_last = _made_last(context.instance, stages)
     state = _state(context.instance, stages, settings, made_last)
     known = json.loads(context.cursor) if context.cursor else {}
@@ -121,7 +124,7 @@ def begin_renewal(instance: dg.DagsterInstance, settings: Settings, run_id: str 
         the backfill's id.
     """
     assets = all_assets()
-    stale = stale_of_batches(instance, stages_in_force(assets, settings))
+    stale = stale_of_batches(instance, stages_in_force(declared_stages(assets), settings))
     wanted = {AssetKeyPartitionKey(dg.AssetKey(name), batch) for batch, names in stale.assets.items() for name in names}
     if not wanted:
         return None

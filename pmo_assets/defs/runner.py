@@ -10,23 +10,20 @@ from __future__ import annotations
 import contextlib
 import errno
 import socket
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import psutil
 
-from pmo_assets.configuration.home import home_left_behind, home_place
+from pmo_assets.configuration.home import home_place
 from pmo_assets.defs.annotated import ANNOTATIONS, annotations_are_stale
 from pmo_assets.defs.code_servers import code_server_of, has_lost, is_on_another_host
-from pmo_assets.defs.instance import opened_home
+from pmo_assets.defs.instance import open_instance
 from pmo_assets.defs.release_state import release_is_due
 from pmo_assets.defs.staleness import latest
-from pmo_assets.release.gallery_pages import GALLERY_KEY
-from pmo_assets.release.keys import CARD_KEY, RELEASE_KEY
-from pmo_assets.release.reports import REPORT_KEY
+from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, RELEASE_KEY, REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.processes import ProcessMark, this_process
@@ -56,20 +53,6 @@ def dagster_home(settings: Settings) -> Path:
     """
     with open_instance(settings):
         return home_place(settings).path
-
-
-@contextlib.contextmanager
-def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
-    """Give the Dagster instance of the settings."""
-    home = home_place(settings).path
-    if not home.exists() and (old := home_left_behind(home)) is not None:
-        print(
-            f"runs are recorded in {home}, with their data root; if {old} is its from before, put it there "
-            "in place of the new one (end every pmo and dagster process first)",
-            file=sys.stderr,
-        )
-    with opened_home(home) as instance:
-        yield instance
 
 
 def latest_metadata(instance: dg.DagsterInstance, asset: str) -> dict[str, Any]:

@@ -15,11 +15,10 @@ from typing import Any, Final
 import dagster as dg
 
 from pmo_assets.defs.annotated import REVIEWED, applied_digest, decisions_in_force
-from pmo_assets.defs.article_table import BATCH_TAG
+from pmo_assets.defs.batch_stages import DeclaredStages
 from pmo_assets.defs.io_manager import MADE_WITH
-from pmo_assets.defs.loading import in_order
 from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
-from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, in_force
+from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, version_in_force
 from pmo_assets.settings import Settings, noted_settings, settings_digest
 from pmo_assets.storage.data_root import DataRoot
 
@@ -61,14 +60,11 @@ class Stages:
     decisions: Callable[[Collection[str]], Mapping[str, str]] = lambda batches: dict.fromkeys(batches, "")
 
 
-def stages_in_force(assets: Sequence[dg.AssetsDefinition], settings: Settings) -> Stages:
+def stages_in_force(declared: DeclaredStages, settings: Settings) -> Stages:
     """Return the assets of a batch as they would be made with these settings."""
-    specs = {spec.key.path[-1]: spec for item in assets for spec in item.specs if BATCH_TAG in spec.tags}
-    parents = {name: [dep.asset_key.path[-1] for dep in spec.deps] for name, spec in specs.items()}
-    ordered = in_order(parents)
     return Stages(
-        {name: [parent for parent in parents[name] if parent in specs] for name in ordered},
-        {name: in_force(specs[name], settings).code_version for name in ordered},
+        declared.parents,
+        {name: version_in_force(name, version, settings) for name, version in declared.versions.items()},
         decisions_in_force(settings, DataRoot(settings.data_root, settings.s3_endpoint)),
     )
 

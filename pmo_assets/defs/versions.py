@@ -8,21 +8,19 @@ comments and docstrings; of a module that lists data files in `PACKAGE_DATA`, th
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import hashlib
 import importlib.util
 import json
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import dagster as dg
 
+from pmo_assets.defs.package_cache import of_this_code
 from pmo_assets.pipeline.prompting.prompts import prompts_digest
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings, noted_settings, settings_digest
@@ -56,13 +54,7 @@ DATA_CONSTANT = "PACKAGE_DATA"
 Definition = tuple[str, str]
 """A module and the name of something that it defines; "" for all of it."""
 
-Kept = dict[str, Any]
-"""What is kept of a module's analysis, as JSON."""
-
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-_FORMAT = 2
-"""Of what is kept; another number, and everything is analysed anew."""
 
 
 @dataclass(frozen=True)
@@ -97,32 +89,11 @@ def _source(module: str) -> Path | None:
 
 @functools.cache
 def _module(name: str) -> _Module:
-    """Return the analysis of a module: kept beside its bytecode, since parsing the package takes seconds."""
+    """Return the analysis of a module."""
     source = _source(name)
     if source is None:
         raise ModuleNotFoundError(f"{name} is named as what makes an asset but does not exist")
-    state = source.stat()
-    stamp = [_FORMAT, state.st_mtime_ns, state.st_size]
-    place = Path(importlib.util.cache_from_source(str(source))).with_suffix(".versions.json")
-    try:
-        kept: Kept = json.loads(place.read_bytes())
-        if kept.pop("stamp") == stamp:
-            return _restored(kept)
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # not kept, or written by something else
-    module = _analysed(name, source.read_bytes())
-    if not sys.dont_write_bytecode:
-        partial = place.with_name(f"{place.name}.{os.getpid()}")
-        with contextlib.suppress(OSError):  # a read-only installation is analysed every time
-            partial.write_text(json.dumps({"stamp": stamp, **asdict(module)}), encoding="utf-8")
-            partial.replace(place)
-    return module
-
-
-def _restored(kept: Kept) -> _Module:
-    needed = {name: [(module, other) for module, other in found] for name, found in kept["needed"].items()}
-    imports = {name: [(module, other) for module, other in found] for name, found in kept["imports"].items()}
-    return _Module(kept["digests"], needed, imports, kept["others"], kept["data"])
+    return _analysed(name, source.read_bytes())
 
 
 def _analysed(name: str, source: bytes) -> _Module:
@@ -266,20 +237,37 @@ def code_version(*makers: Callable[..., object] | ModuleType | str, prompts: Seq
     Raises:
         ModuleNotFoundError: for a module or a function that does not exist.
     """
-    found = dependencies(*map(_definition, makers))
+    definitions = sorted(set(map(_definition, makers)))
+    if all(map(_is_of_package, {module for module, _ in definitions})):
+        named = " ".join(":".join(definition) for definition in definitions)
+        version = of_this_code(f"code version of {named}", lambda: _version(definitions))
+    else:  # what is no part of the package says nothing of itself in what is kept by its files
+        version = _version(definitions)
+    return "-".join([version, *([prompts_digest(prompts)] if prompts else [])])
+
+
+def _is_of_package(module: str) -> bool:
+    """Say whether a module lies in the package's folder; other folders can be added to a package's path."""
+    source, package = _source(module), _source(PACKAGE)
+    return source is not None and package is not None and source.is_relative_to(package.parent)
+
+
+def _version(definitions: Sequence[Definition]) -> str:
+    for module, name in definitions:
+        if name and name not in _module(module).digests:
+            raise ModuleNotFoundError(f"{module}:{name} is named as what makes an asset but does not exist")
+    found = dependencies(*definitions)
     digest = hashlib.sha256()
     for definition in sorted(found):
         digest.update(_module(definition[0]).digests.get(definition[1], "").encode())
     for module in sorted({module for module, _ in found}):
         digest.update(_module_digest(module))
-    return "-".join([digest.hexdigest()[:12], *([prompts_digest(prompts)] if prompts else [])])
+    return digest.hexdigest()[:12]
 
 
 def _definition(maker: Callable[..., object] | ModuleType | str) -> Definition:
     if isinstance(maker, str):
         module, _, name = maker.partition(":")
-        if name and name not in _module(module).digests:
-            raise ModuleNotFoundError(f"{maker} is named as what makes an asset but does not exist")
         return module, name
     if isinstance(maker, ModuleType):
         return maker.__name__, ""
@@ -288,8 +276,13 @@ def _definition(maker: Callable[..., object] | ModuleType | str) -> Definition:
 
 def in_force(spec: dg.AssetSpec, settings: Settings) -> dg.AssetSpec:
     """Return an asset's declaration with the options that change its result in its code version."""
-    digest = settings_digest(settings, spec.key.path[-1])
-    return spec.replace_attributes(code_version=f"{spec.code_version}-{digest}") if digest else spec
+    return spec.replace_attributes(code_version=version_in_force(spec.key.path[-1], spec.code_version, settings))
+
+
+def version_in_force(asset: str, declared: str | None, settings: Settings) -> str | None:
+    """Return an asset's code version with the options that change its result in it."""
+    digest = settings_digest(settings, asset)
+    return f"{declared}-{digest}" if digest else declared
 
 
 def data_version(version: str | None, run_id: str, applied: str | None = None) -> str:

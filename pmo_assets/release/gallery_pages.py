@@ -11,6 +11,7 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
+from pmo_assets.release.keys import GALLERY_FOLDER, GALLERY_KEY
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.versions import version_facts
 from pmo_assets.release.writing import ReleaseOptions, released_rows
@@ -19,9 +20,6 @@ from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel, write_gallery_folder
 from pmo_assets.viewing.gallery.writing import FILES
-
-GALLERY_FOLDER = "release/gallery"
-GALLERY_KEY = f"{GALLERY_FOLDER}/index.html"
 
 PMC_ARTICLE = "https://pmc.ncbi.nlm.nih.gov/articles/PMC"
 

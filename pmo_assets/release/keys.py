@@ -7,6 +7,13 @@ from typing import Final
 RELEASE_KEY: Final = "release/pubmed_ophtha.parquet"
 """The published form."""
 
+GALLERY_FOLDER: Final = "release/gallery"
+GALLERY_KEY: Final = f"{GALLERY_FOLDER}/index.html"
+"""Every figure of the release to look at."""
+
+REPORT_KEY: Final = "release/report.html"
+"""What was lost where, and numbers beside the paper's."""
+
 ANNOTATION_KEY: Final = "release/pubmed_ophtha_annotation.json"
 """What people annotated, in the published form."""
 

@@ -8,7 +8,7 @@ from itertools import chain
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.packages import REGISTRATION_STAGE
-from pmo_assets.release.keys import REJECTION_PAGES, rejection_page_key
+from pmo_assets.release.keys import REJECTION_PAGES, REPORT_KEY, rejection_page_key
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.statistics.counting import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
 from pmo_assets.release.statistics.views import (
@@ -34,8 +34,6 @@ from pmo_assets.viewing.palette import image_type_colour
 from pmo_assets.viewing.plots import Bar, share_text
 from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, Way, render_report
 from pmo_assets.viewing.report import Table as PageTable
-
-REPORT_KEY = "release/report.html"
 
 
 def _bars(counts: Mapping[str, int], *, colours: Callable[[str], str] | None = None) -> tuple[Bar, ...]:

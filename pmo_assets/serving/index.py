@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from pmo_assets.release.gallery_pages import GALLERY_KEY
-from pmo_assets.release.keys import ANNOTATION_KEY, CARD_KEY, HUB, LICENSE_KEY, REJECTION_PAGES, RELEASE_KEY
-from pmo_assets.release.reports import REPORT_KEY
+from pmo_assets.release.keys import (
+    ANNOTATION_KEY,
+    CARD_KEY,
+    GALLERY_KEY,
+    HUB,
+    LICENSE_KEY,
+    REJECTION_PAGES,
+    RELEASE_KEY,
+    REPORT_KEY,
+)
 from pmo_assets.release.versions import version_facts
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.viewing.links import Link, LinkGroup, links_page

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pmo_assets.records.stores import StorageError
-from pmo_assets.release.gallery_pages import GALLERY_FOLDER
+from pmo_assets.release.keys import GALLERY_FOLDER
 from pmo_assets.serving.addresses import SERVED, served_key
 from pmo_assets.serving.files import SAFE_HEADERS, file_response, text_of
 from pmo_assets.serving.index import METRICS_PATH, broken_page, index_page, missing_page

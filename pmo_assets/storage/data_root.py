@@ -162,7 +162,7 @@ class DataRoot:
 
     def keys(self, prefix: str, suffix: str = "") -> list[str]:
         """Return the names of the files directly below a prefix, sorted; half-written files are left out."""
-        return [file.name for file in self.folder_facts(prefix, suffix)]
+        return sorted(info.base_name for info in self._files_below(prefix, suffix))
 
     def facts(self, key: str) -> FileFacts | None:
         """Return size and time of the last change of a file; None if there is no such file."""
@@ -174,21 +174,19 @@ class DataRoot:
 
     def folder_facts(self, prefix: str, suffix: str = "") -> list[FileFacts]:
         """Return what one listing says of the files directly below a prefix, by name; see `keys`."""
+        found = (FileFacts(info.base_name, info.size, info.mtime) for info in self._files_below(prefix, suffix))
+        return sorted(found, key=lambda file: file.name)
+
+    def _files_below(self, prefix: str, suffix: str) -> Iterator[pafs.FileInfo]:
         selector = pafs.FileSelector(self._path(prefix), allow_not_found=True)
         try:
             infos = self._fs.get_file_info(selector)
         except OSError as error:
             raise self._failure("list", prefix, error) from error
-        return sorted(
-            (
-                FileFacts(info.base_name, info.size, info.mtime)
-                for info in infos
-                if info.type == pafs.FileType.File
-                and info.base_name.endswith(suffix)
-                and not info.base_name.startswith(".")
-            ),
-            key=lambda file: file.name,
-        )
+        for info in infos:
+            name = info.base_name
+            if name.endswith(suffix) and not name.startswith(".") and info.type == pafs.FileType.File:
+                yield info
 
     def read(self, key: str) -> bytes:
         """Return a file's bytes.

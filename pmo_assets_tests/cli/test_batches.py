@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -70,3 +71,25 @@ def test_the_folder_of_one_article_is_a_source(pmo: Pmo, few_articles: Path) -> 
     result = pmo("batches", "add", "--source", sorted(few_articles.iterdir())[0])
     assert result.returncode == 0, result.stderr
     assert "1 articles" in result.stdout
+
+
+LOADED = """
+import sys
+from pmo_assets.cli.main import main
+try:
+    main()
+finally:
+    heavy = {"pmo_assets.definitions", "pmo_assets.defs.loading", "pmo_assets.pipeline.article", "pymupdf", "scipy"}
+    print("loaded:", *sorted(heavy & set(sys.modules)))
+"""
+
+
+def test_batches_are_listed_without_loading_what_makes_them(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
+    assert pmo("batches", "add", "--source", few_articles).returncode == 0
+    assert pmo("batches", "list").returncode == 0  # what it asks of the code is kept
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, "batches", "list"],
+        env=environment(tmp_path), cwd=tmp_path, check=True, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert "next: article_batch" in done.stdout
+    assert done.stdout.endswith("loaded:\n"), "a thousand batches are listed in the time that loading these takes"

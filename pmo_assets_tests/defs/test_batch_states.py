@@ -12,8 +12,8 @@ import pytest
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.annotated import REVIEWED, decisions_in_force
-from pmo_assets.defs.batch_states import BatchState, batch_states, stale_assets, stale_of_all
-from pmo_assets.defs.loading import stages_of
+from pmo_assets.defs.batch_stages import stages_of
+from pmo_assets.defs.batch_states import BatchState, batch_states, stages_of_location, stale_assets, stale_of_all
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.versions import (
     APPLIED_DIGEST,
@@ -25,6 +25,7 @@ from pmo_assets.defs.versions import (
 )
 from pmo_assets.quality.quality_tables import quality_key
 from pmo_assets.release.statistics import losses
+from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.registry import BatchRegistry
@@ -32,6 +33,11 @@ from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations
 from pmo_assets.tables.schemas import empty_table
 from pmo_assets_tests.defs.conftest import Graph, settings_below, statements
+
+
+def states_of(defs: dg.Definitions, instance: dg.DagsterInstance, registry: BatchRegistry) -> list[BatchState]:
+    settings: Settings = (defs.resources or {})["settings"]
+    return batch_states(stages_of_location(defs, registry.data_root), settings, instance, registry)
 
 
 def test_processed_batches_are_up_to_date_with_their_rows(graph: Graph) -> None:
@@ -45,7 +51,7 @@ def test_processed_batches_are_up_to_date_with_their_rows(graph: Graph) -> None:
         )
         for batch in graph.batches
     ]
-    assert batch_states(graph.defs, graph.instance, graph.registry) == expected
+    assert states_of(graph.defs, graph.instance, graph.registry) == expected
 
 
 def test_versions_alone_tell_what_was_made_with_which_code_and_decisions(graph: Graph) -> None:
@@ -66,7 +72,7 @@ def test_what_was_lost_is_what_the_tables_of_each_batch_say(
 ) -> None:
     monkeypatch.setattr(losses, "SEVERAL", 1)
     defs = build_defs(graph.settings.model_copy(update={"rejected_fail": fail}))
-    states = batch_states(defs, graph.instance, graph.registry)
+    states = states_of(defs, graph.instance, graph.registry)
     assert {state.batch: list(state.lost) for state in states} == {
         batch: losses.excessive(losses.batch_losses(graph.tables, batch), fail) for batch in graph.batches
     }
@@ -75,7 +81,7 @@ def test_what_was_lost_is_what_the_tables_of_each_batch_say(
 
 def test_what_is_stale_has_no_rows_and_lost_nothing(graph: Graph) -> None:
     defs = build_defs(graph.settings.model_copy(update={"score_threshold": 0.5, "rejected_fail": 0.01}))
-    for state in batch_states(defs, graph.instance, graph.registry):
+    for state in states_of(defs, graph.instance, graph.registry):
         assert state.stale == stale_assets(defs, graph.instance, graph.tables, state.batch)
         assert state.stale[0] == "panel_detections"
         assert (state.lost, state.rows) == ((), {})
@@ -89,10 +95,10 @@ def test_a_batch_without_one_of_its_tables_is_stale_from_there_on(graph: Graph, 
     tables = Tables(registry.data_root)
     first, second = graph.batches
     (tmp_path / folder / "panels" / f"{first}.parquet").unlink()
-    stale = stale_of_all(graph.defs, graph.instance, tables, graph.batches)
+    stale = stale_of_all(stages_of_location(graph.defs, tables.data_root), graph.instance, tables, graph.batches)
     assert stale == {first: ["panels", "dataset_rows", "rejections"], second: []}
     assert {batch: stale_assets(graph.defs, graph.instance, tables, batch) for batch in stale} == stale
-    states = batch_states(graph.defs, graph.instance, registry)
+    states = states_of(graph.defs, graph.instance, registry)
     assert [sorted(state.rows) for state in states] == [[], ["dataset_rows", "rejections"]]
 
 
@@ -101,7 +107,7 @@ def test_decisions_that_were_applied_and_are_no_more_make_their_batch_stale(tmp_
     defs, tables = build_defs(settings), Tables(DataRoot(settings.data_root))
     with dg.DagsterInstance.ephemeral() as instance:
         made(defs, instance, tables, ["0001-a", "0002-b"], applied=lambda batch: "decided" * (batch == "0002-b"))
-        stale = stale_of_all(defs, instance, tables, ["0001-a", "0002-b"])
+        stale = stale_of_all(stages_of_location(defs, tables.data_root), instance, tables, ["0001-a", "0002-b"])
         assert stale["0001-a"] == []
         assert stale["0002-b"][0] == REVIEWED
         assert stale_assets(defs, instance, tables, "0002-b") == stale["0002-b"]
@@ -147,7 +153,7 @@ def test_the_instance_is_asked_as_often_for_many_batches_as_for_few(tmp_path: Pa
         with dg.DagsterInstance.ephemeral() as instance:
             made(defs, instance, tables, batches, applied=lambda _: "decided", by_older_version=by_older_version)
             with statements() as found:
-                stale = stale_of_all(defs, instance, tables, batches)
+                stale = stale_of_all(stages_of_location(defs, tables.data_root), instance, tables, batches)
             assert {batch: names[0] for batch, names in stale.items()} == dict.fromkeys(batches, REVIEWED)
             asked.append(len(found))
     assert asked[0] == asked[1] > 0

@@ -18,8 +18,9 @@ from pmo_assets.definitions import build_defs
 from pmo_assets.defs import checks
 from pmo_assets.defs.assets.models import MODEL_ASSETS
 from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
+from pmo_assets.defs.batch_stages import batch_stages
 from pmo_assets.defs.batch_states import stale_assets
-from pmo_assets.defs.loading import all_assets, batch_stages, group_assets
+from pmo_assets.defs.loading import all_assets, group_assets
 from pmo_assets.defs.resources import detector_workers_resource, workers_resource
 from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job
 from pmo_assets.defs.sensors import registered_batches
@@ -27,7 +28,7 @@ from pmo_assets.defs.step_options import wanted_types
 from pmo_assets.records.geometry import as_box, iou
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.stores import StorageError
-from pmo_assets.release.reports import REPORT_KEY
+from pmo_assets.release.keys import REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables

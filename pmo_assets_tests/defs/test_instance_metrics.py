@@ -6,9 +6,9 @@ import dagster as dg
 import pytest
 from prometheus_client.core import GaugeMetricFamily
 
+from pmo_assets.defs.instance import open_instance
 from pmo_assets.defs.instance_metrics import instance_families, instance_reader
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
-from pmo_assets.defs.runner import open_instance
 from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
 from pmo_assets.settings import Settings
 

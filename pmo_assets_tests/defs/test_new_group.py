@@ -18,8 +18,8 @@ import pmo_assets.pipeline
 import pmo_assets.tables
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.article_table import article_table
+from pmo_assets.defs.batch_stages import stages_of
 from pmo_assets.defs.batch_states import stale_assets
-from pmo_assets.defs.loading import stages_of
 from pmo_assets.defs.runner import run_job
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.tables.schemas import table_schemas

@@ -10,7 +10,8 @@ import polars as pl
 from pmo_assets.defs import checks
 from pmo_assets.defs.annotated import published_annotations
 from pmo_assets.defs.article_table import OWNERS, Stopwatch, article_table, column_schema, table_schema
-from pmo_assets.defs.loading import batch_stages, group_assets
+from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.loading import group_assets
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.page_links import page_link
 from pmo_assets.defs.previews import preview
@@ -26,10 +27,10 @@ from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import seconds_on_the_way
 from pmo_assets.release.gallery_pages import write_gallery
-from pmo_assets.release.keys import CARD_KEY, HUB, RELEASE_KEY, RETRACTIONS_KEY, SPLITS_KEY
+from pmo_assets.release.keys import CARD_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
 from pmo_assets.release.making import make_release
 from pmo_assets.release.panel_duplicates import find_panel_duplicates
-from pmo_assets.release.reports import REPORT_KEY, write_report
+from pmo_assets.release.reports import write_report
 from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
 from pmo_assets.release.selection import select_articles
 from pmo_assets.release.statistics.counting import release_statistics
