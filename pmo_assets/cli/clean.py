@@ -14,20 +14,10 @@ from rich.table import Table
 
 from pmo_assets.cli.console import console, counted, data_root_of, messages, settings_from_environment, spinner
 from pmo_assets.settings import Settings
-from pmo_assets.storage.leftovers import (
-    DAY,
-    KnownLayout,
-    Leftover,
-    foreign_tables,
-    half_written,
-    old_answers,
-    old_versions,
-    unused_objects,
-    unused_pictures,
-)
 
 if TYPE_CHECKING:
     from pmo_assets.storage.data_root import DataRoot
+    from pmo_assets.storage.leftovers import Leftover
 
 PIXEL_STORES = {"figures": "pdf_figures", "panels": "panels"}
 """Stores of pictures, and the table whose articles have some."""
@@ -79,6 +69,7 @@ def clean(
     from pmo_assets.defs.run_leases import run_is_over
     from pmo_assets.defs.runner import unfinished_runs
     from pmo_assets.storage.leases import held_below
+    from pmo_assets.storage.leftovers import DAY
 
     settings = settings_from_environment()
     data_root, found, now = data_root_of(settings), _Found(), time.time()
@@ -110,11 +101,19 @@ def clean(
 def _leftovers(
     settings: Settings, data_root: DataRoot, before: float, answers: bool, keep_versions: int | None, *, objects: bool
 ) -> Iterator[Leftover]:
-    from pmo_assets.defs.batch_stages import batch_stages
-    from pmo_assets.defs.loading import all_assets
+    from pmo_assets.defs.known_stages import known_stages
     from pmo_assets.release.versions import version_key
+    from pmo_assets.storage.leftovers import (
+        KnownLayout,
+        foreign_tables,
+        half_written,
+        old_answers,
+        old_versions,
+        unused_objects,
+        unused_pictures,
+    )
 
-    layout = KnownLayout(batch_stages(all_assets()), PIXEL_STORES)
+    layout = KnownLayout(tuple(known_stages().parents), PIXEL_STORES)
     yield from half_written(data_root, before)
     yield from foreign_tables(data_root, layout, before)
     yield from unused_pictures(data_root, layout, before)

@@ -27,7 +27,7 @@ _FORMAT: Final = 1
 """Of what is kept; another number, and nothing that is kept is found."""
 
 _INSTALLATIONS: Final = 20
-"""For so many states of the code something is kept, those that were used last."""
+"""For so many states of the code something is kept, those that came last."""
 
 
 def of_this_code(key: str, worked_out: Callable[[], Any]) -> Any:

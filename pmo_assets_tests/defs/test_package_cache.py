@@ -68,7 +68,7 @@ def test_what_was_worked_out_while_the_code_changed_is_not_kept(cache: Path, mon
     assert [of_this_code("a", lambda: 1), of_this_code("a", lambda: 2)] == [1, 2]
 
 
-def test_states_of_the_code_that_were_used_long_ago_are_forgotten(cache: Path) -> None:
+def test_states_of_the_code_from_long_ago_are_forgotten(cache: Path) -> None:
     for number in range(30):
         (cache / f"{number:02d}").mkdir(parents=True)
         os.utime(cache / f"{number:02d}", (number, number))
