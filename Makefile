@@ -79,7 +79,7 @@ $(ANNOTATE_STAMP):
 	@touch $@
 
 test-annotate: $(STAMP) $(ANNOTATE_STAMP) ## Annotate in a real Label Studio with a headless Chromium: five minutes
-	PMO_TEST_LABEL_STUDIO=$(ANNOTATE_VENV)/bin/label-studio $(BIN)/python -m pytest -m annotate pmo_assets_tests/annotate
+	PMO_TEST_LABEL_STUDIO=$(abspath $(ANNOTATE_VENV))/bin/label-studio $(BIN)/python -m pytest -m annotate pmo_assets_tests/annotate
 
 # Ray, Celery and the Kubernetes client stay out of the environment for development: most people have one machine.
 $(ENGINES_STAMP): pyproject.toml constraints.txt
@@ -102,7 +102,7 @@ $(LLM_STAMP):
 	@touch $@
 
 test-llm: $(STAMP) $(LLM_STAMP) ## Run the tests that need a language model: vLLM on the CPU
-	PMO_TEST_LLM_PYTHON=$(LLM_VENV)/bin/python $(BIN)/python -m pytest -m llm pmo_assets_tests/llm
+	PMO_TEST_LLM_PYTHON=$(abspath $(LLM_VENV))/bin/python $(BIN)/python -m pytest -m llm pmo_assets_tests/llm
 
 # PyTorch stays out of the environment for development: the other tests show that the package works without it.
 $(MODELS_STAMP): pyproject.toml constraints.txt

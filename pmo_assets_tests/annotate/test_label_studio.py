@@ -23,7 +23,8 @@ from pmo_assets_tests.annotate.conftest import EMAIL, PASSWORD, TOKEN, RunningLa
 
 pytestmark = pytest.mark.annotate
 
-ARTICLE = "PMC9000000001"
+ARTICLE, ANOTHER = "PMC9000000001", "PMC9000000002"
+"""The one that is annotated, and one that is not."""
 
 SHOTS = Path(os.environ.get("PMO_TEST_SCREENSHOTS", "")) if os.environ.get("PMO_TEST_SCREENSHOTS") else None
 """Where screenshots stay, for people to look at."""
@@ -67,7 +68,7 @@ return true;
 
 @dataclass
 class Project:
-    """A data root with one article, and the environment of commands on it."""
+    """A data root with two articles, and the environment of commands on it."""
 
     root: Path
     annotations: Path
@@ -89,7 +90,8 @@ class Project:
 @pytest.fixture(scope="module")
 def project(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory, label_studio: RunningLabelStudio) -> Project:
     root = tmp_path_factory.mktemp("project")
-    shutil.copytree(sample_folder / "articles" / ARTICLE, root / "articles" / ARTICLE)
+    for name in (ARTICLE, ANOTHER):
+        shutil.copytree(sample_folder / "articles" / name, root / "articles" / name)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PMO_")}
     environment = {
         **kept,
@@ -252,7 +254,7 @@ def test_captions_and_pages_open_with_what_was_found(
     assert max(iou(tuple(place["bbox"]), box) for box in boxes) > 0.999
     said = project.pmo("annotate", "import", "--pull", "--project", str(numbers["captions"]))
     assert "1 answer of 1 task taken" in said
-    (file,) = project.annotations.glob("*.json")
+    file = project.annotations / f"{ARTICLE}.json"
     answers = [a for a in json.loads(file.read_text())["answers"] if a["review"]["interface"] == "captions"]
     machine = {row["identifier"]: row["subcaption"] for row in project.rows("panel_assembly")
                if row["image_cluster_id"] == answers[0]["image_cluster_id"]}  # fmt: skip
