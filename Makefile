@@ -14,17 +14,30 @@ MODELS_STAMP := $(MODELS_VENV)/.installed
 DOCKER_VENV ?= .venv-docker
 DOCKER_STAMP := $(DOCKER_VENV)/.installed
 
+# Makes an environment of the pinned versions: $(call install,FOLDER,EXTRAS). Every file that is downloaded, the build backend's
+# too, must have a hash that stands in constraints.txt; uv itself is the one that pip compares. uv does not read pip's
+# configuration: an index that is set there is handed on.
+define install
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv $(1)
+	@sed -n '/^uv==/,/[^\\]$$/p' constraints.txt > $(1)/uv.txt
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --requirement $(1)/uv.txt
+	@index=$$($(1)/bin/python -m pip config get global.index-url 2> /dev/null || true); index=$${PIP_INDEX_URL:-$$index}; \
+	  export VIRTUAL_ENV=$(abspath $(1)); if [ -n "$$index" ]; then export UV_DEFAULT_INDEX="$$index"; fi; \
+	  $(1)/bin/uv pip install --quiet --require-hashes --constraint constraints.txt --build-constraint constraints.txt \
+	  --requirement pyproject.toml $(foreach extra,$(2),--extra $(extra)) && \
+	  $(1)/bin/uv pip install --quiet --no-deps --build-constraint constraints.txt --editable .
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-deployment lint-docker test-faults test-leases test-refresh test-ui screenshots test-annotate test-engines test-llm test-models lint format documents mutants constraints audit clean
+.PHONY: help demo dev test test-deployment lint-docker test-faults test-leases test-refresh test-ui screenshots test-annotate test-engines test-llm test-models lint format documents mutants constraints image-digests sbom audit clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
-	$(PYTHON) -m venv $(VENV)
 	@echo "installing packages into $(VENV): one to three minutes"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(call install,$(VENV),dev)
 	@touch $@
 
 demo: $(STAMP) ## Typeset sample articles and take them through the whole graph
@@ -83,10 +96,8 @@ test-annotate: $(STAMP) $(ANNOTATE_STAMP) ## Annotate in a real Label Studio wit
 
 # Ray, Celery and the Kubernetes client stay out of the environment for development: most people have one machine.
 $(ENGINES_STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(ENGINES_VENV)
 	@echo "installing Ray, Celery and dagster-k8s into $(ENGINES_VENV): a few minutes"
-	$(ENGINES_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable '.[dev,aws,ray,celery,k8s,engines-dev]'
+	$(call install,$(ENGINES_VENV),dev aws ray celery k8s engines-dev)
 	@touch $@
 
 test-engines: $(ENGINES_STAMP) ## Batches on Ray, Celery (with redis-server) and Kubernetes' manifests, and kills: half an hour
@@ -106,10 +117,8 @@ test-llm: $(STAMP) $(LLM_STAMP) ## Run the tests that need a language model: vLL
 
 # PyTorch stays out of the environment for development: the other tests show that the package works without it.
 $(MODELS_STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(MODELS_VENV)
 	@echo "installing PyTorch, torchvision and transformers into $(MODELS_VENV): several minutes, about 7 GB"
-	$(MODELS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable '.[dev,models]'
+	$(call install,$(MODELS_VENV),dev models)
 	@touch $@
 
 test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyTorch
@@ -133,13 +142,23 @@ format: $(STAMP) ## Put the code into the project's style
 documents: $(STAMP) ## Renew the tables of settings and columns in the documents
 	$(BIN)/python -m pmo_assets.cli.documentation
 
-constraints: $(STAMP) ## Renew the pinned versions
-	$(BIN)/python -m pip install --quiet uv
-	( echo "# Versions that were tested together; names and versions only. Renew with: make constraints"; \
-	  $(BIN)/uv pip compile --quiet --upgrade --extra dev --extra models --extra aws --extra postgres --extra ray \
-	  --extra celery --extra k8s --extra engines-dev --no-annotate --no-header \
-	  --no-emit-index-url pyproject.toml ) > constraints.new
+constraints: $(STAMP) ## Renew the pinned versions, with the hashes of their files
+	( echo "# Versions that were tested together, with the hashes of every file of them. Renew with: make constraints"; \
+	  $(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --extra dev \
+	  --extra models --extra aws --extra postgres --extra ray --extra celery --extra k8s --extra engines-dev \
+	  --no-annotate --no-header --no-emit-index-url pyproject.toml docker/gpu.in ) > constraints.new
 	mv constraints.new constraints.txt
+
+image-digests: ## Renew the digests of the images that docker/ names, as their registries say; needs the network
+	$(PYTHON) docker/digests.py --write
+
+sbom: ## Write the packages of the image, with licences and what needs what, as a CycloneDX bill of materials: sbom.cdx.json
+	$(call install,.sbom/image,postgres)
+	$(PYTHON) -m venv .sbom/tool
+	.sbom/tool/bin/python -m pip install --quiet --disable-pip-version-check 'cyclonedx-bom==7.5.0'
+	.sbom/tool/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
+	  --output-format JSON --output-file sbom.cdx.json .sbom/image
+	rm -rf .sbom
 
 audit: ## Look the pinned versions up in a database of known vulnerabilities; needs the network
 	$(PYTHON) -m venv .audit
@@ -147,4 +166,4 @@ audit: ## Look the pinned versions up in a database of known vulnerabilities; ne
 	.audit/bin/python docker/audit.py constraints.txt; status=$$?; rm -rf .audit; exit $$status
 
 clean: ## Remove the environment, the demo and caches; your data stays
-	rm -rf $(VENV) demo .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) demo .sbom .pytest_cache .ruff_cache .mypy_cache .hypothesis

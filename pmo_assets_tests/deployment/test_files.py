@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import importlib.metadata
 import importlib.util
+import json
 import re
+import shutil
+import socket
+import subprocess
+import time
 import tomllib
+import urllib.request
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from types import ModuleType
@@ -183,8 +192,139 @@ def test_containers_run_as_nobody_in_particular(file: str) -> None:
 
 
 def test_the_pinned_versions_are_installed() -> None:
+    """With hashes: what is resolved is asked for them, what is added later is one of what was resolved."""
     for file in ("Dockerfile", "Dockerfile.gpu"):
         text = (DOCKER / file).read_text("utf-8").replace("\\\n", " ")
-        installs = [part for part in re.findall(r"uv pip install[^&\n]*", text) if "--no-deps" not in part]
+        installs = re.findall(r"uv pip install[^&\n]*", text)
         assert installs
-        assert all("--constraint" in part and "constraints.txt" in part for part in installs), installs
+        assert all(
+            "constraint" in part and "constraints.txt" in part for part in installs if "detectron2 @" not in part
+        )
+        assert all("--require-hashes" in part for part in installs if "--requirement" in part), installs
+
+
+def pinned() -> dict[str, tuple[str, list[str]]]:
+    """Return version and hashes of each package in constraints.txt."""
+    found = {}
+    for block in re.split(r"\n(?=\w)", (ROOT / "constraints.txt").read_text("utf-8")):
+        if entry := re.match(r"([\w.-]+)==([^\s;]+)", block):
+            found[entry[1]] = (entry[2], re.findall(r"--hash=sha256:([0-9a-f]{64})(?![0-9a-f])", block))
+    return found
+
+
+def test_every_pinned_version_has_hashes() -> None:
+    packages = pinned()
+    assert {"dagster", "pymupdf", "torch", "uv", "hatchling", "editables"} <= set(packages)
+    assert [name for name, (_, hashes) in packages.items() if not hashes] == []
+
+
+def test_both_builds_of_onnxruntime_have_one_version() -> None:
+    """The image for a GPU puts one in the place of the other."""
+    assert pinned()["onnxruntime-gpu"][0] == pinned()["onnxruntime"][0]
+
+
+WITHOUT_DIGEST = {"vllm/vllm-openai", "heartexlabs/label-studio"}
+"""Images of optional profiles, whose digests nobody could look up yet: `make image-digests` writes them."""
+
+
+@pytest.fixture(scope="module")
+def digests() -> ModuleType:
+    """`docker/digests.py`, which is no module of the package."""
+    spec = importlib.util.spec_from_file_location("digests", DOCKER / "digests.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_images_are_named_by_their_digest(digests: ModuleType) -> None:
+    named = {}
+    for path in (*DOCKER.glob("Dockerfile*"), *DOCKER.glob("compose*.yaml")):
+        for match in digests.IMAGE.finditer(path.read_text("utf-8")):
+            named[match["name"]] = match["digest"]
+    named = {name: digest for name, digest in named.items() if not name.startswith("pmo-assets")}
+    assert {"python", "postgres", "nvidia/cuda", "chrislusf/seaweedfs"} <= set(named)
+    assert {name for name, digest in named.items() if digest is None} == WITHOUT_DIGEST
+    for service in services().values():
+        assert service["image"].split(":")[0] in named or service["image"].startswith("pmo-assets"), service["image"]
+
+
+def test_every_base_is_an_image_with_a_digest() -> None:
+    """A FROM that named one directly would escape `test_images_are_named_by_their_digest`."""
+    for file in ("Dockerfile", "Dockerfile.gpu"):
+        text = (DOCKER / file).read_text("utf-8")
+        variables = dict(re.findall(r"^ARG (\w+)=(.*)$", text, re.MULTILINE))
+        stages = set(re.findall(r"^FROM \S+ AS (\S+)$", text, re.MULTILINE))
+        for base in re.findall(r"^FROM (\S+)", text, re.MULTILINE):
+            name = base
+            for variable, value in variables.items():
+                name = name.replace(f"${{{variable}}}", value)
+            assert name in stages or "@sha256:" in name, base
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[str]:
+    """The address of a real registry with one image, `eye:1`; Debian's package docker-registry."""
+    program = shutil.which("docker-registry")
+    if program is None:
+        pytest.skip("docker-registry is not installed (Debian's package of that name)")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    config = {
+        "version": 0.1,
+        "log": {"level": "error"},
+        "storage": {"filesystem": {"rootdirectory": str(tmp_path / "registry")}},
+        "http": {"addr": address},
+    }
+    (tmp_path / "registry.yaml").write_text(yaml.safe_dump(config))
+    process = subprocess.Popen([program, "serve", str(tmp_path / "registry.yaml")], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://{address}/v2/", timeout=5):
+                break
+            time.sleep(0.1)
+        yield address
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def push(address: str, name: str, tag: str, content: bytes) -> str:
+    """Put an image of one empty layer list into a registry, and return the digest of its manifest."""
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    begin = urllib.request.Request(f"http://{address}/v2/{name}/blobs/uploads/", method="POST")
+    with urllib.request.urlopen(begin, timeout=10) as answer:
+        place = answer.headers["Location"]
+    join = "&" if "?" in place else "?"
+    blob = urllib.request.Request(f"{place}{join}digest={digest}", data=content, method="PUT")
+    blob.add_header("Content-Type", "application/octet-stream")
+    urllib.request.urlopen(blob, timeout=10).close()
+    kind = "application/vnd.docker.distribution.manifest.v2+json"
+    config = {"mediaType": "application/vnd.docker.container.image.v1+json", "size": len(content), "digest": digest}
+    manifest = json.dumps({"schemaVersion": 2, "mediaType": kind, "config": config, "layers": []}).encode()
+    put = urllib.request.Request(f"http://{address}/v2/{name}/manifests/{tag}", data=manifest, method="PUT")
+    put.add_header("Content-Type", kind)
+    urllib.request.urlopen(put, timeout=10).close()
+    return f"sha256:{hashlib.sha256(manifest).hexdigest()}"
+
+
+def test_digests_are_what_the_registry_says(digests: ModuleType, registry: str, tmp_path: Path) -> None:
+    first = push(registry, "eye", "1", b"{}")
+    file = tmp_path / "compose.yaml"
+    file.write_text(f"services:\n  eye:\n    image: {registry}/eye:1\n")
+    assert digests.main([str(file)]) == 1  # missing
+    assert digests.main(["--write", str(file)]) == 0
+    assert f"image: {registry}/eye:1@{first}\n" in file.read_text()
+    assert digests.main([str(file)]) == 0
+    second = push(registry, "eye", "1", b'{"moved": true}')
+    assert second != first
+    assert digests.main([str(file)]) == 1  # the tag has moved
+    assert f"@{first}" in file.read_text()
+
+
+def test_a_registry_that_is_not_there_is_no_agreement(digests: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "compose.yaml"
+    file.write_text(f"    image: 127.0.0.1:9/eye:1@sha256:{'0' * 64}\n")
+    assert digests.main([str(file)]) == 2
