@@ -15,7 +15,7 @@ from pmo_assets.settings import Settings
 
 DISTRIBUTION: Final = "pmo-assets"
 
-_INSTALL: Final = "pip install --constraint constraints.txt -e ."
+_INSTALL: Final = "uv pip install --constraint constraints.txt -e ."
 
 
 def python_version(version: tuple[int, int] = (sys.version_info[0], sys.version_info[1])) -> list[Finding]:
@@ -99,7 +99,7 @@ def extras(settings: Settings, distribution: str = DISTRIBUTION) -> list[Finding
             f"extra {extra}",
             "fail",
             f"{reason} needs it: {'; '.join(missing[extra])}",
-            f"pip install --constraint constraints.txt -e '.[{extra}]'",
+            f"uv pip install --constraint constraints.txt -e '.[{extra}]'",
         )
         for extra, reason in needed.items()
         if missing.get(extra)
