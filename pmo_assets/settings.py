@@ -103,6 +103,12 @@ class Settings(BaseSettings):
         "of a static host or bucket website that shows the data root's `release/` and `quality/`.",
     )
 
+    allowed_hosts: str = _option(
+        "",
+        "Names under which browsers reach the UI and the pages beside addresses, `localhost` and this machine's name, "
+        "separated by commas (behind a proxy: `ui.example.org`). Requests for other names are refused.",
+    )
+
     executor: Literal["in_process", "multiprocess", "ray", "celery", "k8s"] = _option(
         "in_process",
         "What runs the steps of a run that UI, sensor or schedule start: one process for all, a process for each, or a "
@@ -491,6 +497,14 @@ class Settings(BaseSettings):
     def _key_of_ncbi(cls, value: SecretStr | None) -> SecretStr | None:
         key = value.get_secret_value().strip() if value else ""
         return SecretStr(key) if key else None
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _names_of_hosts(cls, value: str) -> str:
+        for name in value.replace(",", " ").split():
+            if re.fullmatch(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9])?", name) is None:
+                raise ValueError(f"{name!r} is no name of a host: give names without http://, port or *")
+        return value
 
     @field_validator("entrez_url", "pmc_endpoint", "pages_url")
     @classmethod

@@ -27,7 +27,7 @@ PORTS_TRIED: Final = 20
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 _PARTS: Final = {
-    "dagster_webserver": "the webserver",
+    "guarded_webserver --port": "the webserver",
     "dagster._daemon": "the daemon",
     "code-server": "the code server",
 }
@@ -53,6 +53,7 @@ def dev(
     It shows your own data root; as long as nothing is registered there, that of the demo. SIGTERM ends it as Ctrl-C
     does, with status 0; when a part of it ends by itself, all end, with status 1.
     """
+    from pmo_assets.defs.guarded_webserver import HOSTS, MODULE
     from pmo_assets.defs.instance import workspace
     from pmo_assets.defs.runner import dagster_home
     from pmo_assets.serving.server import free_port, pages_command
@@ -73,12 +74,13 @@ def dev(
     pages = settings.pages_url if "pages_url" in settings.model_fields_set else address(host, pages_port)
     root = data_root_of(settings)
     messages.print(f"data root {place(settings)}", highlight=False, markup=False, soft_wrap=True)
-    ui = [sys.executable, "-m", "dagster", "dev", "-w", str(workspace()), "-h", host, "-p", str(chosen)]
+    ui = [sys.executable, "-m", MODULE, "dev", "-w", str(workspace()), "-h", host, "-p", str(chosen)]
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(dagster_home(settings)),
         "PMO_DATA_ROOT": os.path.abspath(Path(root.root).expanduser()) if root.is_local else root.root,
         "PMO_PAGES_URL": pages,
+        HOSTS: own.allowed_hosts,
     }
     if settings is not own and settings.annotations:  # of one's own, `.env` is read when the code location loads
         environment["PMO_ANNOTATIONS"] = settings.annotations
@@ -175,6 +177,8 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _announcing(ui: str, pages: str) -> Callable[[], None]:
     """Return what looks whether the UI answers yet, and says so once."""
+    from pmo_assets.defs.guarded_webserver import stands_guard
+
     state = {"next": time.monotonic(), "said": 0.0}
     messages.print(f"starting the UI at {ui}: about 20 seconds", highlight=False, markup=False, soft_wrap=True)
 
@@ -184,6 +188,11 @@ def _announcing(ui: str, pages: str) -> Callable[[], None]:
             return
         state["next"] = now + 1
         if _answers(f"{ui}/server_info"):
+            if not stands_guard(ui):
+                raise CommandError(
+                    f"the UI at {ui} would do what pages of other sites ask it, so it was ended: install the versions "
+                    "in constraints.txt"
+                )
             state["said"] = now
             messages.print(f"UI {ui}, pages {pages}; Ctrl-C ends both", highlight=False, markup=False, soft_wrap=True)
 

@@ -29,6 +29,7 @@ def pages(
 
     `pmo dev` starts it, too. Only `release/` and pages below `quality/` are served. Ctrl-C ends it.
     """
+    from pmo_assets.serving.guard import host_names
     from pmo_assets.serving.server import address_of, listening_socket, serve
     from pmo_assets.serving.site import site
 
@@ -45,7 +46,7 @@ def pages(
                 soft_wrap=True,
             )
         with contextlib.suppress(KeyboardInterrupt):
-            serve(site(root, _metrics(settings, root)), listening)
+            serve(site(root, _metrics(settings, root), host_names(settings.allowed_hosts)), listening)
 
 
 def _metrics(settings: Settings, root: DataRoot) -> Callable[[], bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from starlette.applications import Starlette
@@ -18,6 +18,7 @@ from pmo_assets.records.stores import StorageError
 from pmo_assets.release.keys import GALLERY_FOLDER
 from pmo_assets.serving.addresses import SERVED, served_key
 from pmo_assets.serving.files import SAFE_HEADERS, file_response, text_of
+from pmo_assets.serving.guard import Guard
 from pmo_assets.serving.index import METRICS_PATH, broken_page, index_page, missing_page
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.viewing.documents import document_page
@@ -49,12 +50,13 @@ class _SafeHeaders:
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
 
 
-def site(root: DataRoot, metrics: Callable[[], bytes] | None = None) -> Starlette:
+def site(root: DataRoot, metrics: Callable[[], bytes] | None = None, names: Collection[str] = ()) -> Starlette:
     """Return the application.
 
     Args:
         root: whose pages are shown.
         metrics: gives the numbers in Prometheus' text format; without, there is no `/metrics`.
+        names: that the server answers to, beside addresses and this machine's (`host_is_known`).
     """
 
     async def index(request: Request) -> Response:
@@ -90,6 +92,6 @@ def site(root: DataRoot, metrics: Callable[[], bytes] | None = None) -> Starlett
             Route(METRICS_PATH, numbers),
             Route("/{path:path}", file),
         ],
-        middleware=[Middleware(_SafeHeaders)],
+        middleware=[Middleware(_SafeHeaders), Middleware(Guard, names)],
         exception_handlers={404: missing, StorageError: broken},
     )
