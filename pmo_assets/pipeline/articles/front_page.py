@@ -32,7 +32,15 @@ from pmo_assets.pipeline.articles.front_lines import upright_lines
 from pmo_assets.pipeline.articles.front_title import Heading, read_title
 from pmo_assets.pipeline.articles.licences import license_code, license_statements
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata, carrier, counts, pdf_metadata
-from pmo_assets.pipeline.figures.page import PageContent, PageLimits, TextLine, loaded_page, open_pdf, page_text
+from pmo_assets.pipeline.figures.page import (
+    PageContent,
+    PageLimits,
+    TextLine,
+    link_targets,
+    loaded_page,
+    open_pdf,
+    page_text,
+)
 from pmo_assets.records.faults import raise_fault
 
 FRONT_PAGES: Final = 2
@@ -102,11 +110,9 @@ def _links(document: pymupdf.Document) -> tuple[str, ...]:
     found: list[str] = []
     for number in range(min(FRONT_PAGES, document.page_count)):
         try:
-            targets = [link.get("uri") for link in loaded_page(document, number).get_links()]
+            found += link_targets(loaded_page(document, number), MAX_LINKS)
         except Exception as error:  # as above
             raise_fault(error)
-            continue
-        found.extend(target for target in targets[:MAX_LINKS] if target)
     return tuple(dict.fromkeys(found))
 
 

@@ -30,6 +30,13 @@ MAX_DRAWINGS_PER_PAGE = 500_000
 MAX_CONTENT_BYTES = 128_000_000
 """Uncompressed content stream of one page; parsing more takes minutes and gigabytes."""
 
+MAX_BITMAPS_PER_PAGE = 10_000
+"""Placements of bitmaps on one page; pictures cut into strips reach some thousands."""
+
+MAX_ANNOTATIONS_PER_PAGE = 10_000
+"""Links, notes and form fields on one page. An index that links every word has some thousands; MuPDF makes an appearance
+for each of 10^5 fields, which takes a gigabyte, and nothing of them belongs to a figure."""
+
 PAGE_SIDES = (3.0, 5_000.0)
 """Shortest (PDF 1.7, annex C.2) and longest side of a page in points: a poster in A0 has 3,370, and what lies beyond
 5,000 is damaged or a memory bomb, because layout analysis works on a grid of points."""
@@ -73,11 +80,13 @@ class PageLimits:
     Attributes:
         pages: pages of the document.
         drawings: vector paths on one page.
+        bitmaps: placements of bitmaps on one page.
         content_bytes: uncompressed content stream of one page.
     """
 
     pages: int = MAX_PAGES
     drawings: int = MAX_DRAWINGS_PER_PAGE
+    bitmaps: int = MAX_BITMAPS_PER_PAGE
     content_bytes: int = MAX_CONTENT_BYTES
 
 
@@ -223,12 +232,14 @@ def _check_page_tree(document: pymupdf.Document, count: int) -> None:
 def loaded_page(document: pymupdf.Document, index: int) -> pymupdf.Page:
     """Return a page of a document; all pages are loaded here.
 
-    A UserUnit of 0 or of thousands makes pages without extent, or as large as a town, of sound page boxes.
+    A UserUnit of 0 or of thousands makes pages without extent, or as large as a town, of sound page boxes. A page with
+    more annotations than `MAX_ANNOTATIONS_PER_PAGE` is loaded without them.
 
     Raises:
         UnreadablePage: it cannot be loaded, or is smaller or larger than `PAGE_SIDES` allow.
     """
     try:
+        _leave_out_annotations(document, index)
         page = document.load_page(index)
         sides = (float(page.rect.width), float(page.rect.height))
     except Exception as error:  # MuPDF's error classes are not documented
@@ -237,6 +248,32 @@ def loaded_page(document: pymupdf.Document, index: int) -> pymupdf.Page:
     if not all(PAGE_SIDES[0] <= side <= PAGE_SIDES[1] for side in sides):
         raise UnreadablePage(f"page {page_number(index)} is {sides[0]:g} x {sides[1]:g} points large")
     return page
+
+
+def _leave_out_annotations(document: pymupdf.Document, index: int) -> None:
+    """Take a page's annotations out of an opened document when there are too many: loading the page would read them."""
+    mupdf = pymupdf.mupdf
+    page = mupdf.pdf_lookup_page_obj(pymupdf._as_pdf_document(document), index)
+    annotations = mupdf.pdf_dict_gets(page, "Annots")
+    if mupdf.pdf_is_array(annotations) and mupdf.pdf_array_len(annotations) > MAX_ANNOTATIONS_PER_PAGE:
+        mupdf.pdf_dict_dels(page, "Annots")
+
+
+def link_targets(page: pymupdf.Page, most: int) -> list[str]:
+    """Return the addresses outside the document to which the first links of a page lead, in their order.
+
+    PyMuPDF's own `get_links` looks every link up in the list of all: a page with 20,000 of them takes it minutes.
+    """
+    found: list[str] = []
+    link = pymupdf.mupdf.fz_load_links(page.this)
+    for _ in range(most):
+        if not link.m_internal:
+            break
+        uri = link.m_internal.uri
+        if uri and pymupdf.mupdf.fz_is_external_link(uri) and not uri.startswith("file:"):
+            found.append(uri)
+        link = link.next()
+    return found
 
 
 def blank_page(index: int) -> PageContent:
@@ -255,7 +292,7 @@ def page_content(page: pymupdf.Page, limits: PageLimits = PageLimits()) -> PageC
     text = page_text(page, limits)
     matrix = _displaying(page)
     frame = as_box(page.rect)
-    bitmaps = _bitmaps(page, matrix, frame)
+    bitmaps = _bitmaps(page, matrix, frame, limits)
     drawings, white, shapes = _drawings(page, matrix, frame, limits, [bitmap.bbox for bitmap in bitmaps])
     return replace(text, bitmaps=bitmaps, drawings=drawings, white=white, shapes=shapes)
 
@@ -342,24 +379,28 @@ def _text_line(raw: Mapping[str, Any], block: int, matrix: pymupdf.Matrix | None
     return TextLine(text.strip(), box, size, bold, font, block, turns, tuple(spans))
 
 
-def _bitmaps(page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box) -> tuple[BitmapPlacement, ...]:
+def _bitmaps(
+    page: pymupdf.Page, matrix: pymupdf.Matrix | None, frame: Box, limits: PageLimits
+) -> tuple[BitmapPlacement, ...]:
     try:
         # xrefs=True would decode every image for its hash; placements and sizes come without.
         infos = page.get_image_info(hashes=False, xrefs=False)
     except Exception as error:
         raise_fault(error)
         return ()
+    if len(infos) > limits.bitmaps:
+        raise PageLimit(f"page {page_number(page.number)} has {len(infos)} bitmaps, more than {limits.bitmaps}")
     clips = _image_clips(page) if infos else []
+    places = np.array([place for place, _ in clips], dtype=np.float64).reshape(-1, 4)
     placements = []
     for info in infos:
         whole = _displayed(info["bbox"], matrix)
         box = intersection(whole, frame)
-        for place, clip in clips:
-            if max(abs(a - b) for a, b in zip(place, whole, strict=True)) < 0.01:
-                cut = intersection(box, clip)
-                if max(abs(a - b) for a, b in zip(cut, box, strict=True)) > MIN_CLIPPED:
-                    box = cut
-                break
+        here = np.flatnonzero(np.abs(places - whole).max(axis=1) < 0.01)
+        if here.size:
+            cut = intersection(box, clips[here[0]][1])
+            if max(abs(a - b) for a, b in zip(cut, box, strict=True)) > MIN_CLIPPED:
+                box = cut
         if box[2] - box[0] <= 0 or box[3] - box[1] <= 0 or not all(map(math.isfinite, box)):
             continue
         a, b, c, d = info["transform"][:4]

@@ -48,7 +48,7 @@ def test_exhausted_memory_is_not_a_page_without_links(monkeypatch: pytest.Monkey
     def exhausted(_: object) -> None:
         raise RuntimeError("code=2: malloc (72 bytes) failed")
 
-    monkeypatch.setattr(pymupdf.Page, "get_links", exhausted)
+    monkeypatch.setattr(pymupdf.mupdf, "fz_load_links", exhausted)
     with pytest.raises(RuntimeError, match="malloc"):
         read()
 
