@@ -50,7 +50,7 @@ test: $(STAMP) ## Run the tests
 	$(BIN)/python -m pytest -n auto
 
 test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers at random: five to ten minutes
-	$(BIN)/python -m pytest -m faults pmo_assets_tests/faults pmo_assets_tests/cli/test_backups.py
+	$(BIN)/python -m pytest -m faults pmo_assets_tests
 
 test-leases: $(STAMP) ## Let processes and runs want the same, kill and stop them, and see who writes: five to ten minutes
 	$(BIN)/python -m pytest -m leases pmo_assets_tests/storage/test_leases.py pmo_assets_tests/leases

@@ -34,8 +34,8 @@ MAX_BITMAPS_PER_PAGE = 10_000
 """Placements of bitmaps on one page; pictures cut into strips reach some thousands."""
 
 MAX_ANNOTATIONS_PER_PAGE = 10_000
-"""Links, notes and form fields on one page. An index that links every word has some thousands; MuPDF makes an appearance
-for each of 10^5 fields, which takes a gigabyte, and nothing of them belongs to a figure."""
+"""Links, notes and form fields on one page. An index that links every word has some thousands; MuPDF makes a picture of
+each of 10^5 fields, which takes a gigabyte, and nothing of them belongs to a figure."""
 
 PAGE_SIDES = (3.0, 5_000.0)
 """Shortest (PDF 1.7, annex C.2) and longest side of a page in points: a poster in A0 has 3,370, and what lies beyond
