@@ -20,6 +20,7 @@ from pmo_assets.cli.console import (
     say_list,
     settings_from_environment,
 )
+from pmo_assets.configuration.remembered import check_settings, renew_settings, with_remembered
 from pmo_assets.settings import Settings
 
 
@@ -30,12 +31,30 @@ def run(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Also redo what is up to date.")] = False,
     release: Annotated[bool, typer.Option(help="Make the release afterwards.")] = True,
+    with_new_settings: Annotated[
+        bool,
+        typer.Option(
+            "--with-new-settings",
+            help="The settings of this shell count from now on: what was made below the data root with others is made "
+            "again, and a new version of the release.",
+        ),
+    ] = False,
+    with_stored_settings: Annotated[
+        bool,
+        typer.Option("--with-stored-settings", help="Go on with the settings that the data root was made with."),
+    ] = False,
 ) -> None:
     """Materialise batches and the release in this process, with progress; what is up to date is not redone.
 
     A run that was killed is continued by running it again.
     """
+    if with_new_settings and with_stored_settings:
+        raise CommandError("--with-new-settings and --with-stored-settings exclude each other: give one of them")
     settings = settings_from_environment()
+    if with_stored_settings:
+        settings = with_remembered(data_root_of(settings), settings)
+    elif with_new_settings:
+        renew_settings(data_root_of(settings), settings)
     failed = run_batches(settings, batch or [], again=again, release=release, verbose=context.obj["debug"])
     if failed:
         raise CommandError("; ".join(failed))
@@ -64,6 +83,7 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
     from pmo_assets.storage.tables import Tables
 
     registry = BatchRegistry(data_root_of(settings))
+    check_settings(registry.data_root, settings)
     keys = registry.batches()
     if not keys:
         raise CommandError(

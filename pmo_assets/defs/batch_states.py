@@ -114,4 +114,5 @@ def stages_of_location(defs: dg.Definitions, data_root: DataRoot) -> Stages:
         {name: [key.path[-1] for key in node.parent_keys if key.path[-1] in nodes] for name, node in nodes.items()},
         {name: node.code_version for name, node in nodes.items()},
         decisions_in_force((defs.resources or {})["settings"], data_root),
+        Tables(data_root).provenances,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +12,7 @@ import polars as pl
 
 from pmo_assets.defs.run_leases import RunLeases, batch_lease
 from pmo_assets.records.rejections import Rejection
+from pmo_assets.storage.provenance import Provenance
 from pmo_assets.storage.tables import Tables
 
 MADE_WITH: Final = "settings"
@@ -19,10 +21,21 @@ MADE_WITH: Final = "settings"
 
 @dataclass(frozen=True)
 class StageResult:
-    """What an asset hands to the IO manager: rows for its table, and what it could not process."""
+    """What an asset hands to the IO manager.
+
+    Attributes:
+        rows: for its table.
+        rejections: what it could not process.
+        code_version: that made them.
+        parents: the assets of the batch upstream.
+        applied: digest of what was applied of people's decisions; None for an asset that applies none.
+    """
 
     rows: Sequence[dict[str, Any]]
     rejections: Sequence[Rejection] = ()
+    code_version: str | None = None
+    parents: Sequence[str] = ()
+    applied: str | None = None
 
 
 class ParquetTables(dg.IOManager):
@@ -43,9 +56,15 @@ class ParquetTables(dg.IOManager):
         """Check and write the table and the stage's rejections."""
         asset, batch = context.asset_key.path[-1], context.partition_key
         leases: RunLeases = context.resources.run_leases
-        table = self._tables.write(asset, batch, obj.rows, lambda: leases.fence(batch_lease(batch)))
-        self._tables.write_rejections(asset, batch, obj.rejections)
         settings = self._settings_of(asset)
+        upstream = {name: self._tables.provenances(name, [batch]) for name in obj.parents}
+        inputs = {name: made.identity if made else None for name, found in upstream.items() for made in found.values()}
+        provenance = Provenance(obj.code_version or "", settings, inputs, obj.applied)
+        fence = functools.partial(leases.fence, batch_lease(batch))
+        fence()
+        # The table says how it was made, and appears last: what is killed before has an old one, or none.
+        self._tables.write_rejections(asset, batch, obj.rejections)
+        table = self._tables.write(asset, batch, obj.rows, fence, provenance)
         context.add_output_metadata(
             {
                 **({MADE_WITH: dg.MetadataValue.json(dict(settings))} if settings else {}),

@@ -18,12 +18,14 @@ from dagster._core.definitions.events import AssetKeyPartitionKey
 from dagster._core.execution.backfill import PartitionBackfill
 from dagster._core.utils import make_new_backfill_id
 
+from pmo_assets.configuration.remembered import renew_settings
 from pmo_assets.defs.annotated import ANNOTATIONS, REVIEWED
 from pmo_assets.defs.batch_stages import batch_stages, declared_stages
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.stale_counts import CURRENT
 from pmo_assets.defs.staleness import Stages, evaluations, stages_in_force, stale_of_batches
 from pmo_assets.settings import Settings, noted_settings
+from pmo_assets.storage.data_root import DataRoot
 
 RENEWAL_TAG: Final = "pmo/renewal"
 """Tag of the backfills, and their runs, that the job `renew` began."""
@@ -145,7 +147,8 @@ def begin_renewal(instance: dg.DagsterInstance, settings: Settings, run_id: str 
 
 @dg.op(name="renew_what_is_stale")
 def renew_what_is_stale(context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings]) -> None:
-    """Begin a backfill of exactly what is stale."""
+    """Let the data root remember the settings in force, and begin a backfill of exactly what is stale."""
+    renew_settings(DataRoot(settings.data_root, settings.s3_endpoint), settings)
     found = begin_renewal(context.instance, settings, context.run_id)
     if found is None:
         context.log.info("nothing is stale")

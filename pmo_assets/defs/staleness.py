@@ -1,26 +1,30 @@
 """What is stale: made with other code or settings than are in force, or before what it is made of.
 
-The rule is `out_of_date`. `pmo run` and `pmo batches list` look at the tables too (`batch_states`); the check `current`
-and the job `renew` read only those of batches with annotated articles. All of them ask the instance two queries per
-asset, however many batches there are.
+The rule is `out_of_date`. What it looks at stands in the tables themselves (`pmo_assets.storage.provenance`), so that
+every Dagster home on every machine says the same of a data root; an instance is asked, two queries per asset, only for
+tables that an older version wrote, which say nothing of how they were made.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import dagster as dg
 
+from pmo_assets.configuration.remembered import differences
 from pmo_assets.defs.annotated import REVIEWED, applied_digest, decisions_in_force
 from pmo_assets.defs.batch_stages import DeclaredStages
 from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, version_in_force
-from pmo_assets.settings import Settings, noted_settings, settings_digest
+from pmo_assets.records.stores import SystemicError
+from pmo_assets.settings import Settings, affecting_settings, noted_settings, settings_digest
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.provenance import Provenance
+from pmo_assets.storage.tables import Tables
 
 NOT_NOTED: Final = "settings (which ones was not noted then)"
 """Why what was made by an older version is stale."""
@@ -33,16 +37,18 @@ class Made:
     """The latest materialisation of an asset.
 
     Attributes:
-        order: place in the event log.
+        order: place in the event log; 0 if this home knows nothing of it.
         code_version: that made it.
         applied: digest of what it applied of people's decisions; "" for nothing.
         metadata: what it says; empty where only versions were asked for.
+        provenance: what its table says of how it was made; None for one of an older version.
     """
 
     order: int
     code_version: str | None
     applied: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Provenance | None = None
 
 
 @dataclass(frozen=True)
@@ -53,19 +59,23 @@ class Stages:
         parents: those upstream of each, in the order of the data's way.
         versions: of code and settings.
         decisions: says of batches what `reviewed_panels` has to apply of people's decisions, as digests.
+        provenances: says of an asset how its tables were made, of some batches or of all (`Tables.provenances`).
     """
 
     parents: Mapping[str, Sequence[str]]
     versions: Mapping[str, str | None]
     decisions: Callable[[Collection[str]], Mapping[str, str]] = lambda batches: dict.fromkeys(batches, "")
+    provenances: Callable[[str, Collection[str] | None], Mapping[str, Provenance | None]] = lambda asset, batches: {}
 
 
 def stages_in_force(declared: DeclaredStages, settings: Settings) -> Stages:
     """Return the assets of a batch as they would be made with these settings."""
+    data_root = DataRoot(settings.data_root, settings.s3_endpoint)
     return Stages(
         declared.parents,
         {name: version_in_force(name, version, settings) for name, version in declared.versions.items()},
-        decisions_in_force(settings, DataRoot(settings.data_root, settings.s3_endpoint)),
+        decisions_in_force(settings, data_root),
+        Tables(data_root).provenances,
     )
 
 
@@ -87,7 +97,9 @@ def out_of_date(
             own is not None
             and own.code_version == stages.versions[name]
             and not any(parent in stale for parent in parents)
-            and all((upstream := made.get(parent)) is not None and upstream.order < own.order for parent in parents)
+            and all(
+                (upstream := made.get(parent)) is not None and _is_made_of(own, parent, upstream) for parent in parents
+            )
             and not (name == REVIEWED and own.applied != decided)
             and exists(name)
         )
@@ -96,15 +108,46 @@ def out_of_date(
     return stale
 
 
+def _is_made_of(own: Made, name: str, upstream: Made) -> bool:
+    """Say whether something was made of what an asset upstream is now; by the event log where tables do not say it."""
+    if own.provenance is not None and upstream.provenance is not None:
+        return own.provenance.inputs.get(name) == upstream.provenance.identity
+    return 0 < upstream.order < own.order
+
+
 def made_of_batches(
     instance: dg.DagsterInstance, stages: Stages, batch: str | None = None
 ) -> dict[str, dict[str, Made]]:
-    """Return how every batch's assets, or those of one, were made last, by batch and asset: two queries per asset."""
+    """Return how every batch's assets, or those of one, were made last, by batch and asset."""
     found: dict[str, dict[str, Made]] = {}
+    for name in stages.parents:
+        tables = stages.provenances(name, [batch] if batch is not None else None)
+        for partition, provenance in tables.items():
+            if provenance is not None:
+                found.setdefault(partition, {})[name] = Made(
+                    0,
+                    provenance.code_version or None,
+                    provenance.applied or "",
+                    {MADE_WITH: provenance.settings},
+                    provenance,
+                )
+    for name, partition, made in _remembered(instance, stages, found, batch):
+        found.setdefault(partition, {})[name] = made
+    return found
+
+
+def _remembered(
+    instance: dg.DagsterInstance, stages: Stages, said: Mapping[str, Mapping[str, Made]], batch: str | None
+) -> Iterator[tuple[str, str, Made]]:
+    """Yield (asset, batch, how it was made) by the event log, of what the tables do not say."""
     storage = instance.event_log_storage
     for name in stages.parents:
         key = dg.AssetKey(name)
-        orders = storage.get_latest_storage_id_by_partition(key, _MADE, {batch} if batch is not None else None)
+        orders = dict(storage.get_latest_storage_id_by_partition(key, _MADE, {batch} if batch is not None else None))
+        for partition in [partition for partition in orders if name in said.get(partition, {})]:
+            yield name, partition, replace(said[partition][name], order=orders.pop(partition))
+        if not orders:
+            continue
         chosen = [batch] if batch is not None else None
         tags = storage.get_latest_tags_by_partition(key, _MADE, [DATA_VERSION_TAG], chosen)
         versions = {partition: tags.get(partition, {}).get(DATA_VERSION_TAG, "") for partition in orders}
@@ -121,8 +164,7 @@ def made_of_batches(
             made = noted.get(partition) or Made(order, None)
             known = replace(made, code_version=code_version_in(version) or made.code_version)
             applied = applied_in(version)
-            found.setdefault(partition, {})[name] = known if applied is None else replace(known, applied=applied)
-    return found
+            yield name, partition, known if applied is None else replace(known, applied=applied)
 
 
 _EVENTS: Final = 500
@@ -185,6 +227,35 @@ def stale_of_batches(instance: dg.DagsterInstance, stages: Stages) -> Stale:
     return Stale(made, {batch: names for batch, names in assets.items() if names}, decided)
 
 
+def check_made_with(tables: Tables, settings: Settings) -> None:
+    """Make sure that the tables of all finished batches were made with these settings: a release is never a mix.
+
+    Tables of an older version, which do not say it, are let pass.
+
+    Raises:
+        SystemicError: which batches were made with others.
+    """
+    assets = {name for field in Settings.model_fields.values() for name in _affected(field.json_schema_extra)}
+    finished = tables.batches("dataset_rows")
+    other: dict[str, list[str]] = {}
+    for asset in sorted(assets):
+        now = affecting_settings(settings, asset)
+        for batch, made in tables.provenances(asset, finished).items():
+            if made is not None and (found := differences(made.settings, now)):
+                other.setdefault(batch, []).extend(f"PMO_{name.upper()}" for name in found)
+    if other:
+        batch, names = next(iter(sorted(other.items())))
+        raise SystemicError(
+            f"{len(other)} of {len(finished)} batches were made with other settings, e.g. batch {batch} "
+            f"({', '.join(sorted(set(names)))}): a release is made of batches with the same settings only. Make them "
+            "again with `pmo run`, or in the UI with the job renew"
+        )
+
+
+def _affected(extra: Any) -> Sequence[str]:
+    return extra.get("affects", ()) if isinstance(extra, dict) else ()
+
+
 def _halves(version: str | None, digest: str) -> tuple[str, str]:
     """Return the part of a code version that stands for code, and the part that stands for settings."""
     code, _, settings = (version or "").rpartition("-") if digest else (version or "", "", "")
@@ -208,22 +279,24 @@ def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: s
         if old_code != code:
             found["the code, a prompt or a network of the package"] += 1
         if old_options != options:
-            found.update(_changed(instance, asset, batch, now) or [NOT_NOTED])
+            found.update(_changed(instance, stale, asset, batch, now) or [NOT_NOTED])
     if asset == REVIEWED:
         decided = {
             applied: batch for batch in batches if (applied := stale.made[batch][asset].applied) != stale.decided[batch]
         }
         for batch in decided.values():
-            found.update(_changed(instance, asset, batch, now) or ["what people annotated"])
+            found.update(_changed(instance, stale, asset, batch, now) or ["what people annotated"])
     upstream = [name for name in stages.parents[asset] if any(name in stale.assets[batch] for batch in batches)]
     if not found and upstream:
         return [f"{' and '.join(upstream)} upstream"]
     return sorted(found) or ["what it is made of was made again"]
 
 
-def _changed(instance: dg.DagsterInstance, asset: str, batch: str, now: Mapping[str, Any]) -> list[str]:
+def _changed(instance: dg.DagsterInstance, stale: Stale, asset: str, batch: str, now: Mapping[str, Any]) -> list[str]:
     """Return what is set otherwise than when a batch's asset was made; nothing if that was not noted then."""
-    made = latest(instance, dg.AssetKey(asset), batch)
+    made: Made | None = stale.made[batch][asset]
+    if made is None or made.provenance is None:
+        made = latest(instance, dg.AssetKey(asset), batch)
     before = made.metadata.get(MADE_WITH) if made is not None else None
     if not isinstance(before, Mapping):
         return []

@@ -13,17 +13,19 @@ import hashlib
 import importlib.util
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import dagster as dg
 
+from pmo_assets.configuration.remembered import check_settings
 from pmo_assets.defs.package_cache import of_this_code
 from pmo_assets.pipeline.prompting.prompts import prompts_digest
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings, noted_settings, settings_digest
+from pmo_assets.storage.data_root import DataRoot
 
 PACKAGE = "pmo_assets"
 
@@ -312,12 +314,15 @@ def same_settings(context: dg.AssetExecutionContext) -> None:
     """Note a run's settings at its first step, and refuse a later step that would work with others.
 
     Steps of one run may be processes on several machines (Ray, Celery, Kubernetes), each with its own environment.
+    Neither may be other than those of the data root (`pmo_assets.configuration.remembered`).
 
     Raises:
         SystemicError: which settings differ, and what to do.
     """
     if "settings" not in context.op_def.required_resource_keys:
         return
+    settings: Settings = context.resources.settings
+    check_settings(DataRoot(settings.data_root, settings.s3_endpoint), settings)
     now = noted_settings(context.resources.settings)
     run = context.instance.get_run_by_id(context.run_id)
     kept = run.tags.get(SETTINGS_TAG) if run is not None else None
@@ -344,6 +349,8 @@ def version_noted(function: Callable[..., Any]) -> Callable[..., Any]:
         result = function(context, *args, **kwargs)
         version = context.assets_def.code_versions_by_key.get(context.asset_key)
         applied = (result.metadata or {}).get(APPLIED_DIGEST)
-        return result._replace(data_version=dg.DataVersion(data_version(version, context.run_id, applied)))
+        parents = sorted(key.path[-1] for key in context.assets_def.asset_deps[context.asset_key])
+        value = replace(result.value, code_version=version, parents=parents, applied=applied)
+        return result._replace(value=value, data_version=dg.DataVersion(data_version(version, context.run_id, applied)))
 
     return noted

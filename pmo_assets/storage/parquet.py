@@ -44,6 +44,39 @@ def read_parquet(data_root: DataRoot, key: str, columns: Sequence[str] | None = 
         raise StorageError(f"{data_root.uri(key)} is damaged ({error}): materialise it again") from error
 
 
+def read_metadata(data_root: DataRoot, files: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the key-value metadata of Parquet files by what the files are called; of their content nothing is read.
+
+    A thousand take a tenth of a second on a disk. What cannot be read as Parquet has no metadata.
+
+    Args:
+        data_root: where they lie.
+        files: their keys, by what they are called in the answer.
+
+    Raises:
+        StorageError: if one is missing.
+    """
+
+    def read(key: str) -> dict[str, str]:
+        try:
+            if data_root.is_local:
+                return pl.read_parquet_metadata(data_root.uri(key))
+            with data_root.open_random(key) as stream:
+                raw = pq.read_metadata(stream).metadata or {}
+            return {name.decode(errors="replace"): value.decode(errors="replace") for name, value in raw.items()}
+        except (pl.exceptions.PolarsError, pa.ArrowException) as error:
+            if not data_root.exists(key):
+                raise StorageError(f"{data_root.uri(key)} is not there: materialise it again") from error
+            return {}
+        except OSError as error:
+            raise StorageError(f"cannot read {data_root.uri(key)}: {' '.join(str(error).split())}") from error
+
+    if data_root.is_local:
+        return {name: read(key) for name, key in files.items()}
+    with ThreadPoolExecutor(_READERS) as pool:
+        return dict(zip(files, pool.map(read, files.values()), strict=True))
+
+
 _READERS = 16
 """Files of a bucket that are read at once."""
 

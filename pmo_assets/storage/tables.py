@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import polars as pl
@@ -14,7 +14,8 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.batches import in_sequence
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.parquet import parquet_bytes, read_columns, read_parquet
+from pmo_assets.storage.parquet import parquet_bytes, read_columns, read_metadata, read_parquet
+from pmo_assets.storage.provenance import METADATA_KEY, Provenance, provenance_in
 from pmo_assets.tables.rejections import Rejections
 from pmo_assets.tables.schemas import checked, empty_table, schema_of
 
@@ -78,6 +79,7 @@ class Tables:
         batch: str,
         rows: pl.DataFrame | Sequence[dict[str, Any]],
         fence: Callable[[], None] = lambda: None,
+        provenance: Provenance | None = None,
     ) -> pl.DataFrame:
         """Check rows against the asset's schema, write them whole or not at all, and return them.
 
@@ -86,13 +88,28 @@ class Tables:
             batch: of which.
             rows: all of them.
             fence: called when all is ready, directly before the table appears; an error of it leaves what was there.
+            provenance: how it was made, without `rows`, which is added; None keeps nothing of it.
         """
         table = checked(schema_of(asset), rows)
         content = parquet_bytes(table)
+        if provenance is not None:
+            made = replace(provenance, rows=hashlib.sha256(content).hexdigest())
+            content = parquet_bytes(table, metadata={METADATA_KEY: made.as_json()})
         with self.data_root.writing(self.key(asset, batch)) as stream:
             stream.write(content)
             fence()
         return table
+
+    def provenances(self, asset: str, batches: Collection[str] | None = None) -> dict[str, Provenance | None]:
+        """Return how an asset's tables were made, by batch; None for a table that does not say it.
+
+        Args:
+            asset: whose tables.
+            batches: of which; of all if None. Batches without a table are left out.
+        """
+        there = self.batches(asset) if batches is None else [name for name in batches if self.exists(asset, name)]
+        files = {batch: self.key(asset, batch) for batch in there}
+        return {batch: provenance_in(found) for batch, found in read_metadata(self.data_root, files).items()}
 
     def batches(self, asset: str) -> list[str]:
         """Return the batches for which the asset has a table, in the order in which they were registered."""

@@ -19,8 +19,9 @@ from pmo_assets.defs.release_origin import release_origin
 from pmo_assets.defs.release_previews import duplicates_sheet, release_sheet
 from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.run_leases import RELEASE, RunLeases
+from pmo_assets.defs.staleness import check_made_with
 from pmo_assets.defs.statistics import statistics_metadata, statistics_of
-from pmo_assets.defs.versions import code_version
+from pmo_assets.defs.versions import code_version, same_settings
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
@@ -191,8 +192,10 @@ def panel_duplicates(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Find panels that look the same, and split the articles."""
     watch = Stopwatch()
+    same_settings(context)
     run_leases.begin(context, RELEASE)
     _check_rows(tables)
+    check_made_with(tables, settings)
     selection = select_articles(tables)
     groups = find_panel_duplicates(tables, selection, _release_options(settings), _split_options(settings))
     facts = groups.facts
@@ -264,8 +267,10 @@ def pubmed_ophtha(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Write both forms of the release and note its version."""
     watch = Stopwatch()
+    same_settings(context)
     run_leases.begin(context, RELEASE)
     _check_rows(tables)
+    check_made_with(tables, settings)
     withdrawn = withdrawn_digest(data_root)
     selection, options = select_articles(tables), _release_options(settings)
     # Found anew rather than read from `panel_duplicates`: a batch may have been finished since.
@@ -334,6 +339,7 @@ def dataset_report(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Write the HTML gallery and the HTML report."""
     watch = Stopwatch()
+    same_settings(context)
     run_leases.begin(context, RELEASE)
     selection = select_articles(tables)
     specialty = load_specialty(settings.specialty)
