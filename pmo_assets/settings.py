@@ -552,6 +552,12 @@ def affecting_settings(settings: Settings, asset: str | None = None) -> dict[str
     return _values(settings, asset, "affects")
 
 
+def affected_assets(option: str) -> list[str]:
+    """Return the assets whose code version holds an option."""
+    extra = Settings.model_fields[option].json_schema_extra
+    return [str(asset) for asset in extra["affects"]] if isinstance(extra, dict) else []  # type: ignore[union-attr]
+
+
 def noted_settings(settings: Settings, asset: str | None = None) -> dict[str, Any]:
     """Return all options that change `asset`'s result, in the way of `affecting_settings`: what it is made with."""
     return _values(settings, asset, "affects", "noted_by")

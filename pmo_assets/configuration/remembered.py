@@ -2,8 +2,9 @@
 
 A shell without a variable is no wish to make everything again. The options that change results (`affects` in
 `pmo_assets.settings`) stand in `settings/<number>.json` below the data root, each number created exactly once; the
-highest counts. What makes results compares them first (`check_settings`) and stops where they differ: then a person says
-whether everything is to be made again (`renew_settings`) or the remembered ones count (`with_remembered`).
+highest counts. What makes results compares them first (`check_settings`) and stops where they differ and something was
+made with them: then a person says whether everything is to be made again (`renew_settings`) or the remembered ones
+count (`with_remembered`).
 
 Does not belong here: what is stale (`pmo_assets.defs.staleness`), and where settings come from (`reading`).
 """
@@ -20,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from pmo_assets import __version__
 from pmo_assets.configuration.reading import PREFIX, ConfigurationError
-from pmo_assets.settings import Settings, affecting_settings
+from pmo_assets.settings import Settings, affected_assets, affecting_settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 
@@ -38,6 +39,9 @@ _MADE_WITH_MOST: Final = (
     "dataset_rows",
 )  # fmt: skip
 """Assets that together were made with every option that changes a batch."""
+
+_OF_RELEASE: Final = frozenset({"pubmed_ophtha", "panel_duplicates", "dataset_report"})
+_RELEASE: Final = "release/pubmed_ophtha.parquet"
 
 _FIRST: Final = 1
 
@@ -127,10 +131,19 @@ def check_settings(data_root: DataRoot, settings: Settings) -> Remembered:
             raise OtherSettings(_words(data_root, other))
         return _remember(data_root, settings, _FIRST)
     if other := differences(kept.shaping, now):
-        raise OtherSettings(_words(data_root, other))
+        if any(_is_made_with(data_root, name) for name in other):
+            raise OtherSettings(_words(data_root, other))
+        return _remember(data_root, settings, kept.number + 1)  # nothing was made with them: a first try that failed
     if set(now) - set(kept.shaping) or kept.shaping.get(_DECISIONS) != now.get(_DECISIONS):
         return _remember(data_root, settings, kept.number + 1)  # options of a newer version, or people's decisions
     return kept
+
+
+def _is_made_with(data_root: DataRoot, option: str) -> bool:
+    """Say whether a table or a release was made with an option, whatever its value was."""
+    assets = ["reviewed_panels"] if option == _DECISIONS else affected_assets(option)
+    released = data_root.exists(_RELEASE)
+    return any(Tables(data_root).batches(asset) or (released and asset in _OF_RELEASE) for asset in assets)
 
 
 def renew_settings(data_root: DataRoot, settings: Settings) -> Remembered:

@@ -46,10 +46,12 @@ class ParquetTables(dg.IOManager):
         tables: Tables,
         whole: Mapping[str, Callable[[], pl.DataFrame]] | None = None,
         settings_of: Callable[[str], Mapping[str, Any]] = lambda asset: {},
+        shaping_of: Callable[[str], Mapping[str, Any]] = lambda asset: {},
     ) -> None:
         """Keep where tables lie, how those are read that are one table for all batches, and what options made them."""
         self._tables = tables
         self._settings_of = settings_of
+        self._shaping_of = shaping_of
         self._whole = whole or {}
 
     def handle_output(self, context: dg.OutputContext, obj: StageResult) -> None:
@@ -59,7 +61,7 @@ class ParquetTables(dg.IOManager):
         settings = self._settings_of(asset)
         upstream = {name: self._tables.provenances(name, [batch]) for name in obj.parents}
         inputs = {name: made.identity if made else None for name, found in upstream.items() for made in found.values()}
-        provenance = Provenance(obj.code_version or "", settings, inputs, obj.applied)
+        provenance = Provenance(obj.code_version or "", self._shaping_of(asset), inputs, obj.applied)
         fence = functools.partial(leases.fence, batch_lease(batch))
         fence()
         # The table says how it was made, and appears last: what is killed before has an old one, or none.

@@ -13,7 +13,7 @@ from pmo_assets.defs.io_manager import ParquetTables
 from pmo_assets.defs.run_leases import run_leases_resource
 from pmo_assets.models.chat import chat_model, vision_model
 from pmo_assets.records.chat import ChatModel
-from pmo_assets.settings import Settings, noted_settings
+from pmo_assets.settings import Settings, affecting_settings, noted_settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.registry import BatchRegistry
@@ -112,7 +112,10 @@ def built_in_resources(settings: Settings) -> dict[str, Any]:
         "registry": BatchRegistry(data_root),
         "io_manager": dg.IOManagerDefinition(
             lambda _: ParquetTables(
-                tables, whole_tables(settings, data_root), functools.partial(noted_settings, settings)
+                tables,
+                whole_tables(settings, data_root),
+                functools.partial(noted_settings, settings),
+                functools.partial(affecting_settings, settings),
             ),
             required_resource_keys={"run_leases"},
         ),

@@ -21,7 +21,7 @@ from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, version_in_force
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.settings import Settings, affecting_settings, noted_settings, settings_digest
+from pmo_assets.settings import Settings, affected_assets, affecting_settings, noted_settings, settings_digest
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.provenance import Provenance
 from pmo_assets.storage.tables import Tables
@@ -235,7 +235,7 @@ def check_made_with(tables: Tables, settings: Settings) -> None:
     Raises:
         SystemicError: which batches were made with others.
     """
-    assets = {name for field in Settings.model_fields.values() for name in _affected(field.json_schema_extra)}
+    assets = {asset for option in Settings.model_fields for asset in affected_assets(option)}
     finished = tables.batches("dataset_rows")
     other: dict[str, list[str]] = {}
     for asset in sorted(assets):
@@ -250,10 +250,6 @@ def check_made_with(tables: Tables, settings: Settings) -> None:
             f"({', '.join(sorted(set(names)))}): a release is made of batches with the same settings only. Make them "
             "again with `pmo run`, or in the UI with the job renew"
         )
-
-
-def _affected(extra: Any) -> Sequence[str]:
-    return extra.get("affects", ()) if isinstance(extra, dict) else ()
 
 
 def _halves(version: str | None, digest: str) -> tuple[str, str]:
@@ -295,7 +291,9 @@ def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: s
 def _changed(instance: dg.DagsterInstance, stale: Stale, asset: str, batch: str, now: Mapping[str, Any]) -> list[str]:
     """Return what is set otherwise than when a batch's asset was made; nothing if that was not noted then."""
     made: Made | None = stale.made[batch][asset]
-    if made is None or made.provenance is None:
+    if (
+        made is None or made.provenance is None or asset == REVIEWED
+    ):  # which decisions were in force stands in the event log only
         made = latest(instance, dg.AssetKey(asset), batch)
     before = made.metadata.get(MADE_WITH) if made is not None else None
     if not isinstance(before, Mapping):

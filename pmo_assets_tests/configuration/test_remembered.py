@@ -27,8 +27,17 @@ def options(root: Path, **given: object) -> Settings:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> DataRoot:
+def new_root(tmp_path: Path) -> DataRoot:
+    """A data root below which nothing was made yet."""
     return DataRoot(str(tmp_path / "data"))
+
+
+@pytest.fixture
+def root(new_root: DataRoot) -> DataRoot:
+    """A data root below which something was made."""
+    for asset in ("articles", "pdf_figures", "reviewed_panels"):
+        Tables(new_root).write(asset, "0001-a", [])
+    return new_root
 
 
 def test_the_first_settings_are_remembered(root: DataRoot, tmp_path: Path) -> None:
@@ -50,6 +59,12 @@ def test_a_shell_without_a_variable_is_stopped_and_told_both_ways_on(root: DataR
     assert "--with-stored-settings" in words
     assert "--with-new-settings" in words
     assert root.keys("settings") == ["0001.json"]
+
+
+def test_a_first_try_that_made_nothing_binds_nobody(new_root: DataRoot, tmp_path: Path) -> None:
+    check_settings(new_root, options(tmp_path, specialty="everything"))
+    check_settings(new_root, options(tmp_path))
+    assert new_root.keys("settings") == ["0001.json", "0002.json"]
 
 
 def test_what_does_not_change_results_is_free(root: DataRoot, tmp_path: Path) -> None:
@@ -104,8 +119,8 @@ def test_people_s_decisions_may_be_added_but_not_lost(root: DataRoot, tmp_path: 
         check_settings(root, options(tmp_path))
 
 
-def test_a_root_of_an_older_version_is_compared_with_its_tables(root: DataRoot, tmp_path: Path) -> None:
-    tables = Tables(root)
+def test_a_root_of_an_older_version_is_compared_with_its_tables(new_root: DataRoot, tmp_path: Path) -> None:
+    root, tables = new_root, Tables(new_root)
     for asset in (
         "article_packages", "pdf_figures", "subcaptions", "panel_detections", "image_detections", "panel_assembly",
         "dataset_rows",
