@@ -140,8 +140,8 @@ def detected_article(folder: Path) -> _Detected:
     number = article["article_id"]
     packaged = read_package_figures(article, package, objects).rows if article["xml"] else []
     located = locate_pdf_figures(article, packaged, objects, pixels, FigureOptions()).rows
-    matches = match_article_figures(number, located, packaged, objects, pixels).rows
-    figures = join_article_figures(located, matches, packaged).rows
+    matches = match_article_figures(article, located, packaged, objects, pixels).rows
+    figures = join_article_figures(article, located, matches, packaged).rows
     split, _ = reread_captions(figures, split_article_captions(figures).rows, Cascade())
     found = detect_article_panels(number, figures, split.rows, pixels, DetectionOptions(), ReadingOptions()).rows
     pictures = {key: picture.png for key, picture in pixels.read(number).items()}

@@ -20,6 +20,7 @@ UNIQUE_IDS = "unique_ids"
 BOXES_INSIDE = "boxes_inside_figure"
 SURVIVORS = "survivors"
 SPLITS = "splits"
+ACCOUNTED = "accounted_for"
 
 _TOLERANCE = 1e-6
 
@@ -161,6 +162,28 @@ def splits_result(crossing: int, groups: int) -> dg.AssetCheckResult:
     """Report whether no group of panels that look the same lies in several splits."""
     return dg.AssetCheckResult(
         check_name=SPLITS, passed=crossing == 0, metadata={"groups": groups, "groups_across_splits": crossing}
+    )
+
+
+ACCOUNTED_WORDS = "Every article, figure and panel that came in is in the release, or a step says why it is not."
+
+
+def accounted_result(unknown: Mapping[str, int]) -> dg.AssetCheckResult:
+    """Report whether every unit that came in has a fate.
+
+    Args:
+        unknown: by unit ("articles", "figures", "panels") how many no step accounts for.
+    """
+    gone = {unit: count for unit, count in unknown.items() if count}
+    words = ", ".join(f"{count} {unit}" for unit, count in gone.items())
+    return dg.AssetCheckResult(
+        check_name=ACCOUNTED,
+        passed=not gone,
+        description=f"{words} are gone although no step says that it lost them: the report's waterfalls name where; "
+        "run their batches again (`pmo run --again`), and report it if they stay"
+        if gone
+        else None,
+        metadata=dict(unknown),
     )
 
 

@@ -77,7 +77,7 @@ class FoundFigures:
     """The figures of one article, as the steps up to `figures` find them.
 
     Attributes:
-        article: row of `articles`.
+        article: row of `articles`; number and name alone when its files are not of one article.
         figures: rows of `figures`; None when the article cannot be processed as a whole (no PDF, encrypted, …).
         rejections: what could not be processed.
     """
@@ -110,8 +110,12 @@ def find_figures(
         rejections.extend(output.rejections)
         return output.rows
 
-    article = rows_of(read_article(package, objects, specialty))[0]
-    article_id = article["article_id"]
+    article_id = package["article_id"]
+    try:
+        article = rows_of(read_article(package, objects, specialty))[0]
+    except ArticleError as error:  # its files are not of one article
+        rejections.append(rejection_from(error, stage="articles", article_id=article_id))
+        return FoundFigures({"article_id": article_id, "name": package["name"]}, None, rejections)
     if article["pdf"] is None:
         return FoundFigures(article, None, rejections)
     packaged = rows_of(read_package_figures(article, package, objects)) if article["xml"] else []
@@ -120,8 +124,8 @@ def find_figures(
     except ArticleError as error:
         rejections.append(rejection_from(error, stage="pdf_figures", article_id=article_id))
         return FoundFigures(article, None, rejections)
-    matches = rows_of(match_article_figures(article_id, located, packaged, objects, pixels))
-    return FoundFigures(article, rows_of(join_article_figures(located, matches, packaged)), rejections)
+    matches = rows_of(match_article_figures(article, located, packaged, objects, pixels))
+    return FoundFigures(article, rows_of(join_article_figures(article, located, matches, packaged)), rejections)
 
 
 def process_article(

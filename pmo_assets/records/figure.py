@@ -98,11 +98,11 @@ class PdfFigure:
     Attributes:
         pdf_figure_id: "p<page>-<n>", page 0-based, n counting from 1 on the page in reading order; unique in the PDF.
         label: as printed ("Figure 3"); None when there is none.
-        caption: text without the label; from the XML when the figure was located by it, else from the PDF.
+        caption: text without the label; from the XML when its words located the figure, else from the PDF.
         locations: where it lies, one entry per page in page order; tight on ink.
         caption_locations: where its caption lies (label included); empty when the caption was not found.
         page_sizes: size of each page that `locations` and `caption_locations` name, in page order.
-        image_cluster_id: the package figure whose caption located it; None when found by layout alone.
+        image_cluster_id: the package figure that located it (caption, number, picture); None when found by layout.
         located_by: "xml_caption", "layout", or "package_image" when it was found by registration of its JPEG.
         confidence: 0..1.
         width: pixels of the rendered figure.

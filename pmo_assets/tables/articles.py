@@ -94,6 +94,19 @@ class Articles(ArticleKey):
         dy.Struct({"fact": dy.String(), "source": dy.String()}),
         description="Where title, authors, DOI, journal and year were read: metadata, XML, or a place in the PDF",
     )
+    pdf_identity = dy.Enum(
+        ["verified", "unverified"],
+        nullable=True,
+        description="Whether something shows that the PDF is of the article that the XML, or without XML the metadata, "
+        "describe; null when there is nothing to compare. A PDF that contradicts them is rejected",
+    )
+    identity_evidence = dy.List(
+        dy.String(), description="What agrees: text, DOI, title, authors; empty when nothing does"
+    )
+    text_overlap = dy.Float64(
+        nullable=True, min=0, max=1,
+        description="Share of the XML's text in the PDF's pages, read until it is certain; null without text",
+    )  # fmt: skip
     is_manuscript = dy.Bool(description="Author manuscript")
     is_retracted = dy.Bool(description="Retracted, or itself a retraction notice; such articles do not go on")
     has_xml = dy.Bool(description="The package has a readable JATS XML")

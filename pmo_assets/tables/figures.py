@@ -18,7 +18,9 @@ class PdfFigures(dy.Schema):
     locations = page_boxes_column("Where the figure lies: page (from 0) and [l, t, r, b] in PDF points")
     caption_locations = page_boxes_column("Where its caption lies, label included; pages from 0")
     page_sizes = page_sizes_column("Width and height, in PDF points as displayed, of the pages (from 0) above")
-    image_cluster_id = dy.String(nullable=True, description="Package figure whose caption located it")
+    image_cluster_id = dy.String(
+        nullable=True, description="Package figure that located it: its caption, number or picture"
+    )
     located_by = dy.Enum(
         ["xml_caption", "layout", "package_image"],
         description="What led to the figure: the caption in the XML, page layout alone, or its package picture",

@@ -19,6 +19,7 @@ import pymupdf
 from pmo_assets.cli.captions import coloured_caption
 from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
+from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.articles.relevance import Specialty, load_specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
@@ -34,9 +35,8 @@ from pmo_assets.pipeline.captions.steps import split_article_captions
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
 from pmo_assets.pipeline.figures.extraction import FigureOptions
-from pmo_assets.pipeline.figures.matched import matched_figures
 from pmo_assets.pipeline.figures.pictures import png_bytes
-from pmo_assets.pipeline.figures.steps import locate_pdf_figures, match_article_figures
+from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures
 from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.packages import PackageListing
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
@@ -47,7 +47,6 @@ from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.batches import manifest_rows
 from pmo_assets.tables.articles import ArticleBatch, ArticlePackages
 from pmo_assets.tables.dataset import DatasetRows
-from pmo_assets.tables.figures import Figures
 from pmo_assets.tables.schemas import checked, schema_of
 from pmo_assets.viewing.captions import caption_html, caption_picture
 from pmo_assets.viewing.gallery import GalleryFigure, write_gallery_folder
@@ -59,6 +58,7 @@ from pmo_assets_tests.faults.hostile_pdf import hostile_pdf
 from pmo_assets_tests.faults.hostile_pictures import hostile_picture, odd_pixels
 from pmo_assets_tests.faults.hostile_xml import hostile_xml
 from pmo_assets_tests.faults.material import MARKER, Package, package, random_of
+from pmo_assets_tests.faults.wrong_pdf import DISGUISES
 
 ARTICLE_ID = 77
 
@@ -111,6 +111,11 @@ class Article:
             self.rejections.append(rejection_from(error, stage=stage, article_id=ARTICLE_ID))
             return None
         return self.rows(stage, output)
+
+    def facts(self, package: Row, objects: MemoryObjects) -> Row | None:
+        """Return the row of `articles`; None when the package's files are not of one article."""
+        rows = self.attempt("articles", read_article, package, objects, _specialty())
+        return rows[0] if rows else None
 
 
 def _specialty() -> Specialty:
@@ -215,9 +220,8 @@ def _through_figures(
         )
         for place in figure["locations"]:
             _demand(bool(np.isfinite(place["bbox"]).all()), f"location {place} is finite")
-    matches = article.attempt("figure_matches", match_article_figures, ARTICLE_ID, located, packaged, objects, pixels)
-    figures = matched_figures(located, matches or [], packaged)
-    checked(Figures, figures)
+    matches = article.attempt("figure_matches", match_article_figures, row, located, packaged, objects, pixels)
+    figures = article.attempt("figures", join_article_figures, row, located, matches or [], packaged) or []
     return _through_panels(article, row, figures, pixels, cut) if to_the_end else figures
 
 
@@ -266,7 +270,9 @@ def xml_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
     row = _package_row(objects, Package(files.name, files.pdf, xml, files.pictures))
     if not whole:
         row["pdf"] = None
-    facts = (article.attempt("articles", read_article, row, objects, _specialty()) or [])[0]
+    facts = article.facts(row, objects)
+    if facts is None:
+        return name, _outcome(article, [])
     packaged: list[Row] = []
     if facts["xml"]:
         packaged = article.attempt("package_figures", read_package_figures, facts, row, objects) or []
@@ -291,13 +297,34 @@ def pdf_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
     if rng.random() < 0.4:
         row["xml"] = None
         name += ", no XML"
-    facts = (article.attempt("articles", read_article, row, objects, _specialty()) or [])[0]
+    facts = article.facts(row, objects)
+    if facts is None:
+        return name, _outcome(article, [])
     packaged: list[Row] = []
     if facts["xml"]:
         packaged = article.attempt("package_figures", read_package_figures, facts, row, objects) or []
         packaged = packaged[:3]  # each that is not found is looked for on every page
     rows = _through_figures(article, facts, packaged, objects, to_the_end=rng.random() < TO_THE_END)
     return name, _outcome(article, rows or [])
+
+
+def wrong_pdf_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
+    """Put the PDF of one article beside the XML of another, as it is or disguised."""
+    mine, other = (package(name) for name in rng.sample(list(sources), 2))
+    disguise = rng.choice(DISGUISES)
+    objects, article = MemoryObjects({}), Article()
+    row = _package_row(objects, Package(mine.name, disguise(mine.pdf, other.pdf), mine.xml, mine.pictures))
+    facts = article.facts(row, objects)
+    figures: list[Row] = []
+    if facts is not None:
+        _demand(facts["pdf_identity"] == "unverified", f"a PDF of another article is verified: {facts}")
+        packaged = article.attempt("package_figures", read_package_figures, facts, row, objects) or []
+        figures = _through_figures(article, facts, packaged, objects, to_the_end=False) or []
+    theirs = {figure.caption for figure in parse_jats(other.xml).figures}
+    for figure in figures:
+        _demand(figure["matched"], f"a figure of another article goes out: {figure['label']} {figure['caption']}")
+        _demand(figure["caption"] in theirs, f"a figure of another article is taken for {figure['caption']}")
+    return f"{other.name} beside {mine.name}, {disguise.__name__}", _outcome(article, figures)
 
 
 def caption_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
@@ -318,7 +345,9 @@ def picture_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
         names.append(kind)
     objects, article = MemoryObjects({}), Article()
     row = _package_row(objects, Package(files.name, files.pdf, files.xml, pictures))
-    facts = (article.attempt("articles", read_article, row, objects, _specialty()) or [])[0]
+    facts = article.facts(row, objects)
+    if facts is None:
+        return f"{', '.join(names)}", _outcome(article, [])
     packaged = article.attempt("package_figures", read_package_figures, facts, row, objects) or []
     rows = _through_figures(article, facts, packaged, objects, to_the_end=rng.random() < 0.1) or []
     kind, pixels = odd_pixels(rng)
@@ -366,8 +395,8 @@ def package_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
                 "article_packages", fetch_package(entry, LocalFolder(source), objects, FetchLimits())
             )
             row = fetched[0]
-            facts = (article.attempt("articles", read_article, row, objects, _specialty()) or [])[0]
-            if facts["xml"]:
+            facts = article.facts(row, objects)
+            if facts is not None and facts["xml"]:
                 article.attempt("package_figures", read_package_figures, facts, row, objects)
         _demand(not _outside(objects, files, folder), "nothing outside the source is read")
         return name, f"{len(listed)} registered, {len(refused)} refused, {_outcome(article, [])}"
@@ -388,6 +417,7 @@ CASES: Mapping[str, Callable[[random.Random, Sequence[str]], tuple[str, str]]] =
     "pdf": pdf_case,
     "caption": caption_case,
     "picture": picture_case,
+    "wrong_pdf": wrong_pdf_case,
     "package": package_case,
 }
 

@@ -19,7 +19,7 @@ from pmo_assets_tests.faults.steps import CASES, run_case
 
 pytestmark = pytest.mark.faults
 
-COUNTS = {"xml": 400, "pdf": 150, "caption": 600, "picture": 60, "package": 60}
+COUNTS = {"xml": 400, "pdf": 150, "caption": 600, "picture": 60, "package": 60, "wrong_pdf": 80}
 """Cases of a run: five to ten minutes on two cores."""
 
 TIMEOUT = 60.0

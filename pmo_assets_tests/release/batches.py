@@ -121,7 +121,7 @@ def _write_article(rows: dict[str, list[dict[str, Any]]], number: int, article: 
     facts = {
         **package, "doi": f"10.1000/{number}", "pmcid": None, "title": f"Title {number}", "authors": ["Ada Author"],
         "journal": "J", "year": 2024, "mesh_terms": [], "keywords": [], "stated_by": [], "xml_figures": [],
-        "citation": None, "license_url": None,
+        "citation": None, "license_url": None, "pdf_identity": "verified", "identity_evidence": ["text"],
         "has_xml": True, "has_pdf": True, "relevant": True, "criteria": [], "relevance_reason": "", **article.facts,
     }  # fmt: skip
     facts["stated_by"] = [{"fact": "doi", "source": "XML"}] if facts["doi"] else []

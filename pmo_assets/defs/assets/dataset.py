@@ -35,6 +35,7 @@ from pmo_assets.release.reports import write_report
 from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
 from pmo_assets.release.selection import select_articles
 from pmo_assets.release.statistics.counting import release_statistics
+from pmo_assets.release.statistics.views import not_accounted_for
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -329,6 +330,9 @@ def pubmed_ophtha(
     kinds={"html"},
     tags={"pmo/work": "pixels"},
     code_version=code_version(select_articles, release_statistics, write_gallery, write_report),
+    check_specs=[
+        dg.AssetCheckSpec(checks.ACCOUNTED, asset="dataset_report", description=checks.ACCOUNTED_WORDS, blocking=True),
+    ],
 )
 def dataset_report(
     context: dg.AssetExecutionContext,
@@ -366,5 +370,6 @@ def dataset_report(
             "report": page_link(settings, report),
             "path": dg.MetadataValue.path(data_root.uri("release")),
             **statistics_metadata(statistics),
-        }
+        },
+        check_results=[checks.accounted_result(not_accounted_for(statistics))],
     )

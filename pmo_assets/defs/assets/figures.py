@@ -59,7 +59,7 @@ figure_matches = article_table(
     "figure_matches",
     group=GROUP,
     step=match_article_figures,
-    reads=["pdf_figures", "package_figures"],
+    reads=["pdf_figures", "package_figures", "articles"],
     summary=_match_summary,
     pixels=True,
 )
@@ -67,11 +67,12 @@ figure_matches = article_table(
 
 def _accounted(made: Made) -> Mapping[str, int]:
     located = made.tables["pdf_figures"]
-    lost = {item.article_id for item in made.rejections}
+    lost = {item.article_id for item in made.rejections if item.image_cluster_id is None}
+    unconfirmed = sum(item.image_cluster_id is not None for item in made.rejections)
     return {
         "located": located.height,
         "figures": len(made.rows),
-        "rejected": located.filter(pl.col("article_id").is_in(list(lost))).height,
+        "rejected": located.filter(pl.col("article_id").is_in(list(lost))).height + unconfirmed,
     }
 
 
@@ -79,7 +80,7 @@ figures = article_table(
     "figures",
     group=GROUP,
     step=join_article_figures,
-    reads=["pdf_figures", "figure_matches", "package_figures"],
+    reads=["pdf_figures", "figure_matches", "package_figures", "articles"],
     checks=[checks.row_count(_accounted)],
     pixels=True,
     summary=lambda made: {

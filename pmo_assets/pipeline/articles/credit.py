@@ -66,10 +66,12 @@ def article_url(pmcid: int | None, doi: str | None) -> str | None:
     return doi_url(doi) if doi else None
 
 
+_NO_LETTERS: Final = re.compile(r"[\W_]+")
+
+
 def letters(text: str) -> str:
     """Return letters and digits only, without case, accents and ligatures, for comparison."""
-    decomposed = unicodedata.normalize("NFKD", text).lower()
-    return "".join(character for character in decomposed if character.isalnum())
+    return _NO_LETTERS.sub("", unicodedata.normalize("NFKD", text).lower())
 
 
 SAME_ARTICLE: Final = 90
@@ -88,6 +90,11 @@ _NOTICE: Final = re.compile(
     re.IGNORECASE,
 )
 """How titles begin or end that repeat another article's."""
+
+
+def is_notice(title: str) -> bool:
+    """Say whether a title is that of a comment, reply, correction or the like, which repeats another article's."""
+    return _NOTICE.search(_RETRACTED.sub("", title)) is not None
 
 
 @lru_cache(maxsize=1 << 16)

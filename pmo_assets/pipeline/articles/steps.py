@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -19,6 +20,14 @@ from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matt
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.articles.jats_front_matter import is_retracted_title
 from pmo_assets.pipeline.articles.licences import license_code, license_statements, license_url
+from pmo_assets.pipeline.articles.pdf_identity import (
+    UNREAD,
+    PdfIdentity,
+    PdfOfAnotherArticle,
+    check_metadata,
+    identity_with_metadata,
+    identity_with_xml,
+)
 from pmo_assets.pipeline.articles.relevance import (
     Relevance,
     Specialty,
@@ -71,6 +80,9 @@ def read_article(
         objects: where the files are.
         specialty: what is wanted.
         biomedica_figures: its rows of `biomedica_figures`, whose labels count for its relevance.
+
+    Raises:
+        ArticleError: if PDF, XML and metadata are not of one article (see `pdf_identity`).
     """
     labels = sorted(
         {label for row in biomedica_figures for label in (*row["secondary_labels"], *row["primary_labels"])}
@@ -84,7 +96,9 @@ def read_article(
         except ArticleError as error:
             # The article goes on without its XML: figures are then found by layout alone.
             output.rejections.append(rejection_from(error, stage="articles", article_id=article_id))
-    front = _front_matter(package, article, objects)
+    read_front = cache(lambda: _front_matter(package, objects))
+    identity = _identity(package, article, objects, read_front)
+    front = FrontMatter() if article is not None and _names_all(article) else read_front()
     if article is not None:
         relevance = assess_relevance(article, specialty, figure_labels=labels)
         statements = [article.license_text]
@@ -106,6 +120,9 @@ def read_article(
     # read, or not be understood ("all rights reserved"), may allow less than they do.
     curated = package["license_code"]
     code = None if package["license_unknown"] else license_code(curated) if curated else stated
+    if article is None and identity is not None and identity.verdict == "unverified":
+        # Nothing shows that the metadata speak of this PDF: they can restrict what the pages allow, not grant it.
+        code = license_code(" | ".join([curated, stated])) if curated and stated and code else None
     deed = license_url(code, package["license_code"], article.license_url if article else None)
     credit, sources = _credit(package, article, front)
     selected = relevance.relevant and has_pdf and not retracted
@@ -120,6 +137,9 @@ def read_article(
             "license_code": code,
             "license_url": deed or license_url(code, *front.licences, *statements, front.license_links),
             "stated_by": [{"fact": fact, "source": source} for fact, source in sources.items()],
+            "pdf_identity": identity.verdict if identity else None,
+            "identity_evidence": list(identity.evidence) if identity else [],
+            "text_overlap": identity.text_overlap if identity else None,
             "is_manuscript": bool(package["is_manuscript"]),
             "is_retracted": retracted,
             "has_xml": article is not None,
@@ -136,17 +156,43 @@ def read_article(
     return output
 
 
-def _front_matter(package: Mapping[str, Any], article: Article | None, objects: ObjectStore) -> FrontMatter:
-    """Return what the PDF says of its article, where the XML leaves anything open."""
-    known = article is not None and all(
-        (article.title, article.authors, article.doi, article.journal, article.year, article.license_url)
-    )
-    if known or package["pdf"] is None:
+def _names_all(article: Article) -> bool:
+    """Say whether an XML leaves nothing open that the PDF's front pages could say."""
+    return all((article.title, article.authors, article.doi, article.journal, article.year, article.license_url))
+
+
+def _front_matter(package: Mapping[str, Any], objects: ObjectStore) -> FrontMatter:
+    """Return what the PDF says of its article."""
+    if package["pdf"] is None:
         return FrontMatter()
     try:
         return read_front_matter(objects.get(package["pdf"]))
     except ArticleError:
         return FrontMatter()  # the reason is recorded where the article needs its PDF
+
+
+def _identity(
+    package: Mapping[str, Any], article: Article | None, objects: ObjectStore, read_front: Callable[[], FrontMatter]
+) -> PdfIdentity | None:
+    """Return what shows that the package's files are of one article; None when there is nothing to compare.
+
+    Raises:
+        ArticleError: if they are not.
+    """
+    stated = package.get("title"), package.get("doi")
+    if article is not None:
+        check_metadata(*stated, article, read_front)
+    if package["pdf"] is None:
+        return None
+    pdf = objects.get(package["pdf"])
+    try:
+        if article is not None:
+            return identity_with_xml(article, pdf, read_front)
+        return identity_with_metadata(*stated, pdf, read_front())
+    except PdfOfAnotherArticle:
+        raise
+    except ArticleError:
+        return UNREAD
 
 
 def _credit(

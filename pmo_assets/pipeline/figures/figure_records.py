@@ -85,7 +85,8 @@ def figure_record(
     return PdfFigure(
         pdf_figure_id=name,
         label=caption.label,
-        caption=package.caption if package is not None else caption.caption,
+        # What is printed under the number, where that is not what the XML says: whether both are one figure is open.
+        caption=package.caption if package is not None and not caption.by_number else caption.caption,
         locations=tuple(PageBox(part.page.index, part.bbox) for part in parts),
         caption_locations=caption.boxes,
         page_sizes=_page_sizes({part.page.index for part in parts} | {at.page for at in caption.boxes}, pages),

@@ -2,6 +2,10 @@
 
 The criteria are the paper's (Methods, "Matching figures"): perceptual hash distance, figure number, aspect ratio and
 caption edit distance. `Comparison` is the rule; whoever else asks whether two figures are the same counts by it.
+
+Every article has a Figure 1, and many pictures are square: number and shape make a match only where the PDF is known to
+hold the XML's text. There the number does also for a figure that has no caption to compare. Where nothing shows that
+the PDF is the XML's article, picture or printed caption must.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from rapidfuzz.distance import Levenshtein
 
 from pmo_assets.pipeline.figures.caption_location.labels import compact_text, figure_number
 from pmo_assets.pipeline.figures.pictures import decoded_gray
-from pmo_assets.pipeline.figures.registration import package_gray, rendering_correlation
+from pmo_assets.pipeline.figures.registration import SAME_PICTURE, package_gray, rendering_correlation
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure
 from pmo_assets.records.pairing import best_pairing
@@ -35,6 +39,9 @@ MAX_CAPTION_DISTANCE = 0.2
 
 MIN_CRITERIA = 2
 """At least two of the four criteria must pass (paper)."""
+
+MIN_CAPTION = 24
+"""Letters and digits of a caption that show which figure it is by themselves; shorter ones occur in other articles."""
 
 HASH_SIDE = 256
 """Pixels of a side that a hash needs, at most; package pictures are decoded to as many, renderings reduced to twice
@@ -59,7 +66,7 @@ class FigureMatch:
         aspect_ratio_error: relative difference of width / height, 0 = equal; None without a readable package image.
         caption_distance: normalised edit distance 0..1; None if both captions are empty.
         criteria_passed: how many of the four pass.
-        accepted: at least two pass, and no better assignment exists.
+        accepted: it is a match (`is_match`), and no better assignment exists.
         picture_correlation: -1..1 between both pictures (`registration.correlation`); None when one is missing.
     """
 
@@ -151,6 +158,8 @@ def match_figures(
     pixels: Mapping[str, NDArray[np.uint8]],
     package_figures: Sequence[PackageFigure],
     package_images: Mapping[str, bytes],
+    *,
+    shares_text: bool = False,
 ) -> tuple[FigureMatch, ...]:
     """Match PDF figures to package figures one to one.
 
@@ -159,6 +168,7 @@ def match_figures(
         pixels: per `pdf_figure_id`, uint8 (h, w, 3); figures without pixels have no hash.
         package_figures: of the same article.
         package_images: encoded image per `image_cluster_id`; untrusted, may lack entries.
+        shares_text: the PDF's pages are known to hold the text of the XML.
 
     Returns:
         One row per PDF figure, in their order: the accepted match, or else the best candidate that was not accepted.
@@ -173,8 +183,16 @@ def match_figures(
         for figure, our in zip(figures, ours, strict=True)
     ]
     # Number of criteria first; the evidence, below 1, decides between equals.
-    scores = np.array([[c.passed + c.evidence if c.passed >= MIN_CRITERIA else 0.0 for c, _ in row] for row in rows])
-    accepted = {(int(i), int(j)) for i, j in zip(*best_pairing(scores), strict=True) if scores[i, j] >= MIN_CRITERIA}
+    scores = np.array(
+        [
+            [
+                found.passed + found.evidence if is_match(found, figure, package, shares_text=shares_text) else 0.0
+                for package, (found, _) in zip(package_figures, row, strict=True)
+            ]
+            for figure, row in zip(figures, rows, strict=True)
+        ]
+    )
+    accepted = {(int(i), int(j)) for i, j in zip(*best_pairing(scores), strict=True) if scores[i, j] > 0}
     matches = []
     for i, row in enumerate(rows):
         j = next((j for j in range(len(row)) if (i, j) in accepted), None)
@@ -183,6 +201,39 @@ def match_figures(
         agreement = _agreement(pixels.get(best.pdf_figure_id), picture)
         matches.append(replace(best, accepted=j is not None, picture_correlation=agreement))
     return tuple(matches)
+
+
+def is_match(found: Comparison, figure: PdfFigure, package: PackageFigure, *, shares_text: bool) -> bool:
+    """Say whether what the criteria say makes a PDF figure and a package figure a match.
+
+    Args:
+        found: the criteria.
+        figure: of the PDF.
+        package: of the XML.
+        shares_text: the PDF's pages are known to hold the text of the XML.
+    """
+    if shares_text:
+        # A figure without a caption, or with another one than the XML's, is found by its number.
+        by_number = found.number_matches is True and figure.image_cluster_id == package.image_cluster_id
+        return found.passed >= MIN_CRITERIA or by_number
+    return found.passed >= MIN_CRITERIA and (
+        found.same_picture or _has_same_words(found, figure, package) or _has_same_pixels(figure, package)
+    )
+
+
+def _has_same_words(found: Comparison, figure: PdfFigure, package: PackageFigure) -> bool:
+    """Say whether a figure's printed caption is the XML's; one that was found by its picture may have none printed."""
+    is_printed = figure.located_by != "package_image" or bool(figure.caption_locations)
+    return found.same_caption and is_printed and len(compact_text(package.caption)) >= MIN_CAPTION
+
+
+def _has_same_pixels(figure: PdfFigure, package: PackageFigure) -> bool:
+    """Say whether extraction saw that a figure's rendering is its package picture."""
+    return (
+        figure.image_cluster_id == package.image_cluster_id
+        and figure.picture_correlation is not None
+        and figure.picture_correlation >= SAME_PICTURE
+    )
 
 
 def _agreement(rendering: NDArray[np.uint8] | None, picture: NDArray[np.uint8] | None) -> float | None:

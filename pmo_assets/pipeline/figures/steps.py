@@ -71,8 +71,16 @@ def locate_pdf_figures(
     return output
 
 
+class FigureNotMatched(ArticleError):
+    """A figure of the PDF bears the number of one that the XML lists, and is not that one."""
+
+
+class FigureUnconfirmed(ArticleError):
+    """A figure of a PDF that is not certain to be the XML's article, and is none that the XML lists."""
+
+
 def match_article_figures(
-    article_id: int,
+    article: Mapping[str, Any],
     pdf_figures: Sequence[Mapping[str, Any]],
     package_figures: Sequence[Mapping[str, Any]],
     objects: ObjectStore,
@@ -80,13 +88,16 @@ def match_article_figures(
 ) -> StepOutput:
     """Match an article's PDF figures to its package figures: rows of `figure_matches`.
 
+    A package figure that was located, and in the end is none of the figures found, is rejected: it has no other row.
+
     Args:
-        article_id: PMC number.
+        article: row of `articles`.
         pdf_figures: its rows of `pdf_figures`.
         package_figures: its rows of `package_figures`.
         objects: where the package pictures are.
         figure_pixels: where the renderings are.
     """
+    article_id = article["article_id"]
     if not package_figures:
         return StepOutput()
     figures = [record_of(PdfFigure, row) for row in pdf_figures]
@@ -95,14 +106,60 @@ def match_article_figures(
         figure.pdf_figure_id: decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id) for figure in figures
     }
     jpegs = {row["image_cluster_id"]: objects.get(row["file"]) for row in package_figures if row["file"] is not None}
-    matches = match_figures(figures, renderings, [record_of(PackageFigure, row) for row in package_figures], jpegs)
-    return StepOutput(rows=[{"article_id": article_id, **asdict(match)} for match in matches])
+    packaged = [record_of(PackageFigure, row) for row in package_figures]
+    shares_text = "text" in article["identity_evidence"]
+    matches = match_figures(figures, renderings, packaged, jpegs, shares_text=shares_text)
+    output = StepOutput(rows=[{"article_id": article_id, **asdict(match)} for match in matches])
+    lost = {figure.image_cluster_id for figure in figures} - {m.image_cluster_id for m in matches if m.accepted}
+    for package in packaged:
+        if package.image_cluster_id in lost:
+            reason = FigureNotMatched(
+                f"{package.label or package.image_cluster_id}: what the PDF shows under this label has neither its "
+                "picture nor its caption; if it is the same figure, put its picture into the package"
+            )
+            output.rejections.append(
+                rejection_from(
+                    reason,
+                    stage="figure_matches",
+                    article_id=article_id,
+                    image_cluster_id=package.image_cluster_id,
+                )
+            )
+    return output
 
 
 def join_article_figures(
+    article: Mapping[str, Any],
     pdf_figures: Sequence[Mapping[str, Any]],
     figure_matches: Sequence[Mapping[str, Any]],
     package_figures: Sequence[Mapping[str, Any]],
 ) -> StepOutput:
-    """Join an article's PDF figures with the package figures they were matched to: rows of `figures`."""
-    return StepOutput(matched_figures(pdf_figures, figure_matches, package_figures))
+    """Join an article's PDF figures with the package figures they were matched to: rows of `figures`.
+
+    Of a PDF that is not certain to be the XML's article only what the XML lists goes on, under its DOI and licence.
+
+    Args:
+        article: row of `articles`.
+        pdf_figures: its rows of `pdf_figures`.
+        figure_matches: its rows of `figure_matches`.
+        package_figures: its rows of `package_figures`.
+    """
+    output = StepOutput()
+    is_certain = article["xml"] is None or article["pdf_identity"] == "verified"
+    for row in matched_figures(pdf_figures, figure_matches, package_figures):
+        if row["matched"] or is_certain:
+            output.rows.append(row)
+            continue
+        reason = FigureUnconfirmed(
+            f"{row['label'] or row['pdf_figure_id']}: nothing shows that the PDF is the XML's article, and this figure "
+            "has neither picture nor caption of one that the XML lists; put a PDF with text there if it is"
+        )
+        output.rejections.append(
+            rejection_from(
+                reason,
+                stage="figures",
+                article_id=row["article_id"],
+                image_cluster_id=row["image_cluster_id"],
+            )
+        )
+    return output

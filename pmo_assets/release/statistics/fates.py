@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from pmo_assets.pipeline.articles.pdf_identity import MetadataOfAnotherArticle, PdfOfAnotherArticle
 from pmo_assets.pipeline.assembly.wanted import NO_IMAGE, NO_WANTED_TYPE
 from pmo_assets.pipeline.dataset.rows import LEFT_OUT_REASONS, NO_SUBCAPTION, Entry, left_out_reason
 from pmo_assets.records.panels import Panel
@@ -39,6 +40,7 @@ NOT_FETCHED: Final = "could not be fetched"
 SUPERSEDED: Final = "another version of the article counts, or PMC removed it"
 DUPLICATE: Final = "the same article as another package"
 NOT_READ: Final = "could not be read"
+NOT_ONE_ARTICLE: Final = "its files are not of one article"
 NOT_RELEVANT: Final = "not relevant"
 RETRACTED: Final = "retracted"
 NO_PDF: Final = "no PDF, or not a readable one"
@@ -58,8 +60,8 @@ JOINED: Final = "part of another panel"
 REDRAWN: Final = "people drew other panels"
 
 ARTICLE_STEPS: Final = (
-    NOT_REGISTERED, NOT_FINISHED, NOT_FETCHED, SUPERSEDED, DUPLICATE, NOT_READ, NOT_RELEVANT, RETRACTED, NO_PDF,
-    NO_FIGURE, REJECTED, EMPTY, UNWANTED, NO_PANEL_ENTERS, NONCOMMERCIAL,
+    NOT_REGISTERED, NOT_FINISHED, NOT_FETCHED, SUPERSEDED, DUPLICATE, NOT_READ, NOT_ONE_ARTICLE, NOT_RELEVANT,
+    RETRACTED, NO_PDF, NO_FIGURE, REJECTED, EMPTY, UNWANTED, NO_PANEL_ENTERS, NONCOMMERCIAL,
 )  # fmt: skip
 FIGURE_STEPS: Final = (PDF_NOT_READ, NOT_LOCATED, REJECTED, EMPTY, UNWANTED, NO_PANEL_ENTERS, NONCOMMERCIAL)
 PANEL_STEPS: Final = (JOINED, REDRAWN, REJECTED, UNWANTED, *LEFT_OUT_REASONS, NONCOMMERCIAL)
@@ -82,6 +84,8 @@ _WAY: Final = (
 _STAGES: Final = (
     "article_packages", "articles", "pdf_figures", "figure_matches", "figures", *FIGURE_STAGES, "dataset_rows"
 )  # fmt: skip
+
+_CONTRADICTIONS: Final = {error.__name__ for error in (PdfOfAnotherArticle, MetadataOfAnotherArticle)}
 
 _BEFORE_ROWS: Final = tuple(stage for stage in FIGURE_STAGES if stage != "subcaptions")
 """Steps whose rejection ends a figure; one whose caption could not be split goes on without subcaptions."""
@@ -157,6 +161,10 @@ class _Rejected:
     def own(self, stage: str, figure: FigureName) -> str | None:
         """Return why a step rejected just this figure; None if it did not."""
         return self._figures.get((stage, *figure))
+
+    def figures(self, stage: str) -> set[FigureName]:
+        """Return the figures that a step rejected, each by itself."""
+        return {(article, figure) for at, article, figure in self._figures if at == stage}
 
     def first(self, stages: Iterable[str], figure: FigureName) -> Fate | None:
         """Return the fate of a figure that one of the steps rejected; None if none did."""
@@ -355,11 +363,17 @@ def batch_fates(
     figure_columns = ("article_id", "image_cluster_id")
     found = {tuple(row.values()) for row in _of(read_columns(tables, "figures", batch, figure_columns), articles)}
     found |= by_figure.keys()
+    # What `figures` rejects of a PDF is no figure of the XML, so it stands nowhere else.
+    refused = {figure for figure in rejected.figures("figures") if figure[0] in articles}
     listed = {
         tuple(row.values()) for row in _of(read_columns(tables, "package_figures", batch, figure_columns), articles)
     }
     with_panels = {key[:2] for key in detected}
-    fates = {figure: _figure_fate(figure, by_figure, images, with_panels, rejected) for figure in found}
+    found |= refused - listed
+    fates = {
+        figure: rejected.first(("figures",), figure) or _figure_fate(figure, by_figure, images, with_panels, rejected)
+        for figure in found
+    }
     of_article: dict[int, list[Fate]] = {}
     for figure, fate in fates.items():
         of_article.setdefault(figure[0], []).append(fate)
@@ -388,8 +402,9 @@ def _article_fates(
         elif IN_THE_RELEASE in shown:
             fates[article] = IN_THE_RELEASE  # its rows are of an earlier run
         else:
-            why = ", ".join(errors("articles"))
-            fates[article] = Fate(NOT_READ, why) if why else Fate(NOT_ACCOUNTED_FOR)
+            classes = errors("articles")
+            step = NOT_ONE_ARTICLE if _CONTRADICTIONS.intersection(classes) else NOT_READ
+            fates[article] = Fate(step, ", ".join(classes)) if classes else Fate(NOT_ACCOUNTED_FOR)
     return fates
 
 

@@ -262,11 +262,16 @@ def waterfall_rows(statistics: ReleaseStatistics) -> list[dict[str, str | int]]:
     ]
 
 
-def counts_of(statistics: ReleaseStatistics) -> Mapping[str, int]:
-    """Return the few numbers that stand for all, for a plot over time in the UI."""
-    unknown = {
-        f"{way.unit}_not_accounted_for": sum(loss.count for loss in way.losses if loss.step == NOT_ACCOUNTED_FOR)
+def not_accounted_for(statistics: ReleaseStatistics) -> dict[str, int]:
+    """Return by unit how many are gone although no step says that it lost them: 0 each, or something is wrong."""
+    return {
+        way.unit: sum(loss.count for loss in way.losses if loss.step == NOT_ACCOUNTED_FOR)
         for way in statistics.waterfalls
     }
+
+
+def counts_of(statistics: ReleaseStatistics) -> Mapping[str, int]:
+    """Return the few numbers that stand for all, for a plot over time in the UI."""
+    unknown = {f"{unit}_not_accounted_for": count for unit, count in not_accounted_for(statistics).items()}
     out = statistics.released
     return {"panels": out.panels, "figures": out.figures, "articles": out.articles, **unknown}

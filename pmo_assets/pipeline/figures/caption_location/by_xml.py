@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
@@ -179,7 +180,8 @@ def _caption_by_label_only(
         return None
     best = max(candidates, key=lambda c: c.similarity)
     label = figure.label or best.label
-    return caption_of_lines(text, best.lines, "figure", label, number, figure.image_cluster_id, LABEL_ONLY_SIMILARITY)
+    found = caption_of_lines(text, best.lines, "figure", label, number, figure.image_cluster_id, LABEL_ONLY_SIMILARITY)
+    return replace(found, by_number=True)
 
 
 def _label_line_before(text: DocumentText, keys: Sequence[LineKey], number: str) -> LineKey | None:

@@ -29,6 +29,7 @@ class CaptionLocation:
         similarity: 0..1, how well the PDF's text agrees with the XML's; without XML how certain
             the layout is (see `by_layout`).
         is_continuation: says that it continues an earlier figure ("Figure 3 (continued)").
+        by_number: nothing but its number led to it: its words are not those of the XML.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class CaptionLocation:
     quarter_turns: int
     similarity: float
     is_continuation: bool = False
+    by_number: bool = False
 
 
 @dataclass(frozen=True, slots=True)
