@@ -120,3 +120,46 @@ def test_hostile_images_have_no_hash() -> None:
     matches = match_figures(FIGURES, PIXELS, PACKAGE, {"fig-001": b"\xff\xd8\xff broken"})
     assert matches[0].accepted
     assert matches[0].hash_distance is None
+
+
+# a number alone, or with a shape that many pictures have, is no match
+
+OTHER_CAPTION = "Wound of the lower leg before and after compression, with the margin measured in centimetres."
+SQUARE = jpeg(photograph(400, 400, seed=91))
+
+
+def _of_another_article(number: int = 1) -> PdfFigure:
+    """A square picture with this number and a caption about something else."""
+    pixels = photograph(500, 500, seed=50)
+    return replace(_figure(number, pixels), caption=OTHER_CAPTION, image_cluster_id=f"fig-{number:03d}")
+
+
+def test_number_and_shape_are_no_match_without_picture_caption_or_shared_text() -> None:
+    figure = _of_another_article()
+    pixels = {"p0-1": photograph(500, 500, seed=50)}
+    (match,) = match_figures([figure], pixels, PACKAGE[:1], {"fig-001": SQUARE})
+    assert (match.criteria_passed, match.number_matches, match.accepted) == (2, True, False)
+    (match,) = match_figures([figure], pixels, PACKAGE[:1], {"fig-001": SQUARE}, shares_text=True)
+    assert match.accepted, "the pages hold the XML's text: the number is that article's"
+
+
+def test_a_number_alone_is_a_match_only_in_a_pdf_that_holds_the_text_of_the_xml() -> None:
+    bare = replace(_of_another_article(), caption="")
+    package = [replace(PACKAGE[0], caption="")]
+    (strange,) = match_figures([bare], {}, package, {})
+    (known,) = match_figures([bare], {}, package, {}, shares_text=True)
+    assert (strange.criteria_passed, strange.accepted, known.accepted) == (1, False, True)
+
+
+def test_a_caption_of_a_few_words_is_no_shared_text() -> None:
+    short = replace(_of_another_article(), caption="OCT scans.")
+    (match,) = match_figures([short], {}, [replace(PACKAGE[0], caption="OCT scans.")], {})
+    assert (match.criteria_passed, match.accepted) == (2, False)
+
+
+def test_the_xmls_caption_of_a_figure_that_its_picture_found_is_no_printed_caption() -> None:
+    found = replace(FIGURES[0], located_by="package_image", caption_locations=(), image_cluster_id="fig-001")
+    for agreement, accepted in ((0.91, False), (0.97, True)):
+        figure = replace(found, picture_correlation=agreement)
+        (match,) = match_figures([figure], {}, PACKAGE[:1], {})
+        assert match.accepted is accepted
