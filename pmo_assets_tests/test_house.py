@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,14 @@ def test_a_room_loads_only_what_it_needs(module: str, absent: tuple[str, ...]) -
 def test_no_module_outgrows_its_idea() -> None:
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")}
     assert {str(path.relative_to(PACKAGE)): count for path, count in lengths.items() if count > MOST_LINES} == {}
+
+
+def test_writing_aside_and_renaming_has_one_home() -> None:
+    """Else each home has its own faults: one name for all writers, no word to the disk, no way back."""
+    marks = re.compile(r"\bos\.(?:replace|rename|link|fsync)\(|\.part\"")
+    home, progress_for_people = "system/aside.py", "cli/captions.py"
+    found = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if marks.search(path.read_text("utf-8"))}
+    assert found - {home, progress_for_people} == set()
 
 
 def test_every_room_says_what_belongs_there() -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 from urllib.parse import quote
 
 import cv2
@@ -38,6 +38,7 @@ from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decoded
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.printed_pages import page_number
 from pmo_assets.records.stores import ObjectStore, Picture, SystemicError
+from pmo_assets.system.aside import text_aside, write_bytes, write_text
 
 LONGEST_SIDE: Final = 2400
 """Pixels of a picture's longer side, at most: boxes are kept as fractions, and a screen has no more."""
@@ -75,8 +76,7 @@ class Served:
         if self.how == EMBEDDED:
             return "data:image/jpeg;base64," + base64.b64encode(content).decode("ascii")
         place = self.folder / PICTURES / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
+        write_bytes(place, content)
         if self.how == FOLDER:
             return f"/data/local-files/?d={quote(f'{self.folder.name}/{PICTURES}/{name}')}"
         return f"{self.how.rstrip('/')}/{quote(name)}"
@@ -198,27 +198,22 @@ def write_export(
     """
     if any(folder.glob("*/tasks.json")):
         raise NothingToExport(f"{folder} holds an export already: give another folder, or remove it")
-    with contextlib.ExitStack() as files:
-        streams: dict[str, Any] = {}
+    with contextlib.ExitStack() as files:  # the tasks appear when it ends: after what they are shown with
+        streams: dict[str, TextIO] = {}
         for interface, task in tasks:
             if interface not in streams:
-                (folder / interface).mkdir(parents=True, exist_ok=True)
-                streams[interface] = files.enter_context(
-                    (folder / interface / "tasks.json.part").open("w", encoding="utf-8")
-                )
+                streams[interface] = files.enter_context(text_aside(folder / interface / "tasks.json"))
             streams[interface].write("[\n" if not exported.tasks[interface] else ",\n")
             json.dump(task, streams[interface], ensure_ascii=False)
             exported.tasks[interface] += 1
-        for stream in streams.values():
+        if not exported.tasks:
+            raise NothingToExport(
+                "there is nothing to ask people: no figure is a case of this kind "
+                "(--open: all panels are sure or decided)"
+            )
+        for interface, stream in streams.items():
             stream.write("\n]\n")
-    if not exported.tasks:
-        raise NothingToExport(
-            "there is nothing to ask people: no figure is a case of this kind (--open: all panels are sure or decided)"
-        )
-    for interface in exported.tasks:
-        place = folder / interface
-        made = project(interface, purpose)  # type: ignore[arg-type]
-        (place / "config.xml").write_text(made["label_config"] + "\n", "utf-8")
-        (place / "project.json").write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n", "utf-8")
-        (place / "tasks.json.part").replace(place / "tasks.json")
+            made = project(interface, purpose)  # type: ignore[arg-type]
+            write_text(folder / interface / "config.xml", made["label_config"] + "\n")
+            write_text(folder / interface / "project.json", json.dumps(made, ensure_ascii=False, indent=1) + "\n")
     return exported

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
+from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from pmo_assets.annotation.annotations import AnnotatedArticle, annotation_of, problem_text
 from pmo_assets.annotation.answers import KnownFigures, TakenAnswers, TaskProblem
 from pmo_assets.annotation.settle import settled_article
 from pmo_assets.records.stores import SystemicError
+from pmo_assets.system.aside import write_text
+
+LOCK_FILE: Final = ".answers.lock"
+"""In a folder of annotations: who has it reads files, puts answers to what they hold, and writes them."""
+
+PATIENCE: Final = 120.0
+"""Seconds for which one command waits for another one that writes answers: thousands are put together in less."""
 
 
 class FileInTheWay(SystemicError):
@@ -50,18 +60,48 @@ def write_article_file(path: Path, article: AnnotatedArticle) -> bool:
     text = json.dumps(annotation_of(article), ensure_ascii=False, indent=1) + "\n"
     if path.exists() and path.read_text("utf-8") == text:
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
-    partial.write_text(text, "utf-8")
-    partial.replace(path)
+    write_text(path, text)
     return True
+
+
+@contextlib.contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Let nobody else write answers into a folder: who read a file before would overwrite what came in between.
+
+    Raises:
+        SystemicError: if another command writes for long, or the folder cannot be written.
+    """
+    lock = FileLock(folder / LOCK_FILE)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=PATIENCE)
+    except Timeout as error:
+        raise SystemicError(
+            f"another command has been writing answers into {folder} for {PATIENCE:.0f} s: wait until it has ended, "
+            "then import again"
+        ) from error
+    except OSError as error:
+        raise SystemicError(f"answers cannot be written into {folder}: {error}") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_answers(folder: Path, taken: TakenAnswers, known: KnownFigures) -> Mapping[str, AnnotatedArticle]:
     """Put answers into the annotation files of a folder, and return the articles that changed, by name.
 
-    A file that cannot be used becomes a problem; the other articles are written.
+    A file that cannot be used becomes a problem; the other articles are written. Of several that do so at the same time
+    one waits for the other.
+
+    Raises:
+        SystemicError: if the folder cannot be written.
     """
+    with _one_at_a_time(folder):
+        return _put_answers(folder, taken, known)
+
+
+def _put_answers(folder: Path, taken: TakenAnswers, known: KnownFigures) -> Mapping[str, AnnotatedArticle]:
     changed = {}
     for name in sorted({*taken.figures, *taken.pages}):
         try:

@@ -7,12 +7,13 @@ import json
 import sys
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
+from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -21,6 +22,7 @@ from rich.text import Text
 from pmo_assets.cli.console import CommandError, data_root_of, messages, settings_from_environment
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.records.subcaptions import CaptionSplit
+from pmo_assets.system.aside import publish
 
 if TYPE_CHECKING:
     from pmo_assets.pipeline.captions.cascade import Cascade, CascadeAnswer
@@ -219,18 +221,48 @@ class CaptionLine:
     end: int = 0
 
 
+@contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """Let no other command write the same rows at the same time: what is done lies where people look for it.
+
+    Raises:
+        CommandError: if one does, or the folder cannot be written.
+    """
+    place = target.with_name(f".{target.name}.lock")
+    lock = FileLock(place)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise CommandError(
+            f"another command is writing {target}: wait until it has ended, or name another file"
+        ) from None
+    except OSError as error:
+        raise CommandError(f"cannot write {target}: {error}") from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps what is open
+            place.unlink()
+        lock.release()
+
+
 def _split_file(source: Path, target: Path, cascade: Cascade) -> None:
     """Write one row of `target` for each of `source`, in its order, as they are done; see `split`."""
+    if target.exists() and (not target.is_file() or target.samefile(source)):
+        raise CommandError(f"{target} is not replaced: name a new or an ordinary file that is not the input")
+    with _alone(target):
+        _write_split_file(source, target, cascade)
+
+
+def _write_split_file(source: Path, target: Path, cascade: Cascade) -> None:
     from pmo_assets.pipeline.captions.cascade import CascadeAnswer
 
     bad: list[tuple[int, str]] = []
     rows = by_model = low = 0
     partial = target.with_name(f"{target.name}.part")
-    if target.exists() and (not target.is_file() or target.samefile(source)):
-        raise CommandError(f"{target} is not replaced: name a new or an ordinary file that is not the input")
     try:
         size = source.stat().st_size
-        target.parent.mkdir(parents=True, exist_ok=True)
         with (
             source.open("rb") as file,
             partial.open("w", encoding="utf-8", newline="\n") as out,
@@ -249,7 +281,7 @@ def _split_file(source: Path, target: Path, cascade: Cascade) -> None:
                 out.write(f"{json_line(facts)}\n")
                 out.flush()
                 progress.update(bar, completed=line.end, description=f"{rows} captions")
-        partial.replace(target)
+        publish(partial, target)
     except OSError as error:
         raise CommandError(f"cannot split {source} into {target}: {error}{_kept(rows, partial)}") from error
     except SystemicError as error:

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from pmo_assets.settings import Settings
+from pmo_assets.system import aside
 
 if TYPE_CHECKING:
     from pmo_assets.storage.data_root import DataRoot
@@ -51,10 +52,7 @@ def write_text(path: Path, text: str) -> None:
         CommandError: when it cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.part")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        aside.write_text(path, text)
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error}") from error
 

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from pmo_assets.cli.console import CommandError
 from pmo_assets.cli.declared_options import OptionOf, with_declared_options
+from pmo_assets.system.aside import write_text
 from pmo_assets.training.architectures.recipes import architecture_of
 from pmo_assets.training.options import (
     AnnotatedSources,
@@ -303,12 +304,12 @@ def export(
         test = None
         if rows:
             test = {"figures": len(rows)} | evaluated(model, rows, TrainingOptions())
-        target.with_suffix(".md").write_text(detector_card(info, test, target.stat().st_size), "utf-8")
+        write_text(target.with_suffix(".md"), detector_card(info, test, target.stat().st_size))
         _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)} | (test or {}))
     if marks is not None:
         target = to / MARKS_FILE
         difference = export_marks(marks, target)
-        target.with_suffix(".md").write_text(marks_card(load_marks(marks)[1], target.stat().st_size), "utf-8")
+        write_text(target.with_suffix(".md"), marks_card(load_marks(marks)[1], target.stat().st_size))
         _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
     if image_type is not None:
         _export_image_type(image_type, to)
@@ -321,7 +322,7 @@ def _export_image_type(checkpoint: Path, to: Path) -> None:
 
     target = to / TYPES_FILE
     difference = export_types(checkpoint, target)
-    target.with_suffix(".md").write_text(types_card(load_types(checkpoint)[1], target.stat().st_size), "utf-8")
+    write_text(target.with_suffix(".md"), types_card(load_types(checkpoint)[1], target.stat().st_size))
     _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
 
 

@@ -7,7 +7,6 @@ the schema's revision, an older and the newest one, after which no process can o
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from pmo_assets.configuration.home import home_left_behind, home_place
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
+from pmo_assets.system.aside import write_bytes
 
 LOCK_NAME = ".opening.lock"
 """File in the home that is locked while a process makes or opens the databases."""
@@ -137,9 +137,7 @@ def _configured(home: Path) -> None:
     target = home / "dagster.yaml"
     if target.exists():
         return
-    partial = home / ".dagster.yaml.part"
-    partial.write_bytes(instance_config().read_bytes())
-    os.replace(partial, target)
+    write_bytes(target, instance_config().read_bytes())
 
 
 def _mended(home: Path) -> None:

@@ -22,6 +22,7 @@ from typing import Any, Final
 from platformdirs import user_cache_path
 
 from pmo_assets.pipeline.prompting.prompts import prompts_folder
+from pmo_assets.system.aside import write_text
 
 _FORMAT: Final = 1
 """Of what is kept; another number, and nothing that is kept is found."""
@@ -57,9 +58,7 @@ def _keep(place: Path, content: Any) -> None:
     if not place.parent.is_dir():
         place.parent.mkdir(parents=True, exist_ok=True)
         _forget_old_ones(place.parent.parent)
-    partial = place.with_suffix(f".{os.getpid()}")
-    partial.write_text(json.dumps(content), encoding="utf-8")
-    partial.replace(place)
+    write_text(place, json.dumps(content), durable=False)
 
 
 def _forget_old_ones(folder: Path) -> None:

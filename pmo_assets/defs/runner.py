@@ -26,7 +26,7 @@ from pmo_assets.defs.staleness import latest
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, RELEASE_KEY, REPORT_KEY
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.processes import ProcessMark, this_process
+from pmo_assets.system.processes import ProcessMark, this_process
 
 _OWNER_TAG = "pmo/process"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}

@@ -21,9 +21,7 @@ from pmo_assets.records.packages import ChecksumMismatch, PackageFile, PackageLi
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.stores import StorageError
 from pmo_assets.sources.pmc_cloud import ArticleVersion, PmcCloud, listing_from_metadata
-
-_PART: Final = ".part"
-_OLD: Final = ".old"
+from pmo_assets.system.aside import make_folder, place_aside, replace_folder, restore_folder
 
 MAX_FILE_BYTES: Final = 2**31
 """Of one file: far more than any PDF or picture has, so that no server fills the disk."""
@@ -74,24 +72,18 @@ def download_package(
     versions = {version.version: version for version in cloud.versions(article_id)}
     listing = cloud.best(article_id) if not versions else cloud.best_of(list(versions.values()))
     target = folder / listing.name
-    part, old = folder / f".{listing.name}{_PART}", folder / f".{listing.name}{_OLD}"
     try:
-        part.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with _alone(folder, listing.name):
-            if old.exists() and not target.exists():
-                old.rename(target)  # a call that was killed while it exchanged the two
+            restore_folder(target)  # of a call that was killed while it exchanged the two
             if target.exists() and not target.is_dir():
                 raise StorageError(f"{target} is no folder: move it away, or give another folder")
-            for left in (part, old):
-                shutil.rmtree(left, ignore_errors=True)
-            part.mkdir()
-            try:
+            with place_aside(target) as part:
+                part.mkdir()
                 _write_metadata(cloud, versions[listing.version], listing, part)
                 sizes = _take_all(cloud, listing, target, part, progress)
                 _keep_foreign(target, part, versions[listing.version], cloud.bucket.name)
-                _exchange(target, old, part)
-            finally:
-                shutil.rmtree(part, ignore_errors=True)
+                replace_folder(part, target)
     except OSError as error:
         raise StorageError(f"cannot write {target}: {error} (check the folder, permissions and free space)") from error
     return listing, target, sizes
@@ -175,18 +167,6 @@ def _keep_foreign(old: Path, new: Path, version: ArticleVersion, bucket: str) ->
             shutil.copytree(entry, target, symlinks=True)
         else:
             shutil.copy2(entry, target, follow_symlinks=False)
-
-
-def _exchange(target: Path, old: Path, part: Path) -> None:
-    """Put the new folder in the place of the old one; whatever happens, one of them is there."""
-    if target.exists():
-        target.rename(old)
-    try:
-        part.rename(target)
-    finally:
-        if not target.exists() and old.exists():
-            old.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _write_metadata(cloud: PmcCloud, version: ArticleVersion, listing: PackageListing, folder: Path) -> None:

@@ -1,7 +1,7 @@
 """Tables, objects and pictures below one data root, local or `s3://`.
 
-`pyarrow.fs` speaks both; whatever is written appears whole or not at all: locally through a temporary file that is
-renamed, on S3 because an object becomes visible when its upload is complete. Layout below the root::
+`pyarrow.fs` speaks both; whatever is written appears whole or not at all: locally by `pmo_assets.system.aside`, on S3
+because an object becomes visible when its upload is complete. Layout below the root::
 
     claims/<sequence>.parquet              the same, under the place in the sequence that it took; created exactly once
     manifests/<batch>.parquet              what a batch holds; never changes
@@ -21,13 +21,9 @@ renamed, on S3 because an object becomes visible when its upload is complete. La
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import os
-import re
 import shutil
-import socket
-import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -36,12 +32,11 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-import psutil
 import pyarrow as pa
 import pyarrow.fs as pafs
-from filelock import FileLock
 
 from pmo_assets.records.stores import StorageError
+from pmo_assets.system.aside import create, place_aside, publish, stream_aside
 
 
 @functools.lru_cache(maxsize=8)
@@ -73,11 +68,6 @@ def _s3_client(endpoint: str | None, region: str) -> Any:
         request_checksum_calculation="when_required",  # servers other than AWS may not know the newer checksums
     )
     return boto3.client("s3", endpoint_url=url, region_name=region, config=config)
-
-
-def _host() -> str:
-    """Return this machine's name as part of a file name: on a shared disk, others' processes cannot be looked at."""
-    return re.sub(r"[^A-Za-z0-9]", "", socket.gethostname()) or "host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +217,8 @@ class DataRoot:
         """Give a stream whose content appears under `key` when the block ends without an error; see `write`."""
         try:
             if self.is_local:
-                yield from self._writing_locally(Path(self._path(key)), durable)
+                with stream_aside(Path(self._path(key)), durable=durable) as stream:
+                    yield stream
             else:
                 yield from self._writing_remotely(key)
         except OSError as error:
@@ -246,10 +237,7 @@ class DataRoot:
             return self._create_remotely(key, content)
         target = Path(self._path(key))
         try:
-            with self._partial(target) as partial:
-                partial.write_bytes(content)
-                _sync(partial)
-                return _link(partial, target)
+            return create(target, content)
         except OSError as error:
             raise self._failure("write", key, error) from error
 
@@ -286,7 +274,7 @@ class DataRoot:
             if not self.is_local:
                 return self._age_remotely(key)
             written = Path(self._path(key)).stat().st_mtime
-            with self._partial(Path(self._path(f"{key}.age"))) as now:
+            with place_aside(Path(self._path(f"{key}.age"))) as now:
                 now.touch()
                 return now.stat().st_mtime - written
         except FileNotFoundError:
@@ -311,33 +299,6 @@ class DataRoot:
             raise self._failure("look at", key, error) from error
         except BotoCoreError as error:
             raise self._failure("look at", key, error) from error
-
-    @contextlib.contextmanager
-    def _partial(self, target: Path) -> Iterator[Path]:
-        """Give the place beside a file where its content is prepared; what killed processes left there is removed."""
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # no glob: it would compile a pattern for each file, and folders of objects have thousands
-        beginning = f".{target.name}."
-        for name in os.listdir(target.parent):
-            if not (name.startswith(beginning) and name.endswith(".part")):
-                continue
-            pid, _, host = name.removesuffix(".part").rpartition(".")[2].partition("-")
-            if host.startswith(_host()) and pid.isdigit() and not psutil.pid_exists(int(pid)):
-                target.with_name(name).unlink(missing_ok=True)
-        partial = target.with_name(f".{target.name}.{os.getpid()}-{_host()}-{threading.get_ident()}.part")
-        try:
-            yield partial
-        finally:
-            partial.unlink(missing_ok=True)
-
-    def _writing_locally(self, target: Path, durable: bool) -> Iterator[IO[bytes]]:
-        with self._partial(target) as partial:
-            with partial.open("wb") as stream:
-                yield stream
-                stream.flush()
-                if durable:
-                    os.fsync(stream.fileno())
-            partial.replace(target)
 
     def _writing_remotely(self, key: str) -> Iterator[IO[bytes]]:
         # pyarrow completes the upload when its stream is closed, even after an error: buffer to keep it all-or-nothing.
@@ -368,8 +329,7 @@ class DataRoot:
             self.delete(source)
             return
         try:
-            Path(self._path(target)).parent.mkdir(parents=True, exist_ok=True)
-            self._fs.move(self._path(source), self._path(target))
+            publish(Path(self._path(source)), Path(self._path(target)))
         except OSError as error:
             raise self._failure("replace", target, error) from error
 
@@ -469,30 +429,6 @@ class DataRoot:
                 old.rename(target)
             raise
         shutil.rmtree(old, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as stream:
-        os.fsync(stream.fileno())
-
-
-def _link(partial: Path, target: Path) -> bool:
-    """Give a file its final name unless that is taken; return whether it was free."""
-    try:
-        os.link(partial, target)
-        return True
-    except FileExistsError:
-        # On a network disk the answer to the first attempt may have been lost: then the file has both names.
-        return partial.stat().st_nlink > 1
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
-            raise
-    # The disk has no second names (exFAT, some SMB): then commands take turns.
-    with FileLock(target.with_name(".create.lock"), timeout=60):
-        if target.exists():
-            return False
-        partial.replace(target)
-        return True
 
 
 def _spooled_file() -> Any:

@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from pmo_assets.records.stores import StorageError, SystemicError
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.processes import ProcessMark, this_process
+from pmo_assets.system.processes import ProcessMark, this_process
 
 PREFIX: Final = "leases"
 

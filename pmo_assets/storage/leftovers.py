@@ -18,6 +18,7 @@ from pmo_assets.storage.data_root import DataRoot, StoredFile
 from pmo_assets.storage.objects import MD5_NOTES, object_key_of_note
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets.system.aside import SUFFIX
 
 DAY: Final = 86_400.0
 """Seconds; what is younger is never taken for a leftover."""
@@ -59,7 +60,7 @@ def half_written(data_root: DataRoot, before: float) -> Iterator[Leftover]:
     """Yield what killed processes left of writes."""
     for file in data_root.files(""):
         name = PurePosixPath(file.key).name
-        if name.startswith(".") and name.endswith(".part") and file.written < before:
+        if name.startswith(".") and name.endswith(SUFFIX) and file.written < before:
             yield Leftover("half-written files", file)
 
 

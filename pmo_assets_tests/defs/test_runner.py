@@ -18,7 +18,7 @@ from dagster._core.events import EngineEventData
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.runner import close_dead_runs, dagster_home
 from pmo_assets.settings import Settings
-from pmo_assets.storage.processes import this_process
+from pmo_assets.system.processes import this_process
 
 
 def dead_pid() -> int:

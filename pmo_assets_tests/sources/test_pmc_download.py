@@ -188,6 +188,7 @@ def test_a_call_that_was_killed_between_two_renames_is_mended_by_the_next(pmc: L
     (place / "notes.txt").write_text("mine")
     place.rename(tmp_path / ".PMC7.1.old")
     (tmp_path / ".PMC7.1.part").mkdir()
+    os.utime(tmp_path / ".PMC7.1.part", (0, 0))
     assert got(pmc, tmp_path)[2] == 0
     assert (place / "notes.txt").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["PMC7.1"]

@@ -33,7 +33,7 @@ from pmo_assets.storage.leases import (
     in_turn,
     take,
 )
-from pmo_assets.storage.processes import ProcessMark, this_process
+from pmo_assets.system.processes import ProcessMark, this_process
 
 HOLD = """
 import sys
@@ -446,7 +446,7 @@ def test_a_process_is_known_by_more_than_its_number() -> None:
 
 def test_a_process_that_ended_is_gone_also_before_it_was_waited_for() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", "from pmo_assets.storage.processes import this_process; print(this_process())"],
+        [sys.executable, "-c", "from pmo_assets.system.processes import this_process; print(this_process())"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None

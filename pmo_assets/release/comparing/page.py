@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from pmo_assets import __version__
 from pmo_assets.release.comparing.comparison import ComparedArticle, ComparedPanel, compared_row
 from pmo_assets.release.comparing.summary import IOU_EDGES, ComparisonSummary, FoundCount, Numbers
+from pmo_assets.system.aside import path_aside
 from pmo_assets.tables.published import ComparedPanels
 from pmo_assets.tables.release import arrow_schema
 from pmo_assets.tables.schemas import empty_table
@@ -216,25 +217,19 @@ def pairs_file(path: Path) -> Iterator[Callable[[ComparedArticle], None]]:
     Args:
         path: where the file appears when the block ends without an error; its folder is made.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
     schema, dtypes = arrow_schema(ComparedPanels), empty_table(ComparedPanels).schema
     rows: list[dict[str, object]] = []
-    try:
-        with pq.ParquetWriter(partial, schema, compression="zstd") as writer:
+    with path_aside(path) as partial, pq.ParquetWriter(partial, schema, compression="zstd") as writer:
 
-            def flush() -> None:
-                table = pl.DataFrame(rows, schema=dtypes)
-                writer.write_table(table.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema))
-                rows.clear()
+        def flush() -> None:
+            table = pl.DataFrame(rows, schema=dtypes)
+            writer.write_table(table.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema))
+            rows.clear()
 
-            def add(article: ComparedArticle) -> None:
-                rows.extend(map(compared_row, article.panels))
-                if len(rows) >= _ROWS_AT_ONCE:
-                    flush()
+        def add(article: ComparedArticle) -> None:
+            rows.extend(map(compared_row, article.panels))
+            if len(rows) >= _ROWS_AT_ONCE:
+                flush()
 
-            yield add
-            flush()
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+        yield add
+        flush()

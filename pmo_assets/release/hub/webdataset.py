@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
 import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -23,6 +22,7 @@ import pyarrow.parquet as pq
 
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.hub.sums import SUMS_FILE, refuse_damaged
+from pmo_assets.system.aside import folder_aside
 
 Tell = Callable[[str, int, int], None]
 """Is told what is done, how many rows of how many."""
@@ -107,19 +107,15 @@ def write_webdataset(
         raise StorageError(f"{target} is there already: take it away, or name another folder")
     if (folder / SUMS_FILE).exists():  # a download of some shards may lack it
         refuse_damaged(folder, tell)
-    partial = target.with_name(f".{target.name}.part")
-    written: list[TarShards] = []
+    form = SAMPLE_FORMS[config]
     try:
-        shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
-        partial.mkdir(parents=True)
-        for split, paths in shards.items():
-            written.append(_write_split(paths, partial, split, SAMPLE_FORMS[config], shard_size, keep_withheld, tell))
-        partial.rename(target)
+        with folder_aside(target) as partial:
+            return [
+                _write_split(paths, partial, split, form, shard_size, keep_withheld, tell)
+                for split, paths in shards.items()
+            ]
     except (OSError, pa.ArrowException) as error:
         raise StorageError(f"{target} cannot be written from {folder}: {error}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return written
 
 
 def _shards(folder: Path, config: str, splits: Sequence[str]) -> dict[str, list[Path]]:

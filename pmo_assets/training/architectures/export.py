@@ -17,6 +17,7 @@ from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS
 from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_OUTPUTS
 from pmo_assets.pipeline.detection.networks.type_input import TYPE_SIDE
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_OUTPUTS
+from pmo_assets.system.aside import path_aside
 from pmo_assets.training.architectures.detectors import detector_of_checkpoint
 from pmo_assets.training.architectures.figure_detector import FigureDetector
 from pmo_assets.training.architectures.image_type_network import ImageTypeNetwork
@@ -198,8 +199,26 @@ def _write_onnx(
     half: bool = False,
 ) -> float:
     """Write a module as ONNX and return its largest difference from PyTorch; no file is left when that is large."""
-    partial = target.with_suffix(".part")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    with path_aside(target) as partial:
+        return _checked_onnx(module, sample, partial, names, axes, inputs, as_sets=as_sets, half=half)
+
+
+def _checked_onnx(
+    module: nn.Module,
+    sample: Tensor,
+    partial: Path,
+    names: list[str],
+    axes: dict[str, dict[int, str]],
+    inputs: list[Tensor],
+    *,
+    as_sets: bool,
+    half: bool,
+) -> float:
+    """Write a module as ONNX and return its largest difference from PyTorch.
+
+    Raises:
+        ArithmeticError: when that is large.
+    """
     with warnings.catch_warnings():
         # Of what is fixed while tracing; that nothing is which must not be, the comparison below shows.
         warnings.simplefilter("ignore")
@@ -220,10 +239,8 @@ def _write_onnx(
         got = [array / scale for array, scale in zip(session.run(None, {"pixels": value.numpy()}), scales, strict=True)]
         difference = max(difference, _set_difference(wanted, got) if as_sets else _difference(wanted, got))
     if not difference <= (HALF_TOLERANCE if half else TOLERANCE):
-        partial.unlink()
         advice = ": has the network been trained? With random weights rounding decides its queries" if as_sets else ""
         raise ArithmeticError(f"ONNX Runtime differs from PyTorch by {difference:.2g}{advice}")
-    partial.replace(target)
     return difference
 
 

@@ -16,6 +16,7 @@ import pymupdf
 from pmo_assets.records.geometry import Box, as_box
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.reviews import ALL_FIELDS, FULL
+from pmo_assets.system.aside import write_text
 from pmo_assets.training.data.coco import LabelledFigure, article_of_name, shards, write_coco
 from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.placed_figure import PlacedImage, PlacedPanel, SyntheticFigure
@@ -167,8 +168,7 @@ def write_annotated_shards(folder: Path, figures: Iterable[tuple[str, SyntheticF
     for number, (article, group) in enumerate(groupby(figures, key=lambda item: item[0])):
         target = folder / f"{number:05d}_{article_of_name(article)}"
         count += write_coco(target, enumerate(figure for _, figure in group), {"article_id": article})
-    folder.mkdir(parents=True, exist_ok=True)
-    done.write_text(f"{count}\n", "utf-8")
+    write_text(done, f"{count}\n")
     return count
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.system.aside import write_text
 from pmo_assets.training.synthetic.layouts import Split, split_of
 from pmo_assets.training.synthetic.placed_figure import PlacedImage, PlacedPanel, SyntheticFigure
 
@@ -76,9 +77,7 @@ def write_coco(folder: Path, figures: Iterable[tuple[int, SyntheticFigure]], inf
             )  # fmt: skip
     categories = [{"id": k + 1, "name": name} for k, name in enumerate(CATEGORIES)]
     data = {"info": info or {}, "images": images, "annotations": annotations, "categories": categories}
-    partial = folder / "annotations.json.part"
-    partial.write_text(json.dumps(data, separators=(",", ":")), "utf-8")
-    partial.replace(folder / "annotations.json")
+    write_text(folder / "annotations.json", json.dumps(data, separators=(",", ":")))
     return len(images)
 
 

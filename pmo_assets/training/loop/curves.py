@@ -10,6 +10,8 @@ from typing import Any
 
 from PIL import Image
 
+from pmo_assets.system.aside import write_text
+
 EVENTS = "events"
 """Sub-folder of a run for TensorBoard: `tensorboard --logdir RUN` finds it."""
 
@@ -48,7 +50,7 @@ def forget_after(path: Path, step: int) -> None:
     whole = [cells for cells in (line.split(",") for line in lines) if len(cells) == len(columns)]
     kept = "\n".join([header, *(",".join(cells) for cells in whole if int(float(cells[place])) <= step), ""])
     if kept != text:
-        path.write_text(kept, "utf-8")
+        write_text(path, kept)
 
 
 def open_event_writer(run: Path, step: int) -> Any:

@@ -20,6 +20,7 @@ from pmo_assets.pipeline.detection.networks.input_size import bucket_of, network
 from pmo_assets.pipeline.detection.networks.network_boxes import CLASSES
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.geometry import Box
+from pmo_assets.system.aside import write_text
 from pmo_assets.training.architectures.compact_detector import GROUPS
 from pmo_assets.training.architectures.detectors import detector_of_checkpoint, new_detector
 from pmo_assets.training.architectures.figure_detector import FigureDetector
@@ -245,7 +246,7 @@ def train_detector(
         "annotated": len(real_rows),
         "batch_size": options.batch_size,
     }  # fmt: skip
-    (folder / "options.json").write_text(json.dumps({"options": asdict(options), **described}, indent=1), "utf-8")
+    write_text(folder / "options.json", json.dumps({"options": asdict(options), **described}, indent=1))
     share = options.annotated_share
 
     def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:

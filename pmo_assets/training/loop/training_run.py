@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from pmo_assets.records.faults import is_out_of_memory
+from pmo_assets.system.aside import path_aside
 from pmo_assets.training.loop.curves import add_to_curves, add_to_events, forget_after, open_event_writer
 from pmo_assets.training.options import RunOptions
 
@@ -185,10 +186,9 @@ def train_network(
 
 
 def _save_whole(content: Mapping[str, Any], path: Path) -> None:
-    """Save under a temporary name first: a killed run leaves no half file."""
-    partial = path.with_suffix(".pt.part")
-    torch.save(dict(content), partial)
-    partial.replace(path)
+    """Save a checkpoint whole or not at all."""
+    with path_aside(path) as partial:
+        torch.save(dict(content), partial)
 
 
 def _compute_gradients(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,8 @@ def test_what_breaks_off_leaves_nothing(hub_folder: Path, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
     (tmp_path / ".out.part").mkdir()
     (tmp_path / ".out.part" / "test-000000.tar").write_bytes(b"of a run that was killed")
+    for left in (tmp_path / ".out.part" / "test-000000.tar", tmp_path / ".out.part"):
+        os.utime(left, (0, 0))
     write_webdataset(hub_folder, tmp_path / "out", shard_size=LARGE)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     before = files_below(tmp_path / "out")
