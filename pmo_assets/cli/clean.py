@@ -35,6 +35,11 @@ class _Found:
     """What could go, by kind."""
 
     sums: dict[str, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
+    left_alone: dict[str, str] = field(default_factory=dict)
+
+    def stays(self, kind: str, why: Exception) -> None:
+        """Note that some of a kind stay, because somebody writes there."""
+        self.left_alone[kind] = str(why)
 
     def add(self, kind: str, size: int, example: str) -> None:
         """Count one thing."""
@@ -62,24 +67,26 @@ def clean(
     ended long ago, except those that hold the latest materialisation of something; of these their own log.
 
     It may be interrupted and run again, also while batches are processed: objects wait until no run is at work, here
-    or on another machine.
+    or on another machine, what belongs to a batch until nobody writes it. Before anything goes it is looked at again:
+    what was used or named meanwhile stays. A run that begins meanwhile waits some seconds.
     """
     from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.retention import delete_run, old_runs, purge_ticks, ticks_before
     from pmo_assets.defs.run_leases import run_is_over
     from pmo_assets.defs.runner import unfinished_runs
     from pmo_assets.storage.leases import held_below
-    from pmo_assets.storage.leftovers import DAY
+    from pmo_assets.storage.leftovers import DAY, delete
 
     settings = settings_from_environment()
     data_root, found, now = data_root_of(settings), _Found(), time.time()
     with open_instance(settings) as instance, spinner("looking" if not yes else "deleting") as tell:
         # Runs of this instance that have written nothing yet, and whoever else writes below the data root.
         at_work = max(len(unfinished_runs(instance)), len(held_below(data_root, is_over=run_is_over(instance))))
-        for item in _leftovers(settings, data_root, now - days * DAY, answers, keep_versions, objects=not at_work):
+        leftovers = _leftovers(settings, data_root, now - days * DAY, answers, keep_versions, objects=not at_work)
+        if yes:
+            leftovers = delete(data_root, leftovers, is_over=run_is_over(instance), busy=found.stays)
+        for item in leftovers:
             tell(item.kind)
-            if yes:
-                data_root.delete(item.file.key)
             found.add(item.kind, item.file.size, item.file.key)
         # read to the end before the first one is deleted: the pages of the listing would move
         for run in list(old_runs(instance, now - run_days * DAY)):
@@ -133,6 +140,8 @@ def _say(found: _Found, at_work: int, deleted: bool) -> None:
         console.print(table)
     if at_work:
         messages.print(f"objects are left alone: {counted(at_work, 'run is', 'runs are')} at work", highlight=False)
+    for kind, why in found.left_alone.items():
+        messages.print(f"{kind}, some left alone: {escape(why)}", highlight=False)
     total = sum(item.size for item in found.sums.values())
     if not found.sums:
         console.print("nothing to delete")

@@ -136,6 +136,53 @@ class DataRoot:
         except OSError as error:
             raise self._failure("look at", key, error) from error
 
+    def kept(self, key: str, seconds: float) -> bool:
+        """Say whether a file is there; one that was written longer ago counts as written now.
+
+        For who reuses what lies there: what is young is never taken for a leftover (`pmo clean`).
+
+        Args:
+            key: of the file.
+            seconds: how long ago.
+
+        Raises:
+            StorageError: if it cannot be looked at, or is there and cannot be touched.
+        """
+        found = self.facts(key)
+        if found is None:
+            return False
+        if time.time() - found.changed.timestamp() < seconds:
+            return True
+        try:
+            if self.is_local:
+                os.utime(self._path(key))
+            else:
+                self._touch_remotely(key)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._failure("touch", key, error) from error
+        return True
+
+    def _touch_remotely(self, key: str) -> None:
+        """Copy an object onto itself: S3 has no other way to make it younger."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        bucket, _, name = self._path(key).partition("/")
+        try:
+            client = _s3_client(self.endpoint, cast(pafs.S3FileSystem, self._fs).region)
+            # AWS refuses a copy onto itself that changes nothing
+            place = {"Bucket": bucket, "Key": name}
+            client.copy_object(
+                **place, CopySource=place, MetadataDirective="REPLACE", Metadata={"kept": f"{time.time():.0f}"}
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] in ("404", "NoSuchKey"):
+                raise FileNotFoundError(key) from error
+            raise self._failure("touch", key, error) from error
+        except BotoCoreError as error:
+            raise self._failure("touch", key, error) from error
+
     def size(self, key: str) -> int:
         """Return a file's size in bytes.
 

@@ -10,6 +10,9 @@ of several that try one succeeds, on a local disk, over NFS and on S3. Who was p
 whoever came after, and knows that the lease is lost: `Lease.renew` directly before a table appears keeps it from
 writing. What remains is a process that is paused between that and the renaming of the finished file.
 
+Who deletes what nothing refers to holds a lease that excludes all others (`clearing`): it is given only while nobody
+holds any, and whoever takes another one waits until it is given back, which is a matter of seconds.
+
 How long ago an entry was made is measured by the clock of the store alone, so that machines' clocks may differ. An
 entry of a process on this machine says which one (`processes`): when that is gone the lease is free at once.
 """
@@ -39,6 +42,9 @@ LEASE: Final = 120.0
 
 RENEWALS: Final = 4
 """How often within its seconds a lease is renewed."""
+
+CLEARING: Final = "clearing"
+"""Name of the lease of whoever deletes what nothing refers to."""
 
 BETWEEN_PROCESSES: Final = 900.0
 """Seconds for which a lease waits for the next process of a run whose last one has ended."""
@@ -157,7 +163,7 @@ def _is_held(data_root: DataRoot, name: str, entry: _Entry, is_over: Callable[[s
     return age is None or abs(age) <= entry.seconds
 
 
-def _seconds() -> float:
+def seconds() -> float:
     """Return seconds of a clock that nobody sets, and that goes on while the machine sleeps, where there is one."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
@@ -237,8 +243,8 @@ class Lease:
 
     def _append_in_time(self, entry: _Entry) -> bool:
         """Append an entry; False also if that took so long that another one may have come after it."""
-        begun = _seconds()
-        return self._append(entry) and (entry.is_free or _seconds() - begun < entry.seconds / 2)
+        begun = seconds()
+        return self._append(entry) and (entry.is_free or seconds() - begun < entry.seconds / 2)
 
     def _append(self, entry: _Entry) -> bool:
         """Create the entry after the one that was the newest; False if it is the newest no longer."""
@@ -305,7 +311,33 @@ def take(
         seen = newest
         time.sleep(min(5.0, LEASE / RENEWALS / 2))
     threading.Thread(target=lease._keep, daemon=True, name=f"lease of {name}").start()
+    if name != CLEARING:
+        try:
+            _await_end_of_clearing(data_root)
+        except BaseException:
+            lease.give_back()
+            raise
     return lease
+
+
+def _await_end_of_clearing(data_root: DataRoot) -> None:
+    """Wait until nobody deletes what nothing refers to; who holds another lease already keeps them from going on.
+
+    Raises:
+        StorageError: if the data root cannot be read or written.
+    """
+    while True:
+        newest = _newest(data_root, CLEARING)
+        if newest.is_free or (newest.process is not None and newest.process.has_ended()):
+            return
+        if _is_held(data_root, CLEARING, newest, _never):
+            time.sleep(0.1)
+            continue
+        # It was stopped, and may wake up again: it must find its lease gone.
+        other = Lease(data_root, CLEARING, "", uuid.uuid4().hex, newest.number)
+        if other._append(other._entry()):
+            other.give_back()
+            return
 
 
 @contextlib.contextmanager
@@ -328,6 +360,21 @@ def holding(
     finally:
         _held.reset(token)
         lease.give_back()
+
+
+@contextlib.contextmanager
+def clearing(data_root: DataRoot, purpose: str, *, is_over: Callable[[str], bool] = _never) -> Iterator[Lease]:
+    """Hold the lease that excludes all others while the block runs; it should not run for long: others wait.
+
+    Raises:
+        LeaseTaken: if anybody holds any lease.
+        StorageError: if the data root cannot be read or written.
+    """
+    with holding(data_root, CLEARING, purpose, is_over=is_over) as lease:
+        for name in held_below(data_root, is_over=is_over):
+            if name != CLEARING and (holder := holder_of(data_root, name, is_over=is_over)) is not None:
+                raise LeaseTaken(name, holder)
+        yield lease
 
 
 def held_here(data_root: DataRoot, name: str) -> Lease | None:

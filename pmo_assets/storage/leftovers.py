@@ -1,27 +1,35 @@
-"""What lies below a data root and nothing refers to: found here, deleted by `pmo clean`.
+"""What lies below a data root and nothing refers to: found and deleted here, for `pmo clean`.
 
 Only what was written long enough ago counts, so that a run at work loses nothing: it writes objects and pictures first
-and the table that refers to them at the end of its step.
+and the table that refers to them at the end of its step. Age alone does not do: a run uses an object again that has
+lain there for days. So between finding a file and deleting it there is another look (`delete`): under the lease that
+keeps everybody away from it, at whether something refers to it now, and whether it was written or used meanwhile.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain, groupby
 from pathlib import PurePosixPath
 from typing import Final
 
 from pmo_assets.records.packages import REGISTRATION_STAGE
 from pmo_assets.records.stores import StorageError
-from pmo_assets.storage.data_root import DataRoot, StoredFile
-from pmo_assets.storage.objects import MD5_NOTES, object_key_of_note
+from pmo_assets.storage.data_root import DataRoot, FileFacts, StoredFile
+from pmo_assets.storage.leases import CLEARING, Lease, LeaseLost, LeaseTaken, clearing, holding, seconds
+from pmo_assets.storage.objects import MD5_NOTES, md5_note_key, object_key, object_key_of_note
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.system.aside import SUFFIX
 
 DAY: Final = 86_400.0
 """Seconds; what is younger is never taken for a leftover."""
+
+_PURPOSE: Final = "pmo clean"
 
 PACKAGES: Final = "article_packages"
 """The table that refers to objects."""
@@ -37,10 +45,18 @@ class Leftover:
     Attributes:
         kind: why, in a few words for people.
         file: which.
+        lease: name of the lease under which it is deleted; None for what nobody writes any more.
+        still: says whether nothing refers to it, by a look after a moment (of `leases.seconds`).
     """
 
     kind: str
     file: StoredFile
+    lease: str | None = None
+    still: Callable[[float], bool] = field(default=lambda _: True, compare=False)
+
+
+def _batch_lease(batch: str) -> str:
+    return f"batches/{batch}"
 
 
 @dataclass(frozen=True)
@@ -67,6 +83,10 @@ def half_written(data_root: DataRoot, before: float) -> Iterator[Leftover]:
 def foreign_tables(data_root: DataRoot, layout: KnownLayout, before: float) -> Iterator[Leftover]:
     """Yield tables, rejections and pictures of batches that are not registered, or of assets that there are no more."""
     batches = set(BatchRegistry(data_root).batches())
+
+    def still(batch: str) -> Callable[[float], bool]:
+        return lambda _: batch not in BatchRegistry(data_root).batches()
+
     for folder, names in (
         ("tables", set(layout.assets)),
         ("rejections", {*layout.assets, REGISTRATION_STAGE}),
@@ -78,9 +98,9 @@ def foreign_tables(data_root: DataRoot, layout: KnownLayout, before: float) -> I
                 continue
             batch = parts[2].removesuffix(".parquet")
             if parts[1] not in names:
-                yield Leftover("of assets that there are no more", file)
+                yield Leftover("of assets that there are no more", file, _batch_lease(batch))
             elif parts[1] != REGISTRATION_STAGE and batch not in batches:
-                yield Leftover("of batches that are not registered", file)
+                yield Leftover("of batches that are not registered", file, _batch_lease(batch), still(batch))
 
 
 def unused_pictures(data_root: DataRoot, layout: KnownLayout, before: float) -> Iterator[Leftover]:
@@ -88,48 +108,100 @@ def unused_pictures(data_root: DataRoot, layout: KnownLayout, before: float) -> 
     for store, asset in layout.pixel_stores.items():
         for batch in BatchRegistry(data_root).batches():
             key = f"tables/{asset}/{batch}.parquet"
-            if not data_root.exists(key):
+            if (facts := data_root.facts(key)) is None:
                 continue  # a run that was killed before its table goes on with them
+
+            def still(_: float, key: str = key, facts: FileFacts = facts) -> bool:
+                return data_root.facts(key) == facts
+
             articles = set(read_parquet(data_root, key, ["article_id"])["article_id"].to_list())
             for file in data_root.files(f"pixels/{store}/{batch}"):
                 number = PurePosixPath(file.key).name.removesuffix(".parquet")
                 if number.isdigit() and int(number) not in articles and file.written < before:
-                    yield Leftover("pictures of articles that left their table", file)
+                    yield Leftover("pictures of articles that left their table", file, _batch_lease(batch), still)
 
 
 def unused_objects(data_root: DataRoot, before: float) -> Iterator[Leftover]:
     """Yield objects that no registered batch refers to.
 
-    A batch whose packages are not fetched yet refers to what its manifest names by MD5. Holds about a hundred bytes per
-    file of all packages in memory. The notes that lead from MD5s to objects stay: whoever follows one looks whether the
-    object is there.
+    A batch whose packages are not fetched yet refers to what its manifest names by checksum. Holds about a hundred
+    bytes per file of all packages in memory. The notes that lead from MD5s to objects stay: whoever follows one looks
+    whether the object is there.
     """
-    wanted, awaited = _referred_objects(data_root)
-    for file in data_root.files(MD5_NOTES):
-        md5, _, suffix = PurePosixPath(file.key).name.partition(".")
-        if md5 in awaited or f".{suffix}" == _METADATA:
-            wanted.add(object_key_of_note(data_root.read(file.key)) or "")
+    references = _References(data_root)
     for file in data_root.files("objects"):
         if file.key.startswith(f"{MD5_NOTES}/") or PurePosixPath(file.key).name.startswith("."):
             continue
-        if file.key not in wanted and file.written < before:
-            yield Leftover("objects that nothing refers to", file)
+        if file.written < before and not references.name(file.key):
+
+            def still(since: float, key: str = file.key) -> bool:
+                references.look_again(since)
+                return not references.name(key)
+
+            yield Leftover("objects that nothing refers to", file, CLEARING, still)
 
 
-def _referred_objects(data_root: DataRoot) -> tuple[set[str], set[str]]:
-    """Return the keys that tables of registered batches name, and the MD5s that batches still to be fetched name."""
-    registry, keys, md5s = BatchRegistry(data_root), set[str](), set[str]()
-    for batch in registry.batches():
-        table = f"tables/{PACKAGES}/{batch}.parquet"
-        if data_root.exists(table):
-            rows = read_parquet(data_root, table, ["pdf", "xml", "figure_files"])
-            keys.update(key for column in ("pdf", "xml") for key in rows[column].drop_nulls().to_list())
-            pictures = rows["figure_files"].explode(empty_as_null=False)
-            keys.update(pictures.struct.field("key").drop_nulls().to_list())
-            continue
-        files = registry.manifest(batch)["files"].explode(empty_as_null=False)
-        md5s.update(files.struct.field("md5").drop_nulls().to_list())
-    return keys, md5s
+class _References:
+    """The keys of objects that batches refer to, and PMC's metadata files.
+
+    Another look reads the tables and manifests that came or changed since the last one. What a table named once is kept
+    as referred to.
+    """
+
+    def __init__(self, data_root: DataRoot) -> None:
+        """Look at everything."""
+        self._data_root, self._seen = data_root, dict[str, FileFacts]()
+        self._looked = seconds()
+        self._keys, awaited = self._new_ones()
+        for file in data_root.files(MD5_NOTES):
+            note = PurePosixPath(file.key).name
+            if file.key in awaited or f".{note.partition('.')[2]}" == _METADATA:
+                self._keys.add(object_key_of_note(data_root.read(file.key)) or "")
+
+    def name(self, key: str) -> bool:
+        """Say whether something referred to an object at the last look."""
+        return key in self._keys
+
+    def look_again(self, since: float) -> None:
+        """Look whether there are new references, unless somebody has looked since a moment."""
+        if self._looked >= since:
+            return
+        self._looked = seconds()
+        keys, notes = self._new_ones()
+        self._keys |= keys
+        for note in notes:
+            if self._data_root.exists(note):
+                self._keys.add(object_key_of_note(self._data_root.read(note)) or "")
+
+    def _new_ones(self) -> tuple[set[str], set[str]]:
+        """Return what new tables and manifests name: keys of objects, and of notes that lead to them."""
+        registry, folder = BatchRegistry(self._data_root), f"tables/{PACKAGES}"
+        tables = {file.name: file for file in self._data_root.folder_facts(folder, ".parquet")}
+        keys, notes = set[str](), set[str]()
+        for batch in registry.batches():
+            table, manifest = tables.get(f"{batch}.parquet"), f"manifests/{batch}.parquet"
+            if table is not None and self._seen.get(table.name) != table:
+                self._seen[table.name] = table
+                keys |= _named_by_table(self._data_root, f"{folder}/{table.name}")
+            elif table is None and manifest not in self._seen:
+                self._seen[manifest] = FileFacts(manifest, 0, datetime.min)  # it never changes
+                for suffix, sha256, md5 in _files_of(registry, batch):
+                    keys |= {object_key(sha256, suffix)} if sha256 is not None else set()
+                    notes |= {md5_note_key(md5, suffix)} if md5 is not None else set()
+        return keys, notes
+
+
+def _named_by_table(data_root: DataRoot, table: str) -> set[str]:
+    """Return the keys of objects that a table of packages names."""
+    rows = read_parquet(data_root, table, ["pdf", "xml", "figure_files"])
+    pictures = rows["figure_files"].explode(empty_as_null=False).struct.field("key")
+    return {key for column in (rows["pdf"], rows["xml"], pictures) for key in column.drop_nulls().to_list()}
+
+
+def _files_of(registry: BatchRegistry, batch: str) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield ending, SHA-256 and MD5 of each file of a batch, as its manifest states them."""
+    for file in registry.manifest(batch)["files"].explode(empty_as_null=False).drop_nulls().to_list():
+        yield PurePosixPath(file["path"]).suffix.lower(), file["sha256"], file["md5"]
 
 
 def old_answers(data_root: DataRoot, models: Collection[str], before: float) -> Iterator[Leftover]:
@@ -158,4 +230,74 @@ def old_versions(data_root: DataRoot, keep: int, sequence: Callable[[str], tuple
         files.setdefault(PurePosixPath(file.key).parts[2], []).append(file)
     versions = sorted((name for name in files if not name.startswith(".")), key=sequence)
     for version in versions[: -max(keep, 1)]:
-        yield from (Leftover("facts of older releases", file) for file in files[version])
+        yield from (Leftover("facts of older releases", file, "release") for file in files[version])
+
+
+SHORTLY: Final = 5.0
+"""Seconds for which a lease is held at a time: others wait for it."""
+
+_SAME_TIME: Final = 1.0
+"""Seconds by which two answers about one file differ: S3 lists milliseconds, and states seconds when asked for one."""
+
+
+def delete(
+    data_root: DataRoot,
+    found: Iterable[Leftover],
+    *,
+    is_over: Callable[[str], bool],
+    busy: Callable[[str, LeaseTaken | LeaseLost], None],
+) -> Iterator[Leftover]:
+    """Delete what was found, after another look, and yield what went.
+
+    Args:
+        data_root: below which it lies.
+        found: what could go.
+        is_over: see `leases.take`.
+        busy: told of a kind of leftovers of which some stay, because somebody writes there.
+
+    Raises:
+        StorageError: if the data root cannot be read or written.
+    """
+    for (lease, kind), group in groupby(found, key=lambda item: (item.lease, item.kind)):
+        rest = iter(group)
+        for first in rest:  # goes on where the last turn ended
+            gone: list[Leftover] = []
+            try:
+                with _keeping_away(data_root, lease, is_over) as held:
+                    _delete_for_a_while(data_root, chain([first], rest), held, gone)
+            except (LeaseTaken, LeaseLost) as error:
+                busy(kind, error)
+                yield from gone
+                break
+            yield from gone
+
+
+def _keeping_away(
+    data_root: DataRoot, lease: str | None, is_over: Callable[[str], bool]
+) -> AbstractContextManager[Lease | None]:
+    if lease is None:
+        return nullcontext()
+    if lease == CLEARING:
+        return clearing(data_root, _PURPOSE, is_over=is_over)
+    return holding(data_root, lease, _PURPOSE, is_over=is_over)
+
+
+def _delete_for_a_while(
+    data_root: DataRoot, items: Iterable[Leftover], held: Lease | None, gone: list[Leftover]
+) -> None:
+    begun = sure = seconds()
+    for item in items:
+        if _is_untouched(data_root, item.file) and item.still(begun):
+            if held is not None and seconds() - sure > SHORTLY:
+                held.renew()  # this process was stopped: who came meanwhile has taken the lease away
+                sure = seconds()
+            data_root.delete(item.file.key)
+            gone.append(item)
+        if seconds() - begun > SHORTLY:
+            return
+
+
+def _is_untouched(data_root: DataRoot, file: StoredFile) -> bool:
+    """Say whether a file is as it was found: neither written nor used again, nor gone."""
+    now = data_root.facts(file.key)
+    return now is not None and now.size == file.size and abs(now.changed.timestamp() - file.written) < _SAME_TIME
