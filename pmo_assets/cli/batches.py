@@ -81,7 +81,7 @@ def batches_list() -> None:
 
 def _list_batches() -> None:
     from pmo_assets.defs.batch_states import COUNTED, batch_states
-    from pmo_assets.defs.instance import open_instance
+    from pmo_assets.defs.instance import open_instance_to_read
     from pmo_assets.defs.known_stages import known_stages
     from pmo_assets.defs.partitions import register_partitions
     from pmo_assets.defs.staleness import stages_in_force
@@ -99,7 +99,7 @@ def _list_batches() -> None:
         )
         return
     rows = []
-    with open_instance(settings) as instance:
+    with open_instance_to_read(settings) as instance:
         register_partitions(instance, keys)
         for found in batch_states(stages_in_force(known_stages(), settings), settings, instance, registry):
             unfinished = (

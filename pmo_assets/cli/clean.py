@@ -70,7 +70,7 @@ def clean(
     or on another machine, what belongs to a batch until nobody writes it. Before anything goes it is looked at again:
     what was used or named meanwhile stays. A run that begins meanwhile waits some seconds.
     """
-    from pmo_assets.defs.instance import open_instance
+    from pmo_assets.defs.instance import open_instance, open_instance_to_read
     from pmo_assets.defs.retention import delete_run, old_runs, purge_ticks, ticks_before
     from pmo_assets.defs.run_leases import run_is_over
     from pmo_assets.defs.runner import unfinished_runs
@@ -79,7 +79,8 @@ def clean(
 
     settings = settings_from_environment()
     data_root, found, now = data_root_of(settings), _Found(), time.time()
-    with open_instance(settings) as instance, spinner("looking" if not yes else "deleting") as tell:
+    opened = open_instance if yes else open_instance_to_read
+    with opened(settings) as instance, spinner("looking" if not yes else "deleting") as tell:
         # Runs of this instance that have written nothing yet, and whoever else writes below the data root.
         at_work = max(len(unfinished_runs(instance)), len(held_below(data_root, is_over=run_is_over(instance))))
         leftovers = _leftovers(settings, data_root, now - days * DAY, answers, keep_versions, objects=not at_work)

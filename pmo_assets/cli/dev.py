@@ -53,9 +53,9 @@ def dev(
     It shows your own data root; as long as nothing is registered there, that of the demo. SIGTERM ends it as Ctrl-C
     does, with status 0; when a part of it ends by itself, all end, with status 1.
     """
+    from pmo_assets.configuration.home import home_place
     from pmo_assets.defs.guarded_webserver import HOSTS, MODULE
-    from pmo_assets.defs.instance import workspace
-    from pmo_assets.defs.runner import dagster_home
+    from pmo_assets.defs.instance import home_to_show, workspace
     from pmo_assets.serving.server import free_port, pages_command
 
     own = settings_from_environment()
@@ -75,24 +75,33 @@ def dev(
     root = data_root_of(settings)
     messages.print(f"data root {place(settings)}", highlight=False, markup=False, soft_wrap=True)
     ui = [sys.executable, "-m", MODULE, "dev", "-w", str(workspace()), "-h", host, "-p", str(chosen)]
-    environment = {
-        **os.environ,
-        "DAGSTER_HOME": str(dagster_home(settings)),
-        "PMO_DATA_ROOT": os.path.abspath(Path(root.root).expanduser()) if root.is_local else root.root,
-        "PMO_PAGES_URL": pages,
-        HOSTS: own.allowed_hosts,
-    }
-    if settings is not own and settings.annotations:  # of one's own, `.env` is read when the code location loads
-        environment["PMO_ANNOTATIONS"] = settings.annotations
-        environment["PMO_APPLY_ANNOTATIONS"] = str(settings.apply_annotations).lower()
-    ended = run_together(
-        [
-            Program("the UI (dagster dev)", ui, _PARTS),
-            Program("the pages (pmo pages)", pages_command(host, pages_port)),
-        ],
-        environment,
-        _announcing(address(host, chosen), address(host, pages_port)),
-    )
+    with home_to_show(settings) as home:
+        if home != home_place(settings).path:
+            messages.print(
+                f"{home_place(settings).path} is on a read-only disk: the UI shows a copy, gone when it ends; "
+                "runs write only where the data root can be written",
+                highlight=False,
+                markup=False,
+                soft_wrap=True,
+            )
+        environment = {
+            **os.environ,
+            "DAGSTER_HOME": str(home),
+            "PMO_DATA_ROOT": os.path.abspath(Path(root.root).expanduser()) if root.is_local else root.root,
+            "PMO_PAGES_URL": pages,
+            HOSTS: own.allowed_hosts,
+        }
+        if settings is not own and settings.annotations:  # of one's own, `.env` is read when the code location loads
+            environment["PMO_ANNOTATIONS"] = settings.annotations
+            environment["PMO_APPLY_ANNOTATIONS"] = str(settings.apply_annotations).lower()
+        ended = run_together(
+            [
+                Program("the UI (dagster dev)", ui, _PARTS),
+                Program("the pages (pmo pages)", pages_command(host, pages_port)),
+            ],
+            environment,
+            _announcing(address(host, chosen), address(host, pages_port)),
+        )
     if ended is not None:
         raise CommandError(f"{ended}, so the rest was ended, too; the reason is above, if it had time to say one")
     messages.print("ended", highlight=False)

@@ -55,6 +55,14 @@ def home_place(settings: Settings) -> HomePlace:
     return HomePlace(own, "belongs to the data root")
 
 
+def is_read_only(folder: Path) -> bool:
+    """Say whether nothing can be written into a folder, or it cannot be made: its disk is mounted for reading only."""
+    place = folder
+    while not os.path.exists(place) and place != place.parent:
+        place = place.parent
+    return not os.access(place, os.W_OK)
+
+
 def home_left_behind(home: Path) -> Path | None:
     """Return the home that an older version made in the working directory, if it is another one; for all data roots."""
     old = Path(HOME_NAME).absolute()

@@ -13,7 +13,7 @@ import psutil
 from pydantic import SecretStr
 
 from pmo_assets.configuration.findings import Finding, State
-from pmo_assets.configuration.home import home_left_behind, home_place
+from pmo_assets.configuration.home import home_left_behind, home_place, is_read_only
 from pmo_assets.configuration.reading import Configuration
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -59,6 +59,15 @@ def data_root_findings(settings: Settings) -> list[Finding]:
             text = f"{where} cannot be made: {error.strerror or error} ({parent})"
             return [Finding("data root", "fail", text, "change the permissions, or set PMO_DATA_ROOT")]
         return [Finding("data root", "ok", f"{where}: made at first use")]
+    if root.is_local and is_read_only(Path(where)):
+        return [
+            Finding(
+                "data root",
+                "warn",
+                f"{where}: can be read, not written: its disk is read-only, or it is somebody else's",
+                "enough to look; for `pmo run` change the permissions, or set PMO_DATA_ROOT",
+            )
+        ]
     folder = f".doctor-{uuid.uuid4().hex}"
     key = f"{folder}/file"
     try:

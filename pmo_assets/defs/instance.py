@@ -7,8 +7,10 @@ the schema's revision, an older and the newest one, after which no process can o
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -22,7 +24,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
-from pmo_assets.configuration.home import home_left_behind, home_place
+from pmo_assets.configuration.home import home_left_behind, home_place, is_read_only
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 from pmo_assets.system.aside import write_bytes
@@ -83,6 +85,70 @@ def open_instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
 
 
 @contextlib.contextmanager
+def open_instance_to_read(settings: Settings) -> Iterator[dg.DagsterInstance]:
+    """Give the Dagster instance for a command that only reads: of a read-only disk, a copy."""
+    with home_to_read(settings) as home, _opened(settings, home) as instance:
+        yield instance
+
+
+def _opened(settings: Settings, home: Path) -> contextlib.AbstractContextManager[dg.DagsterInstance]:
+    return open_instance(settings) if home == home_place(settings).path else opened_home(home)
+
+
+@contextlib.contextmanager
+def home_to_show(settings: Settings) -> Iterator[Path]:
+    """Give the home for the UI, with all of its databases if it is new; of a read-only disk, a copy with all runs."""
+    with home_to_read(settings, with_runs=True) as home:
+        with _opened(settings, home):
+            pass
+        yield home
+
+
+@contextlib.contextmanager
+def home_to_read(settings: Settings, *, with_runs: bool = False) -> Iterator[Path]:
+    """Give the home, or a copy of it while the block runs if its disk is read-only: SQLite locks even to read.
+
+    Args:
+        settings: that say where the home is.
+        with_runs: copy what each run logged, too: for the UI.
+
+    Raises:
+        SystemicError: if it cannot be read or copied.
+    """
+    home = home_place(settings).path
+    if not is_read_only(home):
+        yield home
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pmo-home-")))
+            _copy_home(home, copy, with_runs)
+        except OSError as error:
+            raise SystemicError(f"{home} is on a read-only disk and cannot be copied to be read: {error}") from error
+        yield copy
+
+
+def last_changes(home: Path) -> tuple[int, ...]:
+    """Return when each file of the databases was written last, in nanoseconds; 0 for what is not there."""
+    files = (home / f"{name}{end}" for name in DATABASES for end in ("", "-wal"))
+    return tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in files)
+
+
+def _copy_home(home: Path, copy: Path, with_runs: bool) -> None:
+    """Copy configuration and databases with what SQLite keeps beside them."""
+    databases = {name + end for name in DATABASES for end in ("", "-wal", "-shm")}
+    for name in ("dagster.yaml", *sorted(databases)):
+        if (home / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(home / name, copy / name)
+    if with_runs:
+        for path in (home / "history" / "runs").glob("*.db*"):
+            shutil.copyfile(path, copy / "history" / "runs" / path.name)
+        if (home / "storage").is_dir():
+            (copy / "storage").symlink_to(home / "storage")  # what steps printed
+
+
+@contextlib.contextmanager
 def opened_home(home: Path) -> Iterator[dg.DagsterInstance]:
     """Give the Dagster instance of a home, which is made and configured if it is new.
 
@@ -108,6 +174,11 @@ def opened_home(home: Path) -> Iterator[dg.DagsterInstance]:
 
 @contextlib.contextmanager
 def _locked(home: Path) -> Iterator[None]:
+    if is_read_only(home):
+        raise SystemicError(
+            f"{home} is on a read-only disk: this command writes there; set PMO_DATA_ROOT or PMO_DAGSTER_HOME to a "
+            "place that can be written"
+        )
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from pmo_assets.configuration.findings import Finding
-from pmo_assets.configuration.home import home_place
-from pmo_assets.defs.instance import instance_config, opened_home
+from pmo_assets.configuration.home import home_place, is_read_only
+from pmo_assets.defs.instance import instance_config, open_instance_to_read
 from pmo_assets.settings import Settings
 
 
@@ -17,7 +17,7 @@ def instance_findings(settings: Settings) -> list[Finding]:
     home = home_place(settings).path
     if not home.is_dir():
         return [Finding("Dagster instance", "ok", "made at first use")]
-    with opened_home(home) as instance:
+    with open_instance_to_read(settings) as instance:
         runs = instance.get_runs_count()
         stores = (instance.run_storage, instance.event_log_storage, instance.schedule_storage)
         versions = [store.alembic_version() for store in stores if store is not None]
@@ -31,7 +31,9 @@ def instance_findings(settings: Settings) -> list[Finding]:
                 f"DAGSTER_HOME={home} dagster instance migrate",
             )
         ]
-    return [Finding("Dagster instance", "ok", f"opens, {runs} runs, schema is this Dagster's"), *_configuration(home)]
+    copied = ", as a copy: its disk is read-only" if is_read_only(home) else ""
+    opens = Finding("Dagster instance", "ok", f"opens{copied}, {runs} runs, schema is this Dagster's")
+    return [opens, *_configuration(home)]
 
 
 def _configuration(home: Path) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable
 
@@ -9,7 +10,8 @@ import dagster as dg
 from dagster import AssetKey, DagsterRunStatus, RunsFilter
 from prometheus_client.core import GaugeMetricFamily
 
-from pmo_assets.configuration.home import home_place
+from pmo_assets.configuration.home import home_place, is_read_only
+from pmo_assets.defs.instance import home_to_read, last_changes
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.stale_counts import stale_counts
 from pmo_assets.serving.metrics import FINISHED, labelled
@@ -61,16 +63,23 @@ def _stages(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
 def instance_reader(settings: Settings) -> Callable[[], list[GaugeMetricFamily]]:
     """Return the function that tells what the instance of the settings knows, for the pages' server.
 
-    The instance is opened at the first call and stays open. One that is not there yet is not made, and one that cannot
-    be read is said to be down: the other numbers are as good without it.
+    The instance is opened at the first call and stays open; of a read-only disk a copy is, until it changes. One that
+    is not there yet is not made, and one that cannot be read is said to be down: the other numbers are as good without
+    it.
     """
     opened: list[dg.DagsterInstance] = []
+    copies = contextlib.ExitStack()
+    seen: list[tuple[int, ...]] = []
 
     def read() -> list[GaugeMetricFamily]:
         home = home_place(settings).path
         try:
+            if is_read_only(home) and [last_changes(home)] != seen:
+                seen[:] = [last_changes(home)]
+                opened.clear()
+                copies.close()
             if not opened and (home / "dagster.yaml").is_file():
-                opened.append(dg.DagsterInstance.from_config(str(home)))
+                opened.append(dg.DagsterInstance.from_config(str(copies.enter_context(home_to_read(settings)))))
             families = instance_families(opened[0]) if opened else []
         except Exception as error:  # the database's own classes, by storage; nothing is lost
             _LOG.warning("the Dagster instance of %s cannot be read: %s", home, error)

@@ -80,6 +80,14 @@ def is_exhausted(error: OSError) -> bool:
     return error.errno in _EXHAUSTED
 
 
+def is_read_only(error: BaseException) -> bool:
+    """Say whether an error, or what caused it, means that a disk or folder may only be read."""
+    return any(
+        isinstance(item, OSError) and item.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
+        for item in _with_causes(error)
+    )
+
+
 def is_machine_error(error: BaseException) -> bool:
     """Say whether an error comes from the machine (disk full, no file handles), so that every article would meet it."""
     return any(isinstance(item, OSError) and item.errno in _MACHINE_ERRORS for item in _with_causes(error))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from pmo_assets.records.faults import is_read_only
 from pmo_assets.records.packages import ArticleSource, PackageListing
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import StorageError
@@ -53,7 +54,8 @@ class BatchRegistry:
         claims = self.data_root.keys("claims", ".parquet")
         keys = [name.removesuffix(".parquet") for name in self.data_root.keys("manifests", ".parquet")]
         complete = {sequence_of(key) for key in keys}
-        keys += [self._completed(name) for name in claims if sequence_of(name.removesuffix(".parquet")) not in complete]
+        missing = [name for name in claims if sequence_of(name.removesuffix(".parquet")) not in complete]
+        keys += [key for key in map(self._completed, missing) if key is not None]
         return in_sequence(keys)
 
     def sizes(self) -> dict[str, int]:
@@ -169,8 +171,8 @@ class BatchRegistry:
         self.data_root.write(f"manifests/{batch}.parquet", manifest)
         return True
 
-    def _completed(self, claim: str) -> str:
-        """Write the manifest of a claim and return the batch."""
+    def _completed(self, claim: str) -> str | None:
+        """Write the manifest of a claim and return the batch; None where it cannot be: nobody has used it yet."""
         content = self.data_root.read(f"claims/{claim}")
         try:
             batch = pl.read_parquet_metadata(io.BytesIO(content))[_BATCH]
@@ -178,5 +180,10 @@ class BatchRegistry:
             raise StorageError(
                 f"{self.data_root.uri(f'claims/{claim}')} is damaged: delete it and register its articles again"
             ) from error
-        self.data_root.write(f"manifests/{batch}.parquet", content)
+        try:
+            self.data_root.write(f"manifests/{batch}.parquet", content)
+        except StorageError as error:
+            if is_read_only(error):
+                return None
+            raise
         return batch
