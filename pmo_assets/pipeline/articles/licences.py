@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 LICENSE_CODES: Final = ("CC0", "CC BY", "CC BY-SA", "CC BY-ND", "CC BY-NC", "CC BY-NC-SA", "CC BY-NC-ND")
@@ -14,11 +15,53 @@ LICENSE_CODES: Final = ("CC0", "CC BY", "CC BY-SA", "CC BY-ND", "CC BY-NC", "CC 
 TEXT_MINING: Final = "TDM"
 """PMC's code for articles that may be mined but not passed on (PMC Cloud Service, `license_code`)."""
 
-COMMERCIAL_CODES: Final = frozenset({"CC0", "CC BY", "CC BY-SA", "CC BY-ND"})
-"""PMC's commercial-use group, which the paper's `commercial_use` column follows."""
 
-REDISTRIBUTABLE_CODES: Final = frozenset({"CC0", "CC BY", "CC BY-SA", "CC BY-NC", "CC BY-NC-SA"})
-"""Licences that let adapted material be shared, see `allows_redistribution`."""
+class Freedom(StrEnum):
+    """What a licence lets others do. A licence with more of these is freer; most pairs are not comparable."""
+
+    MINE = "mine the text"
+    SHARE = "share it unchanged"
+    COMMERCIAL = "use it commercially"
+    ADAPT = "share adaptations"
+    ANY_TERMS = "share adaptations under other terms"
+    NO_CREDIT = "leave out the credit"
+
+
+_MINE, _SHARE, _ADAPT = {Freedom.MINE}, {Freedom.MINE, Freedom.SHARE}, {Freedom.MINE, Freedom.SHARE, Freedom.ADAPT}
+
+_FREEDOMS: Final = {
+    "CC0": frozenset(Freedom),
+    "CC BY": frozenset({*_ADAPT, Freedom.COMMERCIAL, Freedom.ANY_TERMS}),
+    "CC BY-SA": frozenset({*_ADAPT, Freedom.COMMERCIAL}),
+    "CC BY-ND": frozenset({*_SHARE, Freedom.COMMERCIAL}),
+    "CC BY-NC": frozenset({*_ADAPT, Freedom.ANY_TERMS}),
+    "CC BY-NC-SA": frozenset(_ADAPT),
+    "CC BY-NC-ND": frozenset(_SHARE),
+    TEXT_MINING: frozenset(_MINE),
+}
+"""What each code allows. What two codes allow together is what some code allows: the order is a lattice."""
+
+
+def freedoms(code: str | None) -> frozenset[Freedom]:
+    """Return what a code allows; an unknown one allows nothing.
+
+    This is the order of freedom: `freedoms(a) >= freedoms(b)` says that a is as free as b or freer.
+    """
+    return _FREEDOMS.get(code or "", frozenset())
+
+
+def most_restrictive(codes: Iterable[str | None]) -> str | None:
+    """Return the code that allows what all of the codes allow: of CC BY-NC and CC BY-SA, CC BY-NC-SA.
+
+    An unknown licence (None, or no code of `LICENSE_CODES`) allows nothing and wins over all; so do no codes at all.
+    A source that states nothing is not among the codes.
+    """
+    allowed = [freedoms(code) for code in codes]
+    if not allowed:
+        return None
+    common = frozenset.intersection(*allowed)
+    return next((code for code, known in _FREEDOMS.items() if known == common), None)
+
 
 # What takes a freedom away, as codes, deeds and names write it, misspelt ("NonDerivatives", "non-commerical") or not.
 _ELEMENT = (
@@ -195,8 +238,11 @@ def _named_deeds(text: str, code: str) -> Iterator[str]:
 
 
 def commercial_use(code: str | None) -> bool:
-    """Return whether the licence allows commercial use (CC0, CC BY, CC BY-SA, CC BY-ND)."""
-    return code in COMMERCIAL_CODES
+    """Return whether the licence allows commercial use (CC0, CC BY, CC BY-SA, CC BY-ND).
+
+    This is PMC's commercial-use group, which the paper's `commercial_use` column follows.
+    """
+    return Freedom.COMMERCIAL in freedoms(code)
 
 
 def allows_redistribution(code: str | None) -> bool:
@@ -206,7 +252,7 @@ def allows_redistribution(code: str | None) -> bool:
     1(a)): the ND licences allow sharing the original only. "TDM" allows mining only, and without a stated licence
     nothing but copyright law applies. NC and SA bind the receiver but let adaptations be shared.
     """
-    return code in REDISTRIBUTABLE_CODES
+    return Freedom.ADAPT in freedoms(code)
 
 
 _STATEMENT = re.compile(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+
 import pytest
 
 from pmo_assets.pipeline.articles.licences import (
     LICENCE_RULES,
     LICENSE_CODES,
+    TEXT_MINING,
+    Freedom,
     allows_redistribution,
     commercial_use,
+    freedoms,
     license_code,
     license_statements,
     license_url,
+    most_restrictive,
 )
 
 STATED: dict[str, list[tuple[str, str]]] = {
@@ -281,6 +287,46 @@ def test_without_a_stated_version_no_code_but_that_with_one_version_has_a_deed()
 )
 def test_what_a_code_allows(code: str | None, commercial: bool, redistribution: bool) -> None:
     assert (commercial_use(code), allows_redistribution(code)) == (commercial, redistribution)
+
+
+CODES = (*LICENSE_CODES, TEXT_MINING)
+
+
+def test_every_code_allows_something_else_and_an_unknown_one_nothing() -> None:
+    assert len({freedoms(code) for code in (*CODES, None)}) == len(CODES) + 1
+    assert freedoms("CC0") == frozenset(Freedom)
+    assert freedoms(None) == freedoms("Elsevier user licence") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"),
+    [
+        (["CC BY"], "CC BY"),
+        (["CC0", "CC BY"], "CC BY"),
+        (["CC BY", "CC BY-NC"], "CC BY-NC"),
+        (["CC BY-SA", "CC BY-NC"], "CC BY-NC-SA"),
+        (["CC BY-ND", "CC BY-NC"], "CC BY-NC-ND"),
+        (["CC BY-SA", "CC BY-ND"], "CC BY-ND"),
+        (["CC BY-NC-SA", "CC BY-ND"], "CC BY-NC-ND"),
+        (["CC BY", "TDM"], "TDM"),
+        (["CC BY", None], None),
+        ([None, "CC0"], None),
+        (["CC BY", "all rights reserved"], None),
+        ([], None),
+    ],
+)
+def test_of_several_codes_all_conditions_hold_and_an_unknown_one_wins(
+    codes: list[str | None], expected: str | None
+) -> None:
+    assert most_restrictive(codes) == expected
+
+
+@pytest.mark.parametrize("codes", list(combinations_with_replacement((*CODES, None), 2)))
+def test_what_two_codes_allow_together_is_exactly_what_both_allow(codes: tuple[str | None, str | None]) -> None:
+    first, second = codes
+
+    assert freedoms(most_restrictive(codes)) == freedoms(first) & freedoms(second)
+    assert most_restrictive(codes) == most_restrictive(reversed(codes))
 
 
 @pytest.mark.parametrize(
