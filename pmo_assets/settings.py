@@ -35,6 +35,7 @@ from pmo_assets.records.defaults import (
     NMS_IOU,
     REPOSITORY,
     SCORE_THRESHOLD,
+    TRUSTED_SOURCES,
     VISION_CONCURRENCY,
     VISION_PIXELS,
 )
@@ -360,6 +361,13 @@ class Settings(BaseSettings):
         "only what is known of them.",
         ("pubmed_ophtha",),
     )
+    trusted_sources: str = _option(
+        " ".join(TRUSTED_SOURCES),
+        "Sources whose retractions count for other sources' packages of the same article, with spaces between: "
+        "`file:///FOLDER`, `pmc://BUCKET`, or what these begin with up to a slash. Of others' packages title and "
+        "authors, or the PDF, must agree.",
+        ("retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"),
+    )
     release_creator: str = _option(
         CREATOR, "Who makes the release, as card, CITATION.cff and Croissant name it.", ("pubmed_ophtha",)
     )
@@ -525,6 +533,15 @@ class Settings(BaseSettings):
     def _bucket_name(cls, value: str) -> str:
         if re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", value) is None:
             raise ValueError("give the name of the bucket alone, without s3://")
+        return value
+
+    @field_validator("trusted_sources")
+    @classmethod
+    def _addresses_of_sources(cls, value: str) -> str:
+        if wrong := [item for item in value.split() if re.fullmatch(r"(?:file|pmc)://\S*", item) is None]:
+            raise ValueError(
+                f"{wrong[0]} is no source: give file:///FOLDER or pmc://BUCKET, with spaces between several"
+            )
         return value
 
     @field_validator("data_root")

@@ -274,7 +274,7 @@ def report() -> None:
     if not tables.batches("dataset_rows"):
         say_list("not registered", "package", tables.registration_rejections()["message"].to_list())
         raise CommandError(f"no batch has been processed yet below {place_of(settings)}: run `pmo run`")
-    selection = select_articles(tables)
+    selection = select_articles(tables, settings.trusted_sources.split())
     statistics = statistics_of(settings, tables, selection)
     summary = release_summary(
         tables,

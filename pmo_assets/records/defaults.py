@@ -37,3 +37,6 @@ CREATOR: Final = "The pmo-assets maintainers"
 
 REPOSITORY: Final = "OWNER/NAME"
 """Where a release will be on the Hugging Face hub, until somebody says where."""
+
+TRUSTED_SOURCES: Final = ("pmc://",)
+"""Sources whose retractions count for other sources' packages of an article: PMC's own."""

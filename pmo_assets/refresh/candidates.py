@@ -205,6 +205,26 @@ def known_of_pmc(data_root: DataRoot) -> KnownOfPmc:
     )
 
 
+_STATED = (
+    "article_id", "name", "version", "is_manuscript", "license_code", "license_unknown", "is_retracted", "title", "doi"
+)  # fmt: skip
+
+
+def stated_at_pmc(data_root: DataRoot, articles: pl.Series) -> pl.DataFrame:
+    """Return what PMC states of articles in the version that counts, as the last refresh saw it.
+
+    Args:
+        data_root: where the candidates are.
+        articles: their numbers.
+
+    Returns:
+        Article number, name, version, licence, retraction, title and DOI, by article; only of those whose metadata
+        were ever read.
+    """
+    table, _ = _read(data_root, list(_STATED))
+    return table.filter(pl.col("article_id").is_in(articles.implode()), pl.col("name").is_not_null())
+
+
 def waiting(candidates: Candidates, registered: Mapping[tuple[int, int], str]) -> pl.DataFrame:
     """Return the rows of candidates that can be registered and that no batch holds as they are now.
 

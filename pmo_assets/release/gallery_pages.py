@@ -72,8 +72,8 @@ def gallery_figures(
         options: what the release takes.
         splits: of the articles, by number.
     """
-    for batch, ids in selection.current.items():
-        rows = released_rows(tables, batch, ids, options)
+    for batch in selection.current:
+        rows = released_rows(tables, selection, batch, options)
         figures = {
             (r["article_id"], r["image_cluster_id"]): r for r in tables.read("figures", batch).iter_rows(named=True)
         }

@@ -30,7 +30,7 @@ from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
 from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, HUB, RELEASE_KEY
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED, read_retractions
-from pmo_assets.release.selection import Selection
+from pmo_assets.release.selection import Selection, articles_under
 from pmo_assets.release.statistics.counting import ReleaseStatistics
 from pmo_assets.release.statistics.fates import NONCOMMERCIAL
 from pmo_assets.release.statistics.views import statistics_json, statistics_markdown
@@ -177,6 +177,8 @@ def make_release(
     data_root.write(f"{staging}/hub/{SUMS_FILE}", sums_text(in_hub).encode())
     kept = {"rows": data_root.read(written.index.key), "duplicates": parquet_bytes(groups.duplicates)}
     kept |= {"articles": parquet_bytes(_articles(selection, groups)), "absent": parquet_bytes(absent_table(absent))}
+    if (narrowed := selection.licence_listing()).height:
+        kept["licences"] = parquet_bytes(narrowed)
     fence()
     write_version(data_root, manifest, kept, changes)
     data_root.replace_tree(f"{staging}/hub", HUB, last=SUMS_FILE)
@@ -198,6 +200,7 @@ def _annotated(
         if not wanted:
             continue
         known = tables.read("articles", batch).filter(pl.col("article_id").is_in(list(wanted)), ~pl.col("is_retracted"))
+        known = articles_under(known, selection)
         if not options.noncommercial:
             known = known.filter(~is_noncommercial("license_code"))
         articles = _rows(known)
@@ -228,11 +231,14 @@ def _table_files(written: WrittenTables) -> list[FileOfRelease]:
 
 def _side_tables(data_root: DataRoot, selection: Selection, groups: PanelGroups, staging: str) -> list[FileOfRelease]:
     files = []
+    # The last two only where there is anything to say: most releases have nothing of it.
+    said = {"conflicts": selection.conflict_listing(), "narrowed_licences": selection.licence_listing()}
     for name, table in {
         "duplicates": groups.duplicates,
         "splits": groups.splits,
         "duplicate_articles": selection.listing(),
         "retractions": read_retractions(data_root),
+        **{name: table for name, table in said.items() if table.height},
     }.items():
         content = parquet_bytes(table)
         path = f"hub/{name}.parquet"
@@ -262,7 +268,9 @@ def gone_articles(data_root: DataRoot, selection: Selection) -> dict[int, str]:
     }  # fmt: skip
     out = read_retractions(data_root).filter(pl.col("returned_on").is_null())
     words = {RETRACTED: "the article was retracted", REMOVED: "PubMed Central removed the article"}
-    return reasons | {number: words[reason] for number, reason in out.select("article_id", "reason").iter_rows()}
+    reasons |= {number: words[reason] for number, reason in out.select("article_id", "reason").iter_rows()}
+    said = {number: f"{words[RETRACTED]}: {item.why}" for number, item in selection.retracted.items()}
+    return reasons | {number: why for number, why in said.items() if number in reasons}
 
 
 def absent_table(absent: Mapping[int, str]) -> pl.DataFrame:

@@ -120,11 +120,11 @@ def find_panel_duplicates(
 def _panels(tables: Tables, selection: Selection, options: ReleaseOptions) -> pl.DataFrame:
     """Return what is compared of all panels: ids, year, hash and digest as bytes."""
     parts = [
-        released_rows(tables, batch, articles, options, _COLUMNS).with_columns(
+        released_rows(tables, selection, batch, options, _COLUMNS).with_columns(
             pl.col("perceptual_hash").str.decode("hex"),
             pl.col("picture_sha256").str.slice(0, _DIGEST_LENGTH),
         )
-        for batch, articles in selection.current.items()
+        for batch in selection.current
     ]
     return pl.concat(parts)
 

@@ -9,7 +9,8 @@ import polars as pl
 
 from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.versions import Manifest, read_manifest, read_version_table
+from pmo_assets.release.standing import Restriction
+from pmo_assets.release.versions import Manifest, read_manifest, read_version_licences, read_version_table
 from pmo_assets.release.writing import ReleaseOptions, write_tables
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import read_parquet
@@ -57,11 +58,13 @@ def rebuild_release(tables: Tables, version: str, target: DataRoot, *, say: Call
     # what had no rows then had no split, and is not taken now either
     taken = articles.drop_nulls("split").group_by("batch", maintain_order=True)
     current = {str(batch): part["article_id"].to_list() for (batch,), part in taken}
+    held = read_version_licences(root, version).select("article_id", "license", "made_under", "why")
+    licences = {number: Restriction(*said) for number, *said in held.iter_rows()}
     known = {field.name for field in fields(ReleaseOptions)}
     written = write_tables(
         target,
         tables,
-        Selection({item.batch: current.get(item.batch, []) for item in manifest.batches}),
+        Selection({item.batch: current.get(item.batch, []) for item in manifest.batches}, licences=licences),
         splits=articles.drop("batch").drop_nulls("split"),
         groups=read_version_table(root, version, "duplicates"),
         options=ReleaseOptions(**{name: value for name, value in manifest.options.items() if name in known}),

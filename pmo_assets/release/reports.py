@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import chain
 
 from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.pipeline.dataset.identity import RETRACTION
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.packages import REGISTRATION_STAGE
 from pmo_assets.release.keys import REJECTION_PAGES, REPORT_KEY, rejection_page_key
@@ -116,6 +117,8 @@ def release_summary(
                 PageTable("Pictures, words, confidence", SPREAD_HEADER, tuple(picture_cells(statistics))),
                 batch_table(statistics),
                 duplicates_table(selection),
+                withheld_table(selection),
+                conflicts_table(selection),
             )
             if table.rows
         ),
@@ -153,6 +156,37 @@ def duplicates_table(selection: Selection) -> PageTable:
     return PageTable("Duplicates", ("package", "the same article as", "by", "shared"), rows)
 
 
+def withheld_table(selection: Selection) -> PageTable:
+    """Return the articles that are out, or under a narrower licence, before a batch says so, for a page."""
+    out = [(number, item.name, "left out", item.why) for number, item in selection.retracted.items()]
+    under = [
+        (number, number, f"{item.made_under or NONE_STATED} → {item.code or 'unknown'}", item.why)
+        for number, item in selection.licences.items()
+    ]
+    rows = tuple((str(name), effect, why) for _, name, effect, why in sorted([*out, *under], key=lambda row: row[0]))
+    return PageTable(
+        "Retracted, or under a narrower licence, by what else is known", ("article", "effect", "why"), rows
+    )
+
+
+def conflicts_table(selection: Selection) -> PageTable:
+    """Return what packages say of other ones and is not believed, for a page."""
+    rows = tuple(
+        (
+            f"{row['name']} ({row['article_id']}): {row['title'] or 'no title'}",
+            "that it is retracted" if row["claim"] == RETRACTION else "that it is the same article",
+            f"{row['other_name']} ({row['other_article_id']}): {row['other_title'] or 'no title'}",
+            f"{row['identifier'] or 'another package'} {row['value']}".strip(),
+        )
+        for row in selection.conflict_listing().iter_rows(named=True)
+    )
+    note = (
+        "Title, authors and PDF do not show that both are one article. Name a source in PMO_TRUSTED_SOURCES if its "
+        "retractions are to count for others."
+    )
+    return PageTable("Conflicts", ("package", "says", "of", "by"), rows, note)
+
+
 QUOTING_STAGES = ("subcaptions",)
 """Stages whose messages quote captions; those of articles that may not be passed on are not shown on the page."""
 
@@ -170,7 +204,7 @@ def _reasons(
     for batch, rejections in parts:
         forbidden: Set[int] = set()
         if batch is not None and rejections.height:
-            forbidden = forbidden_articles(tables, batch, noncommercial=noncommercial)
+            forbidden = forbidden_articles(tables, batch, noncommercial=noncommercial) | selection.licences.keys()
         for row in rejections.iter_rows(named=True):
             key = (row["stage"], row["error_class"])
             counts[key] = counts.get(key, 0) + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -42,24 +42,47 @@ def read_retractions(data_root: DataRoot) -> pl.DataFrame:
     """Return the table `retractions`; empty before the first one."""
     if not data_root.exists(RETRACTIONS_KEY):
         return empty_table(Retractions)
-    return checked(Retractions, read_parquet(data_root, RETRACTIONS_KEY))
+    noted = read_parquet(data_root, RETRACTIONS_KEY)
+    if "why" not in noted.columns:  # what an earlier version noted is never made again
+        noted = noted.with_columns(why=pl.lit(None, pl.String))
+    return checked(Retractions, noted)
 
 
-def left_out(tables: Tables, selection: Selection) -> list[tuple[int, str, str]]:
-    """Return (article number, package, reason) of every article that is out of the dataset now, by number.
+class Gone(NamedTuple):
+    """An article that is out of the dataset: its number, package, reason (`RETRACTED`, `REMOVED`), and who says so."""
+
+    article_id: int
+    name: str
+    reason: str
+    why: str
+
+
+_AT_PMC: Final = "PubMed Central no longer holds it"
+_OF_PACKAGE: Final = "its own package says so"
+
+
+def left_out(tables: Tables, selection: Selection) -> list[Gone]:
+    """Return every article that is out of the dataset now, by number.
 
     A package that is the same article as a retracted one goes with it.
     """
     removed = read_candidates(tables.data_root).table.filter(pl.col("state") == CandidateState.REMOVED.value)
     last = pl.col("versions").list.last().struct.field("version")
     named = pl.coalesce("name", pl.format("PMC{}.{}", "article_id", last))  # its metadata may never have been read
-    out = [(article_id, name, REMOVED) for article_id, name in removed.select("article_id", named).iter_rows()]
+    out = [Gone(number, name, REMOVED, _AT_PMC) for number, name in removed.select("article_id", named).iter_rows()]
     for batch, articles in selection.current.items():
-        retracted = tables.read("articles", batch).filter("is_retracted", pl.col("article_id").is_in(list(articles)))
-        out += [(number, name, RETRACTED) for number, name in retracted.select("article_id", "name").iter_rows()]
-    out += [(number, name, RETRACTED) for number, name in selection.retracted.items()]
+        known = tables.read("articles", batch, ("article_id", "name", "is_retracted"))
+        retracted = known.filter("is_retracted", pl.col("article_id").is_in(list(articles)))
+        numbers = retracted.select("article_id", "name").iter_rows()
+        out += [Gone(number, name, RETRACTED, _OF_PACKAGE) for number, name in numbers]
+    out += [Gone(number, item.name, RETRACTED, item.why) for number, item in selection.retracted.items()]
     out += [
-        (item.package.article_id, item.package.name, RETRACTED)
+        Gone(
+            item.package.article_id,
+            item.package.name,
+            RETRACTED,
+            f"{item.published.name}, the same article by its {item.identifier}, is retracted",
+        )
         for item in selection.duplicates
         if item.published.is_retracted
     ]
@@ -67,7 +90,7 @@ def left_out(tables: Tables, selection: Selection) -> list[tuple[int, str, str]]
 
 
 def renewed_retractions(
-    before: pl.DataFrame, out: Sequence[tuple[int, str, str]], released: Mapping[int, Sequence[str]], today: date
+    before: pl.DataFrame, out: Sequence[Gone], released: Mapping[int, Sequence[str]], today: date
 ) -> pl.DataFrame:
     """Return the table with what is out of the dataset and was not noted yet, and what has come back.
 
@@ -76,12 +99,12 @@ def renewed_retractions(
 
     Args:
         before: the table as it was.
-        out: (article number, package, reason) of what is out now.
+        out: what is out now.
         released: ids of the panels in the release that is about to be replaced, by article number.
         today: the date that new rows bear.
     """
     rows: list[dict[str, Any]] = before.to_dicts()
-    absent = {article_id for article_id, _, _ in out}
+    absent = {gone.article_id for gone in out}
     for row in rows:
         if row["article_id"] not in absent and row["returned_on"] is None:
             row["returned_on"] = today
@@ -91,14 +114,13 @@ def renewed_retractions(
         for row in rows
         if row["returned_on"] is None or row["noticed_on"] == today
     }
-    for article_id, name, reason in out:
-        panels = list(released.get(article_id, ()))
-        same = going_on.get((article_id, reason))
+    for gone in out:
+        panels = list(released.get(gone.article_id, ()))
+        same = going_on.get((gone.article_id, gone.reason))
         if same is None:
-            stated = {"article_id": article_id, "reason": reason, "name": name, "noticed_on": today, "panels": panels}
-            rows.append({**stated, "returned_on": None})
+            rows.append({**gone._asdict(), "noticed_on": today, "panels": panels, "returned_on": None})
         else:
-            same["returned_on"] = None
+            same["returned_on"], same["why"] = None, gone.why
             same["panels"] += [panel for panel in panels if panel not in same["panels"]]
     return checked(Retractions, rows)
 

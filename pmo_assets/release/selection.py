@@ -1,24 +1,33 @@
-"""Which articles a release takes, and from which batch.
+"""Which articles a release takes, from which batch, and under which licence.
 
 Of an article that several batches hold, the newest version counts (highest version, then latest batch), also when
 that version was retracted or rejected: then none of its rows is in the release. Of several packages that are the same
 article under different names (`pipeline.dataset.identity`) one is published; the others are listed beside the release.
+What a newer manifest or PMC says takes effect before its batch is processed (`release.standing`): a retraction leaves
+the article out, a narrower licence holds for its rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import polars as pl
 
-from pmo_assets.pipeline.articles.credit import pmc_number
-from pmo_assets.pipeline.dataset.identity import ArticlePackage, Duplicate, KnownIdentifiers, duplicates
-from pmo_assets.refresh.candidates import known_of_pmc
-from pmo_assets.storage.objects import content_digest
+from pmo_assets.pipeline.articles.licences import commercial_use
+from pmo_assets.pipeline.dataset.identity import (
+    ArticlePackage,
+    Conflict,
+    Duplicate,
+    KnownIdentifiers,
+    judged,
+)
+from pmo_assets.records.defaults import TRUSTED_SOURCES
+from pmo_assets.release.evidence import ARTICLE_COLUMNS, is_trusted_source, known_package, with_own_titles
+from pmo_assets.release.standing import Restriction, Standing, Withdrawal, article_standing
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.dataset import DuplicateArticles
+from pmo_assets.tables.dataset import DuplicateArticles, IdentityConflicts, NarrowedLicences
 from pmo_assets.tables.schemas import checked
 
 
@@ -31,14 +40,20 @@ class Selection:
             from it, in order.
         duplicates: packages that are not published because another one is the same article.
         batches: batch of every package in `duplicates`, by its number.
-        retracted: name of the package by the number of every article that PMC says is retracted, and its batch does
-            not: its rows are left out.
+        retracted: by the number of every article that a newer manifest, another source or PMC says is retracted, and
+            its batch does not: its rows are left out.
+        licences: by article number, licences that hold in place of the one under which the rows were made.
+        conflicts: what packages say of other ones, and is not believed.
+        order: all batches in order of registration; the place of a package's batch in it is `ArticlePackage.batch`.
     """
 
     current: dict[str, list[int]]
     duplicates: tuple[Duplicate, ...] = ()
     batches: Mapping[int, str] = field(default_factory=dict)
-    retracted: Mapping[int, str] = field(default_factory=dict)
+    retracted: Mapping[int, Withdrawal] = field(default_factory=dict)
+    licences: Mapping[int, Restriction] = field(default_factory=dict)
+    conflicts: tuple[Conflict, ...] = ()
+    order: Sequence[str] = ()
 
     def listing(self) -> pl.DataFrame:
         """Return the duplicates as a table (`DuplicateArticles`)."""
@@ -58,136 +73,177 @@ class Selection:
         ]
         return checked(DuplicateArticles, rows)
 
+    def conflict_listing(self) -> pl.DataFrame:
+        """Return what is not believed as a table (`IdentityConflicts`)."""
+        rows = [
+            {
+                "article_id": item.package.article_id,
+                "name": item.package.name,
+                "batch": self._batch(item.package),
+                "title": item.package.title,
+                "other_article_id": item.other.article_id,
+                "other_name": item.other.name,
+                "other_batch": self._batch(item.other),
+                "other_title": item.other.title,
+                "identifier": item.identifier,
+                "value": item.value,
+                "claim": item.claim,
+            }
+            for item in self.conflicts
+        ]
+        return checked(IdentityConflicts, rows)
 
-def current_articles(tables: Tables, finished: str = "dataset_rows") -> dict[str, list[int]]:
-    """Return for every finished batch the articles whose newest version it holds, in order.
+    def _batch(self, package: ArticlePackage) -> str | None:
+        return self.order[package.batch] if 0 <= package.batch < len(self.order) else None
 
-    A batch is finished when it has a table of the asset `finished`. A published version counts before an author
-    manuscript, then the highest, of one version a retracted package, then the latest batch; only the same package,
-    registered again, takes its retraction back. A version that PMC no longer holds does not count, and one that it
-    passes over for a lower one only as long as no batch has that.
-    """
-    batches = tables.batches(finished)
-    current: dict[str, list[int]] = {batch: [] for batch in batches}
-    if not batches:
-        return current
-    at_pmc = known_of_pmc(tables.data_root)
-    columns = ("article_id", "version", "name", "is_manuscript", "is_retracted")
-    packages = pl.concat(
-        tables.read("article_packages", batch, columns).with_columns(place=pl.lit(place, pl.Int32))
-        for place, batch in enumerate(batches)
-    )
-    newest = (
-        packages.join(_versions(at_pmc.withdrawn), on=["article_id", "version"], how="anti", maintain_order="left")
-        .unique(["article_id", "version", "name"], keep="last", maintain_order=True)
-        .join(
-            _versions(at_pmc.passed_over).with_columns(passed_over=pl.lit(1, pl.Int8)),
-            on=["article_id", "version"],
-            how="left",
-        )
-        .select(
-            "article_id",
-            pl.col("passed_over").is_null(),
-            pl.col("is_manuscript").fill_null(False).not_(),
-            "version",
-            "is_retracted",
-            "place",
-        )
-        .sort("article_id", "passed_over", "is_manuscript", "version", "is_retracted", "place")
-        .unique("article_id", keep="last")
-        .sort("place", "article_id")
-    )
-    for place, numbers in newest.group_by("place", maintain_order=True).agg("article_id").iter_rows():
-        current[batches[place]] = numbers
-    return current
+    def licence_listing(self) -> pl.DataFrame:
+        """Return the licences that hold in place of those under which rows were made (`NarrowedLicences`)."""
+        batches = {number: batch for batch, numbers in self.current.items() for number in numbers}
+        rows = [
+            {
+                "article_id": number,
+                "batch": batches[number],
+                "made_under": item.made_under,
+                "license": item.code,
+                "why": item.why,
+            }
+            for number, item in sorted(self.licences.items())
+            if number in batches
+        ]
+        return checked(NarrowedLicences, rows)
 
 
-def _versions(of_articles: Iterable[tuple[int, int]]) -> pl.DataFrame:
-    """Return (article, version) pairs as a table."""
-    return pl.DataFrame(sorted(of_articles), schema={"article_id": pl.Int64, "version": pl.Int64}, orient="row")
+def current_articles(
+    tables: Tables, finished: str = "dataset_rows", trusted: Collection[str] = TRUSTED_SOURCES
+) -> dict[str, list[int]]:
+    """Return for every finished batch the articles whose newest version it holds, in order; see `article_standing`."""
+    return article_standing(tables, trusted, finished).current
 
 
 _PACKAGE_COLUMNS: Final = (
-    "article_id", "name", "version", "doi", "title", "pdf", "is_manuscript", "is_retracted"
+    "article_id", "name", "version", "doi", "title", "pdf", "xml", "is_manuscript", "is_retracted"
 )  # fmt: skip
-_ARTICLE_COLUMNS: Final = ("article_id", "pmcid", "doi", "stated_by", "title", "has_xml", "is_retracted")
 
 
-def _packages(tables: Tables, batch: str, place: int, articles: Collection[int]) -> Iterator[ArticlePackage]:
-    """Yield what is known of the identity of some of a batch's current articles."""
-    read = {row["article_id"]: row for row in tables.read("articles", batch, _ARTICLE_COLUMNS).iter_rows(named=True)}
+def _packages(
+    tables: Tables, batch: str, place: int, articles: Collection[int], *, is_trusted: bool
+) -> Iterator[tuple[ArticlePackage, str | None]]:
+    """Yield what is known of the identity of some of a batch's current articles, and the key of its XML."""
+    read = {row["article_id"]: row for row in tables.read("articles", batch, ARTICLE_COLUMNS).iter_rows(named=True)}
     counted = dict(tables.read("dataset_rows", batch, ("article_id",)).group_by("article_id").len().iter_rows())
     current = set(articles)
     for package in tables.read("article_packages", batch, _PACKAGE_COLUMNS).iter_rows(named=True):
         number = package["article_id"]
-        if number not in current:
-            continue
-        # An article on which a worker died has no row of `articles`; its package still has a name and a PDF.
-        article = read.get(number, {})
-        sources = {item["fact"]: item["source"] for item in article.get("stated_by", ())}
-        pdf = package["pdf"]
-        yield ArticlePackage(
-            article_id=number,
-            name=package["name"],
-            pmcid=pmc_number(number, article.get("pmcid")),
-            doi=article.get("doi") or package["doi"],
-            doi_is_stated=not article.get("doi") or sources.get("doi") in ("metadata", "XML"),
-            title=article.get("title") or package["title"],
-            pdf_digest=content_digest(pdf) if pdf is not None else None,
-            version=package["version"],
-            batch=place,
-            rows=counted.get(number, 0),
-            has_xml=article.get("has_xml", False),
-            is_manuscript=bool(package["is_manuscript"]),
-            is_retracted=package["is_retracted"] or article.get("is_retracted", False),
-        )
+        if number in current:
+            # An article on which a worker died has no row of `articles`; its package still has a name and a PDF.
+            article, rows = read.get(number, {}), counted.get(number, 0)
+            yield known_package(package, article, place, is_trusted=is_trusted, rows=rows), package["xml"]
 
 
-def select_articles(tables: Tables) -> Selection:
+def select_articles(tables: Tables, trusted: Collection[str] = TRUSTED_SOURCES) -> Selection:
     """Return what a release takes: the newest version of each package, and of each article one package.
 
-    What PMC says is retracted is out, also when the batch that says so is not processed yet or has failed, or an older
-    copy of the article was registered after it.
-    """
-    newest = current_articles(tables)
-    at_pmc = known_of_pmc(tables.data_root).retracted
-    retracted: dict[int, str] = {}
-    identifiers = KnownIdentifiers()
-    for place, (batch, articles) in enumerate(newest.items()):
-        for package in _packages(tables, batch, place, articles):
-            identifiers.add(package)
-            if package.article_id in at_pmc and not package.is_retracted:
-                retracted[package.article_id] = package.name
-    # Only these can be the same as another one: of all others nothing is kept, however many there are.
-    shared = identifiers.shared()
-    packages = [
-        replace(package, is_retracted=package.is_retracted or package.article_id in retracted)
-        for place, (batch, articles) in enumerate(newest.items())
-        if (asked := shared.intersection(articles))
-        for package in _packages(tables, batch, place, asked)
-    ]
-    found = duplicates(packages)
-    names = list(newest)
-    batches = {item.package.article_id: names[item.package.batch] for item in found}
-    retracted = {number: name for number, name in retracted.items() if number not in batches}
-    out = {*batches, *retracted}
-    current = {batch: [number for number in articles if number not in out] for batch, articles in newest.items()}
-    return Selection(current, tuple(found), batches, retracted)
-
-
-def current_rows(
-    tables: Tables, batch: str, articles: Sequence[int], columns: Sequence[str] | None = None
-) -> pl.DataFrame:
-    """Return a batch's dataset rows of the articles that it holds in their newest version, in the release's order.
+    What a newer manifest or PMC says is retracted is out, also when the batch that says so is not processed yet or has
+    failed, or an older copy of the article was registered after it.
 
     Args:
         tables: the tables below the data root.
+        trusted: URIs of sources whose retractions count for other sources' packages of the article.
+    """
+    standing = article_standing(tables, trusted)
+    unheld = {package.article_id: package for package in standing.unheld}
+    identifiers = KnownIdentifiers()
+    for package in unheld.values():
+        identifiers.add(package)
+    for package, _ in _known(tables, standing, trusted, {}):
+        identifiers.add(package)
+    # Only these can be the same as another one: of all others nothing is kept, however many there are.
+    shared = identifiers.shared()
+    asked = {batch: shared.intersection(articles) for batch, articles in standing.current.items()}
+    packages: list[tuple[ArticlePackage, str | None]]
+    packages = [(unheld[number], None) for number in sorted(shared & unheld.keys())]
+    packages += list(_known(tables, standing, trusted, asked))
+    found, conflicts = judged(with_own_titles(tables, packages))
+    found = [item for item in found if item.package.article_id not in unheld]
+    batches = {item.package.article_id: standing.batches[item.package.batch] for item in found}
+    retracted = {number: item for number, item in standing.retracted.items() if number not in batches}
+    out = {*batches, *retracted}
+    return Selection(
+        current={
+            batch: [number for number in articles if number not in out] for batch, articles in standing.current.items()
+        },
+        duplicates=tuple(found),
+        batches=batches,
+        retracted=retracted,
+        licences={number: item for number, item in standing.licences.items() if number not in out},
+        conflicts=(*standing.conflicts, *conflicts),
+        order=standing.batches,
+    )
+
+
+def _known(
+    tables: Tables, standing: Standing, trusted: Collection[str], asked: Mapping[str, Collection[int]]
+) -> Iterator[tuple[ArticlePackage, str | None]]:
+    """Yield the packages that count, retracted where that is said anywhere, or those that are asked for, by batch."""
+    places = {batch: place for place, batch in enumerate(standing.batches)}
+    for batch, articles in standing.current.items():
+        wanted = asked.get(batch, articles)
+        if not wanted:
+            continue
+        is_trusted = is_trusted_source(standing.sources.get(batch, ""), trusted)
+        for package, xml in _packages(tables, batch, places[batch], wanted, is_trusted=is_trusted):
+            said = standing.retracted.get(package.article_id)
+            if said is not None and not package.is_retracted:
+                is_heard = package.is_trusted or said.is_trusted
+                yield replace(package, is_retracted=True, is_trusted=is_heard), xml
+            else:
+                yield package, xml
+
+
+def articles_under(articles: pl.DataFrame, selection: Selection) -> pl.DataFrame:
+    """Return rows of the table `articles` under the licences that hold for them: `license_code` and `license_url`."""
+    rows = _under(articles.rename({"license_code": "license"}), selection.licences)
+    return rows.rename({"license": "license_code"})
+
+
+def _under(rows: pl.DataFrame, licences: Mapping[int, Restriction]) -> pl.DataFrame:
+    """Return rows under the licences that hold for their articles; columns that no licence changes stay."""
+    held = rows["article_id"].unique().to_list()
+    found = [(number, licences[number].code) for number in held if number in licences]
+    if not found:
+        return rows
+    codes = dict(found)
+    is_narrowed = pl.col("article_id").is_in(list(codes))
+    said = {
+        "license": pl.col("article_id").replace_strict(codes, default=None, return_dtype=pl.String),
+        "license_url": pl.lit(None, pl.String),
+        "commercial_use": pl.col("article_id").replace_strict(
+            {number: commercial_use(code) for number, code in found}, default=False, return_dtype=pl.Boolean
+        ),
+    }
+    return rows.with_columns(
+        pl.when(is_narrowed).then(value).otherwise(pl.col(name)).alias(name)
+        for name, value in said.items()
+        if name in rows.columns
+    )
+
+
+def current_rows(
+    tables: Tables, selection: Selection, batch: str, columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Return a batch's dataset rows of the articles that a release takes of it, in the release's order.
+
+    They are under the licence that holds now: this is the only way by which a release reads rows.
+
+    Args:
+        tables: the tables below the data root.
+        selection: what the release takes.
         batch: a finished batch.
-        articles: what the release takes of it.
         columns: which ones; all if not given.
     """
     order = ("article_id", "figure_ordinal", "image_cluster_id", "panel_ordinal", "panel_id")
     wanted = None if columns is None else list(dict.fromkeys((*order, *columns)))
     rows = tables.read("dataset_rows", batch, wanted)
-    rows = rows.filter(pl.col("article_id").is_in(list(articles))).sort(order)
+    rows = rows.filter(pl.col("article_id").is_in(list(selection.current.get(batch, ())))).sort(order)
+    rows = _under(rows, selection.licences)
     return rows if columns is None else rows.select(columns)

@@ -7,6 +7,7 @@ Layout below `release/versions/<version>/`::
     articles.parquet     its articles: batch, split
     absent.parquet       articles that were out of it, and why
     duplicates.parquet   its panels that look the same
+    licences.parquet     licences that held in place of those under which rows were made; only where there were any
     changes.json         how it differs from the version before
 """
 
@@ -27,7 +28,9 @@ from pmo_assets.records.stores import StorageError
 from pmo_assets.release.differences import Changes
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import read_parquet
+from pmo_assets.tables.dataset import NarrowedLicences
 from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.schemas import empty_table
 
 VERSIONS: Final = "release/versions"
 FIRST: Final = "1.0.0"
@@ -137,6 +140,13 @@ def read_version_table(data_root: DataRoot, version: str, name: str) -> pl.DataF
     return read_parquet(data_root, f"{VERSIONS}/{version}/{name}.parquet")
 
 
+def read_version_licences(data_root: DataRoot, version: str) -> pl.DataFrame:
+    """Return which licences held in a version in place of those under which rows were made (`NarrowedLicences`)."""
+    read_manifest(data_root, version)
+    key = f"{VERSIONS}/{version}/licences.parquet"
+    return read_parquet(data_root, key) if data_root.exists(key) else empty_table(NarrowedLicences)
+
+
 def read_history(data_root: DataRoot) -> list[tuple[str, Changes]]:
     """Return (version, changes) of all releases, newest first."""
     return [
@@ -190,7 +200,7 @@ def write_version(data_root: DataRoot, manifest: Manifest, tables: Mapping[str, 
     Args:
         data_root: where releases are.
         manifest: of the version.
-        tables: "rows", "articles" and "duplicates" as Parquet.
+        tables: "rows", "articles", "duplicates" and so on as Parquet.
         changes: against the version before.
     """
     folder = f"{VERSIONS}/{manifest.version}"

@@ -97,13 +97,13 @@ class WrittenTables:
 
 
 def released_rows(
-    tables: Tables, batch: str, articles: Sequence[int], options: ReleaseOptions, columns: Sequence[str] | None = None
+    tables: Tables, selection: Selection, batch: str, options: ReleaseOptions, columns: Sequence[str] | None = None
 ) -> pl.DataFrame:
     """Return the rows of a batch that a release takes: the current ones, without NC where that is left out."""
     if options.noncommercial:
-        return current_rows(tables, batch, articles, columns)
+        return current_rows(tables, selection, batch, columns)
     wanted = None if columns is None else list(dict.fromkeys((*columns, "license")))
-    rows = current_rows(tables, batch, articles, wanted)
+    rows = current_rows(tables, selection, batch, wanted)
     rows = rows.filter(~is_noncommercial())
     return rows if columns is None else rows.select(columns)
 
@@ -178,8 +178,8 @@ def write_tables(
     counts = ReleaseCounts()
     with contextlib.ExitStack() as stack:
         stack.callback(writers.abandon)
-        for number, (batch, articles) in enumerate(selection.current.items(), start=1):
-            current = current_rows(tables, batch, articles)
+        for number, batch in enumerate(selection.current, start=1):
+            current = current_rows(tables, selection, batch)
             rows = current if options.noncommercial else current.filter(~is_noncommercial())
             counts.noncommercial_left_out += current.height - rows.height
             counts.noncommercial_articles |= set(current["article_id"]).difference(rows["article_id"])

@@ -86,6 +86,44 @@ class DuplicateArticles(dy.Schema):
     is_retracted = dy.Bool(description="The article is retracted: neither this package nor the other one is published")
 
 
+class IdentityConflicts(dy.Schema):
+    """What packages say of other ones, and is not believed: that they are retracted, or the same article.
+
+    Each of both packages stays what it is by itself; but a package that bears another one's number cannot be published
+    beside it.
+    """
+
+    article_id = dy.Int64(min=1, description="Number of the package that says it")
+    name = dy.String(description="Its name at its source")
+    batch = dy.String(nullable=True, description="Batch that holds it; null for what PMC lists and no batch holds")
+    title = dy.String(nullable=True, description="Its title; null when not known")
+    other_article_id = dy.Int64(min=1, description="Number of the package of which it is said")
+    other_name = dy.String(description="Its name")
+    other_batch = dy.String(nullable=True, description="Batch that holds it")
+    other_title = dy.String(nullable=True, description="Its title; null when not known")
+    identifier = dy.Enum(
+        ["PMC number", "DOI", "PDF"],
+        nullable=True,
+        description="What both have; null where they are one article through a third package",
+    )
+    value = dy.String(description="PMC number, DOI in lower case, or SHA-256 of the PDF")
+    claim = dy.Enum(
+        ["retraction", "same article"],
+        description="That the other one is retracted, although nothing but the identifier shows that it is the same "
+        "article, and the source is not trusted; or that both are the same, although title and authors contradict",
+    )
+
+
+class NarrowedLicences(dy.Schema):
+    """Articles whose rows are under a narrower licence than that under which they were made, and why."""
+
+    article_id = dy.Int64(primary_key=True, min=1, description="Number of the article")
+    batch = dy.String(description="Batch that holds its rows")
+    made_under = dy.String(nullable=True, description="Licence under which they were made")
+    license = dy.String(nullable=True, description="Licence that holds; null if it is unknown")
+    why = dy.String(description="Which newer manifest, source or look at PMC says so")
+
+
 class Retractions(dy.Schema):
     """Articles that left the dataset, or never came into it, because they were retracted or PMC removed them."""
 
@@ -99,6 +137,7 @@ class Retractions(dy.Schema):
     returned_on = dy.Date(
         nullable=True, description="Day (UTC) of the release for which it was back; null as long as it is out"
     )
+    why = dy.String(nullable=True, description="Who says so; null in what earlier versions noted")
 
 
 SCHEMAS: dict[str, type[dy.Schema]] = {

@@ -229,7 +229,7 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
                 "doi": given["doi"],
                 "pmcid": given.get("pmcid"),
                 "pmid": f"3{number}",
-                "authors": ["Ada Author", "Bo Writer"],
+                "authors": given.get("authors", ["Ada Author", "Bo Writer"]),
                 "citation": f"J. 2024; {number % 100}: 1",
                 "mesh_terms": ["Retina"],
                 "keywords": ["optic disc", f"{number}"],

@@ -16,6 +16,7 @@ from pmo_assets.release.keys import RELEASE_KEY, RETRACTIONS_KEY
 from pmo_assets.release.retractions import (
     REMOVED,
     RETRACTED,
+    Gone,
     read_retractions,
     released_panels,
     renewed_retractions,
@@ -157,19 +158,20 @@ def test_a_retraction_counts_whichever_batch_was_made_last(tables: Tables) -> No
     assert released_panels(tables.data_root) == {}
 
 
-def test_the_same_package_that_is_retracted_no_more_is_published_again(tables: Tables) -> None:
+def test_the_same_package_that_is_retracted_no_more_is_published_again_in_a_newer_version(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}})
     finish(tables, "0002-b", {1: {"is_retracted": True}})
     released(tables, day(1))
-    finish(tables, "0003-c", {1: {}})
+    finish(tables, "0003-c", {1: {"version": 2}})
     assert rows(released(tables, day(2))) == [(1, RETRACTED, day(1), day(2), [])]
     assert published(tables) == [1]
 
 
 def test_who_is_the_same_article_as_a_retracted_one_goes_with_it(tables: Tables) -> None:
-    finish(tables, "0001-a", {1: {"doi": "10.1/x"}})
+    title = "Serous macular detachment secondary to an optic pit"
+    finish(tables, "0001-a", {1: {"doi": "10.1/x", "title": title}})
     released(tables, day(1))
-    finish(tables, "0002-b", {LOCAL: {"doi": "10.1/x", "is_retracted": True}})
+    finish(tables, "0002-b", {LOCAL: {"doi": "10.1/x", "title": title, "is_retracted": True}})
     noted = released(tables, day(2))
     assert [(row[0], row[1]) for row in rows(noted)] == [(1, RETRACTED), (LOCAL, RETRACTED)]
     assert rows(noted)[0][4] == ["p_1_f1_0"]
@@ -194,9 +196,9 @@ def test_a_second_retraction_after_a_restoration_is_a_second_row(tables: Tables)
     released(tables, day(1))
     finish(tables, "0002-b", {1: {"is_retracted": True}})
     released(tables, day(2))
-    finish(tables, "0003-c", {1: {}})
+    finish(tables, "0003-c", {1: {"version": 2}})
     released(tables, day(3))
-    finish(tables, "0004-d", {1: {"is_retracted": True}})
+    finish(tables, "0004-d", {1: {"version": 2, "is_retracted": True}})
     assert rows(released(tables, day(4))) == [
         (1, RETRACTED, day(2), day(3), ["p_1_f1_0"]),
         (1, RETRACTED, day(4), None, ["p_1_f1_0"]),
@@ -205,7 +207,7 @@ def test_a_second_retraction_after_a_restoration_is_a_second_row(tables: Tables)
 
 def test_out_and_back_on_one_day_is_one_row(tables: Tables) -> None:
     noted = read_retractions(tables.data_root)
-    out, held = [(1, "PMC1.1", RETRACTED)], {1: ["a"]}
+    out, held = [Gone(1, "PMC1.1", RETRACTED, "somebody")], {1: ["a"]}
     for is_out in (True, False, True):
         noted = renewed_retractions(noted, out if is_out else [], held, day(1))
     assert rows(noted) == [(1, RETRACTED, day(1), None, ["a"])]
@@ -213,8 +215,8 @@ def test_out_and_back_on_one_day_is_one_row(tables: Tables) -> None:
 
 def test_a_retracted_article_that_is_removed_as_well_has_not_come_back(tables: Tables) -> None:
     noted = read_retractions(tables.data_root)
-    noted = renewed_retractions(noted, [(1, "PMC1.1", RETRACTED)], {1: ["a"]}, day(1))
-    noted = renewed_retractions(noted, [(1, "PMC1.1", REMOVED)], {}, day(2))
+    noted = renewed_retractions(noted, [Gone(1, "PMC1.1", RETRACTED, "somebody")], {1: ["a"]}, day(1))
+    noted = renewed_retractions(noted, [Gone(1, "PMC1.1", REMOVED, "PMC")], {}, day(2))
     assert [row[:4] for row in rows(noted)] == [(1, RETRACTED, day(1), None), (1, REMOVED, day(2), None)]
 
 

@@ -81,9 +81,10 @@ def test_different_articles_in_one_pdf_stay_different(tables: Tables) -> None:
 
 
 def test_a_retraction_under_one_name_takes_out_the_rows_under_the_others(tables: Tables) -> None:
-    finish(tables, "0001-a", {LOCAL + 1: {"doi": "10.1000/x"}, LOCAL + 2: {"doi": "10.1000/x", "has_xml": True}})
+    shared = {"doi": "10.1000/x", "title": "Serous macular detachment secondary to an optic pit"}
+    finish(tables, "0001-a", {LOCAL + 1: shared, LOCAL + 2: {**shared, "has_xml": True}})
     assert published(tables) == [LOCAL + 2]
-    finish(tables, "0002-b", {7: {"pmcid": 7, "doi": "10.1000/x", "is_retracted": True}, LOCAL + 3: {}})
+    finish(tables, "0002-b", {7: {"pmcid": 7, **shared, "is_retracted": True}, LOCAL + 3: {}})
     assert release_of(tables)["article_id"].to_list() == [LOCAL + 3]
     listing = select_articles(tables).listing()
     assert listing.select("article_id", "duplicate_of", "is_retracted").rows() == [
@@ -142,10 +143,12 @@ def test_the_release_changes_when_its_duplicates_do(tables: Tables) -> None:
 def test_rows_come_in_the_order_of_the_article_not_of_the_alphabet(tables: Tables) -> None:
     finish(tables, "0001-a", {12: {"figures": {"f10": 1, "f9": 0}, "rows": 11}, 3: {}})
     assert tables.read("dataset_rows", "0001-a")["panel_id"][2] == "p_12_f10_10", "the table is sorted by panel_id"
-    rows = current_rows(tables, "0001-a", [3, 12])["panel_id"].to_list()
+    rows = current_rows(tables, Selection({"0001-a": [3, 12]}), "0001-a")["panel_id"].to_list()
     assert rows == ["p_3_f1_0", *(f"p_12_f9_{panel}" for panel in range(11)), *(f"p_12_f10_{p}" for p in range(11))]
-    assert current_rows(tables, "0001-a", [12], ["license"]).columns == ["license"]
-    assert current_rows(tables, "0001-a", [3], ["panel_id", "year"]).rows() == [("p_3_f1_0", 2023)]
+    assert current_rows(tables, Selection({"0001-a": [12]}), "0001-a", ["license"]).columns == ["license"]
+    assert current_rows(tables, Selection({"0001-a": [3]}), "0001-a", ["panel_id", "year"]).rows() == [
+        ("p_3_f1_0", 2023)
+    ]
 
 
 def test_the_report_quotes_no_forbidden_caption(tables: Tables) -> None:

@@ -104,7 +104,12 @@ def _absences(root: DataRoot, numbers: set[int], settings: Settings, say: Callab
     entry = Entry(types, settings.min_caption_confidence, settings.min_assembly_confidence)
     keep = settings.release_noncommercial
     return absences_below(
-        Tables(root), numbers, entry, noncommercial=keep, say=lambda batch: say(f"what became of {batch}")
+        Tables(root),
+        numbers,
+        entry,
+        noncommercial=keep,
+        trusted=settings.trusted_sources.split(),
+        say=lambda batch: say(f"what became of {batch}"),
     )
 
 

@@ -117,12 +117,16 @@ dataset_rows = article_table(
     metadata={"dagster/column_schema": column_schema("retractions")},
 )
 def retractions(
-    context: dg.AssetExecutionContext, tables: dg.ResourceParam[Tables], run_leases: dg.ResourceParam[RunLeases]
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[Tables],
+    settings: dg.ResourceParam[Settings],
+    run_leases: dg.ResourceParam[RunLeases],
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Note which articles are out of the dataset, and which rows of the present release go with them."""
     watch = Stopwatch()
     run_leases.begin(context, RELEASE)
-    table = write_retractions(tables, select_articles(tables), datetime.now(UTC).date())
+    selection = select_articles(tables, settings.trusted_sources.split())
+    table = write_retractions(tables, selection, datetime.now(UTC).date())
     latest = table.sort("noticed_on", "article_id", descending=True).head(50)
     return dg.MaterializeResult(
         metadata={
@@ -139,12 +143,13 @@ def retractions(
                             "reason": row["reason"],
                             "noticed": row["noticed_on"].isoformat(),
                             "panels": len(row["panels"]),
+                            "why": row["why"] or "",
                         }
                     )
                     for row in latest.iter_rows(named=True)
                 ],
                 schema=dg.TableSchema(
-                    columns=[dg.TableColumn(name) for name in ("article", "reason", "noticed", "panels")]
+                    columns=[dg.TableColumn(name) for name in ("article", "reason", "noticed", "panels", "why")]
                 ),
             ),
         }
@@ -197,7 +202,7 @@ def panel_duplicates(
     run_leases.begin(context, RELEASE)
     _check_rows(tables)
     check_made_with(tables, settings)
-    selection = select_articles(tables)
+    selection = select_articles(tables, settings.trusted_sources.split())
     groups = find_panel_duplicates(tables, selection, _release_options(settings), _split_options(settings))
     facts = groups.facts
     return dg.MaterializeResult(
@@ -273,7 +278,7 @@ def pubmed_ophtha(
     _check_rows(tables)
     check_made_with(tables, settings)
     withdrawn = withdrawn_digest(data_root)
-    selection, options = select_articles(tables), _release_options(settings)
+    selection, options = select_articles(tables, settings.trusted_sources.split()), _release_options(settings)
     # Found anew rather than read from `panel_duplicates`: a batch may have been finished since.
     groups = find_panel_duplicates(tables, selection, options, _split_options(settings))
     splits = dict(groups.splits.select("article_id", "split").iter_rows())
@@ -345,7 +350,7 @@ def dataset_report(
     watch = Stopwatch()
     same_settings(context)
     run_leases.begin(context, RELEASE)
-    selection = select_articles(tables)
+    selection = select_articles(tables, settings.trusted_sources.split())
     specialty = load_specialty(settings.specialty)
     splits = {}
     if data_root.exists(SPLITS_KEY):

@@ -112,3 +112,44 @@ def same_article(title: str | None, other: str | None) -> bool:
     """
     one, two = _own_letters(title or ""), _own_letters(other or "")
     return bool(one and two) and fuzz.ratio(one, two, score_cutoff=SAME_ARTICLE) > 0
+
+
+DIFFERENT_ARTICLES: Final = 70
+"""Similarity (as `SAME_ARTICLE`) below which two titles are not one article's, however they were read; between both
+nothing can be told."""
+
+
+def different_articles(title: str | None, other: str | None) -> bool:
+    """Say whether two titles, both known, cannot be one article's.
+
+    A title that goes on where the other one ends (a subtitle) is not another one; that of a comment or reply is.
+    """
+    one, two = (letters(_RETRACTED.sub("", text or "")) for text in (title, other))
+    if not (one and two):
+        return False
+    if bool(_own_letters(title or "")) != bool(_own_letters(other or "")):
+        return True
+    short, long = sorted((one, two), key=len)
+    return not long.startswith(short) and fuzz.ratio(one, two) < DIFFERENT_ARTICLES
+
+
+def same_authors(authors: Sequence[str], others: Sequence[str]) -> bool | None:
+    """Say whether two lists of authors are one article's: at least half of the shorter one is in the other one.
+
+    Args:
+        authors: given names first; initials count like them.
+        others: those of the other one.
+
+    Returns:
+        None where one of them is not known.
+    """
+    one, two = ({key for name in names if (key := _author_key(name))} for names in (authors, others))
+    if not (one and two):
+        return None
+    return 2 * len(one & two) >= min(len(one), len(two))
+
+
+def _author_key(author: str) -> str:
+    """Return family name and first initial as they are compared; "" for no name."""
+    words = [word for part in author.split() if (word := letters(part))]
+    return f"{words[-1]} {words[0][0]}" if words else ""

@@ -7,6 +7,10 @@ share a PDF and have DOIs of their own.
 
 A DOI that XML or metadata state is the article's. One that was only read from a PDF may be another's: of the article
 that a letter comments on, or that a template was made for. It shows nothing unless title or PDF agree as well.
+
+Anybody can write another article's DOI or PMC number into a metadata file. Two packages whose titles and authors
+contradict each other are never one article, whatever they claim: that is a conflict, and both stay. A retraction speaks
+for other packages only from a source that is trusted for it, or where title and authors, or the PDF, are the same.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from pmo_assets.pipeline.articles.credit import same_article
+from pmo_assets.pipeline.articles.credit import different_articles, same_article, same_authors
 from pmo_assets.pipeline.articles.dois import doi_key
 from pmo_assets.records.packages import is_pmc_number
 
@@ -39,6 +43,10 @@ class ArticlePackage:
         doi: digital object identifier.
         doi_is_stated: by XML or metadata; else it was read from the PDF.
         title: of the article.
+        title_is_own: it stands in the XML or on the PDF's front page, or a trusted source states it; else the package's
+            metadata alone say so, and may have been copied.
+        authors: of XML or front page, in order; empty when not known.
+        is_trusted: its source's word on retractions counts for other packages of the article.
         pdf_digest: SHA-256 of the PDF.
         version: of the article.
         batch: place of its batch in the order of registration.
@@ -54,6 +62,9 @@ class ArticlePackage:
     doi: str | None = None
     doi_is_stated: bool = False
     title: str | None = None
+    title_is_own: bool = True
+    authors: tuple[str, ...] = ()
+    is_trusted: bool = False
     pdf_digest: str | None = None
     version: int = 1
     batch: int = 0
@@ -73,6 +84,12 @@ class ArticlePackage:
 
 def shared_identifier(one: ArticlePackage, other: ArticlePackage) -> Kind | None:
     """Return the identifier by which two packages are the same article; None when they are not."""
+    kind = claimed_identifier(one, other)
+    return None if kind is None or contradict(one, other) else kind
+
+
+def claimed_identifier(one: ArticlePackage, other: ArticlePackage) -> Kind | None:
+    """Return the identifier by which two packages say that they are the same article, true or not."""
     for kind in KINDS:
         mine, others = one.identifier(kind), other.identifier(kind)
         if mine is not None and others is not None:
@@ -80,27 +97,53 @@ def shared_identifier(one: ArticlePackage, other: ArticlePackage) -> Kind | None
     return None
 
 
+def contradict(one: ArticlePackage, other: ArticlePackage) -> bool:
+    """Say whether titles and authors show that two packages are not one article, whatever their identifiers say.
+
+    Titles that differ are translations where the authors are the same; other authors are misread where the title is.
+    What is not known contradicts nothing.
+    """
+    if _same_pdf(one, other):
+        return False
+    authors = same_authors(one.authors, other.authors)
+    if different_articles(one.title, other.title):
+        return authors is not True
+    return authors is False and not _same_title(one, other)
+
+
+def confirm(one: ArticlePackage, other: ArticlePackage) -> bool:
+    """Say whether two packages are shown to be one article by what is in them: the PDF, or title and authors."""
+    same = _same_title(one, other) and same_authors(one.authors, other.authors) is True
+    return same or _same_pdf(one, other)
+
+
+def _same_title(one: ArticlePackage, other: ArticlePackage) -> bool:
+    return one.title_is_own and other.title_is_own and same_article(one.title, other.title)
+
+
+def _same_pdf(one: ArticlePackage, other: ArticlePackage) -> bool:
+    return one.pdf_digest is not None and one.pdf_digest == other.pdf_digest
+
+
 def _doi_is_shown(one: ArticlePackage, other: ArticlePackage) -> bool:
     """Say whether a DOI that two packages share is certain to be that of both."""
-    return (
-        (one.doi_is_stated and other.doi_is_stated)
-        or (one.pdf_digest is not None and one.pdf_digest == other.pdf_digest)
-        or same_article(one.title, other.title)
-    )
+    return (one.doi_is_stated and other.doi_is_stated) or _same_pdf(one, other) or same_article(one.title, other.title)
 
 
 def preference(package: ArticlePackage) -> tuple[object, ...]:
     """Return a key by which packages of one article are ordered, the one to be published first.
 
     A retraction comes first, so that it speaks for the article: it has no rows, and the others are its duplicates.
-    Then what gave rows before what gave none (no PDF, rejected); registered under its PMC number; with XML; the
-    published version before the manuscript; the highest version; the latest batch; the smallest number.
+    Then what gave rows before what gave none (no PDF, rejected); from a trusted source; with XML, which a number that
+    is only claimed does not outdo; registered under its PMC number; the published version before the manuscript; the
+    highest version; the latest batch; the smallest number.
     """
     return (
         not package.is_retracted,
         package.rows == 0,
-        not is_pmc_number(package.article_id),
+        not package.is_trusted,
         not package.has_xml,
+        not is_pmc_number(package.article_id),
         package.is_manuscript,
         -package.version,
         -package.batch,
@@ -127,6 +170,31 @@ class Duplicate:
     shared_with: ArticlePackage
 
 
+Claim = Literal["retraction", "same article"]
+
+RETRACTION: Final[Claim] = "retraction"
+SAME_ARTICLE: Final[Claim] = "same article"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What a package says of another one, and is not believed.
+
+    Attributes:
+        package: the one that says it.
+        other: the one of which it is said; it stays as it is.
+        identifier: what both have; None where they are one article through a third package.
+        value: PMC number, DOI or SHA-256 of the PDF.
+        claim: that the other one is retracted, or that both are the same article.
+    """
+
+    package: ArticlePackage
+    other: ArticlePackage
+    identifier: Kind | None
+    value: str
+    claim: Claim
+
+
 class _Group:
     """Packages that are one article, the preferred one first, with their identifiers."""
 
@@ -142,12 +210,23 @@ class _Group:
         self.members, self.identifiers = joined.members, joined.identifiers
 
     def agrees(self, other: _Group) -> bool:
-        """Say whether the strongest identifier that both have is the same; True when they have none in common."""
+        """Say whether the strongest identifier that both have is the same, and no two of their packages contradict.
+
+        True when they have no identifier in common.
+        """
         for kind in KINDS:
             mine, others = self.identifiers[kind], other.identifiers[kind]
             if mine and others:
-                return bool(mine & others)
+                return bool(mine & others) and not self.contradicts(other)
         return True
+
+    def contradicts(self, other: _Group) -> bool:
+        """Say whether a package of each shows that they are two articles."""
+        return any(contradict(mine, others) for mine in self.faces() for others in other.faces())
+
+    def faces(self) -> list[ArticlePackage]:
+        """Return a package for each title, authors and identifiers that occur: copies by the thousand look the same."""
+        return list({_face(item): item for item in reversed(self.members)}.values())
 
     def shares(self, kind: Kind, other: _Group) -> bool:
         """Say whether a package of each shows by this identifier that they are one, and no stronger one parts them."""
@@ -156,16 +235,23 @@ class _Group:
         )
 
 
+def _face(package: ArticlePackage) -> tuple[object, ...]:
+    known = tuple(package.identifier(kind) for kind in KINDS)
+    return package.title, package.title_is_own, package.authors, package.doi_is_stated, *known
+
+
 def _stable(package: ArticlePackage) -> tuple[object, ...]:
     # Which packages are one article must not depend on a retraction or on rows: by identifiers known, then number.
-    # A DOI that was read joins the group of those that are stated, whichever of them has its title.
+    # A DOI that was read joins the group of those that are stated, whichever of them has its title. Where two groups
+    # contradict each other, who has no title joins the one that is trusted, or has an XML.
     was_read = package.doi is not None and not package.doi_is_stated
     known = tuple(package.identifier(kind) is None for kind in KINDS)
-    return (was_read, *known, not is_pmc_number(package.article_id), package.article_id)
+    sure = (not package.is_trusted, not package.has_xml)
+    return (was_read, *known, *sure, not is_pmc_number(package.article_id), package.article_id)
 
 
-def same_articles(packages: Iterable[ArticlePackage]) -> list[list[ArticlePackage]]:
-    """Group packages into articles; each group in order of preference, groups by the number of their first package.
+def _groups(packages: Iterable[ArticlePackage]) -> list[_Group]:
+    """Group packages into articles.
 
     Identifiers are taken one kind after the other, the strongest first. Packages that share one become a group, and
     groups that share one are joined, unless a stronger identifier tells them apart; so A and C are one article if A
@@ -198,20 +284,114 @@ def same_articles(packages: Iterable[ArticlePackage]) -> list[list[ArticlePackag
                 if target not in sharing:
                     sharing.append(target)
         groups = merged
-    found = [sorted(group.members, key=preference) for group in groups]
+    return groups
+
+
+def same_articles(packages: Iterable[ArticlePackage]) -> list[list[ArticlePackage]]:
+    """Group packages into articles; each group in order of preference, groups by the number of their first package.
+
+    Packages of one article are two groups where one of them says that it is retracted, and that does not count for the
+    others (`_divided`).
+    """
+    found = [sorted(part, key=preference) for group in _groups(packages) for part in _divided(group.members)]
     return sorted(found, key=lambda group: group[0].article_id)
+
+
+def _divided(members: Sequence[ArticlePackage]) -> list[list[ArticlePackage]]:
+    """Return the packages of an article that are retracted, with those for which that counts, and the others.
+
+    A trusted source's retraction counts for all; another one for those that are shown to be the same article, and for
+    those that are shown to be the same as these.
+    """
+    out = [item for item in members if item.is_retracted]
+    staying = [item for item in members if not item.is_retracted]
+    if any(item.is_trusted for item in out):
+        return [list(members)]
+    heard = list(out)
+    while heard and staying:
+        speaker = heard.pop()
+        followers = [item for item in staying if confirm(speaker, item)]
+        out += followers
+        heard += followers
+        staying = [item for item in staying if item not in followers]
+    return [part for part in (out, staying) if part]
 
 
 def duplicates(packages: Iterable[ArticlePackage]) -> list[Duplicate]:
     """Return every package that is not published because another package is the same article, by number."""
+    return judged(packages)[0]
+
+
+def judged(packages: Iterable[ArticlePackage]) -> tuple[list[Duplicate], list[Conflict]]:
+    """Return the packages that are not published because another one is the same article, and what is not believed."""
+    found: list[Duplicate] = []
+    conflicts: list[Conflict] = []
+    groups = _groups(packages)
+    for group in groups:
+        parts = [sorted(part, key=preference) for part in _divided(group.members)]
+        for published, *others in parts:
+            for package in others:
+                # The published one if it shares an identifier directly; else the package through which they are one.
+                known = [published, *(other for other in group.members if other not in (package, published))]
+                shared_with, kind = next(
+                    (other, kind) for other in known if (kind := shared_identifier(package, other))
+                )
+                found.append(Duplicate(package, published, kind, package.identifier(kind) or "", shared_with))
+        if len(parts) > 1:
+            conflicts += _unheard_retractions(*parts)
+    conflicts += _contradictions(groups)
+    key = _conflict_order
+    return sorted(found, key=lambda item: item.package.article_id), sorted(conflicts, key=key)
+
+
+def _unheard_retractions(out: Sequence[ArticlePackage], staying: Sequence[ArticlePackage]) -> list[Conflict]:
+    """Return the retractions that do not count for the packages of the article that stay."""
     found = []
-    for published, *others in same_articles(packages):
-        for package in others:
-            # The published one if it shares an identifier directly; else the package through which they are one.
-            known = [published, *(other for other in others if other is not package)]
-            shared_with, kind = next((other, kind) for other in known if (kind := shared_identifier(package, other)))
-            found.append(Duplicate(package, published, kind, package.identifier(kind) or "", shared_with))
-    return sorted(found, key=lambda item: item.package.article_id)
+    for claimant in out:
+        if not claimant.is_retracted:
+            continue
+        claimed: list[tuple[ArticlePackage, Kind | None]]
+        claimed = [(other, kind) for other in staying if (kind := claimed_identifier(claimant, other)) is not None]
+        for other, kind in claimed[:1] or [(staying[0], None)]:
+            value = claimant.identifier(kind) if kind is not None else None
+            found.append(Conflict(claimant, other, kind, value or "", RETRACTION))
+    return found
+
+
+def _contradictions(groups: Sequence[_Group]) -> list[Conflict]:
+    """Return which groups share an identifier and are two articles all the same; each pair once, by its strongest."""
+    sharing: dict[tuple[Kind, str], list[_Group]] = {}
+    for group in groups:
+        for kind in KINDS:
+            for value in sorted(group.identifiers[kind]):
+                sharing.setdefault((kind, value), []).append(group)
+    found: dict[frozenset[int], Conflict] = {}
+    for (kind, value), rivals in sharing.items():
+        best, *others = sorted(rivals, key=lambda group: claim_order(group.members[0]))
+        for group in others:
+            pair = _contradicting(group, best, kind)
+            if pair is not None:
+                claim = RETRACTION if pair[0].is_retracted else SAME_ARTICLE
+                found.setdefault(frozenset(item.article_id for item in pair), Conflict(*pair, kind, value, claim))
+    return list(found.values())
+
+
+def _contradicting(group: _Group, other: _Group, kind: Kind) -> tuple[ArticlePackage, ArticlePackage] | None:
+    """Return a package of each group that say by an identifier that they are one article, and are not."""
+    for mine in group.faces():
+        for others in other.faces():
+            if claimed_identifier(mine, others) == kind and contradict(mine, others):
+                return mine, others
+    return None
+
+
+def claim_order(package: ArticlePackage) -> tuple[object, ...]:
+    """Return a key by which packages that contradict each other are ordered, the one that is believed first."""
+    return (not package.is_trusted, package.is_retracted, not package.has_xml, package.batch, package.article_id)
+
+
+def _conflict_order(conflict: Conflict) -> tuple[object, ...]:
+    return conflict.package.article_id, conflict.other.article_id, conflict.claim
 
 
 class KnownIdentifiers:

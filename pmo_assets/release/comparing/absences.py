@@ -9,7 +9,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final
 
+import polars as pl
+
 from pmo_assets.pipeline.dataset.rows import Entry
+from pmo_assets.records.defaults import TRUSTED_SOURCES
 from pmo_assets.release.comparing.panel_matching import plain_name
 from pmo_assets.release.selection import current_rows, select_articles
 from pmo_assets.release.statistics.fates import SUPERSEDED, batch_fates, fates_of_packages
@@ -55,6 +58,7 @@ def absences_below(
     entry: Entry,
     *,
     noncommercial: bool = True,
+    trusted: Collection[str] = TRUSTED_SOURCES,
     say: Callable[[str], None] = lambda _: None,
 ) -> DataRootAbsences:
     """Return why a release lacks articles and their figures.
@@ -64,10 +68,11 @@ def absences_below(
         articles: numbers of the articles that are asked about.
         entry: what panels needed to enter the dataset.
         noncommercial: the release keeps rows whose licence forbids commercial use.
+        trusted: see `select_articles`.
         say: told of progress, batch by batch.
     """
     found, wanted = DataRootAbsences(), set(articles)
-    selection, registry = select_articles(tables), BatchRegistry(tables.data_root)
+    selection, registry = select_articles(tables, trusted), BatchRegistry(tables.data_root)
     manifests, retracted = set(registry.batches()), set[int]()
     for batch in in_sequence(manifests.union(selection.current)):
         registered = registry.manifest(batch)["article_id"].to_list() if batch in manifests else []
@@ -75,7 +80,8 @@ def absences_below(
         fates: dict[int, Fate] = {}
         if taken:
             say(batch)
-            current = current_rows(tables, batch, taken, _ROW_COLUMNS)
+            current = current_rows(tables, selection, batch, _ROW_COLUMNS)
+            current = current.filter(pl.col("article_id").is_in(taken))
             rows = current if noncommercial else current.filter(~is_noncommercial())
             counted, fates = batch_fates(tables, batch, taken, rows, current, entry)
             found.figures |= {(number, plain_name(name)): fate for (number, name), fate in counted.of_figures.items()}

@@ -390,7 +390,7 @@ def release_statistics(
         registered = registry.manifest(batch)["article_id"].to_list() if batch in manifests else []
         fates: dict[int, Fate] = {}
         if batch in selection.current:
-            current = current_rows(tables, batch, articles, _ROW_COLUMNS)
+            current = current_rows(tables, selection, batch, _ROW_COLUMNS)
             rows = current if noncommercial else current.filter(~is_noncommercial())
             totals.numbers["left_out"] += current.height - rows.height
             _count_rows(totals, rows, splits)

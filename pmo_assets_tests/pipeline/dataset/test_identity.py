@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,10 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.dataset.identity import (
     ArticlePackage,
     KnownIdentifiers,
+    confirm,
+    contradict,
     duplicates,
+    judged,
     same_articles,
     shared_identifier,
 )
@@ -116,6 +120,89 @@ def test_a_nameless_copy_of_two_articles_pdf_joins_them_not_but_is_not_published
     assert numbers([copy, second, first]) == [[LOCAL + 1, LOCAL + 3], [LOCAL + 2]]
 
 
+# what is claimed and not believed
+
+VICTIM = {"doi": "10.1/a", "title": TITLE, "authors": ("Ada Author", "Bo Writer"), "has_xml": True}
+STRANGER = {"title": "Another paper about macular holes in the eye", "authors": ("Mal Lory",)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (STRANGER, {}),
+        ({**STRANGER, "authors": ()}, {}),
+        ({**STRANGER, "title": None}, {}),
+        ({**STRANGER, "title": TITLE, "title_is_own": False}, {}),
+        ({"title": f"Comment on: {TITLE}", "authors": ("Mal Lory",)}, {}),
+    ],
+)
+def test_who_claims_a_doi_and_is_another_article_is_a_conflict(
+    one: dict[str, object], other: dict[str, object]
+) -> None:
+    claimant = package(LOCAL + 1, doi="10.1/a", version=9, batch=9, **one)
+    victim = package(LOCAL + 2, **{**VICTIM, **other})
+    assert duplicates([claimant, victim]) == []
+    (conflict,) = judged([victim, claimant])[1]
+    assert (conflict.package, conflict.other, conflict.value) == (claimant, victim, "10.1/a")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"title": f"{TITLE}: a case report", "authors": ()},
+        {"title": "Seröse Makulaabhebung bei Grubenpapille", "authors": ("A. Author", "B. Writer")},
+        {"title": TITLE.upper(), "authors": ("Misread Caption",)},
+        {**STRANGER, "pdf_digest": "x"},
+        {},
+    ],
+)
+def test_a_subtitle_a_translation_and_misread_authors_are_no_contradiction(facts: dict[str, object]) -> None:
+    pair = [package(LOCAL + 1, doi="10.1/a", **facts), package(LOCAL + 2, **VICTIM, pdf_digest="x")]
+    assert len(duplicates(pair)) == 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_heard"),
+    [
+        ({}, False),
+        ({"title": TITLE}, False),
+        ({"title": TITLE, "authors": ("Mal Lory",)}, False),
+        ({"title": TITLE, "authors": ("A Author",)}, True),
+        ({"title": TITLE, "authors": ("A Author",), "title_is_own": False}, False),
+        ({"title": f"RETRACTED: {TITLE}", "authors": ("Ada Author",)}, True),
+        ({"pdf_digest": "x"}, True),
+        ({"is_trusted": True}, True),
+    ],
+)
+def test_a_retraction_speaks_for_others_if_trusted_or_shown(facts: dict[str, object], is_heard: bool) -> None:
+    claimant = package(LOCAL + 1, **{"doi": "10.1/a", "rows": 0, "is_retracted": True, **facts})
+    victim = package(LOCAL + 2, **VICTIM, pdf_digest="x")
+    found, conflicts = judged([claimant, victim])
+    assert [item.package for item in found] == ([victim] if is_heard else [])
+    said = [(item.package, item.other, item.claim) for item in conflicts]
+    assert said == ([] if is_heard else [(claimant, victim, "retraction")])
+
+
+def test_a_trusted_source_retracts_no_other_article() -> None:
+    claimant = package(LOCAL + 1, doi="10.1/a", **STRANGER, is_trusted=True, is_retracted=True, rows=0)
+    assert duplicates([claimant, package(LOCAL + 2, **VICTIM)]) == []
+
+
+def test_a_retraction_goes_on_to_who_is_shown_to_be_the_same_as_whom_it_reached() -> None:
+    claimant = package(LOCAL + 1, doi="10.1/a", pdf_digest="x", is_retracted=True, rows=0)
+    reached, next_one = package(LOCAL + 2, **VICTIM, pdf_digest="x"), package(LOCAL + 3, **VICTIM)
+    other = package(LOCAL + 4, doi="10.1/a")
+    found, conflicts = judged([claimant, reached, next_one, other])
+    assert [item.package for item in found] == [reached, next_one]
+    assert [(item.package, item.other) for item in conflicts] == [(claimant, other)]
+
+
+def test_a_package_without_title_joins_the_one_that_is_sure_of_two_that_contradict() -> None:
+    claimant = package(LOCAL + 1, doi="10.1/a", **STRANGER)
+    nameless, victim = package(LOCAL + 2, doi="10.1/a"), package(LOCAL + 3, **VICTIM)
+    assert numbers([claimant, nameless, victim]) == [[LOCAL + 1], [LOCAL + 3, LOCAL + 2]]
+
+
 # which one
 
 
@@ -123,12 +210,15 @@ def test_a_nameless_copy_of_two_articles_pdf_joins_them_not_but_is_not_published
     ("better", "worse"),
     [
         ({"rows": 1}, {"rows": 0, "has_xml": True}),
-        ({"article_id": 77, "pmcid": 77}, {"pmcid": 77, "has_xml": True, "version": 9}),
+        ({"article_id": 77, "pmcid": 77}, {"pmcid": 77, "version": 9}),
+        ({"has_xml": True, "pmcid": 77}, {"article_id": 77, "pmcid": 77}),
+        ({"is_trusted": True}, {"has_xml": True}),
         ({"has_xml": True}, {"version": 9}),
         ({"version": 1}, {"is_manuscript": True, "version": 2}),
         ({"version": 2}, {"version": 1, "batch": 9}),
         ({"batch": 2}, {"batch": 1}),
-        ({"is_retracted": True, "rows": 0}, {"has_xml": True}),
+        ({"is_retracted": True, "is_trusted": True, "rows": 0}, {"has_xml": True}),
+        ({"is_retracted": True, "pdf_digest": "x", "rows": 0}, {"has_xml": True, "pdf_digest": "x"}),
     ],
 )
 def test_one_is_published_by_rule(better: dict[str, object], worse: dict[str, object]) -> None:
@@ -136,7 +226,7 @@ def test_one_is_published_by_rule(better: dict[str, object], worse: dict[str, ob
         package(**{"number": LOCAL + 2, "doi": "10.1/a"} | better)  # type: ignore[arg-type]
         if "article_id" not in better
         else replace(package(LOCAL + 2, doi="10.1/a"), **better),  # type: ignore[arg-type]
-        package(LOCAL + 1, doi="10.1/a", **worse),
+        replace(package(LOCAL + 1, doi="10.1/a"), **worse),  # type: ignore[arg-type]
     ]
     (found,) = duplicates(pair)
     assert found.published == pair[0]
@@ -161,6 +251,9 @@ packages = st.lists(
         rows=st.integers(0, 1),
         has_xml=st.booleans(),
         is_retracted=st.booleans(),
+        is_trusted=st.booleans(),
+        title_is_own=st.booleans(),
+        authors=st.sampled_from([(), ("Ada Author", "Bo Writer"), ("A. Author",), ("Mal Lory",)]),
     ),
     max_size=8,
     unique_by=lambda item: item.article_id,
@@ -193,14 +286,44 @@ def test_no_two_published_articles_share_their_strongest_identifier(found: list[
     for kind in ("PMC number",):
         values = [{item.identifier(kind) for item in group} - {None} for group in groups]  # type: ignore[arg-type]
         assert all(len(value) <= 1 for value in values), "two PMC numbers are two articles"
-        flat = [next(iter(value)) for value in values if value]
-        assert len(flat) == len(set(flat)), "one PMC number is one article"
+        for (one, mine), (other, others) in combinations(zip(groups, values, strict=True), 2):
+            if mine & others:
+                is_unheard = one[0].is_retracted != other[0].is_retracted
+                assert is_unheard or any(contradict(a, b) for a in one for b in other), "one number is one article"
 
 
 @given(packages)
-def test_a_retraction_takes_out_every_package_of_its_article(found: list[ArticlePackage]) -> None:
+def test_a_retraction_takes_out_whoever_is_grouped_with_it(found: list[ArticlePackage]) -> None:
     for first, *others in same_articles(found):
         assert first.is_retracted or not any(item.is_retracted for item in others)
+
+
+@given(packages)
+def test_no_retraction_reaches_farther_than_trust_or_what_is_in_the_packages(found: list[ArticlePackage]) -> None:
+    for group in same_articles(found):
+        speakers = [item for item in group if item.is_retracted]
+        if not speakers or any(item.is_trusted for item in speakers):
+            continue
+        reached, left = speakers, [item for item in group if not item.is_retracted]
+        while following := [item for item in left if any(confirm(item, other) for other in reached)]:
+            reached, left = following, [item for item in left if item not in following]
+        assert left == [], "who is out with a retracted package is shown to be the same article"
+
+
+@given(packages)
+def test_packages_that_contradict_each_other_are_never_one_article(found: list[ArticlePackage]) -> None:
+    for group in same_articles(found):
+        assert not any(contradict(one, other) for one, other in combinations(group, 2))
+
+
+@given(packages)
+def test_a_retraction_that_is_not_believed_is_a_conflict(found: list[ArticlePackage]) -> None:
+    listed, conflicts = judged(found)
+    out = {item.package.article_id for item in listed} | {item.article_id for item in found if item.is_retracted}
+    listed_ids = {number for item in conflicts for number in (item.package.article_id, item.other.article_id)}
+    for claimant in (item for item in found if item.is_retracted):
+        claimed = [item for item in found if item.article_id not in out and shared_identifier(claimant, item)]
+        assert not claimed or listed_ids & {claimant.article_id, *(item.article_id for item in claimed)}
 
 
 # which can be the same at all
