@@ -41,6 +41,7 @@ from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import ParquetStream, parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
+from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations
 from pmo_assets.tables.schemas import empty_table
@@ -63,6 +64,7 @@ def generate(demo: DataRoot, work: DataRoot, rows: int) -> None:
     source = Tables(demo)
     batch = source.batches("dataset_rows")[0]
     tables = {name: source.read(name, batch) for name in TABLES}
+    manifest = BatchRegistry(demo).manifest(batch)
     templates = tables["dataset_rows"]["article_id"].unique().sort().to_list()
     per_article = tables["dataset_rows"].height / len(templates)
     files = {(store, number): _file(demo, store, batch, number) for store in STORES for number in templates}
@@ -74,6 +76,7 @@ def generate(demo: DataRoot, work: DataRoot, rows: int) -> None:
         made = pl.DataFrame({"number": numbers, "article_id": [templates[item % len(templates)] for item in numbers]})
         for name, table in tables.items():
             _written(work, f"tables/{name}/{key}.parquet", parquet_bytes(_renumbered(table, made)))
+        _written(work, f"manifests/{key}.parquet", parquet_bytes(_renumbered(manifest, made)))
         for new, template in made.iter_rows():
             for store in STORES:
                 # numbers have as many digits as the templates', and the files are not compressed

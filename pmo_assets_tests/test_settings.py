@@ -47,8 +47,15 @@ def test_options_name_assets_that_exist() -> None:
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
         assert isinstance(extra, dict)
-        release = ("panel_duplicates", "pubmed_ophtha", "dataset_report")
+        release = ("retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report")
         assert set(extra["affects"]) <= {*batch_stages(all_assets()), *QUALITY_ASSETS, *release}, name  # type: ignore[arg-type]
+
+
+def test_a_trusted_source_is_an_address_of_a_source() -> None:
+    assert Settings().trusted_sources == "pmc://"
+    assert settings_digest(Settings(), "retractions") != settings_digest(Settings(trusted_sources=""), "retractions")
+    with pytest.raises(ValueError, match="articles/ is no source: give file:///FOLDER or pmc://BUCKET"):
+        Settings(trusted_sources="pmc:// articles/")
 
 
 def test_only_options_that_affect_an_asset_change_its_digest() -> None:

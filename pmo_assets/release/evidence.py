@@ -51,7 +51,9 @@ class Evidence:
         for (place,), part in rows.group_by("place"):
             at = int(str(place))
             if at == len(order):
-                found = [{**row, "doi": None, "pdf": None, "xml": None} for row in part.iter_rows(named=True)]
+                found = [
+                    {**row, "title": None, "doi": None, "pdf": None, "xml": None} for row in part.iter_rows(named=True)
+                ]
                 articles: dict[int, Mapping[str, Any]] = {}
             else:
                 found = list(files_of(tables, order[at], part))

@@ -37,7 +37,7 @@ class Statement:
         is_retracted: the article is retracted.
         is_done: its batch has made what there is of the package.
         is_trusted: its source's word counts for other sources' packages of the article.
-        digest: of the package; None where it is not known.
+        digest: a hash of the package's content and metadata; None where it is not known.
     """
 
     speaker: str
@@ -51,7 +51,7 @@ class Statement:
     is_retracted: bool
     is_done: bool
     is_trusted: bool = False
-    digest: str | None = None
+    digest: int | None = None
 
     @property
     def rights(self) -> tuple[object, ...]:

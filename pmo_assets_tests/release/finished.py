@@ -187,7 +187,9 @@ def figure_picture(key: str, pixels: NDArray[np.uint8]) -> Picture:
     return Picture(key, pixels.shape[1], pixels.shape[0], png_bytes(pixels))
 
 
-def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]], panels: int = 1) -> None:
+def finish(
+    tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]], panels: int = 1, *, facts_only: bool = False
+) -> None:
     """Write a batch as the assets leave it.
 
     Args:
@@ -197,6 +199,7 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
             article, "code" (licence), "rows" (panels of each figure), "figures" (ordinal by image_cluster_id), "looks"
             (whose pictures its panels show), "row" (columns of its dataset rows).
         panels: of each figure, where "rows" is not given.
+        facts_only: without pictures and the steps in between: what choosing the articles reads, no more.
     """
     known: list[dict[str, Any]] = []
     articles: list[dict[str, Any]] = []
@@ -220,7 +223,7 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
             "is_retracted": given.get("is_retracted", False),
             "is_manuscript": given.get("is_manuscript", False),
             "pdf": f"objects/aa/{given.get('pdf', number)}.pdf",
-            "xml": f"objects/bb/{number}.xml",
+            "xml": given.get("xml", f"objects/bb/{number}.xml"),
         }
         known.append({**shared, "figure_files": [], "doi": None, "license_unknown": False})
         articles.append(
@@ -234,7 +237,11 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
                 "mesh_terms": ["Retina"],
                 "keywords": ["optic disc", f"{number}"],
                 "title": given.get("title"),
-                "stated_by": [{"fact": "doi", "source": given.get("doi_source", "XML")}] if given["doi"] else [],
+                "stated_by": [
+                    {"fact": fact, "source": given.get(f"{fact}_source", "XML")}
+                    for fact in ("title", "doi")
+                    if given.get(fact)
+                ],
                 "xml_figures": [],
                 "has_xml": given.get("has_xml", False),
                 "has_pdf": True,
@@ -257,12 +264,15 @@ def finish(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]]
                 )  # fmt: skip
                 rows.append(row)
                 shown.append(panel_picture(row["panel_id"], pixels_of(looks or row["panel_id"])))
-        ParquetPixels(tables.data_root, "panels", batch).write(number, shown)
-        ParquetPixels(tables.data_root, "figures", batch).write(number, drawn)
+        if not facts_only:
+            ParquetPixels(tables.data_root, "panels", batch).write(number, shown)
+            ParquetPixels(tables.data_root, "figures", batch).write(number, drawn)
     tables.write("article_packages", batch, known)
     tables.write("articles", batch, articles)
-    tables.write("figures", batch, figures)
     tables.write("dataset_rows", batch, rows)
+    if facts_only:
+        return
+    tables.write("figures", batch, figures)
     steps: dict[str, list[dict[str, Any]]] = {name: [] for name in ("package_figures", "subcaptions", *STEPS)}
     for row in rows:
         for name, made in _way_of(row).items():

@@ -49,7 +49,13 @@ def register(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any
 
 
 def process(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]], source: str = PMC) -> None:
-    """Write the manifest of a batch, and what comes of it."""
+    """Write the manifest of a batch, and what choosing the articles of a release reads of it."""
+    register(tables, batch, packages, source)
+    finish(tables, batch, packages, facts_only=True)
+
+
+def process_whole(tables: Tables, batch: str, packages: Mapping[int, Mapping[str, Any]], source: str = PMC) -> None:
+    """Write the manifest of a batch, and all that comes of it, with pictures."""
     register(tables, batch, packages, source)
     finish(tables, batch, packages)
 

@@ -134,7 +134,7 @@ def test_an_article_that_came_back_is_where_it_was_as_long_as_the_newest_release
     make(tables)
     retract(tables, "0002-b", TRAIN)
     make(tables)
-    finish(tables, "0003-c", {TRAIN: {"looks": "z"}})
+    finish(tables, "0003-c", {TRAIN: {"looks": "z", "version": 2}})
     assert splits_of(groups_of(tables)) == {TEST: "train", TRAIN: "train"}
 
 
@@ -145,7 +145,7 @@ def test_an_article_out_of_one_release_is_in_training_again_when_it_comes_back(t
     retract(tables, "0002-b", TRAIN)
     finish(tables, "0003-c", {TEST: {"is_retracted": True}, VALIDATION: {}})
     make(tables)
-    finish(tables, "0004-d", {TEST: {}})
+    finish(tables, "0004-d", {TEST: {"version": 2}})
     assert splits_of(groups_of(tables)) == {TEST: "train", VALIDATION: "validation"}
 
 

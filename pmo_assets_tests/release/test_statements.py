@@ -91,9 +91,9 @@ def test_a_retraction_is_taken_back_by_a_newer_version_alone_or_by_what_was_neve
 
 
 def test_the_same_content_is_no_new_statement_whatever_is_read_of_it() -> None:
-    before = statement(0, "CC BY", digest="a")
-    gone = statement(1, "CC BY", digest="b", retracted=True)
-    assert word_of([before, gone, statement(2, "CC BY-SA", digest="a")]).retraction == gone
+    before = statement(0, "CC BY", digest=1)
+    gone = statement(1, "CC BY", digest=2, retracted=True)
+    assert word_of([before, gone, statement(2, "CC BY-SA", digest=1)]).retraction == gone
 
 
 def test_the_reason_names_who_says_it() -> None:

@@ -338,8 +338,9 @@ def test_without_noncommercial_rows_these_are_left_out_and_counted(batches: Tabl
         assert not NONCOMMERCIAL & {row["license"] for row in rows_of(batches, written, table)}
     assert written.counts.noncommercial_left_out == len(PLACES) - len(expected) == 4 * len(NONCOMMERCIAL)
     assert written.index.rows == len(expected)
-    for batch, articles in select_articles(batches).current.items():
-        rows = released_rows(batches, batch, articles, options, ["panel_id"])
+    selection = select_articles(batches)
+    for batch in selection.current:
+        rows = released_rows(batches, selection, batch, options, ["panel_id"])
         assert set(rows["panel_id"]) <= {row["panel_id"] for row in expected}
         assert rows.columns == ["panel_id"]
 

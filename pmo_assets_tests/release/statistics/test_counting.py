@@ -18,6 +18,7 @@ from pmo_assets.pipeline.dataset.rows import NO_SUBCAPTION, UNSURE_SUBCAPTION
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.release.reports import release_summary
 from pmo_assets.release.selection import select_articles
+from pmo_assets.release.standing import Withdrawal
 from pmo_assets.release.statistics import fates as f
 from pmo_assets.release.statistics import paper_numbers as paper
 from pmo_assets.release.statistics.counting import (
@@ -166,7 +167,7 @@ def test_what_pmc_retracted_since_is_retracted_once_and_superseded_elsewhere(tab
     write_batch(tables, "0002-b", {7: ArticleMade({"f1": good()}, package={"version": 2})})
     selection = select_articles(tables)
     known: set[int] = set()
-    retracted = type(selection)({"0001-a": [], "0002-b": []}, retracted={7: "n7"})
+    retracted = type(selection)({"0001-a": [], "0002-b": []}, retracted={7: Withdrawal("n7", "PMC says so", True)})
     fates = [f.package_fates(tables, batch, [], retracted, {}, known).fates for batch in ("0001-a", "0002-b")]
     assert fates == [{Fate(f.RETRACTED): 1}, {Fate(f.SUPERSEDED): 1}]
 
