@@ -7,7 +7,9 @@ import hashlib
 import dagster as dg
 
 from pmo_assets.refresh.candidates import known_of_pmc
+from pmo_assets.release.standing import waiting_statements
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.tables import Tables
 
 WITHDRAWN = "withdrawn"
 """Metadata of a release under which it says which withdrawn articles it knew of."""
@@ -17,11 +19,17 @@ RELEASE_TAG = "pmo/release"
 
 
 def withdrawn_digest(data_root: DataRoot) -> str:
-    """Return a short hash of what PMC says about articles: versions that are gone or do not count, retractions."""
+    """Return a short hash of what is said about articles without rows being made.
+
+    By PMC: versions that are gone or do not count, retractions, changed licences; and by the manifests of batches that
+    are not done: retractions and licences of articles that a release holds.
+    """
     known = known_of_pmc(data_root)
     words = [f"{article}.{version}" for article, version in sorted(known.withdrawn)]
     words += [f"passed over {article}.{version}" for article, version in sorted(known.passed_over)]
     words += [f"retracted {article}" for article in sorted(known.retracted)]
+    words += [f"stated {article}.{version} {code}" for article, version, code in sorted(known.changed)]
+    words += waiting_statements(Tables(data_root))
     return hashlib.sha256(",".join(words).encode()).hexdigest()[:12]
 
 

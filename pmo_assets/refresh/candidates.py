@@ -186,22 +186,30 @@ class KnownOfPmc:
         withdrawn: (article number, version) of what the bucket held once and no longer does.
         passed_over: of what it holds, but does not count although its number is higher than that of what does.
         retracted: numbers of retracted articles.
+        changed: (article number, version, licence) of those whose metadata were changed, or superseded, since they were
+            found; the licence is "" where none can be read.
     """
 
     withdrawn: frozenset[tuple[int, int]]
     passed_over: frozenset[tuple[int, int]]
     retracted: frozenset[int]
+    changed: frozenset[tuple[int, int, str]] = frozenset()
 
 
 def known_of_pmc(data_root: DataRoot) -> KnownOfPmc:
     """Return what the candidates say about articles that batches may hold; nothing before the first refresh."""
-    table, _ = _read(data_root, ["article_id", "version", "is_retracted", "versions"])
-    seen = table.rename({"version": "counts"}).explode("versions", empty_as_null=False).unnest("versions")
+    columns = ["article_id", "version", "is_retracted", "versions", "event", "license_code", "license_unknown"]
+    table, _ = _read(data_root, columns)
+    seen = table.select("article_id", "versions", counts="version")
+    seen = seen.explode("versions", empty_as_null=False).unnest("versions")
     key = ["article_id", "version"]
+    changed = table.filter(pl.col("event").is_in([Event.CHANGED.value, Event.SUPERSEDED.value]))
+    code = pl.when("license_unknown").then(pl.lit("")).otherwise(pl.col("license_code").fill_null(""))
     return KnownOfPmc(
         withdrawn=frozenset(seen.filter(~pl.col("present")).select(key).iter_rows()),
         passed_over=frozenset(seen.filter("present", pl.col("version") > pl.col("counts")).select(key).iter_rows()),
         retracted=frozenset(table.filter("is_retracted")["article_id"]),
+        changed=frozenset(changed.select(*key, code).iter_rows()),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import polars as pl
 
-from pmo_assets.pipeline.articles.licences import commercial_use
+from pmo_assets.pipeline.articles.licences import commercial_use, most_restrictive
 from pmo_assets.pipeline.dataset.identity import (
     ArticlePackage,
     Conflict,
@@ -206,26 +206,29 @@ def articles_under(articles: pl.DataFrame, selection: Selection) -> pl.DataFrame
     return rows.rename({"license": "license_code"})
 
 
+_HELD: Final = {
+    "article_id": pl.Int64, "license": pl.String, "held": pl.String, "held_commercial_use": pl.Boolean,
+    "is_held": pl.Boolean,
+}  # fmt: skip
+
+
 def _under(rows: pl.DataFrame, licences: Mapping[int, Restriction]) -> pl.DataFrame:
-    """Return rows under the licences that hold for their articles; columns that no licence changes stay."""
-    held = rows["article_id"].unique().to_list()
-    found = [(number, licences[number].code) for number in held if number in licences]
-    if not found:
+    """Return rows under the licences that hold for their articles, and never under a freer one than they were made."""
+    codes = {number: licences[number].code for number in rows["article_id"].unique() if number in licences}
+    if not codes or "license" not in rows.columns:
         return rows
-    codes = dict(found)
-    is_narrowed = pl.col("article_id").is_in(list(codes))
-    said = {
-        "license": pl.col("article_id").replace_strict(codes, default=None, return_dtype=pl.String),
-        "license_url": pl.lit(None, pl.String),
-        "commercial_use": pl.col("article_id").replace_strict(
-            {number: commercial_use(code) for number, code in found}, default=False, return_dtype=pl.Boolean
-        ),
-    }
-    return rows.with_columns(
-        pl.when(is_narrowed).then(value).otherwise(pl.col(name)).alias(name)
-        for name, value in said.items()
+    of_rows = ("article_id", "license")
+    made = rows.filter(pl.col("article_id").is_in(list(codes))).select(of_rows).unique().rows()
+    held = [(number, code, most_restrictive([code, codes[number]])) for number, code in made]
+    changed = [(*key, code, commercial_use(code)) for *key, code in held if code != key[1]]
+    table = pl.DataFrame([(*row, True) for row in changed], schema=_HELD, orient="row")
+    joined = rows.join(table, on=of_rows, how="left", nulls_equal=True, maintain_order="left")
+    values = {"license": "held", "license_url": None, "commercial_use": "held_commercial_use"}
+    return joined.with_columns(
+        pl.when("is_held").then(pl.col(value) if value else None).otherwise(pl.col(name)).alias(name)
+        for name, value in values.items()
         if name in rows.columns
-    )
+    ).select(rows.columns)
 
 
 def current_rows(
@@ -243,6 +246,8 @@ def current_rows(
     """
     order = ("article_id", "figure_ordinal", "image_cluster_id", "panel_ordinal", "panel_id")
     wanted = None if columns is None else list(dict.fromkeys((*order, *columns)))
+    if wanted is not None and selection.licences:
+        wanted = list(dict.fromkeys((*wanted, "license")))
     rows = tables.read("dataset_rows", batch, wanted)
     rows = rows.filter(pl.col("article_id").is_in(list(selection.current.get(batch, ())))).sort(order)
     rows = _under(rows, selection.licences)

@@ -29,6 +29,7 @@ from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import KnownOfPmc, known_of_pmc, stated_at_pmc
 from pmo_assets.release.evidence import Evidence, articles_of, files_of, is_trusted_source, known_package
 from pmo_assets.release.statements import AT_PMC, Rank, Statement, Word, narrowed, word_of
+from pmo_assets.release.versions import read_version_table, released_versions
 from pmo_assets.storage.batches import in_sequence
 from pmo_assets.storage.parquet import read_columns
 from pmo_assets.storage.registry import BatchRegistry
@@ -150,10 +151,10 @@ def article_standing(tables: Tables, trusted: Collection[str], finished: str = "
     )
 
 
-def _registered(tables: Tables) -> pl.DataFrame:
-    """Return what the manifests state, with column `batch`."""
+def _registered(tables: Tables, batches: Collection[str] | None = None) -> pl.DataFrame:
+    """Return what the manifests, of all batches or of some, state, with column `batch`."""
     registry = BatchRegistry(tables.data_root)
-    keys = registry.batches()
+    keys = [key for key in registry.batches() if batches is None or key in batches]
     if not keys:
         return pl.DataFrame(schema={"batch": pl.String, **_STATED})
     files = {key: f"manifests/{key}.parquet" for key in keys}
@@ -485,3 +486,22 @@ def _unheld(
             }
             found[row["article_id"]] = known_package(package, {}, -1, is_trusted=True)
     return [found[number] for number in sorted(found)]
+
+
+def waiting_statements(tables: Tables) -> list[str]:
+    """Return, in words, what manifests of batches that are not done say of the rights of released articles.
+
+    Only what may take rights away: retractions, metadata that cannot be read, and licences other than the freest.
+    """
+    versions = released_versions(tables.data_root)
+    waiting = set(BatchRegistry(tables.data_root).batches()).difference(tables.batches("dataset_rows"))
+    if not versions or not waiting:
+        return []
+    released = read_version_table(tables.data_root, versions[-1], "articles")["article_id"]
+    free = pl.col("license_code").is_null() | pl.col("license_code").is_in(["CC0", "CC BY"])
+    said = _registered(tables, waiting).filter(
+        pl.col("article_id").is_in(released.implode()),
+        pl.col("is_retracted") | pl.col("retracted_title") | pl.col("license_unknown") | ~free,
+    )
+    rows = said.select("article_id", "version", "license_code", "license_unknown", "is_retracted", "retracted_title")
+    return sorted(f"waiting {row}" for row in rows.unique().iter_rows())

@@ -19,6 +19,7 @@ from pmo_assets.release.rebuilding import rebuild_release
 from pmo_assets.release.reports import conflicts_table, withheld_table
 from pmo_assets.release.retractions import read_retractions, write_retractions
 from pmo_assets.release.selection import Selection, articles_under, current_rows, select_articles
+from pmo_assets.release.standing import Restriction, waiting_statements
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.parquet import parquet_bytes
@@ -143,6 +144,16 @@ def test_an_older_version_says_nothing_of_a_newer_one(tables: Tables) -> None:
     process(tables, "0001-a", {1: {"version": 2}, 2: {}})
     register(tables, "0002-b", {1: {"is_retracted": True}, 2: {"code": "CC BY-ND", "is_manuscript": True}})
     assert licences(tables) == {1: "CC BY", 2: "CC BY"}
+
+
+def test_a_release_is_due_when_a_manifest_takes_rights_of_a_released_article_away(tables: Tables) -> None:
+    process_whole(tables, "0001-a", {1: {}, 2: {}})
+    make(tables)
+    assert waiting_statements(tables) == []
+    register(tables, "0002-b", {1: {"pdf": "other"}, 9: {"is_retracted": True}})
+    assert waiting_statements(tables) == []
+    register(tables, "0003-c", {2: {"code": "CC BY-ND"}})
+    assert len(waiting_statements(tables)) == 1
 
 
 # what was said before
@@ -381,6 +392,14 @@ def test_manifests_of_earlier_versions_are_heard(tables: Tables) -> None:
     old = read_table(tables.data_root, key).drop("license_unknown", "problems", "doi", "is_manuscript")
     tables.data_root.write(key, parquet_bytes(old))
     assert published(tables) == [2]
+
+
+def test_rows_are_never_freer_than_they_were_made(tables: Tables) -> None:
+    process(tables, "0001-a", {1: {"code": "CC BY-ND"}, 2: {"code": None}})
+    selection = Selection({"0001-a": [1, 2]}, licences={n: Restriction("CC BY-NC", "CC BY", "") for n in (1, 2)})
+    rows = current_rows(tables, selection, "0001-a", ["article_id", "license", "license_url", "commercial_use"])
+    assert rows.rows() == [(1, "CC BY-NC-ND", None, False), (2, None, None, False)]
+    assert current_rows(tables, selection, "0001-a", ["commercial_use"]).rows() == [(False,), (False,)]
 
 
 def test_a_selection_without_licences_leaves_rows_as_they_were_made(tables: Tables) -> None:
