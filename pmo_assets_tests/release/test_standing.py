@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -20,9 +21,11 @@ from pmo_assets.release.reports import conflicts_table, withheld_table
 from pmo_assets.release.retractions import read_retractions, write_retractions
 from pmo_assets.release.selection import Selection, articles_under, current_rows, select_articles
 from pmo_assets.release.standing import Restriction, waiting_statements
+from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.parquet import parquet_bytes
+from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.release.finished import LOCAL, SECRET, finish, make, published, read_table, release_of
 from pmo_assets_tests.release.registered import FOLDER, PMC, at_pmc, process, process_whole, register
@@ -182,6 +185,28 @@ def test_old_metadata_that_are_seen_again_unretract_nothing(write: Any, tables: 
     assert 1 not in licences(tables)
     process(tables, "0005-e", {1: {"version": 2}})
     assert licences(tables) == {1: "CC BY", 2: "CC BY"}
+
+
+@pytest.mark.parametrize(
+    ("narrow", "expected"), [({"license_code": "CC BY-NC-ND"}, {7: "CC BY-NC-ND"}), ({"is_retracted": True}, {})]
+)
+def test_a_folder_whose_metadata_go_back_and_forth_gives_what_the_narrower_ones_give(
+    narrow: dict[str, Any], expected: dict[int, str | None], tables: Tables, tmp_path: Path
+) -> None:
+    package, registry = tmp_path / "articles" / "PMC7", BatchRegistry(tables.data_root)
+    package.mkdir(parents=True)
+    (package / "article.pdf").write_bytes(b"%PDF-1.7")
+    wide: dict[str, Any] = {"license_code": "CC BY", "title": TITLE}
+    for stated in (wide, {**wide, **narrow}, wide, {**wide, **narrow}, wide):
+        (package / "metadata.json").write_text(json.dumps(stated))
+        for batch, _ in registry.add(LocalFolder(tmp_path / "articles"), 9):
+            if stated is wide:
+                finish(tables, batch, {7: {"name": "PMC7"}}, facts_only=True)
+    assert licences(tables) == expected
+    (package / "metadata.json").write_text(json.dumps({**wide, "version": 2}))
+    ((batch, _),) = registry.add(LocalFolder(tmp_path / "articles"), 9)
+    finish(tables, batch, {7: {"name": "PMC7", "version": 2}}, facts_only=True)
+    assert licences(tables) == {7: "CC BY"}
 
 
 def test_another_sources_copy_widens_nothing(tables: Tables) -> None:
