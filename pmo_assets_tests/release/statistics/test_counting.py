@@ -33,6 +33,7 @@ from pmo_assets.release.statistics.views import (
     compared,
     compared_rows,
     drops,
+    not_accounted_for,
     statistics_json,
     statistics_markdown,
     waterfall_rows,
@@ -296,6 +297,48 @@ def test_whatever_batches_hold_the_books_balance(
             left = after
         assert left == way.rest
         assert way.losses[-1].step == NOT_ACCOUNTED_FOR
+
+
+def test_a_package_whose_files_are_not_of_one_article_has_a_step_of_its_own(tables: Tables) -> None:
+    write_batch(
+        tables,
+        "0001-a",
+        {1: ArticleMade(read=False), 2: ArticleMade(read=False), 3: ArticleMade(read=False)},
+        rejected=[
+            ("articles", 1, None, "PdfOfAnotherArticle"),
+            ("articles", 2, None, "MetadataOfAnotherArticle"),
+            ("articles", 3, None, "WorkerDied"),
+        ],
+    )
+    articles = release_statistics(tables, select_articles(tables), ENTRY, noncommercial=False).waterfalls[0]
+    assert lost(articles) == {f.NOT_ONE_ARTICLE: 2, f.NOT_READ: 1}
+    assert reasons(articles, f.NOT_ONE_ARTICLE) == {"MetadataOfAnotherArticle": 1, "PdfOfAnotherArticle": 1}
+
+
+def test_figures_of_a_pdf_that_nothing_ties_to_the_xml_are_counted_where_they_were_rejected(tables: Tables) -> None:
+    write_batch(
+        tables,
+        "0001-a",
+        {1: ArticleMade({"f1": FigureMade(found=False)})},
+        rejected=[
+            ("figure_matches", 1, "f1", "FigureNotMatched"),
+            ("figures", 1, "pdf-p0-1", "FigureUnconfirmed"),
+        ],
+    )
+    found = release_statistics(tables, select_articles(tables), ENTRY, noncommercial=False)
+    of_articles, of_figures, _ = found.waterfalls
+    assert reasons(of_figures, f.REJECTED) == {
+        "figure_matches: FigureNotMatched": 1, "figures: FigureUnconfirmed": 1
+    }  # fmt: skip
+    assert dict(of_figures.parts) == {f.LISTED: 1, f.FOUND: 1}
+    assert lost(of_articles) == {f.REJECTED: 1}
+    assert not any(not_accounted_for(found).values())
+
+
+def test_a_figure_that_no_step_accounts_for_is_told(tables: Tables) -> None:
+    write_batch(tables, "0001-a", {1: ArticleMade({"f1": good(), "f2": FigureMade(found=False)})})
+    unknown = not_accounted_for(release_statistics(tables, select_articles(tables), ENTRY, noncommercial=False))
+    assert unknown == {"articles": 0, "figures": 1, "panels": 0}
 
 
 @given(
