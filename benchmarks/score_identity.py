@@ -4,9 +4,9 @@
 
 Each XML is compared with its own PDF and with every other one. Then hard pairs are made of the longer real texts: a
 notice about the article, the second part of its study, its right first page before another article's body, pages
-without text, and a preprint under another title, which is the same work. Last, the share of text from which two are one
-article is chosen from the journals of one half and tried on those of the other. Printed besides: how the evidence is spread, and
-what the comparison costs.
+without text, and a preprint under another title, which is the same work. Last, the share of text from which two are
+one article is chosen from the journals of one half and tried on those of the other. Printed besides: how the evidence
+is spread, and what the comparison costs.
 """
 
 from __future__ import annotations
