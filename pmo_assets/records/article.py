@@ -46,6 +46,7 @@ class Article:
         license_code: Creative Commons code as PMC writes it ("CC BY", "CC BY-NC-ND", "CC0"); None if not stated.
         license_text: the licence statement's text or URL, "" if absent.
         license_url: the licence's deed in the stated version; None if no version is stated.
+        license_statements: everything that is stated of the licence: PMC's code, addresses, texts.
         citation: "Journal. Year; volume(issue): pages" as far as known.
         is_retracted: the article is retracted, or is itself a retraction notice.
         mesh_terms: MeSH headings if the XML carries them.
@@ -71,6 +72,7 @@ class Article:
     table_captions: tuple[str, ...]
     text: str = field(repr=False)
     license_url: str | None = None
+    license_statements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

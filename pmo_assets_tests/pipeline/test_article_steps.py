@@ -17,6 +17,7 @@ from pmo_assets.pipeline.article import (
     annotation,
     process_article,
 )
+from pmo_assets.pipeline.articles.licences import license_code
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.articles.steps import read_article
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
@@ -83,6 +84,45 @@ def test_metadata_that_cannot_be_read_leaves_the_licence_unknown_whatever_the_ar
         (row,) = read_article(package, objects, load_specialty("ophthalmology")).rows
         assert row["license_code"] is None
         assert row["selected"], "it goes on, below the data root"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "written", "expected", "said"),
+    [
+        ("CC BY", "licensed under CC BY 4.0", "CC BY", None),
+        ("CC BY-NC", "licensed under CC BY 4.0", "CC BY-NC", None),
+        ("CC BY", "licensed under CC BY-NC 4.0", "CC BY-NC", "the conditions of both hold, CC BY-NC"),
+        ("CC BY-SA", "licensed under CC BY-NC 4.0", "CC BY-NC-SA", "the conditions of both hold, CC BY-NC-SA"),
+        ("CC BY", "CC BY 4.0 ND", "CC BY-ND", "the conditions of both hold, CC BY-ND"),
+        ("CC BY", "No derivatives.", "CC BY-ND", "the conditions of both hold, CC BY-ND"),
+        ("CC BY", "This is not an open access article.", None, '("not")'),
+        ("CC BY", "All rights reserved.", None, '("rights", "reserved")'),
+        ("CC BY", "Elsevier user licence", None, '("user", "licence")'),
+        ("CC BY", "Printed on nice paper under CC BY.", "CC BY", None),
+        (None, "Printed on nice paper under CC BY.", None, '("Printed", "nice")'),
+        (None, "© 2020 A Press. CC BY, sauf mention contraire.", None, '("sauf")'),
+        (None, "Free to read.", None, None),
+        ("not CC BY", "licensed under CC BY 4.0", None, None),
+    ],
+)
+def test_of_metadata_and_xml_the_conditions_of_both_hold_and_a_contradiction_is_said(
+    metadata: str | None, written: str, expected: str | None, said: str | None
+) -> None:
+    objects = MemoryObjects({})
+    licence = f"<permissions><license><license-p>{written}</license-p></license></permissions>"
+    xml = f"<article><front><article-meta>{licence}</article-meta></front></article>".encode()
+    article = dataclasses.replace(next(item for item in sample_articles() if item.expected.relevant), xml=xml)
+
+    output = read_article(
+        {**package_of(article, objects), "license_code": metadata}, objects, load_specialty("ophthalmology")
+    )
+
+    (row,) = output.rows
+    messages = [item.message for item in output.rejections if item.error_class == "LicenceUnclear"]
+    assert row["license_code"] == expected
+    assert len(messages) == (said is not None)
+    assert said is None or said in messages[0]
+    assert row["license_url"] is None or license_code(row["license_url"]) == expected
 
 
 def test_a_curated_licence_that_is_none_of_ours_is_not_replaced_by_what_the_article_says() -> None:

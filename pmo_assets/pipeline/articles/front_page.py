@@ -30,7 +30,8 @@ from pmo_assets.pipeline.articles.front_citation import (
 from pmo_assets.pipeline.articles.front_doi import OwnDois, own_dois, read_doi, stated_dois
 from pmo_assets.pipeline.articles.front_lines import upright_lines
 from pmo_assets.pipeline.articles.front_title import Heading, read_title
-from pmo_assets.pipeline.articles.licences import license_code, license_statements
+from pmo_assets.pipeline.articles.licence_reading import read_statement
+from pmo_assets.pipeline.articles.licences import freedoms, license_code, license_statements, named_code
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata, carrier, counts, pdf_metadata
 from pmo_assets.pipeline.figures.page import (
     PageContent,
@@ -179,18 +180,23 @@ _OPEN: Final = re.compile(r"\bcreative\s*commons\b|\bopen[\s-]access\b", re.I)
 
 
 def _licences(stated: Sequence[str], printed: Sequence[Sequence[TextLine]]) -> tuple[str, ...]:
-    """Statements of a licence: the metadata's that the pages confirm, then the pages' own.
+    """Statements of a licence: the metadata's that the pages confirm, then the pages' own, understood or not.
 
-    Where the pages state a licence, the metadata's counts if it is the same or more restrictive; where they name none,
-    if they speak of open access or Creative Commons, and reserve no rights.
+    Where the pages state a licence, the metadata's counts if it is the same or more restrictive, and also where it
+    names Creative Commons and is not understood; where they name none, if they speak of open access or Creative
+    Commons, and reserve no rights.
     """
-    texts = [" ".join(line.text for line in lines) for lines in printed]
-    own = [statement for text in texts if license_code(statement := license_statements(text))]
-    code, text = license_code(" ".join(own)), " ".join(texts)
+    texts = ["\n".join(line.text for line in lines) for lines in printed]
+    # One that is understood and names no licence ("under a Creative Commons licence") leaves it to the metadata.
+    own = [found for found in map(license_statements, texts) if license_code(found) or read_statement(found).unread]
+    allowed, text = freedoms(license_code(" | ".join(own))), " ".join(texts)
 
     def is_confirmed(statement: str) -> bool:
-        if code is None:
+        reading = read_statement(statement)
+        if named_code(reading) is None:
+            return False
+        if not own:
             return _OPEN.search(text) is not None and not _RESERVED.search(text)
-        return license_code(f"{statement} {' '.join(own)}") == license_code(statement)
+        return freedoms(license_code(statement)) <= allowed
 
-    return (*(statement for statement in stated if license_code(statement) and is_confirmed(statement)), *own)
+    return (*filter(is_confirmed, stated), *own)

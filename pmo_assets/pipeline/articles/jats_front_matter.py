@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from lxml import etree
 
 from pmo_assets.pipeline.articles.credit import citation_text
 from pmo_assets.pipeline.articles.jats_text import NOT_TEXT, plain_text
-from pmo_assets.pipeline.articles.licences import license_code, license_url
+from pmo_assets.pipeline.articles.licences import agreed_code, license_code, license_url, states_terms
 
 _YEAR: Final = re.compile(r"\b(1[89]\d\d|20\d\d)\b")
 _DATE_ORDER: Final = ("ppub", "collection", "epub-ppub", "epub", "pub", "issue-ppub", "")
@@ -97,7 +98,7 @@ def _license_references(element: etree._Element) -> list[str]:
     found = []
     for reference in element.iterfind("license_ref"):
         kind = reference.get("content-type", "")
-        use = f"{reference.get('specific-use', '')} {reference.get('applies_to', '')}"
+        use = f"{reference.get('specific-use', '')} {reference.get('applies_to', '')} {plain_text(reference)}"
         if _PMC_CONTENT_TYPE.match(kind) or not _OTHER_USE.search(use):
             found += [plain_text(reference), kind]
     return found
@@ -111,16 +112,35 @@ def _curated_licence(meta: etree._Element) -> str | None:
     return None
 
 
-def licence(meta: etree._Element) -> tuple[str | None, str, str | None]:
-    """Return code, statement and deed of the article's licence.
+@dataclass(frozen=True, slots=True)
+class StatedLicence:
+    """What an XML says of its article's licence.
 
-    PMC's code counts as it is, also one that names no licence ("NO-CC CODE"). Else the conditions of all statements
-    hold together, because the address of one licence may stand beside the name of another. What is stated at a figure
-    or a section is not the article's.
+    Attributes:
+        code: what all of it allows together; None where nothing is stated, or not all is understood.
+        text: the statement; "" where there is none.
+        deed: its address in the stated version.
+        statements: everything that is stated, PMC's own code first.
+    """
+
+    code: str | None
+    text: str
+    deed: str | None
+    statements: tuple[str, ...]
+
+
+def licence(meta: etree._Element) -> StatedLicence:
+    """Return what is stated of the article's licence.
+
+    The conditions of all statements hold together, because the address of one licence may stand beside the name of
+    another. PMC's own code is believed where nothing contradicts it; one that names no licence ("NO-CC CODE") leaves
+    none. What is stated at a figure or a section is not the article's.
     """
     stated: list[str] = []
     texts: list[str] = []
     for statement in meta.iterfind("permissions/license"):
+        if _OTHER_USE.search(statement.get("license-type", "")):
+            continue  # it lets others mine the text besides
         references = list(filter(None, [statement.get("href", ""), *_license_references(statement)]))
         links = (link.get("href", "") for link in statement.iter("ext-link", "uri", "graphic", "inline-graphic"))
         wording = " ".join([plain_text(statement, without=NOT_TEXT | {"license_ref"}), *links])
@@ -132,10 +152,16 @@ def licence(meta: etree._Element) -> tuple[str | None, str, str | None]:
         stated += references
         texts += references[:1]
     for old in (*meta.iterfind("permissions/copyright-statement"), *meta.iterfind("copyright-statement")):
-        stated.append(plain_text(old))
+        notice = plain_text(old)
+        if states_terms(notice):
+            stated.append(notice)
+            texts.append(notice)
+    curated = _curated_licence(meta)
+    stated = list(filter(None, stated))
     # The bar keeps the end of one statement from being read with the beginning of the next.
-    code = license_code(_curated_licence(meta) or " | ".join(stated))
-    return code, next(filter(None, texts), ""), license_url(code, *stated)
+    code = license_code(" | ".join(stated)) if curated is None else agreed_code(curated, *stated)
+    statements = tuple(filter(None, [curated, *stated]))
+    return StatedLicence(code, next(filter(None, texts), ""), license_url(code, *stated), statements)
 
 
 def is_retracted_title(title: str | None) -> bool:

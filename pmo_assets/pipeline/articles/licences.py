@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from pmo_assets.pipeline.articles.licence_reading import (
+    CONDITIONS,
+    Meaning,
+    StatementReading,
+    deed_conditions,
+    plain,
+    read_statement,
+)
 
 LICENSE_CODES: Final = ("CC0", "CC BY", "CC BY-SA", "CC BY-ND", "CC BY-NC", "CC BY-NC-SA", "CC BY-NC-ND")
 """PMC's codes of the Creative Commons licences."""
@@ -63,120 +70,101 @@ def most_restrictive(codes: Iterable[str | None]) -> str | None:
     return next((code for code, known in _FREEDOMS.items() if known == common), None)
 
 
-# What takes a freedom away, as codes, deeds and names write it, misspelt ("NonDerivatives", "non-commerical") or not.
-_ELEMENT = (
-    r"(?:nc|nd|sa|non?[\s-]{0,2}commer[a-z]*|non?[\s-]{0,2}deriv[a-z]*(?:\s+works?)?|share[\s-]?alike"
-    r"|pas\s+d['’]\s?utilisation\s+commerciale|pas\s+de\s+modification|partage\s+(?:dans\s+les\s+mêmes\s+conditions|à"
-    r"\s+l['’]identique))"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class LicenceRule:
-    """One way to state a licence.
-
-    Attributes:
-        name: what the rule reads.
-        pattern: matches a statement. Its first group, if it has one, names the elements behind "BY".
-        code: PMC's code; None where the elements say it.
-    """
-
-    name: str
-    pattern: re.Pattern[str]
-    code: str | None = None
-
-
-_DEED_ADDRESS = re.compile(
-    r"creativecommons\.org/(?:licen[sc]es?|l)/"
-    r"((?:by|nc|nd|sa)(?:(?:[-_+/ ]{1,3}|%2d|%20)?(?:by|nc|nd|sa)){0,3})(?![a-z-])",
-    re.I,
-)
-_CODE = re.compile(
-    r"\b(?:cc|creative\s?commons)\)?[\s_-]{0,3}by"
-    rf"((?:[\s_/,.()+&-]{{0,4}}{_ELEMENT}){{0,3}})(?:licen[sc]es?)?(?![a-z])",
-    re.I,
-)
-_NAME = re.compile(
-    r"\b(?:creative\s+commons|cc)\b[\s'’:,(-]{0,4}"
-    r"(?:(?:licen[sc]e|public|international|cc\)?)[\s:,-]{0,3}){0,3}attributions?\b"
-    r"((?:(?:[\s,(-]{1,3}(?:international|unported|generic|public|licen[sc]e|v?[1-4]\.\d)\b){0,3}"
-    rf"[\s,/&(-]{{0,4}}(?:and\s+)?{_ELEMENT}\b){{0,3}})",
-    re.I,
-)
-
-LICENCE_RULES: Final = (
-    # The address of a deed or legal code: any version, port to a country's law, language, or its badge ("/l/by/…"). Old
-    # licences order their elements differently (by-nd-nc/1.0) and may lack "by" (nc-sa/1.0).
-    LicenceRule("deed", _DEED_ADDRESS),
-    # Codes of PMC ("CC BY-NC"), SPDX ("CC-BY-NC-4.0"), PMC's content types ("ccbyncndlicense"), Wiley's license types
-    # ("creativeCommonsBy-nc-nd"), and what publishers make of them ("CCBY-NC-ND", "CC BY, NC").
-    LicenceRule("code", _CODE),
-    # The name: "Creative Commons Attribution-NonCommercial 4.0 International License". Only the elements directly
-    # behind "attribution" are the licence's; "for non-commercial use" later on is not.
-    LicenceRule("name", _NAME),
-    # The name without its first words; the hyphen tells it from a condition ("with attribution, non-commercial use").
-    LicenceRule("short name", re.compile(rf"\battribution((?:\s?-\s?{_ELEMENT}\b){{1,3}})", re.I)),
-    # The waiver CC0 and what it was called before. The Public Domain Mark is no licence, and "public domain" alone
-    # (works of the US government) holds in one country.
-    LicenceRule(
-        "waiver",
-        re.compile(
-            r"creativecommons\.org/publicdomain/zero|\bcc[\s-]?(?:0|zero)(?:licen[sc]e)?\b|creative\s+commons\s+zero\b"
-            r"|creative\s+commons[\s(cC0)]{1,8}public\s+domain\s+dedication",
-            re.I,
-        ),
-        "CC0",
-    ),
-    # What PMC puts on author manuscripts: "This file is available for text mining. It may also be used consistent with
-    # the principles of fair use under the copyright law."
-    LicenceRule("text mining", re.compile(r"\bavailable\s+for\s+text[\s-]+mining\b", re.I), TEXT_MINING),
-)
-"""Every way in which a licence is recognised; what none of them reads is unknown, and unknown allows nothing.
-
-Publishers' own licences (Elsevier's user licence, ACS AuthorChoice, Springer Nature's terms for accepted manuscripts)
-are unknown on purpose. Sources: the deeds at creativecommons.org/licenses, PMC's codes (PMC Cloud Service,
-`license_code`), and the statements that the publishers in PMC use.
-"""
-
-
-def _plain(text: str | None) -> str:
-    """Return a statement with single spaces, every kind of hyphen and dash as "-", and nothing that is not seen.
-
-    Typeset pages and XML write "CC BY‑NC‑ND" with dashes of their own; read as "CC BY" it would lose its conditions.
-    """
-    kinds = ((character, unicodedata.category(character)) for character in (text or "").replace("\N{SOFT HYPHEN}", ""))
-    seen = (
-        "-" if kind == "Pd" or character == "\N{MINUS SIGN}" else character for character, kind in kinds if kind != "Cf"
-    )
-    return " ".join("".join(seen).split())
-
-
-def _code(elements: str) -> str:
-    """The code of the licence whose elements are named; ND leaves nothing that could be shared alike."""
-    text = re.sub("%2d|%20", "-", elements.lower())
-    short = "".join(re.findall(r"(?<![a-z])(?:by|nc|nd|sa)+(?![a-z])", text))
-    nd = "nd" in short or "deriv" in text or "modif" in text
-    nc = "nc" in short or "commer" in text
-    sa = not nd and ("sa" in short or "alike" in text or "partage" in text)
-    return "CC BY" + "-NC" * nc + "-SA" * sa + "-ND" * nd
+def _code(named: Meaning) -> str:
+    """The code of a licence with attribution and these conditions; ND leaves nothing that could be shared alike."""
+    nd = Meaning.NO_DERIVATIVES in named
+    sa = not nd and Meaning.SHARE_ALIKE in named
+    return "CC BY" + "-NC" * (Meaning.NON_COMMERCIAL in named) + "-SA" * sa + "-ND" * nd
 
 
 def license_code(href_or_text: str | None) -> str | None:
-    """Return PMC's code for a licence URL, code or statement (`LICENCE_RULES`); None where none is recognised.
+    """Return PMC's code for a licence URL, code or statement; None where none is stated, or not all is understood.
 
-    "TDM" and the codes themselves come back unchanged. Of several licences in one text the conditions of all hold: "CC
-    BY" here and "CC BY-NC" there is CC BY-NC. CC0 counts only where no other licence is named, because publishers
-    (BioMed Central) mention it for the data only; the permission to mine the text counts where there is nothing else.
+    A code counts only if the whole statement is understood (`licence_reading`): an unread word could restrict, negate
+    or add a second licence. Conditions count wherever they stand, and of several licences in one text the conditions of
+    all hold: "CC BY" here and "CC BY-NC" there is CC BY-NC. CC0 counts only where no other licence is named, because
+    publishers (BioMed Central) mention it for the data only; the permission to mine the text counts where there is
+    nothing else. "TDM" and the codes themselves come back unchanged.
+
+    Publishers' own licences (Elsevier's user licence, ACS AuthorChoice, Springer Nature's terms for accepted
+    manuscripts) are unknown on purpose, and so are the Public Domain Mark and "public domain", which holds in one
+    country.
     """
-    text = _plain(href_or_text)
-    if text.upper() == TEXT_MINING:
+    if plain(href_or_text).upper() == TEXT_MINING:
         return TEXT_MINING
-    found = {rule.code or _code(match.group(1)) for rule in LICENCE_RULES for match in rule.pattern.finditer(text)}
-    waived = [code for code in ("CC0", TEXT_MINING) if code in found]
-    licensed = found.difference(waived)
-    if licensed:
-        return _code(" ".join(code.removeprefix("CC ") for code in licensed))
-    return next(iter(waived), None)
+    reading = read_statement(href_or_text)
+    return None if reading.unread else named_code(reading)
+
+
+def named_code(reading: StatementReading) -> str | None:
+    """Return the code of the licence that a statement names, with its conditions, whatever else it says."""
+    if Meaning.ATTRIBUTION in reading.named:
+        return _code(reading.named)
+    if Meaning.WAIVER in reading.named:
+        return None if reading.named & CONDITIONS else "CC0"
+    return TEXT_MINING if Meaning.TEXT_MINING in reading.named else None
+
+
+def agreed_code(metadata: str, *statements: str | None) -> str | None:
+    """Return the code that an article's metadata and its own statements allow together.
+
+    The metadata's code must be understood. What the article states takes away from it: the conditions that it names,
+    and everything where it says more that may restrict, negate or add a licence. Other words that are not understood
+    take nothing away, because here the metadata say what is allowed.
+
+    Args:
+        metadata: the code or statement of the source's metadata.
+        statements: of the article itself; read together.
+    """
+    code = license_code(metadata)
+    reading = read_statement(" | ".join(filter(None, statements)))
+    if reading.suspicious:
+        return None
+    if reading.named & CONDITIONS:
+        return most_restrictive([code, _code(reading.named)])
+    named = named_code(reading)
+    return code if named is None else most_restrictive([code, named])
+
+
+def licence_problem(metadata: str | None, code: str | None, *statements: str | None) -> str | None:
+    """Return what people should know of an article's licence: a contradiction, or a statement that is not understood.
+
+    Args:
+        metadata: as the source's metadata state it; None where they state nothing.
+        code: what the article is taken to be under.
+        statements: of the article itself.
+    """
+    stated = license_code(metadata) if metadata else None
+    reading = read_statement(" | ".join(filter(None, statements)))
+    words = ", ".join(f'"{word}"' for word in dict.fromkeys(reading.suspicious or reading.unread[:MAX_WORDS]))
+    if stated is not None and stated != code:
+        said = f"words that may restrict it ({words})" if code is None else f"{named_code(reading) or 'conditions'}"
+        taken = "the licence counts as unknown" if code is None else f"the conditions of both hold, {code}"
+        return (
+            f"the metadata state {stated}, the article {said}: {taken} until the metadata or the article are corrected"
+        )
+    if metadata is None and code is None and Meaning.COMMONS in reading.named and reading.unread:
+        return (
+            f"the article's statement of its licence is not understood ({words}): the licence counts as unknown until "
+            "license_code in its metadata says what it is"
+        )
+    return None
+
+
+MAX_WORDS: Final = 5
+"""Words of a statement that a message quotes."""
+
+
+def states_terms(notice: str) -> bool:
+    """Say whether a copyright notice says more than who holds the copyright since when.
+
+    "All rights reserved" is part of such notices, also of articles that a licence beside them sets free (Nature
+    Publishing Group's until 2015); in the statement of a licence itself it contradicts it.
+    """
+    return read_statement(_RESERVED.sub(" ", notice)).speaks
+
+
+_RESERVED: Final = re.compile(r"\ball\s+rights\s+(?:are\s+)?reserved\b", re.I)
 
 
 _DEED: Final = re.compile(
@@ -184,12 +172,6 @@ _DEED: Final = re.compile(
     r"creativecommons\.org/licen[sc]es/([a-z]{2}(?:-[a-z]{2}){0,3})/([1-4]\.[05]|2\.1)(?![0-9])(?:/([a-z]{2,3}|scotland)(?![a-z]))?",
     re.I,
 )
-_VERSION: Final = re.compile(
-    r"[\s,:(-]{0,4}(?:(?:international|unported|public|licen[sc]e|deed|version|ver\.?|v\.?|cc[\s-]{0,2}by(?:[\s-]{0,2}(?:nc|nd|sa))*)"
-    r"[\s,:()-]{0,4}){0,4}([1-4]\.[05])(?![0-9])",
-    re.I,
-)
-"""A version that follows a licence's name or code: "CC BY 4.0", "Attribution License (CC BY 4.0)", "… version 3.0"."""
 
 
 def license_url(code: str | None, *statements: str | None) -> str | None:
@@ -207,7 +189,7 @@ def license_url(code: str | None, *statements: str | None) -> str | None:
         return None
     if code == "CC0":
         return "https://creativecommons.org/publicdomain/zero/1.0/"
-    texts = [_plain(statement) for statement in statements]
+    texts = [plain(statement) for statement in statements]
     for reader in (_linked_deeds, _named_deeds):
         for text in texts:
             deeds = set(reader(text, code))
@@ -223,18 +205,16 @@ def license_url(code: str | None, *statements: str | None) -> str | None:
 def _linked_deeds(text: str, code: str) -> Iterator[str]:
     for match in _DEED.finditer(text):
         elements, version, port = match.groups()
-        if _code(elements) == code:
+        if _code(deed_conditions(elements)) == code:
             port = f"{port.lower()}/" if port else ""
             yield f"https://creativecommons.org/licenses/{elements.lower()}/{version}/{port}"
 
 
 def _named_deeds(text: str, code: str) -> Iterator[str]:
-    for pattern in (_CODE, _NAME):
-        for match in pattern.finditer(text):
-            version = _VERSION.match(text, match.end())
-            if version is not None and _code(match.group(1)) == code:
-                elements = code.removeprefix("CC ").lower()
-                yield f"https://creativecommons.org/licenses/{elements}/{version.group(1)}/"
+    for named, versions in read_statement(text).versions:
+        if Meaning.ATTRIBUTION in named and _code(named) == code:
+            for version in versions:
+                yield f"https://creativecommons.org/licenses/{code.removeprefix('CC ').lower()}/{version}/"
 
 
 def commercial_use(code: str | None) -> bool:
@@ -255,19 +235,95 @@ def allows_redistribution(code: str | None) -> bool:
     return Freedom.ADAPT in freedoms(code)
 
 
-_STATEMENT = re.compile(
+_STATEMENT: Final = re.compile(
     r"(?:this\s+(?:is\s+an?\s+)?(?:open[\s-]access\s+)?(?:article|work|paper|preprint)|open\s+access|copyright|©|"
-    r"available\s+under)[^©]{0,300}?creative\s*commons.{0,200}|(?:available|licen[sc]ed|distributed)\s+under\s+an?\s+CC.{0,60}"
+    r"available\s+under)[^©]{0,300}?creative\s*commons|(?P<short>(?:available|licen[sc]ed|distributed)\s+under\s+an?\s+CC)"
     # bioRxiv and medRxiv stamp "CC-BY 4.0 International license" on every page, apart from its sentence
-    r"|\bCC[\s-]BY[\w.\s-]{0,16}International\s+licen[sc]e",
+    r"|(?P<stamp>\bCC[\s-]BY[\w.\s-]{0,16}International\s+licen[sc]e)",
     re.I | re.S,
 )
+_SENTENCE_END: Final = re.compile(r"[.!?;。](?=[\s)\]”\"']|\Z)|\n\s*\n")
+_OTHERS: Final = re.compile(
+    r"\W*(?:(?:all|the|our|source|raw)\s+){0,3}(?:data|datasets?|code|software|scripts?)\b", re.I
+)
+"""How a sentence begins that is about the data or the code."""
+_TALK: Final = re.compile(
+    r"licen[cs]|lizenz|licencia|permission|permitted|commercial|\bre-?use|reproduction|redistribut|copyright|©"
+    r"|creative\s?commons|rights?\s+reserved|derivativ|third[\s-]part|adapted\s+material|unaltered|modification",
+    re.I,
+)
+MAX_SENTENCE: Final = 700
+"""Characters of a sentence at most: the longest of publishers' statements have 500."""
+
+SHORT_SENTENCE: Final = 60
+"""Sentences behind a statement that are not longer belong to it if they have a word that may restrict."""
 
 
 def license_statements(text: str) -> str:
     """Return the sentences of an article's plain text (a PDF's) that say under which licence it is published.
 
     Only statements about the article count ("This is an open access article distributed under …", "© 2024 …
-    licensed under …"), not every mention of Creative Commons: figures from elsewhere have licences of their own.
+    licensed under …"), not every mention of Creative Commons: figures from elsewhere have licences of their own. The
+    sentences behind belong to a statement as long as they speak of rights, because they may restrict it.
     """
-    return " ".join(match.group(0) for match in _STATEMENT.finditer(text))
+    found: list[str] = []
+    end = 0
+    for match in _STATEMENT.finditer(text):
+        if match.start() < end:
+            continue
+        start = match.start()
+        if match["stamp"]:
+            end = match.end()
+        else:
+            start = start if match["short"] is None else _sentence_start(text, start, end)
+            end = _understood_end(text, start, match.end(), _sentence_end(text, match.end()))
+            if _OTHERS.match(text, _sentence_start(text, match.start(), 0)):
+                continue
+            while (following := _sentence_end(text, end)) > end and _belongs(text[end:following]):
+                end = following
+        found.append(_HISTORY.sub(" ", text[start:end]))
+    return " ".join(found)
+
+
+_HISTORY: Final = re.compile(
+    r"\b(?:received|revised|accepted(?:\s+for\s+publication)?|published)\s{0,3}:?\s{0,3}\d{1,2}\s+[a-z]{3,9}\s+\d{4}\b",
+    re.I,
+)
+"""Dates between a heading and the statement below it."""
+
+
+def _sentence_start(text: str, place: int, floor: int) -> int:
+    floor = max(floor, place - MAX_SENTENCE)
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, floor, place)]
+    return ends[-1] if ends else floor
+
+
+def _sentence_end(text: str, place: int) -> int:
+    match = _SENTENCE_END.search(text, place, place + MAX_SENTENCE)
+    return match.end() if match is not None else min(len(text), place + MAX_SENTENCE)
+
+
+def _understood_end(text: str, start: int, place: int, end: int) -> int:
+    """The end of a line up to which a sentence is understood, where its rest has nothing to do with rights.
+
+    Pages set statements without a full stop above what is something else.
+    """
+    ends = [place + match.start() for match in re.finditer(r"\n", text[place:end])]
+    for line_end in reversed(ends[:MAX_LINES]):
+        rest = read_statement(text[line_end:end])
+        if not (rest.named or rest.suspicious) and not read_statement(text[start:line_end]).unread:
+            return line_end
+    return end
+
+
+MAX_LINES: Final = 20
+"""Lines in which a statement ends at the latest."""
+
+
+def _belongs(sentence: str) -> bool:
+    """Say whether a sentence behind a statement is part of it."""
+    reading = read_statement(sentence)
+    if _TALK.search(sentence) or reading.named & ~CONDITIONS:
+        return True
+    is_short = len(sentence) <= SHORT_SENTENCE and sentence.rstrip().endswith((".", "!", ";", "。"))
+    return is_short and bool(reading.suspicious or reading.named)

@@ -19,7 +19,14 @@ from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.articles.jats_front_matter import is_retracted_title
-from pmo_assets.pipeline.articles.licences import license_code, license_statements, license_url
+from pmo_assets.pipeline.articles.licences import (
+    agreed_code,
+    licence_problem,
+    license_code,
+    license_statements,
+    license_url,
+    most_restrictive,
+)
 from pmo_assets.pipeline.articles.pdf_identity import (
     UNREAD,
     PdfIdentity,
@@ -44,6 +51,10 @@ from pmo_assets.records.packages import ArticleSource
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.stores import ObjectStore
 from pmo_assets.tables.rows import record_of
+
+
+class LicenceUnclear(ArticleError):
+    """What an article states of its licence contradicts its metadata, or is not understood."""
 
 
 class NoPdf(ArticleError):
@@ -101,28 +112,34 @@ def read_article(
     front = FrontMatter() if article is not None and _names_all(article) else read_front()
     if article is not None:
         relevance = assess_relevance(article, specialty, figure_labels=labels)
-        statements = [article.license_text]
-        stated = article.license_code
+        stated = article.license_statements
+        code = article.license_code
     else:
         relevance, statement, fault = _judged_by_pdf(package, objects, specialty, labels)
         if fault is not None and not relevance.relevant:  # else pdf_figures meets the same PDF
             output.rejections.append(rejection_from(fault, stage="articles", article_id=article_id))
-        statements = [statement]
         # What metadata and pages state together: of two licences the more restrictive counts.
-        stated = license_code(" ".join([*front.licences, statement]))
+        stated = (*front.licences, statement)
+        code = license_code(" | ".join(filter(None, stated)))
     has_pdf = package["pdf"] is not None
     retracted = package["is_retracted"] or (article.is_retracted if article else is_retracted_title(front.title))
     if not has_pdf:
         output.rejections.append(
             rejection_from(NoPdf("the package holds no PDF"), stage="articles", article_id=article_id)
         )
-    # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote. Metadata that cannot be
-    # read, or not be understood ("all rights reserved"), may allow less than they do.
+    # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote, and may allow less. Metadata
+    # that cannot be read, or not be understood ("all rights reserved"), may allow less than both.
     curated = package["license_code"]
-    code = None if package["license_unknown"] else license_code(curated) if curated else stated
-    if article is None and identity is not None and identity.verdict == "unverified":
-        # Nothing shows that the metadata speak of this PDF: they can restrict what the pages allow, not grant it.
-        code = license_code(" | ".join([curated, stated])) if curated and stated and code else None
+    if package["license_unknown"]:
+        code = None
+    elif curated:
+        agreed = agreed_code(curated, *stated)
+        if article is None and identity is not None and identity.verdict == "unverified":
+            # Nothing shows that the metadata speak of this PDF: they can restrict what the pages allow, not grant it.
+            agreed = most_restrictive([agreed, code]) if code else None
+        code = agreed
+    if not package["license_unknown"] and (problem := licence_problem(curated, code, *stated)) is not None:
+        output.rejections.append(rejection_from(LicenceUnclear(problem), stage="articles", article_id=article_id))
     deed = license_url(code, package["license_code"], article.license_url if article else None)
     credit, sources = _credit(package, article, front)
     selected = relevance.relevant and has_pdf and not retracted
@@ -135,7 +152,7 @@ def read_article(
             "mesh_terms": list(article.mesh_terms) if article else [],
             "keywords": list(article.keywords) if article else [],
             "license_code": code,
-            "license_url": deed or license_url(code, *front.licences, *statements, front.license_links),
+            "license_url": deed or license_url(code, *front.licences, *stated, front.license_links),
             "stated_by": [{"fact": fact, "source": source} for fact, source in sources.items()],
             "pdf_identity": identity.verdict if identity else None,
             "identity_evidence": list(identity.evidence) if identity else [],

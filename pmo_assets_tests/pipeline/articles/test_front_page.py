@@ -69,7 +69,8 @@ def test_licences_come_from_the_metadata_and_the_pages() -> None:
         ("Licensed under Creative Commons", "by-nc", "CC BY-NC"),
         ("This is an open access article under the CC BY-NC 4.0 license, Creative Commons", "by", "CC BY-NC"),
         ("This is an open access article under the CC BY 4.0 license, Creative Commons", "by-nc-nd", "CC BY-NC-ND"),
-        ("This article is available under a CC BY license. All rights reserved.", "by", "CC BY"),
+        ("This article is available under a CC BY license. All rights reserved.", "by", None),
+        ("This article is available under a CC BY license, personal use only.", "by", None),
     ],
 )
 def test_a_licence_in_the_metadata_counts_where_the_pages_confirm_it(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pmo_assets.pipeline.articles.licences import license_code
 from pmo_assets.records.article import Article
 from pmo_assets_tests.pipeline.articles.jats_articles import parsed
 
@@ -149,7 +150,7 @@ LICENCES = [
         id="address and text contradict each other",
     ),
     pytest.param(
-        f'<license xlink:href="{BY}"><license-p>Text.</license-p></license><license license-type="covid-19-tdm">'
+        f'<license xlink:href="{BY}"><license-p>Open access.</license-p></license><license license-type="covid-19-tdm">'
         "<license-p>Free for the duration of the pandemic.</license-p></license>", "CC BY",
         id="BMJ: a second licence to mine",
     ),
@@ -174,9 +175,9 @@ def test_licences_as_publishers_and_pmc_state_them(permissions: str, code: str |
 
 @pytest.mark.parametrize(
     ("stated", "code"),
-    [("CC BY-NC", "CC BY-NC"), ("CC0", "CC0"), ("TDM", "TDM"), ("NO-CC CODE", None), ("", "CC BY"), ("  ", "CC BY")],
+    [("CC BY-NC", "CC BY-NC"), ("CC0", "CC BY"), ("TDM", "TDM"), ("NO-CC CODE", None), ("", "CC BY"), ("  ", "CC BY")],
 )
-def test_pmcs_own_code_counts_before_all_statements(stated: str, code: str | None) -> None:
+def test_of_pmcs_own_code_and_the_statements_the_conditions_of_both_hold(stated: str, code: str | None) -> None:
     article = parsed(
         meta=f'<permissions><license xlink:href="{BY}"/></permissions><custom-meta-group><custom-meta>'
         "<meta-name>pmc-prop-has-pdf</meta-name><meta-value>yes</meta-value></custom-meta><custom-meta>"
@@ -199,9 +200,33 @@ def test_a_licence_of_a_figure_is_not_the_articles() -> None:
 
 
 def test_statements_are_not_read_across_their_ends() -> None:
-    licences = "<license><license-p>CC BY</license-p></license><license><license-p>ND filter</license-p></license>"
+    licences = "<license><license-p>CC</license-p></license><license><license-p>by the authors</license-p></license>"
 
-    assert parsed(meta=f"<permissions>{licences}</permissions>").license_code == "CC BY"
+    assert parsed(meta=f"<permissions>{licences}</permissions>").license_code is None
+
+
+@pytest.mark.parametrize(
+    ("statements", "code"),
+    [
+        ("<license><license-p>CC BY 4.0 ND</license-p></license>", "CC BY-ND"),
+        (f'<license xlink:href="{BY}"><license-p>No derivatives.</license-p></license>', "CC BY-ND"),
+        (f'<license xlink:href="{BY}"><license-p>Not under CC BY.</license-p></license>', None),
+        (f'<license xlink:href="{BY}"><license-p>All rights reserved.</license-p></license>', None),
+        (f'<license xlink:href="{BY}"/><copyright-statement>© 2014 A Press. All rights reserved.</copyright-statement>',
+         "CC BY"),
+        (f'<license xlink:href="{BY}"/><copyright-statement>© 2014 A Press. Personal use only.</copyright-statement>',
+         None),
+        (f'<license xlink:href="{BY}"><license-p><graphic xlink:href="cc-by-nc.png"/></license-p></license>',
+         "CC BY-NC"),
+        (f'<license xlink:href="{BY}"><license-p>See <ext-link xlink:href="https://www.example.org/terms-of-use">here'
+         "</ext-link></license-p></license>", None),
+    ],
+)  # fmt: skip
+def test_what_any_statement_takes_away_is_taken_away(statements: str, code: str | None) -> None:
+    article = parsed(meta=f"<permissions>{statements}</permissions>")
+
+    assert article.license_code == code
+    assert article.license_url is None or license_code(article.license_url) == code
 
 
 @pytest.mark.parametrize(

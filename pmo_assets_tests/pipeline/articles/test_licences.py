@@ -7,7 +7,6 @@ from itertools import combinations_with_replacement
 import pytest
 
 from pmo_assets.pipeline.articles.licences import (
-    LICENCE_RULES,
     LICENSE_CODES,
     TEXT_MINING,
     Freedom,
@@ -19,105 +18,6 @@ from pmo_assets.pipeline.articles.licences import (
     license_url,
     most_restrictive,
 )
-
-STATED: dict[str, list[tuple[str, str]]] = {
-    "deed": [
-        ("https://creativecommons.org/licenses/by/4.0/", "CC BY"),
-        ("http://creativecommons.org/licenses/by/4.0", "CC BY"),
-        ("https://www.creativecommons.org/licenses/by-nc/2.5", "CC BY-NC"),
-        ("http://creativecommons.org/licenses/by-nc-sa/3.0/igo/", "CC BY-NC-SA"),
-        ("https://creativecommons.org/licenses/by/3.0/de/", "CC BY"),
-        ("https://creativecommons.org/licenses/by-nc/2.0/uk/", "CC BY-NC"),
-        ("https://creativecommons.org/licenses/by-sa/4.0/deed.de", "CC BY-SA"),
-        ("https://creativecommons.org/licenses/by-nd/4.0/legalcode", "CC BY-ND"),
-        ("https://creativecommons.org/licenses/by-nc-nd/4.0/legalcode.fr", "CC BY-NC-ND"),
-        ("HTTPS://CREATIVECOMMONS.ORG/LICENSES/BY-NC-ND/4.0/", "CC BY-NC-ND"),
-        ("creativecommons.org/licenses/by-nd-nc/1.0", "CC BY-NC-ND"),
-        ("http://creativecommons.org/licenses/nc-sa/1.0", "CC BY-NC-SA"),
-        ("http://creativecommons.org/licences/by/4.0/", "CC BY"),
-        ("https://creativecommons.org/license/by-nc/4.0/", "CC BY-NC"),
-        ("https://i.creativecommons.org/l/by-nc-sa/4.0/80x15.png", "CC BY-NC-SA"),
-        ("http://creativecommons.org/licenses/by_nc/4.0/", "CC BY-NC"),
-        ("http://creativecommons.org/licenses/by/nc-nd/4.0/", "CC BY-NC-ND"),
-        ("http://creativecommons.org/licenses/by-ncnd/4.0/", "CC BY-NC-ND"),
-        ("http://creativecommons.org/licenses/by%2Dnc/4.0/", "CC BY-NC"),
-        ("http://creativecommons.org/licenses/by nc nd/4.0/", "CC BY-NC-ND"),
-    ],
-    "code": [
-        *((code, code) for code in LICENSE_CODES if code != "CC0"),
-        ("CC-BY-4.0", "CC BY"),
-        ("cc-by-sa-4.0", "CC BY-SA"),
-        ("CC-BY-NC-ND", "CC BY-NC-ND"),
-        ("CC-BY-NC-SA-4.0", "CC BY-NC-SA"),
-        ("cc_by_nc", "CC BY-NC"),
-        ("(CCBY-NC-ND)", "CC BY-NC-ND"),
-        ("ccbylicense", "CC BY"),
-        ("ccbynclicense", "CC BY-NC"),
-        ("ccbyncndlicense", "CC BY-NC-ND"),
-        ("creativeCommonsBy", "CC BY"),
-        ("creativeCommonsBy-nc-nd", "CC BY-NC-ND"),
-        ("Creative Commons BY-NC-ND 4.0", "CC BY-NC-ND"),
-        ("Creative Commons (CC) BY-NC", "CC BY-NC"),
-        ("CC BY-ND-SA", "CC BY-ND"),
-        ("This is an open access article under the CC BY-NC-ND license", "CC BY-NC-ND"),
-        ("This is an open access article distributed under the terms of the CC-BY License. © 2020", "CC BY"),
-        ("Open Access under the terms of the Creative Commons CC BY-NC License", "CC BY-NC"),
-        ("Creative Commons Non Commercial CC-BY-NC: http://www.creativecommons.org/licenses/by-nc/3.0/", "CC BY-NC"),
-    ],
-    "name": [
-        ("distributed under the Creative Commons Attribution License, which permits unrestricted use", "CC BY"),
-        ("licensed under a Creative Commons Attribution 4.0 International License, which permits use", "CC BY"),
-        ("the Creative Commons Attribution Non-Commercial License", "CC BY-NC"),
-        ("the Creative Commons Attribution – Non Commercial (unported, v3.0) License", "CC BY-NC"),
-        ("the Creative Commons Attribution Non Commercial (CC BY-NC 4.0) license, which permits others", "CC BY-NC"),
-        ("the Creative Commons Attribution-NonCommercial-NoDerivs 3.0 License", "CC BY-NC-ND"),
-        ("the Creative Commons Attribution-Non Commercial-No Derivatives License 4.0 (CCBY-NC-ND)", "CC BY-NC-ND"),
-        ("Creative Commons Attribution-NonCommercial-NonDerivatives License", "CC BY-NC-ND"),
-        ("Creative Commons Attribution Non-Commerical License", "CC BY-NC"),
-        ("Creative Commons Attribution – NonCommercial – ShareAlike", "CC BY-NC-SA"),
-        ("Creative Commons Attribution-ShareAlike 4.0 International", "CC BY-SA"),
-        ("Creative Commons Attribution NoDerivatives Works", "CC BY-ND"),
-        ("Creative Commons Attribution 4.0 NonCommercial License", "CC BY-NC"),
-        ("Creative Commons Attribution International License, Non-Commercial", "CC BY-NC"),
-        ("Creative Commons Attribution (NC-ND) 4.0", "CC BY-NC-ND"),
-        ("Creative Commons License Attribution 4.0", "CC BY"),
-        ("CC Attribution-NonCommercial 4.0", "CC BY-NC"),
-        ("Licence Creative Commons Attribution - Pas d’Utilisation Commerciale - Pas de Modification", "CC BY-NC-ND"),
-    ],
-    "short name": [
-        ("Attribution-NonCommercial-ShareAlike", "CC BY-NC-SA"),
-        ("licensed under Attribution-NonCommercial-NoDerivatives 4.0 International", "CC BY-NC-ND"),
-        ("Attribution-ShareAlike 4.0 International", "CC BY-SA"),
-    ],
-    "waiver": [
-        ("https://creativecommons.org/publicdomain/zero/1.0/", "CC0"),
-        ("https://creativecommons.org/publicdomain/zero/1.0/legalcode", "CC0"),
-        ("CC0", "CC0"),
-        ("CC0-1.0", "CC0"),
-        ("cc0license", "CC0"),
-        ("under the Creative Commons CC0 public domain dedication", "CC0"),
-        ("Creative Commons Zero", "CC0"),
-    ],
-    "text mining": [
-        ("This file is available for text mining. It may also be used consistent with fair use.", "TDM"),
-    ],
-}  # fmt: skip
-"""Statements that each rule recognises, and their codes."""
-
-
-def test_every_rule_is_shown_and_every_code_comes_from_some_rule() -> None:
-    assert [rule.name for rule in LICENCE_RULES] == list(STATED)
-    assert {code for shown in STATED.values() for _, code in shown} == {*LICENSE_CODES, "TDM"}
-
-
-@pytest.mark.parametrize(
-    ("rule", "text", "code"), [(rule, text, code) for rule, shown in STATED.items() for text, code in shown]
-)
-def test_code_of_addresses_codes_and_wordings(rule: str, text: str, code: str) -> None:
-    pattern = next(known.pattern for known in LICENCE_RULES if known.name == rule)
-
-    assert pattern.search(text.replace("–", "-")) is not None
-    assert license_code(text) == code
 
 
 def test_codes_come_back_unchanged() -> None:
@@ -147,9 +47,20 @@ def test_no_condition_is_lost_to_the_way_it_is_written(text: str) -> None:
     assert license_code(text) == "CC BY-NC-ND"
 
 
-@pytest.mark.parametrize("text", ["(CC BY) Sandra Noether", "CC BY. Ncube et al.", "CC BY 4.0 and SAGE"])
-def test_words_behind_a_code_are_no_conditions(text: str) -> None:
-    assert license_code(text) == "CC BY"
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("CC BY. Ncube et al.", "CC BY"),
+        ("© 2020 N. C. Sander, Société Anonyme. CC BY 4.0", "CC BY"),
+        ("CC BY 4.0, published by Ophthalmic Press Ltd on behalf of the Society of Examples", "CC BY"),
+        ("(CC BY) Sandra Noether", None),
+        ("CC BY 4.0 and SAGE", "CC BY"),
+        ("CC BY 4.0 and Elsevier licence", None),
+        ("Elsevier licence CC BY 4.0", None),
+    ],
+)
+def test_a_name_is_understood_where_a_statement_announces_one(text: str, code: str | None) -> None:
+    assert license_code(text) == code
 
 
 @pytest.mark.parametrize(
@@ -192,10 +103,9 @@ def test_no_code_where_none_is_stated(text: str | None) -> None:
     assert license_code(text) is None
 
 
-def test_conditions_of_use_are_not_elements_of_the_licence() -> None:
-    text = "Creative Commons Attribution License, which permits unrestricted non-commercial use"
-
-    assert license_code(text) == "CC BY"
+def test_a_condition_of_use_counts_also_where_the_licences_name_lacks_it() -> None:
+    assert license_code("Creative Commons Attribution License, which permits non-commercial use") == "CC BY-NC"
+    assert license_code("Creative Commons Attribution License, for commercial and non-commercial use") == "CC BY"
 
 
 def test_a_waiver_for_the_data_is_not_the_articles_licence() -> None:
@@ -210,7 +120,8 @@ def test_a_waiver_for_the_data_is_not_the_articles_licence() -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("CC BY 4.0 for the text, CC BY-NC-ND 4.0 for the figures", "CC BY-NC-ND"),
+        ("CC BY 4.0 | CC BY-NC-ND 4.0", "CC BY-NC-ND"),
+        ("CC BY 4.0 for the text, CC BY-NC-ND 4.0 for the figures", None),
         ("http://creativecommons.org/licenses/by/4.0/ Creative Commons Attribution-NonCommercial License", "CC BY-NC"),
         ("CC BY-ND here and CC BY-NC there", "CC BY-NC-ND"),
         ("CC BY-SA here and CC BY-NC there", "CC BY-NC-SA"),
@@ -218,7 +129,7 @@ def test_a_waiver_for_the_data_is_not_the_articles_licence() -> None:
         ("CC0 for the data, CC BY-NC for the article", "CC BY-NC"),
         ("This file is available for text mining under CC BY", "CC BY"),
         ("CC0. This file is available for text mining.", "CC0"),
-        ("© 2020 The Author. All rights reserved. Creative Commons Attribution License", "CC BY"),
+        ("© 2020 The Author. All rights reserved. Creative Commons Attribution License", None),
     ],
 )
 def test_of_several_licences_the_conditions_of_all_hold(text: str, code: str) -> None:
