@@ -249,7 +249,6 @@ NL, ZH, JA, KO."""
 UNDERSTOOD: Final = """
 {is|are|freely|made|} available {freely|} online
 {the|} online version of this {article|work|paper}
-mit {einer|der} <cc>
 {遵循|依据|根据|按照|采用|基于} {本|该|} <cc> {条款|条件|的条款|许可条款|许可|}
 for reprints and translation rights for reprints
 all other permissions can be obtained through our {RightsLink|rightslink} service via the permissions link on the article page on our site
