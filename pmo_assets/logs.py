@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -73,6 +74,23 @@ def _message(record: logging.LogRecord) -> str:
     return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
 
 
+_UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+"""What a terminal acts upon, or what changes how the text around it is read: C0, DEL and C1 controls, marks of writing
+direction, separators of lines, signs without width, and halves of surrogate pairs, which cannot be written at all."""
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Return text with control characters as `\\u001b`: names and messages come from outside, and terminals obey.
+
+    JSON stays the JSON that it was: there they stand in strings, where that is how they are written.
+
+    Args:
+        text: what is to be shown.
+        keep: characters that stay, for example line ends.
+    """
+    return _UNPRINTABLE.sub(lambda found: found[0] if found[0] in keep else f"\\u{ord(found[0]):04x}", text)
+
+
 class JsonLines(logging.Formatter):
     """One JSON object per line: `time` (UTC), `level`, `logger`, `message`, then the fields."""
 
@@ -84,7 +102,7 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": _message(record),
         }
-        return json.dumps({**line, **fields_of(record)}, ensure_ascii=False, default=str)
+        return printable(json.dumps({**line, **fields_of(record)}, ensure_ascii=False, default=str))
 
 
 class ReadableLines(logging.Formatter):
@@ -96,7 +114,7 @@ class ReadableLines(logging.Formatter):
         where = " ".join(str(fields[key]) for key in _SHOWN_FIRST if key in fields)
         level = f"{record.levelname.lower()}: " if record.levelno >= logging.WARNING else ""
         time = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
-        return f"{time} {where + ': ' if where else ''}{level}{_message(record)}"
+        return f"{time} {printable(where) + ': ' if where else ''}{level}{printable(_message(record))}"
 
 
 class _StandardError(logging.StreamHandler[TextIO]):

@@ -97,3 +97,26 @@ def test_an_article_hands_over_a_bounded_number_of_lines(capsys: pytest.CaptureF
     assert len(said) == logs.LINES_PER_ARTICLE + 1
     assert said[-1]["message"] == "5 more lines of this article are left out"
     assert {line["article"] for line in said} == {7}
+
+
+HOSTILE = "a\x1b]0;owned\x07b\x1b[2Jc\rd\x9b31me\u202efdp.exe\u2066g\ud800"
+"""A name that renames the window, clears the screen, hides itself and turns what follows around."""
+
+SHOWN = "a\\u001b]0;owned\\u0007b\\u001b[2Jc{}d\\u009b31me\\u202efdp.exe\\u2066g\\ud800"
+
+
+def test_control_characters_of_names_and_messages_are_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.log_to_stderr("text", "WARNING")
+    with logs.log_fields(batch=HOSTILE, article=7):
+        _LOG.warning("cannot read %s", HOSTILE)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.isprintable()
+    assert f"{SHOWN.format(chr(92) + 'u000d')} 7: warning: cannot read {SHOWN.format(' ')}" in line
+
+
+def test_nor_are_those_of_json_which_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.log_to_stderr("json", "WARNING")
+    _LOG.warning("cannot read", extra={logs.FIELDS: {"name": HOSTILE}})
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.isprintable()
+    assert json.loads(line)["name"] == HOSTILE

@@ -14,6 +14,7 @@ import typer
 from rich.markup import escape
 
 from pmo_assets.cli.console import CommandError, data_root_of, messages, settings_from_environment, write_text
+from pmo_assets.logs import printable
 
 
 def article(
@@ -80,7 +81,7 @@ def article(
     result = replace(result, rejections=[*package.rejections, *result.rejections])
     text = json.dumps(annotation(folder.name, result), ensure_ascii=False, indent=1) + "\n"
     if str(out) == "-":
-        sys.stdout.write(text)
+        sys.stdout.write(printable(text, keep="\n"))
     else:
         write_text(out, text)
     if overlays is not None:

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
 from filelock import FileLock, Timeout
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from pmo_assets.cli.console import CommandError, data_root_of, messages, settings_from_environment
+from pmo_assets.cli.console import CommandError, console, data_root_of, messages, say_json, settings_from_environment
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.records.subcaptions import CaptionSplit
 from pmo_assets.system.aside import publish
@@ -80,11 +79,10 @@ def split(
         answer = split_by_cascade(text, cascade)
     if as_json:
         facts = {"identifiers": list(answer.split.identifiers), **split_facts(answer.split)}
-        print(json.dumps({**facts, "reasons": list(answer.split.reasons)}, ensure_ascii=False, indent=1))
+        say_json({**facts, "reasons": list(answer.split.reasons)})
         return
     from pmo_assets.viewing.palette import panel_colour
 
-    console = Console()
     console.print(coloured_caption(text, answer.split), "")
     table = Table("panel", "subcaption", box=None, pad_edge=False)
     for number, sub in enumerate(answer.split.subcaptions):
@@ -123,9 +121,8 @@ def score(
             "calibration_error": calibration_error(bins),
             "worst": [{"id": item.id, "unprocessed": item.unprocessed, "bleu": item.mean_bleu} for item in ranked],
         }
-        print(json.dumps(facts, ensure_ascii=False, indent=1))
+        say_json(facts)
         return
-    console = Console()
     table = Table("part", "confidence", "captions", "unprocessed", "maB", title="Most confident captions")
     for part in parts:
         table.add_row(f"{part.share:.0%}", f"≥ {part.lowest_confidence:.2f}", *_figures(part.summary))

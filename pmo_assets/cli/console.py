@@ -4,26 +4,53 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
+from rich.text import Text
 
+from pmo_assets.logs import printable
 from pmo_assets.settings import Settings
 from pmo_assets.system import aside
 
 if TYPE_CHECKING:
     from pmo_assets.storage.data_root import DataRoot
 
-console = Console()
+_KEPT: Final = "\n\t"
+
+
+class PrintingConsole(Console):
+    """Rich's console, which shows control characters of names and messages instead of sending them to the terminal."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return text as Rich lays it out: escaped before, so that columns stay columns."""
+        return super().render_str(printable(text, keep=_KEPT), **options)
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        """Return what is written: the last place at which text can be told from Rich's own control codes."""
+        return super()._render_buffer(
+            segment if segment.control else Segment(printable(segment.text, keep=_KEPT), segment.style)
+            for segment in buffer
+        )
+
+
+def say_json(value: object) -> None:
+    """Print a value as JSON, control characters in it escaped."""
+    print(printable(json.dumps(value, ensure_ascii=False, indent=1), keep="\n"))
+
+
+console = PrintingConsole()
 """Results go to standard output …"""
 
 
-messages = Console(stderr=True)
+messages = PrintingConsole(stderr=True)
 """… progress and errors to standard error."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from pmo_assets.cli.console import console, counted, spinner
+from pmo_assets.cli.console import console, counted, say_json, spinner
 
 if TYPE_CHECKING:
     from pmo_assets.configuration.findings import Check, Finding
@@ -39,7 +38,7 @@ def doctor(
             findings += checked(name, check)
     failed = sum(item.state == "fail" for item in findings)
     if as_json:
-        print(json.dumps([asdict(item) for item in findings], indent=1, ensure_ascii=False))
+        say_json([asdict(item) for item in findings])
     else:
         table = Table("", "what", "found", "what to do")
         for item in findings:

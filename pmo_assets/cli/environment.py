@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from pmo_assets.cli.console import CommandError, console, messages, settings_from_environment
-from pmo_assets.logs import log_to_stderr, set_level
+from pmo_assets.logs import log_to_stderr, printable, set_level
 from pmo_assets.settings import Settings, secret_options, settings_table
 
 
@@ -67,7 +67,17 @@ def show_home() -> None:
     settings = settings_from_environment()
     with open_instance(settings) as instance:
         make_pools(instance)
-    print(home_place(settings).path)
+    print(printable(str(home_place(settings).path)))
+
+
+def places_written() -> list[Path]:
+    """Return the folders that commands write into: the data root, the Dagster home, and here."""
+    from pmo_assets.configuration.home import home_place
+    from pmo_assets.configuration.reading import read_configuration
+
+    settings = read_configuration().settings
+    root = [] if settings.data_root.startswith("s3://") else [Path(settings.data_root)]
+    return [*root, home_place(settings).path, Path()]
 
 
 MINIMUM_ADDRESS_SPACE_MB = 2560

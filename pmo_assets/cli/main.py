@@ -21,7 +21,13 @@ from pmo_assets.cli.clean import clean
 from pmo_assets.cli.console import CommandError, console, messages, one_line
 from pmo_assets.cli.dev import dev
 from pmo_assets.cli.doctor import doctor
-from pmo_assets.cli.environment import check_address_space, log_for_people_or_programs, show_home, show_settings
+from pmo_assets.cli.environment import (
+    check_address_space,
+    log_for_people_or_programs,
+    places_written,
+    show_home,
+    show_settings,
+)
 from pmo_assets.cli.pages import pages
 from pmo_assets.cli.pmc import pmc_app
 from pmo_assets.cli.quality import quality
@@ -93,6 +99,14 @@ def options(
     log_for_people_or_programs(debug)
 
 
+def _say_error(error: BaseException, otherwise: str = "") -> None:
+    """Print an error in one line; of a full disk also which one, and what to do."""
+    from pmo_assets.records.faults import full_disk_advice, is_full_disk
+
+    advice = full_disk_advice(error, places_written()) if is_full_disk(error) else ""
+    messages.print(f"[red]error:[/] {one_line(error)}{escape(advice) or otherwise}", highlight=False, soft_wrap=True)
+
+
 def main() -> None:
     """Run `pmo`, turning expected errors into one line and status 1."""
     debug = "--debug" in sys.argv
@@ -113,14 +127,12 @@ def main() -> None:
     except (CommandError, SystemicError, ArticleError, TableError, OSError, ValueError) as error:
         if debug:
             raise
-        messages.print(f"[red]error:[/] {one_line(error)}", highlight=False, soft_wrap=True)
+        _say_error(error)
         sys.exit(1)
     except Exception as error:
         if debug:
             raise
-        messages.print(
-            f"[red]error:[/] {one_line(error)} (run `pmo --debug …` for the traceback)", highlight=False, soft_wrap=True
-        )
+        _say_error(error, " (run `pmo --debug …` for the traceback)")
         sys.exit(1)
     if status == INTERRUPTED:
         messages.print("interrupted; run the same command again to continue", highlight=False)

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
-from pmo_assets.cli.console import CommandError
+from pmo_assets.cli.console import CommandError, console
 from pmo_assets.cli.declared_options import OptionOf, with_declared_options
 from pmo_assets.system.aside import write_text
 from pmo_assets.training.architectures.recipes import architecture_of
@@ -94,7 +93,6 @@ def compose_figures(
     """Compose synthetic figures with exact boxes; what is there already is kept."""
     from pmo_assets.training.data.training_data import pool_pictures, write_synthetic_shards
 
-    console = Console()
     pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
     counts: dict[Part, int] = {"validation": figures.validation, "test": figures.test, "train": figures.train}
     for split, count in counts.items():

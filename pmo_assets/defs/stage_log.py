@@ -15,7 +15,9 @@ from dagster import Field
 
 from pmo_assets import logs
 from pmo_assets.defs.io_manager import StageResult
+from pmo_assets.records.faults import full_disk_advice
 from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 from pmo_assets.workers.effort import Effort, per_minute
 
@@ -48,7 +50,7 @@ def in_event_log(context: dg.AssetExecutionContext, **fields: object) -> Iterato
     def carry(record: logging.LogRecord) -> None:
         text, article = record.getMessage(), str(logs.fields_of(record).get("article", ""))
         text = text if article in text else f"article {article}: {text}"
-        context.log.log(record.levelno, text, extra={_CARRIED: True})
+        context.log.log(record.levelno, logs.printable(text, keep="\n"), extra={_CARRIED: True})
 
     handler = logs.OneLineEach(carry, LINES_PER_STEP)
     handler.addFilter(lambda record: logs.fields_of(record).get("event") != _ONLY_STDERR)
@@ -70,7 +72,12 @@ def stage_logged(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def logged(context: dg.AssetExecutionContext, *args: Any, **kwargs: Any) -> dg.MaterializeResult[StageResult]:
         with in_event_log(context, batch=context.partition_key, stage=name, run=context.run_id):
             _LOG.info("begins", extra={logs.FIELDS: {"event": _ONLY_STDERR}})
-            result: dg.MaterializeResult[StageResult] = function(context, *args, **kwargs)
+            try:
+                result: dg.MaterializeResult[StageResult] = function(context, *args, **kwargs)
+            except OSError as error:
+                if advice := full_disk_advice(error):
+                    raise SystemicError(f"{error}{advice}") from error
+                raise
             facts = _rates(result)
             _say_rejections(result.value.rejections)
             _LOG.info(

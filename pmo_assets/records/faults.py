@@ -7,12 +7,16 @@ article at hand: code that turns errors into rejections, or tolerates damaged pa
 from __future__ import annotations
 
 import errno
+import os
 import re
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from pmo_assets.records.rejections import ArticleError, Rejection
 from pmo_assets.records.stores import SystemicError
+from pmo_assets.system.disks import fullest
 
 _MEMORY = re.compile(
     r"failed to allocate|bfc_?arena|out of memory|(?:can'?t|cannot|unable to) allocate|ALLOC_FAILED"
@@ -26,7 +30,15 @@ _MEMORY = re.compile(
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """System errors of a process or machine at its end, whatever the file."""
 
-_MACHINE_ERRORS = _EXHAUSTED | {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.ENODEV, errno.ESTALE}
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+_FULL_WORDS = re.compile(
+    r"no space left on device|disk (?:is )?full|disk quota exceeded|\(os error (?:28|122)\)",
+    re.IGNORECASE,
+)
+"""What SQLite, Polars, PyTorch and others say of a full disk, who raise no `OSError`."""
+
+_MACHINE_ERRORS = _EXHAUSTED | _FULL | {errno.EROFS, errno.EIO, errno.ENODEV, errno.ESTALE}
 """System errors that no input can cause where pipeline and store work: disk full or broken, no file handles left."""
 
 _POISONED = frozenset({"PanicException", "SystemError"})
@@ -88,6 +100,44 @@ def is_read_only(error: BaseException) -> bool:
     )
 
 
+def is_full_disk(error: BaseException) -> bool:
+    """Say whether an error, or what caused it, means that a disk or quota is full, whichever library raised it.
+
+    For advice alone: what decides about an article (`is_machine_error`) goes by numbers; words may be the input's.
+    """
+    return any(
+        (isinstance(item, OSError) and item.errno in _FULL)
+        or (not isinstance(item, _QUOTING) and bool(_FULL_WORDS.search(str(item))))
+        for item in _with_causes(error)
+    )
+
+
+_HOW_TO_MEND_A_FULL_DISK = "`pmo clean --yes` deletes what nobody needs"
+
+
+def full_disk_advice(error: BaseException, places: Iterable[Path] = ()) -> str:
+    """Return what to do about a full disk, as the end of a sentence; empty for another error, or one that says it.
+
+    Args:
+        error: what was raised.
+        places: where the command writes: of their disks the fullest is named, if the error names no file.
+    """
+    if not is_full_disk(error) or _HOW_TO_MEND_A_FULL_DISK in str(error):
+        return ""
+    named = [
+        Path(os.fsdecode(item.filename))
+        for item in _with_causes(error)
+        if isinstance(item, OSError) and item.errno in _FULL and isinstance(item.filename, str | bytes)
+    ]
+    room = fullest(named or [*places, Path(tempfile.gettempdir())])
+    quota = any(isinstance(item, OSError) and item.errno == errno.EDQUOT for item in _with_causes(error))
+    where = "; your quota is used up" if quota else f"; {room}" if room is not None else ""
+    return (
+        f"{where}: make room ({_HOW_TO_MEND_A_FULL_DISK} below the data root), or move the data root to a larger disk "
+        "and set PMO_DATA_ROOT (TMPDIR for temporary files), then run again"
+    )
+
+
 def is_machine_error(error: BaseException) -> bool:
     """Say whether an error comes from the machine (disk full, no file handles), so that every article would meet it."""
     return any(isinstance(item, OSError) and item.errno in _MACHINE_ERRORS for item in _with_causes(error))
@@ -105,7 +155,8 @@ def raise_fault(error: BaseException) -> None:
     if isinstance(error, SystemicError) or leaves_process_unfit(error):
         raise error
     if is_machine_error(error):
-        raise SystemicError(f"{error}: mend it (disk, free space, open files), then run again") from error
+        advice = full_disk_advice(error) or ": mend it (disk, free space, open files), then run again"
+        raise SystemicError(f"{error}{advice}") from error
 
 
 MANY_ARTICLES = 5

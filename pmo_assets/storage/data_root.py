@@ -36,6 +36,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from pmo_assets.records.faults import full_disk_advice, is_full_disk
 from pmo_assets.records.stores import StorageError
 from pmo_assets.system.aside import create, place_aside, publish, stream_aside
 
@@ -123,11 +124,14 @@ class DataRoot:
         return _filesystem(self.root, self.endpoint)
 
     def _failure(self, action: str, key: str, error: BaseException) -> StorageError:
+        # one line, as every error: botocore's may have more
+        text = " ".join(str(error).split())
+        if is_full_disk(error):
+            places = [Path(self._path(key))] if self.is_local else []  # for S3, files are put together on this machine
+            return StorageError(f"cannot {action} {self.uri(key)}: {text}{full_disk_advice(error, places)}")
         hint = (
             "check the folder, its permissions and free space" if self.is_local else "check bucket, endpoint and keys"
         )
-        # one line, as every error: botocore's may have more
-        text = " ".join(str(error).split())
         return StorageError(f"cannot {action} {self.uri(key)}: {text} ({hint}; the root is PMO_DATA_ROOT={self.root})")
 
     def exists(self, key: str) -> bool:

@@ -1,0 +1,50 @@
+"""How much room a disk has, in words: what people need to hear when it is full."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class DiskRoom:
+    """The disk that a place lies on.
+
+    Attributes:
+        mount: folder at which the disk begins.
+        free: bytes that this user may still write.
+        has_names: whether it takes further files: file systems have a number of entries, too.
+    """
+
+    mount: Path
+    free: int
+    has_names: bool = True
+
+    def __str__(self) -> str:
+        """Say it."""
+        left = f"{self.free / 1e6:,.1f} MB" if self.free < 1e9 else f"{self.free / 1e9:,.1f} GB"
+        return f"the disk at {self.mount} has {left} free" + ("" if self.has_names else " and takes no further files")
+
+
+def disk_room(place: Path) -> DiskRoom | None:
+    """Return what is free where a file lies, or would lie; None if that cannot be asked."""
+    here = Path(os.path.abspath(place.expanduser()))
+    while not os.path.exists(here) and here != here.parent:
+        here = here.parent
+    try:
+        facts = os.statvfs(here)
+        device = os.stat(here).st_dev
+        mount = here
+        while mount != mount.parent and os.stat(mount.parent).st_dev == device:
+            mount = mount.parent
+    except (OSError, AttributeError):  # Windows has no statvfs
+        return None
+    return DiskRoom(mount, facts.f_bavail * facts.f_frsize, facts.f_files == 0 or facts.f_favail > 0)
+
+
+def fullest(places: Iterable[Path]) -> DiskRoom | None:
+    """Return the disk, of those that some places lie on, that has the least room."""
+    rooms = [room for room in map(disk_room, dict.fromkeys(places)) if room is not None]
+    return min(rooms, key=lambda room: (room.has_names, room.free), default=None)
