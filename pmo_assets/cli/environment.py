@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import sys
 from pathlib import Path
 
 from dotenv import dotenv_values
@@ -71,13 +73,14 @@ def show_home() -> None:
 
 
 def places_written() -> list[Path]:
-    """Return the folders that commands write into: the data root, the Dagster home, and here."""
+    """Return where the command writes: the data root, the Dagster home, here, and what its words name."""
     from pmo_assets.configuration.home import home_place
     from pmo_assets.configuration.reading import read_configuration
 
     settings = read_configuration().settings
     root = [] if settings.data_root.startswith("s3://") else [Path(settings.data_root)]
-    return [*root, home_place(settings).path, Path()]
+    named = [Path(word) for word in sys.argv[1:] if not word.startswith("-") and os.sep in word]
+    return [*root, home_place(settings).path, Path(), *named]
 
 
 MINIMUM_ADDRESS_SPACE_MB = 2560

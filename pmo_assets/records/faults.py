@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pmo_assets.records.rejections import ArticleError, Rejection
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.system.disks import fullest
+from pmo_assets.system.disks import FULL, disk_room, fullest
 
 _MEMORY = re.compile(
     r"failed to allocate|bfc_?arena|out of memory|(?:can'?t|cannot|unable to) allocate|ALLOC_FAILED"
@@ -30,15 +30,13 @@ _MEMORY = re.compile(
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """System errors of a process or machine at its end, whatever the file."""
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-
 _FULL_WORDS = re.compile(
     r"no space left on device|disk (?:is )?full|disk quota exceeded|\(os error (?:28|122)\)",
     re.IGNORECASE,
 )
 """What SQLite, Polars, PyTorch and others say of a full disk, who raise no `OSError`."""
 
-_MACHINE_ERRORS = _EXHAUSTED | _FULL | {errno.EROFS, errno.EIO, errno.ENODEV, errno.ESTALE}
+_MACHINE_ERRORS = _EXHAUSTED | FULL | {errno.EROFS, errno.EIO, errno.ENODEV, errno.ESTALE}
 """System errors that no input can cause where pipeline and store work: disk full or broken, no file handles left."""
 
 _POISONED = frozenset({"PanicException", "SystemError"})
@@ -106,7 +104,7 @@ def is_full_disk(error: BaseException) -> bool:
     For advice alone: what decides about an article (`is_machine_error`) goes by numbers; words may be the input's.
     """
     return any(
-        (isinstance(item, OSError) and item.errno in _FULL)
+        (isinstance(item, OSError) and item.errno in FULL)
         or (not isinstance(item, _QUOTING) and bool(_FULL_WORDS.search(str(item))))
         for item in _with_causes(error)
     )
@@ -127,9 +125,9 @@ def full_disk_advice(error: BaseException, places: Iterable[Path] = ()) -> str:
     named = [
         Path(os.fsdecode(item.filename))
         for item in _with_causes(error)
-        if isinstance(item, OSError) and item.errno in _FULL and isinstance(item.filename, str | bytes)
+        if isinstance(item, OSError) and item.errno in FULL and isinstance(item.filename, str | bytes)
     ]
-    room = fullest(named or [*places, Path(tempfile.gettempdir())])
+    room = disk_room(named[0]) if named else fullest([*places, Path(tempfile.gettempdir())])
     quota = any(isinstance(item, OSError) and item.errno == errno.EDQUOT for item in _with_causes(error))
     where = "; your quota is used up" if quota else f"; {room}" if room is not None else ""
     return (

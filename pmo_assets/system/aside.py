@@ -28,6 +28,7 @@ from typing import BinaryIO, Final, TextIO
 
 from filelock import FileLock
 
+from pmo_assets.system.disks import FULL
 from pmo_assets.system.processes import ProcessMark, this_process
 
 SUFFIX: Final = ".part"
@@ -181,6 +182,10 @@ def place_aside(target: Path) -> Iterator[Path]:
     partial = target.with_name(f".{_stem(target)}.{_writer()}{SUFFIX}")
     try:
         yield partial
+    except OSError as error:
+        if error.errno in FULL and error.filename is None:  # of writing, unlike opening, the system names no file
+            error.filename = str(target)
+        raise
     finally:
         _remove(partial)
 

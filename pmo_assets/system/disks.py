@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""System errors of a disk that is full, and of a quota that is used up."""
+
+ROOMY: Final = 50_000_000
+"""Bytes; a disk with so many free is hardly the one that was full, also after what was half written has gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,7 @@ def disk_room(place: Path) -> DiskRoom | None:
 
 
 def fullest(places: Iterable[Path]) -> DiskRoom | None:
-    """Return the disk, of those that some places lie on, that has the least room."""
+    """Return the disk, of those that some places lie on, that has the least room; None if all have plenty."""
     rooms = [room for room in map(disk_room, dict.fromkeys(places)) if room is not None]
+    rooms = [room for room in rooms if room.free < ROOMY or not room.has_names]
     return min(rooms, key=lambda room: (room.has_names, room.free), default=None)

@@ -38,7 +38,8 @@ def test_whatever_says_that_a_disk_is_full_is_followed_by_what_to_do(error: Base
     advice = full_disk_advice(error, [tmp_path])
     for words in ("pmo clean --yes", "PMO_DATA_ROOT", "run again"):
         assert words in advice
-    assert "quota is used up" in advice if "cannot" in str(error) else "free" in advice
+    assert ("quota is used up" in advice) is ("cannot" in str(error))
+    assert ("free" in advice) is isinstance(getattr(error, "filename", None), str), "no disk is named that has room"
     assert full_disk_advice(SystemicError(f"{error}{advice}")) == "", "it is said once"
 
 
@@ -59,8 +60,8 @@ def test_the_disk_with_the_least_room_is_named(tmp_path: Path) -> None:
     assert room is not None
     assert room.mount in (tmp_path, *tmp_path.parents)
     assert room.free > 0
-    assert fullest([tmp_path, tmp_path / "x"]) == room
     assert fullest([]) is None
+    assert fullest([tmp_path]) in (None, room)
 
 
 WRITE = """
