@@ -176,7 +176,7 @@ def conflicts_table(selection: Selection) -> PageTable:
             f"{row['name']} ({row['article_id']}): {row['title'] or 'no title'}",
             "that it is retracted" if row["claim"] == RETRACTION else "that it is the same article",
             f"{row['other_name']} ({row['other_article_id']}): {row['other_title'] or 'no title'}",
-            f"{row['identifier'] or 'another package'} {row['value']}".strip(),
+            f"{row['identifier']} {row['value']}",
         )
         for row in selection.conflict_listing().iter_rows(named=True)
     )

@@ -101,11 +101,7 @@ class IdentityConflicts(dy.Schema):
     other_name = dy.String(description="Its name")
     other_batch = dy.String(nullable=True, description="Batch that holds it")
     other_title = dy.String(nullable=True, description="Its title; null when not known")
-    identifier = dy.Enum(
-        ["PMC number", "DOI", "PDF"],
-        nullable=True,
-        description="What both have; null where they are one article through a third package",
-    )
+    identifier = dy.Enum(["PMC number", "DOI", "PDF"], description="What both have")
     value = dy.String(description="PMC number, DOI in lower case, or SHA-256 of the PDF")
     claim = dy.Enum(
         ["retraction", "same article"],

@@ -16,7 +16,7 @@ for other packages only from a source that is trusted for it, or where title and
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -183,14 +183,14 @@ class Conflict:
     Attributes:
         package: the one that says it.
         other: the one of which it is said; it stays as it is.
-        identifier: what both have; None where they are one article through a third package.
+        identifier: what both have.
         value: PMC number, DOI or SHA-256 of the PDF.
         claim: that the other one is retracted, or that both are the same article.
     """
 
     package: ArticlePackage
     other: ArticlePackage
-    identifier: Kind | None
+    identifier: Kind
     value: str
     claim: Claim
 
@@ -290,31 +290,91 @@ def _groups(packages: Iterable[ArticlePackage]) -> list[_Group]:
 def same_articles(packages: Iterable[ArticlePackage]) -> list[list[ArticlePackage]]:
     """Group packages into articles; each group in order of preference, groups by the number of their first package.
 
-    Packages of one article are two groups where one of them says that it is retracted, and that does not count for the
-    others (`_divided`).
+    A package that says that it is retracted is in the group of others only where that counts for them (`_reached`).
     """
-    found = [sorted(part, key=preference) for group in _groups(packages) for part in _divided(group.members)]
+    items = list(packages)
+    reached = _reached(items)
+    groups = [group.members for group in _groups(_staying(items, reached))]
+    gone = [group.members for group in _groups(item for item in items if item.is_retracted)]
+    for item in items:
+        if (reach := reached.get(item.article_id)) is not None:
+            next(members for members in gone if reach.retracted in members).append(item)
+    groups += gone
+    found = [sorted(group, key=preference) for group in groups]
     return sorted(found, key=lambda group: group[0].article_id)
 
 
-def _divided(members: Sequence[ArticlePackage]) -> list[list[ArticlePackage]]:
-    """Return the packages of an article that are retracted, with those for which that counts, and the others.
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """Which retraction counts for a package, and the package through which it does."""
 
-    A trusted source's retraction counts for all; another one for those that are shown to be the same article, and for
-    those that are shown to be the same as these.
+    retracted: ArticlePackage
+    speaker: ArticlePackage
+
+
+def _parted(one: ArticlePackage, other: ArticlePackage) -> bool:
+    """Say whether the strongest identifier that both have, or what is in them, tells two packages apart."""
+    both = ((one.identifier(kind), other.identifier(kind)) for kind in KINDS)
+    mine, others = next((pair for pair in both if None not in pair), (None, None))
+    return mine != others or contradict(one, other)
+
+
+def _is_nameless(package: ArticlePackage) -> bool:
+    return package.pmcid is None and package.doi is None
+
+
+def _is_volume(packages: Iterable[ArticlePackage]) -> bool:
+    """Say whether packages with one PDF are several articles, by PMC number or DOI."""
+    found = [package for package in packages if not _is_nameless(package)]
+    return any(_parted(found[0], other) for other in found[1:])
+
+
+def _sharing(packages: Iterable[ArticlePackage]) -> dict[tuple[Kind, str], list[ArticlePackage]]:
+    """Return the packages by their identifiers."""
+    found: dict[tuple[Kind, str], list[ArticlePackage]] = {}
+    for item in sorted(packages, key=_stable):
+        for kind in KINDS:
+            if (value := item.identifier(kind)) is not None:
+                found.setdefault((kind, value), []).append(item)
+    return found
+
+
+def _reached(packages: Sequence[ArticlePackage]) -> dict[int, _Reach]:
+    """Return the packages that are out because another one is retracted, by number.
+
+    A trusted source's retraction counts for whatever has the article's identifier; another one for what is shown to be
+    the same article. From these it goes on to what is shown to be the same as they are. A PDF that several articles
+    share (a volume of abstracts) says of a package without another identifier which of them it is no more than of any.
     """
-    out = [item for item in members if item.is_retracted]
-    staying = [item for item in members if not item.is_retracted]
-    if any(item.is_trusted for item in out):
-        return [list(members)]
-    heard = list(out)
-    while heard and staying:
-        speaker = heard.pop()
-        followers = [item for item in staying if confirm(speaker, item)]
-        out += followers
-        heard += followers
-        staying = [item for item in staying if item not in followers]
-    return [part for part in (out, staying) if part]
+    speaking = sorted((item for item in packages if item.is_retracted), key=preference)
+    sharing = _sharing(packages) if speaking else {}
+    roots = {item.article_id: item for item in speaking}
+    articles = {item.article_id: _Group([item]) for item in speaking}
+    found: dict[int, _Reach] = {}
+    waiting: dict[Kind, list[ArticlePackage]] = {kind: list(speaking) for kind in KINDS}
+    while (kind := next((kind for kind in KINDS if waiting[kind]), None)) is not None:
+        speaker = waiting[kind].pop(0)
+        root = roots[speaker.article_id]
+        sharers = sharing.get((kind, speaker.identifier(kind) or ""), ())
+        if kind == "PDF" and _is_nameless(root) and _is_volume(sharers):
+            continue
+        article = articles[root.article_id]
+        for item in sharers:
+            if item.article_id in roots or shared_identifier(speaker, item) != kind:
+                continue
+            is_heard = speaker.is_retracted and speaker.is_trusted
+            # A copy of a volume without a name of its own leads from one abstract to all others: they are parted.
+            if (is_heard or confirm(speaker, item)) and article.agrees(own := _Group([item])):
+                article.absorb(own)
+                roots[item.article_id] = root
+                found[item.article_id] = _Reach(root, speaker)
+                for each in KINDS:
+                    waiting[each].append(item)
+    return found
+
+
+def _staying(packages: Iterable[ArticlePackage], reached: Mapping[int, _Reach]) -> list[ArticlePackage]:
+    return [item for item in packages if not item.is_retracted and item.article_id not in reached]
 
 
 def duplicates(packages: Iterable[ArticlePackage]) -> list[Duplicate]:
@@ -324,37 +384,45 @@ def duplicates(packages: Iterable[ArticlePackage]) -> list[Duplicate]:
 
 def judged(packages: Iterable[ArticlePackage]) -> tuple[list[Duplicate], list[Conflict]]:
     """Return the packages that are not published because another one is the same article, and what is not believed."""
-    found: list[Duplicate] = []
-    conflicts: list[Conflict] = []
-    groups = _groups(packages)
-    for group in groups:
-        parts = [sorted(part, key=preference) for part in _divided(group.members)]
-        for published, *others in parts:
-            for package in others:
-                # The published one if it shares an identifier directly; else the package through which they are one.
-                known = [published, *(other for other in group.members if other not in (package, published))]
-                shared_with, kind = next(
-                    (other, kind) for other in known if (kind := shared_identifier(package, other))
-                )
-                found.append(Duplicate(package, published, kind, package.identifier(kind) or "", shared_with))
-        if len(parts) > 1:
-            conflicts += _unheard_retractions(*parts)
-    conflicts += _contradictions(groups)
-    key = _conflict_order
-    return sorted(found, key=lambda item: item.package.article_id), sorted(conflicts, key=key)
+    items = list(packages)
+    reached = _reached(items)
+    gone = [sorted(group.members, key=preference) for group in _groups(item for item in items if item.is_retracted)]
+    first = {item.article_id: group[0] for group in gone for item in group}
+    found = [
+        Duplicate(item, first[reach.retracted.article_id], kind, item.identifier(kind) or "", reach.speaker)
+        for item in items
+        if (reach := reached.get(item.article_id)) and (kind := shared_identifier(item, reach.speaker))
+    ]
+    living = _groups(_staying(items, reached))
+    for published, *others in [*gone, *(sorted(group.members, key=preference) for group in living)]:
+        for package in others:
+            # The published one if it shares an identifier directly; else the package through which they are one.
+            known = [published, *(other for other in others if other is not package)]
+            shared_with, kind = next((other, kind) for other in known if (kind := shared_identifier(package, other)))
+            found.append(Duplicate(package, published, kind, package.identifier(kind) or "", shared_with))
+    conflicts = [*_unheard_retractions(items, reached), *_contradictions(living)]
+    return sorted(found, key=lambda item: item.package.article_id), sorted(conflicts, key=_conflict_order)
 
 
-def _unheard_retractions(out: Sequence[ArticlePackage], staying: Sequence[ArticlePackage]) -> list[Conflict]:
-    """Return the retractions that do not count for the packages of the article that stay."""
+def _unheard_retractions(packages: Sequence[ArticlePackage], reached: Mapping[int, _Reach]) -> list[Conflict]:
+    """Return the retractions that do not count for a package with the same identifier; each once.
+
+    Where a trusted source's article is retracted, it is the other, contradicting package that claims to be it.
+    """
     found = []
-    for claimant in out:
-        if not claimant.is_retracted:
-            continue
-        claimed: list[tuple[ArticlePackage, Kind | None]]
-        claimed = [(other, kind) for other in staying if (kind := claimed_identifier(claimant, other)) is not None]
-        for other, kind in claimed[:1] or [(staying[0], None)]:
-            value = claimant.identifier(kind) if kind is not None else None
-            found.append(Conflict(claimant, other, kind, value or "", RETRACTION))
+    staying = _sharing(_staying(packages, reached))
+    for item in (item for item in packages if item.is_retracted):
+        sharing = ((kind, other) for kind in KINDS for other in staying.get((kind, item.identifier(kind) or ""), ()))
+        claimed = next(((kind, other) for kind, other in sharing if claimed_identifier(item, other) == kind), None)
+        if claimed is not None:
+            kind, other = claimed
+            value = item.identifier(kind) or ""
+            said = (
+                (other, item, kind, value, SAME_ARTICLE)
+                if item.is_trusted and contradict(item, other)
+                else (item, other, kind, value, RETRACTION)
+            )
+            found.append(Conflict(*said))
     return found
 
 
@@ -371,8 +439,9 @@ def _contradictions(groups: Sequence[_Group]) -> list[Conflict]:
         for group in others:
             pair = _contradicting(group, best, kind)
             if pair is not None:
-                claim = RETRACTION if pair[0].is_retracted else SAME_ARTICLE
-                found.setdefault(frozenset(item.article_id for item in pair), Conflict(*pair, kind, value, claim))
+                found.setdefault(
+                    frozenset(item.article_id for item in pair), Conflict(*pair, kind, value, SAME_ARTICLE)
+                )
     return list(found.values())
 
 
