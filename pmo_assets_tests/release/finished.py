@@ -243,6 +243,8 @@ def finish(
                     if given.get(fact)
                 ],
                 "xml_figures": [],
+                "pdf_identity": "verified",
+                "identity_evidence": ["text"],
                 "has_xml": given.get("has_xml", False),
                 "has_pdf": True,
                 "relevant": True,
