@@ -13,8 +13,13 @@ def as_it_is(mine: bytes, other: bytes) -> bytes:
 
 
 def behind_the_right_first_page(mine: bytes, other: bytes) -> bytes:
-    """Return the other article behind the first page of the right one, as behind a cover sheet."""
+    """Return the other article behind the first page of the right one, as behind a cover sheet.
+
+    An article of one page would stand there whole: then it is the other one as it is.
+    """
     with pymupdf.open(stream=mine) as right, pymupdf.open(stream=other) as wrong:
+        if right.page_count == 1:
+            return other
         joined = pymupdf.open()
         joined.insert_pdf(right, to_page=0)
         joined.insert_pdf(wrong)
