@@ -28,6 +28,8 @@ class PackageFigure:
         caption: plain text of title and paragraphs of `<caption>`, without the label, white space collapsed.
         graphics: `xlink:href` of its pictures, one per picture, in document order.
         mentions: where the text refers to it.
+        rights_statement: what its `<permissions>`, `<attrib>` and caption say of rights that are not the article's;
+            None when nothing.
     """
 
     image_cluster_id: str
@@ -35,6 +37,7 @@ class PackageFigure:
     caption: str
     graphics: tuple[str, ...] = ()
     mentions: tuple[InTextMention, ...] = ()
+    rights_statement: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

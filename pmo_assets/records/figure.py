@@ -152,6 +152,7 @@ class Figure:
         bitmaps: embedded bitmaps.
         texts: live text spans.
         shapes: vector shapes over bitmaps.
+        rights_statement: what XML, caption or print in it say of rights that are not the article's; None when nothing.
     """
 
     article_id: int
@@ -169,3 +170,4 @@ class Figure:
     bitmaps: tuple[EmbeddedBitmap, ...]
     texts: tuple[EmbeddedText, ...]
     shapes: tuple[EmbeddedShape, ...] = ()
+    rights_statement: str | None = None

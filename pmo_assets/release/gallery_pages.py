@@ -87,8 +87,8 @@ def gallery_figures(
             first = part.row(0, named=True)
             forbidden = withheld(first["license"])
             if read[0] != article_id:
-                read = article_id, {} if forbidden else pixels.read(article_id)
-            picture = read[1].get(figure["pdf_figure_id"])
+                read = article_id, pixels.read(article_id)
+            picture = None if forbidden else read[1].get(figure["pdf_figure_id"])
             yield GalleryFigure(
                 article_id=article_id,
                 article_title=titles[article_id],
@@ -98,7 +98,7 @@ def gallery_figures(
                 caption="" if forbidden else figure["caption"],
                 license=first["license"],
                 commercial_use=first["commercial_use"],
-                attribution=first["attribution"],
+                attribution=" | ".join(filter(None, (first["attribution"], first["rights_statement"]))),
                 is_multi_page=figure["is_multi_page"],
                 image=picture.png if picture is not None else b"",
                 width=figure["width"],

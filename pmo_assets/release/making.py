@@ -204,13 +204,16 @@ def _annotated(
         if not options.noncommercial:
             known = known.filter(~is_noncommercial("license_code"))
         articles = _rows(known)
-        figures = tables.read("figures", batch, ["article_id", "image_cluster_id", "locations", "caption_locations"])
-        yield from annotation_entries(
+        columns = ["article_id", "image_cluster_id", "locations", "caption_locations", "rights_statement"]
+        figures = tables.read("figures", batch, columns)
+        entries = annotation_entries(
             annotations.filter(pl.col("article_id").is_in(list(articles))).iter_rows(named=True),
             {number: rows[0] for number, rows in articles.items()},
             _rows(figures.filter(pl.col("article_id").is_in(list(articles)))),
             withhold=options.withhold,
         )
+        # a figure's own licence may forbid what its article's does not
+        yield from (entry for entry in entries if options.noncommercial or "NC" not in (entry[1]["license"] or ""))
 
 
 def _rows(table: pl.DataFrame) -> dict[int, list[Row]]:

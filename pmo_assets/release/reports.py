@@ -223,7 +223,11 @@ def forbidden_articles(tables: Tables, batch: str, *, noncommercial: bool) -> Se
     """Return the articles of a batch whose text may not be passed on, or is not where NC is left out."""
     codes = tables.read("articles", batch, ("article_id", "license_code"))
     left_out = set() if noncommercial else set(codes.filter(is_noncommercial("license_code"))["article_id"])
-    return left_out | {article for article, code in codes.iter_rows() if withheld(code)}
+    foreign: set[int] = set()  # articles with a figure of somebody else's
+    if tables.exists("figures", batch):
+        stated = tables.read("figures", batch, ("article_id", "rights_statement")).drop_nulls("rights_statement")
+        foreign = set(stated["article_id"])
+    return left_out | foreign | {article for article, code in codes.iter_rows() if withheld(code)}
 
 
 def batch_table(statistics: ReleaseStatistics) -> PageTable:

@@ -15,8 +15,8 @@ FACETS: Final = {
     "boxes": ("panel_box", "content_box", "panel_score", "figure_page_boxes", "is_multi_page_figure", "images",
               "identifiers", "contains_cfp", "contains_oct", "contains_retinal", "contains_other", "contains_marked"),
     "assembly": ("assembly", "assembly_method", "assembly_confidence", "caption_confidence", "annotations"),
-    "credit": ("license", "license_url", "commercial_use", "attribution", "title", "authors", "journal", "year", "doi",
-               "article_url", "article_version"),
+    "credit": ("license", "license_url", "rights_statement", "commercial_use", "attribution", "title", "authors",
+               "journal", "year", "doi", "article_url", "article_version"),
 }  # fmt: skip
 """What is said apart of a row that changed, and the columns of `DatasetRows` that it is read from."""
 

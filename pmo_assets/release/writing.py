@@ -23,7 +23,7 @@ from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.pipeline.figures.pictures import decoded_bytes, pixels_digest
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.release.row_index import row_digests
-from pmo_assets.release.selection import Selection, current_rows
+from pmo_assets.release.selection import Selection, articles_under, current_rows
 from pmo_assets.release.shards import Pictures, ShardWriter
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import content_digest
@@ -185,7 +185,8 @@ def write_tables(
             counts.noncommercial_articles |= set(current["article_id"]).difference(rows["article_id"])
             say(f"release: batch {number} of {len(selection.current)} ({batch}, {rows.height} rows)")
             if not rows.is_empty():
-                _write_batch(writers, tables, batch, rows, splits, groups, options, counts)
+                articles = articles_under(tables.read("articles", batch), selection)
+                _write_batch(writers, tables, batch, rows, articles, splits, groups, options, counts)
         return WrittenTables(
             published=_only(writers.published),
             configs={
@@ -217,12 +218,13 @@ def _write_batch(
     tables: Tables,
     batch: str,
     rows: pl.DataFrame,
+    known: pl.DataFrame,
     splits: pl.DataFrame,
     groups: pl.DataFrame,
     options: ReleaseOptions,
     counts: ReleaseCounts,
 ) -> None:
-    articles = hub_articles(rows, tables.read("articles", batch), splits)
+    articles = hub_articles(rows, known, splits)
     if articles["split"].null_count():
         raise StorageError(
             "articles came in while the release was being made, and have no split yet: make the release again"
@@ -240,30 +242,34 @@ def _write_batch(
     panel_ids, figure_ids = rows["panel_id"].to_list(), figures["pdf_figure_id"].to_list()
     clusters, captions = figures["image_cluster_id"].to_list(), figures["caption"].to_list()
     texts = rows.select("panel_id", "article_id", "image_cluster_id", "picture_sha256", *_TEXTS)
-    facts = articles.select("article_id", "split", "license").iter_rows()
-    for place, (at, of, (article_id, split, code)) in enumerate(zip(_spans(rows), _spans(figures), facts, strict=True)):
-        closed = withheld(code)
-        hidden = closed and options.withhold
+    # By figure, not by article: a figure may have an owner and a licence of its own.
+    closed = [withheld(code) for code in rows["license"]]
+    closed_figures = [withheld(code) for code in figures["license"]]
+    facts = articles.select("article_id", "split").iter_rows()
+    for place, (at, of, (article_id, split)) in enumerate(zip(_spans(rows), _spans(figures), facts, strict=True)):
+        hidden = [shut and options.withhold for shut in closed[at]]
         found = _pictures(panel_store.read(article_id), panel_ids[at], batch, "panels")
         count = len(found)
-        nulls: list[bytes | None] = [None] * count
-        as_published = nulls if hidden else [picture.png for picture in found]
+        as_published = [None if hide else picture.png for hide, picture in zip(hidden, found, strict=True)]
         sizes = [len(picture.png) for picture in found]
         writers.published.add(published.slice(at.start, count), Pictures(panel_ids[at], as_published, sizes))
         small = [picture.compact or picture.png for picture in found]
-        shown = Pictures(panel_ids[at], nulls if hidden else small, [len(picture) for picture in small])
+        given = [None if hide else picture for hide, picture in zip(hidden, small, strict=True)]
+        shown = Pictures(panel_ids[at], given, [len(picture) for picture in small])
         writers.configs["panels", split].add(panels.slice(at.start, count), shown)
         drawn = [picture.png for picture in _pictures(figure_store.read(article_id), figure_ids[of], batch, "figures")]
         names = [f"{article_id}_{cluster}" for cluster in clusters[of]]
-        if hidden or not options.figure_pictures:
-            sizes = [len(picture) if options.figure_pictures else 0 for picture in drawn]
-            shown = Pictures(names, [None] * len(drawn), sizes)
-        else:
-            shown = Pictures(names, drawn, [len(picture) for picture in drawn])
+        sizes = [len(picture) if options.figure_pictures else 0 for picture in drawn]
+        whole_pictures: list[bytes | None] = [
+            None if (shut and options.withhold) or not options.figure_pictures else picture
+            for shut, picture in zip(closed_figures[of], drawn, strict=True)
+        ]
+        shown = Pictures(names, whole_pictures, sizes)
         writers.configs["figures", split].add(whole.slice(of.start, len(drawn)), shown)
         writers.configs["articles", split].add(own.slice(place, 1))
-        if closed:
-            listed = _withheld(texts.slice(at.start, count), captions[of], clusters[of], drawn, sources[article_id])
+        if any(closed[at]):
+            shut = texts.slice(at.start, count).filter(pl.Series(closed[at]))
+            listed = _withheld(shut, captions[of], clusters[of], drawn, sources[article_id])
             writers.withheld.add(listed)
 
 

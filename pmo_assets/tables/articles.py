@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataframely as dy
 
-from pmo_assets.tables.columns import ArticleKey, FigureKey
+from pmo_assets.tables.columns import ArticleKey, FigureKey, rights_column
 
 FILE_COLUMNS: dict[str, dy.Column] = {
     "role": dy.String(),
@@ -124,6 +124,7 @@ class Articles(ArticleKey):
                 "caption": dy.String(),
                 "graphics": dy.List(dy.String()),
                 "mentions": dy.List(dy.Struct({"sentence": dy.String(), "paragraph": dy.String()})),
+                "rights_statement": dy.String(nullable=True),
             }
         ),
         description="Its `<fig>` elements: what `package_figures` looks for in the package",
@@ -142,6 +143,7 @@ class PackageFigures(FigureKey):
         dy.Struct({"sentence": dy.String(), "paragraph": dy.String()}), description="In-text mentions of the figure"
     )
     file = dy.String(nullable=True, description="Object key of the package's picture; null when it has none")
+    rights_statement = rights_column()
 
 
 SCHEMAS: dict[str, type[dy.Schema]] = {

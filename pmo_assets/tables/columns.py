@@ -43,3 +43,12 @@ class FigureKey(dy.Schema):
     image_cluster_id = dy.String(
         primary_key=True, description="Figure within the article: its graphic's name in the XML"
     )
+
+
+def rights_column() -> dy.String:
+    """Return a column for what says that a figure is not under its article's licence."""
+    return dy.String(
+        nullable=True,
+        description="What says that the figure is not, or not wholly, under the article's licence: its own permissions "
+        "in the XML, a credit line in its caption or printed in it; null when nothing does",
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataframely as dy
 
-from pmo_assets.tables.columns import SEGMENTS, box_column, page_boxes_column
+from pmo_assets.tables.columns import SEGMENTS, box_column, page_boxes_column, rights_column
 from pmo_assets.tables.panels import IDENTIFIER_FIELDS, IMAGE_FIELDS
 
 
@@ -58,6 +58,7 @@ class DatasetRows(dy.Schema):
         description="What people decided of the figure: why they looked, which fields, when",
     )
     license = dy.String(nullable=True, description="Licence code; null when none is stated")
+    rights_statement = rights_column()
     license_url = dy.String(
         nullable=True, description="The licence's deed in the stated version; null when no version is stated"
     )

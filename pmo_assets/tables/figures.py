@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataframely as dy
 
-from pmo_assets.tables.columns import FigureKey, page_boxes_column, page_sizes_column
+from pmo_assets.tables.columns import FigureKey, page_boxes_column, page_sizes_column, rights_column
 
 
 class PdfFigures(dy.Schema):
@@ -86,6 +86,7 @@ class Figures(FigureKey):
     bitmaps = PdfFigures.columns()["bitmaps"]
     texts = PdfFigures.columns()["texts"]
     shapes = PdfFigures.columns()["shapes"]
+    rights_statement = rights_column()
 
 
 SCHEMAS: dict[str, type[dy.Schema]] = {"pdf_figures": PdfFigures, "figure_matches": FigureMatches, "figures": Figures}

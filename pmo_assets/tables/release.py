@@ -120,6 +120,7 @@ class HubPanels(dy.Schema):
     split = _SPLIT
     license = _ROWS["license"]
     license_url = _ROWS["license_url"]
+    rights_statement = _ROWS["rights_statement"]
     commercial_use = _ROWS["commercial_use"]
     attribution = _ROWS["attribution"]
     title = _ROWS["title"]
@@ -159,6 +160,7 @@ class HubFigures(dy.Schema):
     contains_marked = _ROWS["contains_marked"]
     license = _ROWS["license"]
     license_url = _ROWS["license_url"]
+    rights_statement = _ROWS["rights_statement"]
     commercial_use = _ROWS["commercial_use"]
     attribution = _ROWS["attribution"]
     title = _ROWS["title"]

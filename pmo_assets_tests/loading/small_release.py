@@ -41,6 +41,7 @@ def _article_facts(number: int) -> dict[str, Any]:
         "split": SPLITS[number % len(SPLITS)],
         "license": licence,
         "license_url": None,
+        "rights_statement": None,
         "commercial_use": licence != "CC BY-NC",
         "attribution": f"'Article <{number}>', Someone et al. {2020 + number % 5}",
         "title": f"Article <{number}>",

@@ -152,7 +152,7 @@ def _write_figure(
         **key, "pdf_figure_id": f"p0-{place}", "ordinal": place, "label": f"Figure {place}", "caption": "A caption",
         "matched": figure.listed, "match_criteria": None, "confidence": 1.0, "is_multi_page": False, "locations": page,
         "caption_locations": page, "page_sizes": [], "mentions": [], "width": 100, "height": 100, "dpi": 300.0,
-        "bitmaps": [], "texts": [], "shapes": [],
+        "bitmaps": [], "texts": [], "shapes": [], "rights_statement": None,
     }  # fmt: skip
     rows["figures"].append(shown)
     count = figure.detected if figure.detected is not None else sum(len(panel.members) for panel in figure.panels)

@@ -56,6 +56,11 @@ def caption_of(number: int, figure: str) -> str:
     return f"{SECRET} in the caption of {number} {figure}."
 
 
+def deed_of(code: str | None) -> str | None:
+    """Return the address of a licence's deed, as the tests' articles state it."""
+    return f"https://deeds.example/{code}".replace(" ", "-") if code else None
+
+
 def dataset_row(
     number: int,
     code: str | None = "CC BY",
@@ -118,7 +123,8 @@ def dataset_row(
         "caption_confidence": 0.99,
         "annotations": [{"purpose": "resolve", "decided": ["subcaptions"], "at": "2024-01-02T03:04:05Z"}],
         "license": code,
-        "license_url": f"https://deeds.example/{code}".replace(" ", "-") if code else None,
+        "license_url": deed_of(code),
+        "rights_statement": None,
         "commercial_use": code in ("CC0", "CC BY", "CC BY-SA", "CC BY-ND"),
         "attribution": f"'Title {number}', Ada Author. J. 2024",
         "title": f"Title {number}",
@@ -245,6 +251,7 @@ def finish(
                 "xml_figures": [],
                 "pdf_identity": "verified",
                 "identity_evidence": ["text"],
+                "license_url": deed_of(given["code"]),
                 "has_xml": given.get("has_xml", False),
                 "has_pdf": True,
                 "relevant": True,

@@ -109,6 +109,7 @@ def _panel(article: int, ordinal: int, form: str) -> dict[str, Any]:
         "picture_sha256": hashlib.sha256(content).hexdigest(),
         "perceptual_hash": f"{article * 10 + ordinal:064x}",
         "duplicate_group": None,
+        "rights_statement": None,
     }  # fmt: skip
 
 
@@ -133,6 +134,7 @@ def _figure(article: int, form: str) -> dict[str, Any]:
         "page_sizes": [{"page": 2, "width": 595.0, "height": 842.0}],
         "matched": True,
         "panel_ids": [f"PMC{article}_F1.x_{name}" for name in "AB"],
+        "rights_statement": None,
     }
 
 

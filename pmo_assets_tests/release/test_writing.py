@@ -186,6 +186,7 @@ def test_the_hubs_figures_say_what_the_tables_say(batches: Tables) -> None:
                     for name in (
                         "in_text_mention", "is_multi_page_figure", "figure_page_boxes", "contains_cfp", "contains_oct",
                         "contains_retinal", "contains_other", "contains_marked", "license", "license_url",
+                        "rights_statement",
                         "commercial_use", "attribution", "title", "authors", "journal", "year", "doi", "article_url",
                         "article_version",
                     )

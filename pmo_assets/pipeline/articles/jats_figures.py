@@ -28,6 +28,7 @@ from pmo_assets.pipeline.articles.jats_graphics import GRAPHICS, graphic_hrefs, 
 from pmo_assets.pipeline.articles.jats_text import GRAPHICAL_ABSTRACT, plain_text
 from pmo_assets.pipeline.articles.mentions import ReferringParagraph, figure_key, mentions_of_figures
 from pmo_assets.records.article import PackageFigure
+from pmo_assets.records.credit_lines import credit_line, joined_statements
 
 _NO_FIGURES: Final = frozenset((
     "front", "table-wrap", "table-wrap-group", "sub-article", "response", "bio", "author-notes", "contrib", "ack",
@@ -74,6 +75,26 @@ class _Figure:
     label: str
     caption: str
     graphics: tuple[str, ...]
+    rights: tuple[str, ...] = ()
+
+
+def _rights(element: etree._Element) -> tuple[str, ...]:
+    """What a figure and its members say of rights of their own: licences, holders other than the authors, sources.
+
+    (JATS 1.3, `<permissions>` and `<attrib>` in `<fig>`: they are the figure's, not the article's.)
+    """
+    said: list[str] = []
+    for permissions in element.iter("permissions"):
+        for statement in permissions.iter("license", "license_ref"):
+            links = (link.get("href", "") for link in statement.iter("ext-link", "uri", "license", "license_ref"))
+            said.append(" ".join(filter(None, [plain_text(statement), statement.get("license-type", ""), *links])))
+        for part in permissions.iter("copyright-statement", "copyright-holder"):
+            text = plain_text(part)
+            said.append(text if credit_line(text if "©" in text else f"© {text}") else "")
+    for source in element.iter("attrib"):
+        text = plain_text(source)
+        said.append(text if credit_line(f"Credit: {text}") else "")
+    return tuple(dict.fromkeys(filter(None, said)))
 
 
 def _is_supplementary_part(element: etree._Element) -> bool:
@@ -203,7 +224,7 @@ def _single(element: etree._Element, *, supplementary: bool, without: frozenset[
     graphics = tuple(graphic_hrefs(element, without=without))
     if not _is_wanted(element, label, caption, graphics, supplementary=supplementary):
         return None
-    return _Figure(_ids(element, *panels), label, caption, graphics)
+    return _Figure(_ids(element, *panels), label, caption, graphics, _rights(element))
 
 
 def _number(element: etree._Element) -> str | None:
@@ -242,7 +263,7 @@ def _translated(
     graphics = tuple(graphic_hrefs(chosen) or graphic_hrefs(group))
     if not _is_wanted(chosen, label, caption, graphics, supplementary=supplementary):
         return []
-    return [_Figure(_ids(group, *members), label, caption, graphics)]
+    return [_Figure(_ids(group, *members), label, caption, graphics, _rights(group))]
 
 
 def _of_members(members: Sequence[etree._Element], *, supplementary: bool) -> list[_Figure]:
@@ -274,6 +295,7 @@ def _continued(figure: _Figure, more: Sequence[etree._Element]) -> _Figure:
         ids=(*figure.ids, *_ids(*more)),
         caption=_with_panels(figure.caption, more),
         graphics=tuple(dict.fromkeys((*figure.graphics, *hrefs))),
+        rights=tuple(dict.fromkeys((*figure.rights, *(said for member in more for said in _rights(member))))),
     )
 
 
@@ -310,7 +332,14 @@ def package_figures(article: etree._Element, paragraphs: list[ReferringParagraph
         paragraphs, ids=[figure.ids for figure in figures], labels=[figure.label for figure in figures]
     )
     return tuple(
-        PackageFigure(name, figure.label, figure.caption, figure.graphics, own)
+        PackageFigure(
+            name,
+            figure.label,
+            figure.caption,
+            figure.graphics,
+            own,
+            rights_statement=joined_statements([*figure.rights, credit_line(figure.caption)]),
+        )
         for name, figure, own in zip(_unique_ids(figures), figures, mentions, strict=True)
     )
 

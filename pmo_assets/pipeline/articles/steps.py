@@ -300,6 +300,7 @@ def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any],
                 "caption": figure.caption,
                 "graphics": list(figure.graphics),
                 "mentions": [asdict(mention) for mention in figure.mentions],
+                "rights_statement": figure.rights_statement,
                 "file": None if picture is None or picture in unreadable else files[picture],
             }
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from pmo_assets.pipeline.articles.licences import commercial_use
 from pmo_assets.tables.release import HubArticles, HubFigures, HubPanels
 
 PANEL_PICTURE = "panel_image"
@@ -14,6 +15,8 @@ _CREDIT = (
     "license", "license_url", "commercial_use", "attribution", "title", "authors", "journal", "year", "doi",
     "article_url", "article_version",
 )  # fmt: skip
+
+_LICENCE = ("license", "license_url", "commercial_use")
 
 
 def hub_panels(rows: pl.DataFrame, splits: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
@@ -41,7 +44,9 @@ def hub_figures(rows: pl.DataFrame, figures: pl.DataFrame, splits: pl.DataFrame)
     types = [name for name in HubFigures.columns() if name.startswith("contains_")]
     shared = ("figure_ordinal", "figure_label", "in_text_mention", "is_multi_page_figure", "figure_page_boxes")
     grouped = rows.group_by(_FIGURE_KEY, maintain_order=True).agg(
-        pl.col("panel_id").alias("panel_ids"), pl.col(*types).any(), pl.col(*shared, *_CREDIT).first()
+        pl.col("panel_id").alias("panel_ids"),
+        pl.col(*types).any(),
+        pl.col(*shared, *_CREDIT, "rights_statement").first(),
     )
     facts = figures.select(
         *_FIGURE_KEY, "pdf_figure_id", "caption", "dpi", "matched", "page_sizes",
@@ -57,13 +62,18 @@ def hub_articles(rows: pl.DataFrame, articles: pl.DataFrame, splits: pl.DataFram
 
     Args:
         rows: `DatasetRows` in the release's order.
-        articles: the table `articles` of the batch.
+        articles: the table `articles` of the batch, under the licences that hold now: rows may be under narrower ones.
         splits: `ArticleSplits`.
     """
+    credit = [name for name in _CREDIT if name not in _LICENCE]
     grouped = rows.group_by("article_id", maintain_order=True).agg(
         pl.col("image_cluster_id").n_unique().cast(pl.Int64).alias("figures"),
         pl.len().cast(pl.Int64).alias("panels"),
-        pl.col(*_CREDIT).first(),
+        pl.col(*credit).first(),
+    )
+    codes = articles["license_code"]
+    articles = articles.with_columns(
+        license="license_code", commercial_use=pl.Series([commercial_use(code) for code in codes], dtype=pl.Boolean)
     )
     own = [name for name in HubArticles.columns() if name not in {*grouped.columns, "split"}]
     joined = grouped.join(articles.select("article_id", *own), on="article_id", how="left", maintain_order="left")

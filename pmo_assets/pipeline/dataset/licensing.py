@@ -49,6 +49,7 @@ HOLDS: Final[Mapping[str, Holding]] = MappingProxyType(
         **dict.fromkeys(("annotation", "annotations"), _FACTS),  # when what was decided, not what was read
         **dict.fromkeys(("split", "duplicate_group"), _FACTS),
         **dict.fromkeys(("license", "license_url", "commercial_use"), _FACTS),
+        "rights_statement": _FACTS,  # whom else to credit, and why the rest is null
         # title, authors and citation are what every use of an article names
         **dict.fromkeys(("attribution", "title", "authors", "journal", "year", "doi", "citation"), _FACTS),
         **dict.fromkeys(("mesh_terms", "keywords"), _FACTS),  # words under which an article is filed

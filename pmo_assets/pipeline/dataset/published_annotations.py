@@ -13,8 +13,9 @@ from typing import IO, Any, Final
 
 from pmo_assets.pipeline.articles.credit import full_citation
 from pmo_assets.pipeline.dataset.licensing import withheld
-from pmo_assets.pipeline.dataset.rows import attribution
+from pmo_assets.pipeline.dataset.rows import attribution, figure_license
 from pmo_assets.records.article import ArticleCredit
+from pmo_assets.records.credit_lines import credit_line, joined_statements
 from pmo_assets.records.geometry import Box, area, as_box, intersection, union_box
 from pmo_assets.records.outcome import Row
 from pmo_assets.records.reviews import ALL_FIELDS
@@ -103,7 +104,10 @@ def _entry(
 ) -> Row:
     review = figure["review"]
     decided = tuple(review["decided"]) if review else ALL_FIELDS
-    with_text = not (withhold and withheld(article.license_code))
+    said = (panel["subcaption"] or "" for panel in figure["panels"] or ())
+    stated = joined_statements([known["rights_statement"] if known else None, *map(credit_line, said)])
+    code = figure_license(article.license_code, stated)
+    with_text = not (withhold and withheld(code))
     in_panels = {"panels", "identifiers", "subcaptions", "images"} & set(decided)
     captions = figure["caption_locations"] or (known["caption_locations"] if known else ())
     kinds = {PUBLISHED_KINDS[item] for item in decided}
@@ -115,7 +119,7 @@ def _entry(
         "panel_data": [_panel(panel, decided, with_text) for panel in figure["panels"] or ()] if in_panels else None,
         "is_multi_page_figure": len(_boxes_by_page(figure["figure_locations"])) > 1,
         "annotation": [kind for kind in _ORDER if kind in kinds],
-        "license": article.license_code,
+        "license": code,
         "attribution": attribution(
             article.title or article.name, full_citation(article.authors, article.citation, article.doi)
         ),
@@ -135,7 +139,8 @@ def annotation_entries(
         annotations: rows of the table `annotations`.
         articles: rows of the table `articles` by number, of the articles that the release takes; others are left out,
             because their licence is not known, or they were retracted.
-        figures: rows of the table `figures` (`image_cluster_id`, `locations`, `caption_locations`) by article.
+        figures: rows of the table `figures` (`image_cluster_id`, `locations`, `caption_locations`, `rights_statement`),
+            by article.
         withhold: null the subcaptions that a licence does not let a release pass on; False only for oneself.
     """
     for row in annotations:

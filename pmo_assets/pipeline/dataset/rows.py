@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from pmo_assets.pipeline.articles.credit import article_url, full_citation
-from pmo_assets.pipeline.articles.licences import commercial_use
+from pmo_assets.pipeline.articles.licences import commercial_use, license_code, most_restrictive
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure, PageBox
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
@@ -67,6 +67,21 @@ def attribution(title: str | None, citation: str | None) -> str:
     return ", ".join(part for part in (f"'{title}'" if title else None, citation) if part)
 
 
+def figure_license(article_code: str | None, statement: str | None) -> str | None:
+    """Return the licence under which a figure may be passed on; None if nothing allows it.
+
+    Where something says that the figure is not, or not wholly, under the article's licence, the conditions of both
+    hold; a statement in which no licence is understood allows nothing.
+
+    Args:
+        article_code: the article's licence.
+        statement: the figure's `rights_statement`.
+    """
+    if statement is None:
+        return article_code
+    return most_restrictive([article_code, *(license_code(part) for part in statement.split(" | "))])
+
+
 def _published_annotation(annotation: PanelAnnotation) -> Row:
     """Return what is published of an annotation: not who made it, which is a person's account."""
     return {"purpose": annotation.purpose, "decided": list(annotation.decided), "at": annotation.at}
@@ -80,7 +95,7 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         figure: its figure.
         article: its article.
     """
-    license_code = article.license_code
+    code = figure_license(article.license_code, figure.rights_statement)
     return {
         "panel_id": panel.panel_id,
         "article_id": panel.article_id,
@@ -109,9 +124,10 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         "assembly_confidence": round(panel.confidence, 4),
         "caption_confidence": round(panel.caption_confidence or 0.0, 4),
         "annotations": [_published_annotation(item) for item in panel.annotations],
-        "license": license_code,
-        "license_url": article.license_url,
-        "commercial_use": commercial_use(license_code),
+        "license": code,
+        "rights_statement": figure.rights_statement,
+        "license_url": article.license_url if code == article.license_code else None,
+        "commercial_use": commercial_use(code),
         "attribution": attribution(
             article.title or article.name, full_citation(article.authors, article.citation, article.doi)
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pmo_assets.records.credit_lines import credit_line, joined_statements
 from pmo_assets.records.printed_pages import UNMATCHED_PREFIX
 
 
@@ -44,6 +45,14 @@ def matched_figures(
                 "match_criteria": match["criteria_passed"] if match else None,
                 "is_multi_page": len({place["page"] for place in figure["locations"]}) > 1,
                 "mentions": package["mentions"] if package else [],
+                "rights_statement": _rights_statement(figure, package),
             }
         )  # fmt: skip
     return rows
+
+
+def _rights_statement(figure: Mapping[str, Any], package: Mapping[str, Any] | None) -> str | None:
+    """Return what XML, caption and print in a figure say of rights that are not the article's; None when nothing."""
+    printed = " ".join(text["text"] for text in figure["texts"])
+    stated = package["rights_statement"] if package else None
+    return joined_statements([stated, credit_line(figure["caption"]), credit_line(printed)])

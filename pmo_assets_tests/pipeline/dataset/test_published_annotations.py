@@ -130,10 +130,12 @@ def test_a_figure_over_two_pages() -> None:
 def test_a_figure_without_a_name_gets_that_of_the_figure_at_its_place() -> None:
     nameless = {**FIGURE, "image_cluster_id": None, "caption_locations": []}
     caption = {"page": 3, "bbox": [1.0, 2.0, 3.0, 4.0]}
+    shared: dict[str, Any] = {"rights_statement": None, "caption_locations": []}
     known = (
-        {"image_cluster_id": "f8", "locations": [{"page": 3, "bbox": [90, 60, 200, 90]}], "caption_locations": []},
-        {"image_cluster_id": "f9", "locations": [{"page": 3, "bbox": [9, 20, 110, 71]}], "caption_locations": [caption]},  # noqa: E501
-    )  # fmt: skip
+        {**shared, "image_cluster_id": "f8", "locations": [{"page": 3, "bbox": [90, 60, 200, 90]}]},
+        {**shared, "image_cluster_id": "f9", "locations": [{"page": 3, "bbox": [9, 20, 110, 71]}]}
+        | {"caption_locations": [caption]},
+    )
     (key,) = found = entries(nameless, known=known)
     assert key == "PMC7_f9"
     assert found[key]["caption_locations"] == {"3": {"x0": 1.0, "y0": 2.0, "x1": 3.0, "y1": 4.0}}
