@@ -13,7 +13,8 @@ from pmo_assets.defs.batch_stages import batch_stages
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.step_options import detection_options
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.settings import Settings, settings_digest, settings_table
+from pmo_assets.settings import Settings, settings_table
+from pmo_assets.settings.shaping import settings_digest
 from pmo_assets.tables.release import RELEASE_TABLES
 
 

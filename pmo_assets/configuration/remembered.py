@@ -21,7 +21,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from pmo_assets import __version__
 from pmo_assets.configuration.reading import PREFIX, ConfigurationError
-from pmo_assets.settings import Settings, affected_assets, affecting_settings
+from pmo_assets.settings import Settings
+from pmo_assets.settings.shaping import affected_assets, affecting_settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 

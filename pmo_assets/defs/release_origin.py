@@ -10,7 +10,8 @@ import pmo_assets
 from pmo_assets.defs.batch_stages import batch_stages
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.release.making import Origin
-from pmo_assets.settings import Settings, settings_digest
+from pmo_assets.settings import Settings
+from pmo_assets.settings.shaping import settings_digest
 
 _WEIGHTS: Final = "weights"
 _NETWORKS: Final = (".onnx", ".json")

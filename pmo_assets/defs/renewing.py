@@ -24,7 +24,8 @@ from pmo_assets.defs.batch_stages import batch_stages, declared_stages
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.stale_counts import CURRENT
 from pmo_assets.defs.staleness import Stages, evaluations, stages_in_force, stale_of_batches
-from pmo_assets.settings import Settings, noted_settings
+from pmo_assets.settings import Settings
+from pmo_assets.settings.shaping import noted_settings
 from pmo_assets.storage.data_root import DataRoot
 
 RENEWAL_TAG: Final = "pmo/renewal"

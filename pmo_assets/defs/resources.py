@@ -13,7 +13,8 @@ from pmo_assets.defs.io_manager import ParquetTables
 from pmo_assets.defs.run_leases import run_leases_resource
 from pmo_assets.models.chat import chat_model, vision_model
 from pmo_assets.records.chat import ChatModel
-from pmo_assets.settings import Settings, affecting_settings, noted_settings
+from pmo_assets.settings import Settings
+from pmo_assets.settings.shaping import affecting_settings, noted_settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.registry import BatchRegistry

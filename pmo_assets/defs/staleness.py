@@ -21,7 +21,8 @@ from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, version_in_force
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.settings import Settings, affected_assets, affecting_settings, noted_settings, settings_digest
+from pmo_assets.settings import Settings
+from pmo_assets.settings.shaping import affected_assets, affecting_settings, noted_settings, settings_digest
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.provenance import Provenance
 from pmo_assets.storage.tables import Tables

@@ -24,7 +24,8 @@ from pmo_assets.configuration.remembered import check_settings
 from pmo_assets.defs.package_cache import of_this_code
 from pmo_assets.pipeline.prompting.prompts import prompts_digest
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.settings import Settings, noted_settings, settings_digest
+from pmo_assets.settings import Settings
+from pmo_assets.settings.shaping import noted_settings, settings_digest
 from pmo_assets.storage.data_root import DataRoot
 
 PACKAGE = "pmo_assets"

@@ -22,7 +22,8 @@ from pmo_assets.defs.renewing import begin_renewal, staleness
 from pmo_assets.defs.runner import RunFailed, run_job
 from pmo_assets.defs.staleness import Stages, evaluations, stages_in_force, stale_of_batches
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, SETTINGS_TAG, data_version
-from pmo_assets.settings import Settings, noted_settings
+from pmo_assets.settings import Settings
+from pmo_assets.settings.shaping import noted_settings
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry

@@ -12,13 +12,13 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Final
 
 from pmo_assets.pipeline.articles import licence_words
+from pmo_assets.pipeline.articles.licence_text import folded, plain
 
 
 class Meaning(Flag):
@@ -85,44 +85,6 @@ class _Item:
     versions: tuple[str, ...] = ()
 
 
-_ICONS: Final = str.maketrans(
-    {"\U0001f16d": " CC ", "\U0001f16f": " BY ", "\U0001f10f": " NC ", "\N{CIRCLED EQUALS}": " ND ",
-     "\U0001f10e": " SA ", "\U0001f10d": " CC0 "}
-)  # fmt: skip
-"""The licences' signs in Unicode."""
-
-
-def plain(text: str | None) -> str:
-    """Return a statement in compatibility form, with single spaces, every hyphen and dash as "-", nothing invisible.
-
-    Typeset pages and XML write "CC BY‑NC‑ND" with dashes, ligatures and wide letters of their own; read as "CC BY" it
-    would lose its conditions.
-    """
-    normal = unicodedata.normalize("NFKC", _LOOSE_ACCENTS.sub("", (text or "").translate(_ICONS)))
-    return " ".join("".join(map(_seen, normal)).split())
-
-
-_LOOSE_ACCENTS: Final = re.compile("[\u00a8\u00b4\u00b8\u02c6\u02c7\u02d8-\u02dd]")
-"""Typeset pages put the accents of names beside their letters."""
-
-
-@functools.cache
-def _seen(character: str) -> str:
-    kind = unicodedata.category(character)
-    if kind == "Pd" or character == "\N{MINUS SIGN}":
-        return "-"
-    return {"Cf": "", "Cc": " "}.get(kind, character)
-
-
-_LETTERS: Final = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "ı": "i", "’": "'", "ʼ": "'", "`": "'"})
-
-
-def _fold(word: str) -> str:
-    """A word in small letters without accents."""
-    decomposed = unicodedata.normalize("NFD", word.casefold().translate(_LETTERS))
-    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", decomposed))
-
-
 # --- items -----------------------------------------------------------------------------------------------------------
 
 _CJK: Final = "\u3040-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -187,18 +149,18 @@ _WHOLE: Final = frozenset({"odbl"})
 
 def _keys(word: str) -> tuple[str, ...]:
     """A word as phrases spell it: small, without accents, what is written together taken apart."""
-    folded = _fold(word)
-    if "'" in folded:
-        first, _, rest = folded.partition("'")
+    small = folded(word)
+    if "'" in small:
+        first, _, rest = small.partition("'")
         if first in _ELIDED and rest:
             return (first, *_keys(rest))
-        folded = folded.removesuffix("'s").replace("'", "")
-    glued = _GLUED.fullmatch(folded)
+        small = small.removesuffix("'s").replace("'", "")
+    glued = _GLUED.fullmatch(small)
     if glued is not None and (glued[1] or glued[2] or glued[3]):
         pieces = [{"creativecommons": "cc"}.get(glued[1] or "", glued[1]), glued[2]]
         pieces += re.findall("nc|nd|sa", glued[3] or "") + (["license"] if glued[4] else [])
         return tuple(piece for piece in pieces if piece)
-    return next((keys for stem, keys in _STEMS if stem.fullmatch(folded)), (folded,))
+    return next((keys for stem, keys in _STEMS if stem.fullmatch(small)), (small,))
 
 
 def deed_conditions(text: str) -> Meaning:
@@ -388,7 +350,7 @@ def _words_in_names() -> frozenset[str]:
 
 @functools.cache
 def _suspicions() -> re.Pattern[str]:
-    words = [re.escape(_fold(word)).replace(r"\*", r"\w*") for word in licence_words.SUSPICIOUS.split()]
+    words = [re.escape(folded(word)).replace(r"\*", r"\w*") for word in licence_words.SUSPICIOUS.split()]
     return re.compile(f"(?:{'|'.join(words)})\\Z")
 
 
@@ -396,7 +358,7 @@ def is_suspicious(word: str) -> bool:
     """Say whether a word is known to restrict, to negate, or to add a licence."""
     if any(sign in licence_words.SUSPICIOUS_SIGNS for sign in word):
         return True
-    return any(_suspicions().match(_fold(piece)) for piece in re.split(r"[\W_]+", word.replace("'", "")) if piece)
+    return any(_suspicions().match(folded(piece)) for piece in re.split(r"[\W_]+", word.replace("'", "")) if piece)
 
 
 def _longest(items: Sequence[_Item], start: int, phrases: _Phrases) -> tuple[int, Meaning | None]:

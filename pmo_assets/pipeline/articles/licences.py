@@ -12,9 +12,9 @@ from pmo_assets.pipeline.articles.licence_reading import (
     Meaning,
     StatementReading,
     deed_conditions,
-    plain,
     read_statement,
 )
+from pmo_assets.pipeline.articles.licence_text import plain
 
 LICENSE_CODES: Final = ("CC0", "CC BY", "CC BY-SA", "CC BY-ND", "CC BY-NC", "CC BY-NC-SA", "CC BY-NC-ND")
 """PMC's codes of the Creative Commons licences."""

@@ -35,7 +35,8 @@ ROW: dict[str, Any] = {
     "contains_marked": True, "assembly": "Automatic Caption Assignment", "assembly_method": "identifier",
     "assembly_confidence": 0.97, "caption_confidence": 0.9,
     "annotations": [{"purpose": "full", "decided": ["boxes"], "at": None}],
-    "license": "CC BY", "license_url": None, "rights_statement": None, "commercial_use": True, "attribution": "'A title', J. 2024", "title": None,
+    "license": "CC BY", "license_url": None,
+    "rights_statement": None, "commercial_use": True, "attribution": "'A title', J. 2024", "title": None,
     "authors": None, "journal": None, "year": 2024, "doi": None, "article_url": None, "article_version": 1,
 }  # fmt: skip
 

@@ -40,7 +40,8 @@ def dataset_row(article: int, figure: str, place: int) -> dict[str, Any]:
         "contains_cfp": False, "contains_oct": True, "contains_retinal": False, "contains_other": False,
         "contains_marked": True, "assembly": "Automatic Caption Assignment", "assembly_method": "identifier",
         "assembly_confidence": 0.9, "caption_confidence": 0.9, "annotations": [], "license": "CC BY",
-        "license_url": None, "rights_statement": None, "commercial_use": True, "attribution": "'T'", "title": None, "authors": None,
+        "license_url": None, "rights_statement": None, "commercial_use": True, "attribution": "'T'", "title": None,
+        "authors": None,
         "journal": None, "year": None, "doi": None, "article_url": None, "article_version": 1,
     }  # fmt: skip
 
