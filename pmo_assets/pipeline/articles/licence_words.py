@@ -197,9 +197,9 @@ this file is available for text mining it may also be used consistent with {the 
 
 HARMLESS: Final = """
 {a|an|the|this|that|these|those|it|its|itself|he|she|they|their|them|you|your|we|our|one|ones}
-{is|are|was|were|be|been|being|has|have|having|had}
+{is|are|be|been|being|has|have}
 {and|or|of|at|to|with|as|by|in|on|under|into|via|through|upon|which|who|whom|whose|there|here|where|hereby|herein}
-{can|may|must|do|does|did|done|so|if|when|also|both|either|such|each|every|any|all}
+{can|may|must|do|does|did|done|so|if|also|both|either|such|each|every|any|all}
 {anyone|everyone|anybody|anywhere|anything|others|people|public|users|reader|readers}
 {article|articles|work|works|paper|papers|manuscript|publication|publications|journal|journals|content|contents|material}
 {materials|chapter|chapters|book|books|document|documents|preprint|preprints|contribution|item|note|notes|report|review}
@@ -213,7 +213,7 @@ HARMLESS: Final = """
 {build|builds|built|building|builds upon|modify|modified|modification|modifications|create|creation|creations|display|perform|download|downloads|downloaded|search|crawl|index|link|links|linked|disseminate|disseminated|dissemination}
 {unrestricted|unlimited|worldwide|irrevocable|perpetual|medium|media|mediums|format|formats|forum|forums|manner|purpose|purposes|form|forms|means|way|ways}
 {provided|providing|provide|provides|long|properly|proper|correctly|correct|fully|appropriate|appropriately|appropiate|due|duly|adequate|adequately|accurately|clearly|clear|suitable|reasonable}
-{original|originally|originals|author|authors|authorship|creator|creators|licensor|source|sources|citation|citations|cite|cites|cited|citing|quoted|credit|credits|credited|crediting|acknowledge|acknowledged|acknowledgement|acknowledgment|attribute|attributed|attributing|mention|mentioned|reference|references|referenced|title|name|names|named}
+{original|originally|originals|author|authors|authorship|creator|creators|licensor|source|sources|citation|citations|cite|cited|citing|quoted|credit|credits|credited|crediting|acknowledge|acknowledged|acknowledgement|acknowledgment|attribute|attributed|attributing|mention|mentioned|reference|references|referenced|title|name|names|named}
 {doi|url|uri|http|https|indicate|indicated|indicates|indicating|change|changes|changed|bibliographic|details|detail|information|notice|statement}
 {copyright|copyrights|copyrighted|holder|holders|owner|owners|owned|own|ownership|retain|retains|retained|hold|holds|remain|remains|belongs}
 {see|visit|view|please|more|further|full|for|summary|human|readable|complete|first|entire}
@@ -236,8 +236,8 @@ HARMLESS: Final = """
 {il|lo|gli|i|uno|della|dello|dei|delle|degli|dal|dalla|nel|nella|ed|è|sono|sotto|con|secondo|questo|questa|quest|che|si|suo|sua|qualsiasi}
 {articolo|opera|lavoro|contenuto|autore|autori|fonte|accesso|aperto|libero|disponibile|pubblicato|distribuito|rilasciato|concesso|licenziato|utilizzo|distribuzione|riproduzione|consente|permette|qualunque|mezzo|formato|originale|citato|citata|correttamente|purché}
 {de|het|een|dit|deze|dat|is|zijn|wordt|werd|onder|van|met|en|of|voor|in|op|artikel|werk|inhoud|auteur|auteurs|bron|open|toegang|vrij|beschikbaar|gepubliceerd|gelicentieerd|gelicenseerd|verspreid|gebruik|verspreiding|reproductie|mits|toestaat}
-{本文|文章|论文|进行许可|本作品|作品|本刊|期刊|开放获取|开放存取|开放|获取|遵循|采用|依据|根据|基于|按照|使用|发布|发表|出版|授权|进行|分发|许可|原作者|作者|来源|版权|归|所有|允许|任何|媒介|格式|传播|复制|改编|引用|注明|出处|适当|标明|署名|的|在|下|是|和|与|及|并|之|以|为|由|本|可|可以|一|篇|前提|网址|链接|协议|国际|版本|的文章}
-{本文章|論文|開放|獲取|採用|依據|發布|發表|作者|來源|版權|允許|任何|複製|引用|適當|標明|網址}
+{本文|文章|论文|进行许可|本作品|作品|本刊|期刊|开放获取|开放存取|开放|获取|遵循|采用|依据|根据|基于|按照|使用|发布|发表|出版|授权|进行|分发|许可|原作者|作者|来源|允许|任何|媒介|格式|传播|复制|改编|引用|注明|出处|适当|标明|署名|的|在|下|是|和|与|及|并|之|以|为|由|本|可|可以|一|篇|前提|网址|链接|协议|国际|版本|的文章}
+{本文章|論文|開放|獲取|採用|依據|發布|發表|作者|來源|允許|任何|複製|引用|適當|標明|網址}
 {この|本|論文|記事|作品|著作物|は|の|に|を|が|と|で|により|下|提供|公開|されて|います|いる|ています|基づき|ライセンスの下|国際|オープンアクセス|オープン|アクセス|著者|出典}
 {이|이 논문은|논문|저작물은|따라|이용할 수 있습니다|이용|조건|하에|공개}
 """
@@ -247,6 +247,7 @@ NL, ZH, JA, KO."""
 # fmt: on
 
 UNDERSTOOD: Final = """
+版权归{作者|原作者}所有
 {is|are|freely|made|} available {freely|} online
 {the|} online version of this {article|work|paper}
 {遵循|依据|根据|按照|采用|基于} {本|该|} <cc> {条款|条件|的条款|许可条款|许可|}

@@ -130,16 +130,16 @@ def read_article(
     # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote, and may allow less. Metadata
     # that cannot be read, or not be understood ("all rights reserved"), may allow less than both.
     curated = package["license_code"]
+    agreed = agreed_code(curated, *stated) if curated else code
+    if not package["license_unknown"] and (problem := licence_problem(curated, agreed, *stated)) is not None:
+        output.rejections.append(rejection_from(LicenceUnclear(problem), stage="articles", article_id=article_id))
     if package["license_unknown"]:
         code = None
     elif curated:
-        agreed = agreed_code(curated, *stated)
         if article is None and identity is not None and identity.verdict == "unverified":
             # Nothing shows that the metadata speak of this PDF: they can restrict what the pages allow, not grant it.
             agreed = most_restrictive([agreed, code]) if code else None
         code = agreed
-    if not package["license_unknown"] and (problem := licence_problem(curated, code, *stated)) is not None:
-        output.rejections.append(rejection_from(LicenceUnclear(problem), stage="articles", article_id=article_id))
     deed = license_url(code, package["license_code"], article.license_url if article else None)
     credit, sources = _credit(package, article, front)
     selected = relevance.relevant and has_pdf and not retracted
