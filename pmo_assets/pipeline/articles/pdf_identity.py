@@ -311,7 +311,7 @@ def identity_of_text(
     front = read_front()
     same = _same_doi(article.doi, front.doi)
     title = same_title(article.title, front.title) or (printed and front.title is None)
-    other_title = front.title is not None and not title and not printed
+    other_title = front.title is not None and _is_title(article.title) and not title and not printed
     if overlap is None or not text.is_like(article.text):  # title, DOI and authors decide
         is_other = (
             (same is False and (other_title or not (title or authors)))

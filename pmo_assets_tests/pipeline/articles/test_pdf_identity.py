@@ -235,6 +235,10 @@ def test_an_xml_of_nothing_but_front_matter_is_compared_by_title_and_doi() -> No
         identity(front, printed(OTHER_TITLE, OTHER_DOI, LEGS, authors="Cy Carver and Di Drawer"))
 
 
+def test_an_xml_that_names_no_article_contradicts_no_pdf_and_shows_nothing() -> None:
+    assert identity(article("", None), printed(text=CORNEA)) == PdfIdentity("unverified")
+
+
 def test_a_translation_is_known_by_doi_and_authors() -> None:
     foreign = re.sub(r"\b(?:" + "|".join(_SMALL) + r")\b", lambda word: f"{word[0][::-1]}xu", LEGS)
     authors = ["Ada Author", "Bo Writer"]
