@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pmo_assets.records.faults import is_exhausted, raise_fault
 from pmo_assets.records.packages import (
@@ -17,7 +18,13 @@ from pmo_assets.records.packages import (
     article_id_and_version,
 )
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.sources.package_folders import has_document, list_package
+from pmo_assets.sources.package_folders import (
+    has_document,
+    has_suffix,
+    list_loose_article,
+    list_package,
+    loose_articles,
+)
 from pmo_assets.sources.source_files import (
     Entry,
     entries_inside,
@@ -26,9 +33,13 @@ from pmo_assets.sources.source_files import (
 )
 
 
+class NoArticle(ArticleError):
+    """A file of a source that belongs to no article."""
+
+
 @dataclass(frozen=True)
 class LocalFolder:
-    """Packages in the subfolders of a folder, in either shape of `sources.package_folders`, or one package."""
+    """Packages in the subfolders of a folder (`sources.package_folders`), one package, or loose documents."""
 
     folder: Path
 
@@ -52,6 +63,14 @@ class LocalFolder:
             if outcome is not None:
                 found = True
                 yield outcome
+        loose = loose_articles(entries, folder.name) if not found else []
+        for stem in loose:
+            listed = functools.partial(list_loose_article, stem, folder)
+            if (outcome := self._outcome(folder / stem, folder, listed)) is not None:
+                found = True
+                yield outcome
+        if loose:
+            yield from self._left_out(entries, loose)
         if not found and alone and (outcome := self._outcome(folder, folder)) is not None:
             found = True
             yield outcome
@@ -78,10 +97,26 @@ class LocalFolder:
         except (OSError, ArticleError) as error:
             raise SourceError(f"cannot list {self.folder}: {error}; is the source folder still there?") from error
 
-    def _outcome(self, place: Path, root: Path) -> PackageListing | Rejection | None:
+    def _left_out(self, entries: Sequence[Entry], loose: Collection[str]) -> Iterator[Rejection]:
+        """Yield what of a folder of loose documents belongs to no article: nothing of it is passed over in silence."""
+        for entry in entries:
+            name = printable(entry.name)
+            used = PurePosixPath(entry.name).stem in loose and has_suffix(entry.name, ".pdf", ".xml", ".json")
+            if entry.kind == "folder" or entry.name.startswith(".") or used:
+                continue
+            error = NoArticle(
+                f"{name} belongs to no article of a folder of loose documents, where an article's files are named "
+                "alike (.pdf, .xml, .json): give an article with pictures a folder of its own"
+            )
+            number = article_id_and_version(name, {})[0]
+            yield rejection_from(error, stage=REGISTRATION_STAGE, article_id=number)
+
+    def _outcome(
+        self, place: Path, root: Path, listed: Callable[[], PackageListing] | None = None
+    ) -> PackageListing | Rejection | None:
         """List a package; whatever is wrong with it is its rejection, unless the source as a whole is gone."""
         try:
-            return list_package(place, root)
+            return listed() if listed is not None else list_package(place, root)
         except Exception as error:
             self._must_be_there(error)
             if not isinstance(error, OSError):

@@ -1,8 +1,9 @@
 """Article packages at their source: what a source lists, and how a folder of files is read as a package.
 
-Two folder shapes are understood:
+Three folder shapes are understood:
 
 * a package folder: `article.pdf`, optional `article.xml`, optional `figures/` with pictures, optional `metadata.json`;
+* a folder of loose documents, an article for each name: `a.pdf`, optional `a.xml`, optional `a.json`;
 * the PMC Cloud Service's: `PMC10009416.1/` with `PMC10009416.1.pdf`, `.xml`, `.json` and the media files beside them.
 """
 
@@ -62,15 +63,64 @@ def package_digest(
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _document(entries: Sequence[Entry], folder_name: str, suffix: str) -> str | None:
-    """Return the article's PDF or XML: `article.*`, else named like the folder, else the first by name."""
-    found = [entry.name for entry in entries if entry.kind != "folder" and _suffix(entry.name) == suffix]
-    wanted = ("article", folder_name.lower())
-    return min(found, key=lambda name: (*(PurePosixPath(name).stem.lower() != w for w in wanted), name), default=None)
+class UnclearDocuments(ArticleError):
+    """A package with several PDFs or XMLs of which nothing says which is the article's."""
+
+
+def _named(entries: Sequence[Entry], suffix: str) -> list[str]:
+    return [entry.name for entry in entries if entry.kind != "folder" and _suffix(entry.name) == suffix]
+
+
+def _stem(name: str) -> str:
+    return PurePosixPath(name).stem.lower()
+
+
+def _documents(entries: Sequence[Entry], folder_name: str) -> tuple[dict[str, str], list[str]]:
+    """Return the article's PDF and XML by role, and the names of documents that are left out.
+
+    A document is the article's by its name: `article.*`, the folder's, or that of the other document (paper.xml and
+    paper.pdf); or because it is the only one of its kind. What lies beside a document named `article` or like the
+    folder are the article's supplements, as in PMC's packages, and no word is lost about them.
+
+    Raises:
+        UnclearDocuments: if several are left to choose from: the first by name may be another article's.
+    """
+    pdfs, xmls = _named(entries, ".pdf"), _named(entries, ".xml")
+    chosen: dict[str, str] = {}
+    for role, names in (("pdf", pdfs), ("xml", xmls)):
+        for wanted in ("article", folder_name.lower()):
+            if role not in chosen and (found := sorted(name for name in names if _stem(name) == wanted)):
+                chosen[role] = found[0]
+    usual = set(chosen)
+    for role, names, others in (("xml", xmls, pdfs), ("pdf", pdfs, xmls)):
+        if role in chosen or not names:
+            continue
+        partner = chosen.get("pdf" if role == "xml" else "xml")
+        stems = {_stem(partner)} if partner else {_stem(name) for name in others}
+        paired = sorted(name for name in names if _stem(name) in stems)
+        left = paired if len(paired) == 1 else names
+        if len(left) > 1:
+            raise UnclearDocuments(
+                f"{folder_name} holds {len(names)} {role.upper()}s ({', '.join(sorted(names)[:3])} …) and nothing says "
+                f"which is the article's: call it article.{role}, or give each article a folder of its own"
+            )
+        chosen[role] = left[0]
+    pairs = (("pdf", pdfs), ("xml", xmls))
+    spare = [name for role, names in pairs if role not in usual for name in names if name != chosen.get(role)]
+    return chosen, sorted(spare)
+
+
+class OtherDocument(ArticleError):
+    """A PDF or XML beside the article's that was left out."""
 
 
 def _suffix(name: str) -> str:
     return PurePosixPath(name).suffix.lower()
+
+
+def has_suffix(name: str, *suffixes: str) -> bool:
+    """Say whether a file's name ends in one of these, in whatever case."""
+    return _suffix(name) in suffixes
 
 
 def has_document(entries: Sequence[Entry]) -> bool:
@@ -179,6 +229,41 @@ def _unreadable_file(path: PurePosixPath, error: OSError) -> ArticleError | Syst
     return UnreadableFile(f"{printable(str(path))} cannot be read: {reason}")
 
 
+def loose_articles(entries: Sequence[Entry], folder_name: str) -> list[str]:
+    """Return the stems of the articles in a folder of loose documents; none if it is one article's folder.
+
+    It is a folder of loose documents if they have several names, none is `article` or the folder's, and they are not
+    one article's XML with its PDF and other PDFs.
+    """
+    pdfs, xmls = _named(entries, ".pdf"), _named(entries, ".xml")
+    stems = {PurePosixPath(name).stem for name in (*pdfs, *xmls)}
+    if len(stems) < 2 or {stem.lower() for stem in stems} & {"article", folder_name.lower()}:
+        return []
+    one = len(xmls) == 1 and _stem(xmls[0]) in {_stem(name) for name in pdfs}
+    return [] if one else sorted(stems)
+
+
+def list_loose_article(stem: str, folder: Path) -> PackageListing:
+    """Return the listing of an article in a folder of loose documents: what is named `stem`.pdf, .xml and .json.
+
+    Raises:
+        ArticleError: if it cannot be registered, as `list_package`; `UnclearDocuments` for `a.pdf` beside `a.PDF`.
+        SourceError: if it is not the article's fault.
+    """
+    reader = _PackageReader(folder)
+    entries = [entry for entry in reader.entries(PurePosixPath(".")) if PurePosixPath(entry.name).stem == stem]
+    for role in ("pdf", "xml"):
+        names = _named(entries, f".{role}")
+        if len(names) > 1:
+            raise UnclearDocuments(f"{stem} has {len(names)} {role.upper()}s ({', '.join(names)}): rename all but one")
+        for name in names:
+            reader.add(role, PurePosixPath(name))
+    if not reader.files:
+        raise reader.refusals[0]
+    described = [PurePosixPath(entry.name) for entry in entries if _suffix(entry.name) == ".json"]
+    return _listing(stem, reader, reader.metadata(described))
+
+
 def list_package(folder: Path, root: Path) -> PackageListing | None:
     """Return the listing of a package folder, `root` or a folder below it; None when the folder is no package.
 
@@ -197,12 +282,15 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
         return None
     if printable(folder.name) != folder.name:
         raise UnreadableName(f"{printable(folder.name)}: the name is not UTF-8: rename the folder")
+    documents, spare = _documents(entries, folder.name)
     for role in ("pdf", "xml"):
-        name = _document(entries, folder.name, f".{role}")
-        if name is not None:
-            reader.add(role, place / name)
+        if role in documents:
+            reader.add(role, place / documents[role])
     if not reader.files:
         raise reader.refusals[0]
+    for name in spare:
+        said = f"{place / name} is left out: the article's documents are {', '.join(sorted(documents.values()))}"
+        reader.leave_out(place / name, OtherDocument(said))
     pictures = _pictures(entries, place)
     if any(entry.name == "figures" and entry.kind != "file" for entry in entries):
         try:
@@ -213,9 +301,13 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
         reader.add(role, path)
     names = {entry.name for entry in entries}
     described = dict.fromkeys(("metadata.json", f"{folder.name}.json"))
-    reading = reader.metadata([place / name for name in described if name in names])
+    return _listing(folder.name, reader, reader.metadata([place / name for name in described if name in names]))
+
+
+def _listing(package: str, reader: _PackageReader, reading: MetadataReading) -> PackageListing:
+    """Return the listing of a package whose files and metadata were read."""
     metadata = reading.stated
-    article_id, version = article_id_and_version(folder.name, {"pmcid": metadata.pmcid, "version": metadata.version})
+    article_id, version = article_id_and_version(package, {"pmcid": metadata.pmcid, "version": metadata.version})
     stated: dict[str, Any] = {
         "license_code": None if reading.license_unknown else one_line(metadata.license_code),
         "is_retracted": metadata.is_retracted,
@@ -224,7 +316,7 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
     }
     return PackageListing(
         article_id=article_id,
-        name=folder.name,
+        name=package,
         version=version,
         **stated,
         files=tuple(reader.files),

@@ -12,6 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pmo_assets.pipeline.article import MemoryObjects
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
@@ -20,7 +22,8 @@ from pmo_assets.records.packages import FileMissing, PackageListing, SourceError
 from pmo_assets.records.rejections import ArticleError, Rejection
 from pmo_assets.sources import local as sources
 from pmo_assets.sources.local import LocalFolder
-from pmo_assets.sources.source_files import OutsideSource
+from pmo_assets.sources.package_folders import loose_articles
+from pmo_assets.sources.source_files import OutsideSource, entries_inside
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
@@ -349,3 +352,68 @@ def test_a_hidden_folder_is_a_programs_and_no_package(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "article.pdf").write_bytes(b"%PDF")
     assert [item.name for item in LocalFolder(tmp_path).listings() if isinstance(item, PackageListing)] == ["PMC1"]
+
+
+# a folder of loose documents
+
+
+def test_loose_documents_are_an_article_each_and_nothing_is_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name in ("a.pdf", "a.xml", "b.PDF", "c.xml", "b.json", "photo.jpg", "read me.txt", ".hidden"):
+        (folder / name).write_bytes(b"{}" if name.endswith("json") else b"%PDF")
+    packages, rejections = listed(folder)
+    files = {name: sorted(file.path for file in item.files) for name, item in packages.items()}
+    assert files == {"a": ["a.pdf", "a.xml"], "b": ["b.PDF"], "c": ["c.xml"]}
+    assert len({item.article_id for item in packages.values()}) == 3
+    assert [item.message.partition(" belongs to no article")[0] for item in rejections] == ["photo.jpg", "read me.txt"]
+
+
+def test_one_article_with_its_xml_and_another_pdf_stays_one(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    for name in ("paper.pdf", "paper.xml", "appendix.pdf"):
+        (folder / name).write_bytes(b"%PDF")
+    packages, rejections = listed(folder)
+    assert [file.path for file in packages["study"].files] == ["paper.pdf", "paper.xml"]
+    assert [item.path for item in packages["study"].problems] == ["appendix.pdf"]
+    assert rejections == []
+
+
+def test_two_loose_documents_that_differ_in_case_only_are_told(tmp_path: Path) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name in ("a.pdf", "a.PDF", "b.pdf"):
+        (folder / name).write_bytes(b"%PDF")
+    if len(list(folder.iterdir())) < 3:
+        pytest.skip("this disk takes both names for one")
+    packages, rejections = listed(folder)
+    assert set(packages) == {"b"}
+    assert [item.error_class for item in rejections] == ["UnclearDocuments"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcde"), st.sampled_from([".pdf", ".xml", ".json", ".jpg", ".txt", ".PDF"])),
+        min_size=2,
+        unique=True,
+    )
+)
+def test_every_file_of_loose_documents_is_used_once_or_named(names: list[tuple[str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "loose"
+        folder.mkdir()
+        for stem, suffix in names:
+            (folder / f"{stem}{suffix}").write_bytes(b"{}" if suffix == ".json" else b"%PDF")
+        there = sorted(path.name for path in folder.iterdir())
+        if not loose_articles(entries_inside(folder, "."), "loose"):
+            return
+        packages, rejections = listed(folder)
+        used = [file.path for item in packages.values() for file in item.files]
+        stems = {item.name for item in packages.values()}
+        described = [name for name in there if name.endswith(".json") and Path(name).stem in stems]
+        named = [name for name in there if any(name in item.message or f"{Path(name).stem} has" in item.message
+                                               for item in rejections)]  # fmt: skip
+        assert len(used) == len(set(used))
+        assert set(used) | set(described) | set(named) == set(there)
+        assert not set(used) & set(named)

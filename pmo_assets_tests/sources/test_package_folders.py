@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.records.packages import DERIVED_ID_BASE, article_id_and_version, derived_article_id, is_pmc_number
-from pmo_assets.sources.package_folders import list_package
+from pmo_assets.sources.package_folders import UnclearDocuments, list_package
 from pmo_assets.storage.batches import newest_versions
 
 
@@ -202,3 +202,36 @@ def test_derived_and_sample_numbers_are_no_pmc_numbers() -> None:
     assert is_pmc_number(12_345_678)
     assert not is_pmc_number(derived_article_id("x"))
     assert not is_pmc_number(9_000_000_001)
+
+
+# which document is the article's
+
+
+def chosen(folder: Path, *names: str) -> tuple[list[str], list[str]]:
+    """Return the documents that are taken, and those that are named as left out."""
+    for name in names:
+        package(folder, **{name.replace(".", "_dot_"): b"%PDF"})
+    listing = list_package(folder, folder.parent)
+    assert listing is not None
+    return [Path(file.path).name for file in listing.files], [Path(item.path).name for item in listing.problems]
+
+
+def test_the_pdf_is_that_of_the_xml_s_name_and_the_other_is_named(tmp_path: Path) -> None:
+    taken, left_out = chosen(tmp_path / "study", "appendix.pdf", "paper.pdf", "paper.xml")
+    assert (taken, left_out) == (["paper.pdf", "paper.xml"], ["appendix.pdf"])
+
+
+def test_a_document_called_article_or_like_its_folder_needs_no_partner(tmp_path: Path) -> None:
+    assert chosen(tmp_path / "one", "a.pdf", "article.pdf", "article.xml") == (["article.pdf", "article.xml"], [])
+    assert chosen(tmp_path / "two", "a.pdf", "two.pdf") == (["two.pdf"], [])
+
+
+@pytest.mark.parametrize("names", [("a.pdf", "b.pdf"), ("a.pdf", "b.pdf", "c.xml"), ("a.xml", "b.xml")])
+def test_of_several_that_nothing_tells_apart_none_is_taken(tmp_path: Path, names: tuple[str, ...]) -> None:
+    with pytest.raises(UnclearDocuments, match=r"nothing says which is the article's: call it article\."):
+        chosen(tmp_path / "study", *names)
+
+
+def test_documents_of_other_names_are_one_article_if_they_are_two(tmp_path: Path) -> None:
+    """One PDF and one XML: whether they are of one article is asked of their pages (`pdf_identity`)."""
+    assert chosen(tmp_path / "study", "manuscript.pdf", "nihms.xml") == (["manuscript.pdf", "nihms.xml"], [])

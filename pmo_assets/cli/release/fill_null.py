@@ -30,6 +30,9 @@ STEPS = 6
 SHOWN = 100
 """So many reasons are printed."""
 
+PRIVATE = "private"
+"""Folder below a data root for what licences do not let anyone pass on; `pmo pages` serves nothing of it."""
+
 FIGURE_SETTINGS = ("max_dpi", "max_pixels", "max_pages")
 """Settings that say how figures are rendered: a release's manifest may state them as `options.figures`."""
 
@@ -41,7 +44,11 @@ def fill_null(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="File or folder to write; NAME.filled.parquet or NAME-filled if not given."),
+        typer.Option(
+            "--out",
+            help="File or folder to write, outside of what is served; beside FILE if not given, or below private/ of "
+            "the data root for its own release.",
+        ),
     ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace FILE, whole or not at all.")] = False,
     source: Annotated[
@@ -81,6 +88,11 @@ def fill_null(
     if not file.exists():
         raise CommandError(f"there is no {file}")
     target = file if in_place else _absolute(out) if out is not None else _beside(file)
+    if (served := served_folder(target)) is not None:
+        raise CommandError(
+            f"{target} lies in {served}, which `pmo pages` and buckets show to others: what licences withhold may not "
+            f"be there. Give --out outside of it, e.g. {served.parent / PRIVATE / target.name}"
+        )
     if target == file and not in_place:
         raise CommandError(f"{file} would replace itself: give another --out, or --in-place")
     listed = _absolute(withheld) if withheld is not None else _withheld_of(file)
@@ -143,7 +155,20 @@ def _beside(file: Path) -> Path:
         raise CommandError(
             f"{file} lies in a release's folder: say where the other one goes (--out), or give the folder"
         )
-    return file.with_name(f"{file.name}-filled" if file.is_dir() else f"{file.stem}.filled{file.suffix}")
+    name = f"{file.name}-filled" if file.is_dir() else f"{file.stem}.filled{file.suffix}"
+    served = served_folder(file)
+    return file.with_name(name) if served is None else served.parent / PRIVATE / name
+
+
+def served_folder(path: Path) -> Path | None:
+    """Return the folder `release` of a data root that a path lies in, or is; None outside of one.
+
+    It is told by what every release has: `versions`, or the hub's folder.
+    """
+    for folder in (path, *path.parents):
+        if folder.name == "release" and ((folder / "versions").is_dir() or (folder / "hub").is_dir()):
+            return folder
+    return None
 
 
 def _withheld_of(file: Path) -> Path:
