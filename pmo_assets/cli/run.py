@@ -31,6 +31,13 @@ def run(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Also redo what is up to date.")] = False,
     release: Annotated[bool, typer.Option(help="Make the release afterwards.")] = True,
+    even_so: Annotated[
+        bool,
+        typer.Option(
+            "--even-so",
+            help="Make the release also if a batch failed, or if it has lost more than a tenth of its panels.",
+        ),
+    ] = False,
     with_new_settings: Annotated[
         bool,
         typer.Option(
@@ -55,12 +62,16 @@ def run(
         settings = with_remembered(data_root_of(settings), settings)
     elif with_new_settings:
         renew_settings(data_root_of(settings), settings)
-    failed = run_batches(settings, batch or [], again=again, release=release, verbose=context.obj["debug"])
+    failed = run_batches(
+        settings, batch or [], again=again, release=release, verbose=context.obj["debug"], even_so=even_so
+    )
     if failed:
         raise CommandError("; ".join(failed))
 
 
-def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool) -> list[str]:
+def run_batches(
+    settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool, even_so: bool = False
+) -> list[str]:
     """Take batches through the graph and make the release; return what failed.
 
     What another command, run or machine is at work on comes last, when that has ended (`pmo_assets.storage.leases`):
@@ -69,6 +80,7 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
     from pmo_assets.definitions import build_defs
     from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.partitions import register_partitions
+    from pmo_assets.defs.release_origin import EVEN_SO_TAG
     from pmo_assets.defs.resources import workers_resource
     from pmo_assets.defs.run_leases import RELEASE, batch_lease, run_is_over
     from pmo_assets.defs.runner import (
@@ -122,7 +134,7 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
             if not again and not release_is_stale(defs, instance, registry.data_root, keys):
                 return
             try:
-                run_job(defs, instance, "release", verbose=verbose)
+                run_job(defs, instance, "release", verbose=verbose, tags={EVEN_SO_TAG: "true"} if even_so else {})
             except RunFailed as error:
                 failed.append(f"release: {error}")
 
@@ -134,7 +146,9 @@ def run_batches(settings: Settings, wanted: list[str], *, again: bool, release: 
             waiting=waiting,
             is_over=run_is_over(instance),
         )
-        if release and Tables(registry.data_root).batches("dataset_rows"):
+        if release and failed and not even_so:
+            failed.append("no release was made of what failed (`pmo run --even-so` makes it with what is there)")
+        elif release and Tables(registry.data_root).batches("dataset_rows"):
             in_turn(
                 registry.data_root,
                 [RELEASE],

@@ -13,6 +13,9 @@ from pmo_assets.release.making import Origin
 from pmo_assets.settings import Settings
 from pmo_assets.settings.shaping import settings_digest
 
+EVEN_SO_TAG: Final = "pmo/even-so"
+"""Tag of a run that makes the release although it is much smaller than the last one: "true"."""
+
 _WEIGHTS: Final = "weights"
 _NETWORKS: Final = (".onnx", ".json")
 

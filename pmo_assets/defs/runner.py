@@ -178,6 +178,7 @@ def run_job(
     batch: str | None = None,
     assets: Sequence[str] | None = None,
     verbose: bool = False,
+    tags: Mapping[str, str] | None = None,
 ) -> set[str]:
     """Run a job in this process and return the names of the assets that were materialised.
 
@@ -188,6 +189,7 @@ def run_job(
         batch: partition key, for a partitioned job.
         assets: only these; all of the job's if None. Of `train` and `evaluate`, names of ops.
         verbose: let Dagster's log through to the terminal.
+        tags: of the run, beside its own.
 
     Raises:
         RunFailed: with the first failed step's error.
@@ -201,7 +203,7 @@ def run_job(
         asset_selection=[dg.AssetKey(name) for name in assets] if assets is not None and of_assets else None,
         op_selection=assets if not of_assets else None,
         run_config=_LOUD if verbose else _QUIET,
-        tags={_OWNER_TAG: str(this_process())},
+        tags={_OWNER_TAG: str(this_process()), **(tags or {})},
         raise_on_error=False,
     )
     if result.success:

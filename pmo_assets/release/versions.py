@@ -35,6 +35,12 @@ from pmo_assets.tables.schemas import empty_table
 VERSIONS: Final = "release/versions"
 FIRST: Final = "1.0.0"
 
+MOST_LOST: Final = 0.1
+"""Share of the panels that a release may lose without being told that it is meant."""
+
+FEWEST_PANELS: Final = 100
+"""Panels below which a share says nothing: of ten, one article has two."""
+
 _VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 
 
@@ -153,6 +159,31 @@ def read_history(data_root: DataRoot) -> list[tuple[str, Changes]]:
         (version, Changes(**json.loads(data_root.read(f"{VERSIONS}/{version}/changes.json"))))
         for version in reversed(released_versions(data_root))
     ]
+
+
+def check_size(data_root: DataRoot, panels: int) -> None:
+    """Make sure that a release does not come to lack what the one before it had, by a fault that nobody saw.
+
+    Retractions and licences that were narrowed take away little at a time; settings of a wrong shell, a source that is
+    gone, a disk that is not mounted take away much.
+
+    Args:
+        data_root: where the releases are.
+        panels: that the new one would have.
+
+    Raises:
+        StorageError: if it would have fewer than `MOST_LOST` allows; the message says how it is made all the same.
+    """
+    versions = released_versions(data_root)
+    if not versions:
+        return
+    before = read_manifest(data_root, versions[-1]).counts.get("panels", 0)
+    if before >= FEWEST_PANELS and panels < (1 - MOST_LOST) * before:
+        raise StorageError(
+            f"the release would have {panels:,} panels, {versions[-1]} has {before:,}: nothing was changed. See in "
+            "`pmo report` what is missing; if it is meant, `pmo run --even-so` makes the release, in the UI the tag "
+            "pmo/even-so=true of its run"
+        )
 
 
 def schema_digest() -> str:

@@ -13,6 +13,7 @@ from pmo_assets.release.versions import (
     BatchOfRelease,
     FileOfRelease,
     Manifest,
+    check_size,
     data_digest,
     next_version,
     read_history,
@@ -177,3 +178,22 @@ def test_the_digest_of_columns_changes_with_a_name_and_a_type(monkeypatch: pytes
         with monkeypatch.context() as patched:
             patched.setattr(versions, "arrow_schema", lambda table, change=change: change(of(table)))
             assert schema_digest() != usual
+
+
+# a release that lacks much
+
+
+@pytest.mark.parametrize(("before", "panels", "is_made"), [
+    (1000, 1000, True), (1000, 900, True), (1000, 899, False), (1000, 0, False), (99, 0, True), (1000, 5000, True),
+])  # fmt: skip
+def test_a_release_that_loses_more_than_a_tenth_is_not_made_unasked(
+    root: DataRoot, before: int, panels: int, is_made: bool
+) -> None:
+    check_size(root, 0)  # the first one
+    last = manifest("1.0.0").model_copy(update={"counts": {"panels": before}})
+    root.write("release/versions/1.0.0/manifest.json", last.as_bytes())
+    if is_made:
+        check_size(root, panels)
+    else:
+        with pytest.raises(StorageError, match=rf"would have {panels:,} panels, 1\.0\.0 has {before:,}: nothing"):
+            check_size(root, panels)

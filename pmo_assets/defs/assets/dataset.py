@@ -15,7 +15,7 @@ from pmo_assets.defs.loading import group_assets
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.page_links import page_link
 from pmo_assets.defs.previews import preview
-from pmo_assets.defs.release_origin import release_origin
+from pmo_assets.defs.release_origin import EVEN_SO_TAG, release_origin
 from pmo_assets.defs.release_previews import duplicates_sheet, release_sheet
 from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.run_leases import RELEASE, RunLeases
@@ -36,6 +36,7 @@ from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
 from pmo_assets.release.selection import select_articles
 from pmo_assets.release.statistics.counting import release_statistics
 from pmo_assets.release.statistics.views import not_accounted_for
+from pmo_assets.release.versions import check_size
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -282,6 +283,8 @@ def pubmed_ophtha(
     # Found anew rather than read from `panel_duplicates`: a batch may have been finished since.
     groups = find_panel_duplicates(tables, selection, options, _split_options(settings))
     splits = dict(groups.splits.select("article_id", "split").iter_rows())
+    if context.run.tags.get(EVEN_SO_TAG) != "true":
+        check_size(data_root, groups.panels)
     release = make_release(
         data_root,
         tables,
