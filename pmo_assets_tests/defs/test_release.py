@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from pmo_assets.configuration.remembered import renew_settings
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs import checks
 from pmo_assets.defs.partitions import register_partitions
@@ -108,6 +109,7 @@ def test_the_same_data_have_the_same_data_version_and_others_another(
     assert data_version(instance, "pubmed_ophtha") == first
     assert metadata(instance, "pubmed_ophtha")["version"] == "1.0.0"
     other = settings.model_copy(update={"release_noncommercial": False})
+    renew_settings(DataRoot(other.data_root), other)
     run_job(build_defs(other), instance, "release", assets=RELEASE)
     said = metadata(instance, "pubmed_ophtha")
     assert data_version(instance, "pubmed_ophtha") != first
@@ -117,6 +119,7 @@ def test_the_same_data_have_the_same_data_version_and_others_another(
         code for batch in tables.batches("dataset_rows") for code in tables.read("dataset_rows", batch)["license"]
     }
     assert "CC BY-NC" in licences, "or nothing would have gone"
+    renew_settings(DataRoot(settings.data_root), settings)
     run_job(defs, instance, "release", assets=RELEASE)
     assert metadata(instance, "pubmed_ophtha")["version"] == "1.2.0", "back again is another release"
 

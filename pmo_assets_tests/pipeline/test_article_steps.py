@@ -338,7 +338,14 @@ def test_figures_take_the_facts_of_the_package_figure_they_match() -> None:
         {"article_id": 1, "pdf_figure_id": "p2-1", "image_cluster_id": "g1", "criteria_passed": 1, "accepted": False},
     ]
     packaged = [
-        {"article_id": 1, "image_cluster_id": "g1", "label": "Figure 1", "caption": "xml", "mentions": [{"m": 1}]}
+        {
+            "article_id": 1,
+            "image_cluster_id": "g1",
+            "label": "Figure 1",
+            "caption": "xml",
+            "rights_statement": None,
+            "mentions": [{"m": 1}],
+        }
     ]
     first, second = matched_figures(located, matches, packaged)
     assert (first["image_cluster_id"], first["caption"], first["label"]) == ("g1", "xml", "Figure 1")

@@ -38,7 +38,7 @@ STAGES = ["articles", "pdf_figures", "subcaptions"]
 def row_of(asset: str, **facts: object) -> pl.DataFrame:
     """Return a row of a table in which everything else is null, false, zero or empty."""
     schema = empty_table(schema_of(asset)).schema
-    usual = {pl.String: "", pl.Int64: 1, pl.Float64: 0.0, pl.Boolean: False}
+    usual = {pl.String: "", pl.Int64: 1, pl.Float64: 0.0, pl.Boolean: False, pl.Enum: None}
     values = {
         name: facts.get(name, [] if isinstance(kind, pl.List) else usual[type(kind)]) for name, kind in schema.items()
     }

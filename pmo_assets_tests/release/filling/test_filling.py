@@ -499,7 +499,7 @@ def arguments(world: World, tmp_path: Path) -> dict[str, Any]:
 
 def test_the_command_killed_and_run_again(world: World, tmp_path: Path, arguments: dict[str, Any]) -> None:
     words = command("release", "fill-null", "release/pubmed_ophtha.parquet", "--workers", "1")
-    kept = tmp_path / "release" / ".pubmed_ophtha.filled.parquet.filling" / "articles"
+    kept = tmp_path / "private" / ".pubmed_ophtha.filled.parquet.filling" / "articles"
     with subprocess.Popen(words, **arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + 120
         while process.poll() is None and time.monotonic() < until:
@@ -507,7 +507,7 @@ def test_the_command_killed_and_run_again(world: World, tmp_path: Path, argument
                 break
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-    target = tmp_path / "release" / "pubmed_ophtha.filled.parquet"
+    target = tmp_path / "private" / "pubmed_ophtha.filled.parquet"
     assert process.returncode == -signal.SIGKILL
     assert not target.exists()
     result = subprocess.run(words, **arguments, capture_output=True, text=True, check=False, timeout=300)
@@ -520,15 +520,16 @@ def test_the_command_killed_and_run_again(world: World, tmp_path: Path, argument
 
 def test_the_command_says_what_it_could_not_restore(world: World, tmp_path: Path, arguments: dict[str, Any]) -> None:
     first, _ = world.withheld
-    words = ["release", "fill-null", "release/hub", "--in-place", "--workers", "0"]
+    (tmp_path / "release").rename(tmp_path / "copy")  # in the data root's own nothing is restored
+    words = ["release", "fill-null", "copy/hub", "--in-place", "--workers", "0"]
     result = subprocess.run(
         command(*words, "--source", world.articles / first), **arguments, capture_output=True, text=True, check=False
     )
     assert result.returncode == 1
     assert "still null" in result.stderr
-    assert is_filled_folder(tmp_path / "release" / "hub")
+    assert is_filled_folder(tmp_path / "copy" / "hub")
     rest = subprocess.run(command(*words), **arguments, capture_output=True, text=True, check=False)
     assert rest.returncode == 0, rest.stderr
-    shards = files_below(tmp_path / "release" / "hub" / "data")
+    shards = files_below(tmp_path / "copy" / "hub" / "data")
     assert shards == files_below(world.whole / "hub" / "data")
-    assert check_sums(tmp_path / "release" / "hub") == []
+    assert check_sums(tmp_path / "copy" / "hub") == []
