@@ -83,11 +83,12 @@ class _Row:
 
 @dataclass(frozen=True, kw_only=True)
 class _Pictured(_Row):
-    """Rows with a picture."""
+    """Rows with a picture; `rights_statement` says of rights in it that are not the article's."""
 
     image_cluster_id: str
     figure_ordinal: int
     figure_label: str | None
+    rights_statement: str | None
     in_text_mention: tuple[str, ...] | None
     is_multi_page_figure: bool
     figure_page_boxes: tuple[PageBox, ...]

@@ -207,7 +207,9 @@ def _linked_deeds(text: str, code: str) -> Iterator[str]:
         elements, version, port = match.groups()
         if _code(deed_conditions(elements)) == code:
             port = f"{port.lower()}/" if port else ""
-            yield f"https://creativecommons.org/licenses/{elements.lower()}/{version}/{port}"
+            deed = f"https://creativecommons.org/licenses/{elements.lower()}/{version}/{port}"
+            if license_code(deed) == code:  # "…/by/4.0/nd" names no country
+                yield deed
 
 
 def _named_deeds(text: str, code: str) -> Iterator[str]:

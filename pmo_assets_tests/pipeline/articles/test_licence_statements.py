@@ -79,6 +79,9 @@ def test_of_two_statements_the_conditions_of_both_hold(first, second, between): 
 
 
 @given(statement=statements, other=st.sampled_from(KNOWN))
+@example(
+    KnownStatement("CC BY", "", "CC BY"), KnownStatement(None, "", "https://creativecommons.org/licenses/by/4.0/nd")
+)
 @settings(max_examples=200, deadline=None)
 def test_no_deed_is_freer_than_the_code(statement, other):  # type: ignore[no-untyped-def]
     deed = license_url(statement.code, statement.text, other.text)
