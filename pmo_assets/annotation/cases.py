@@ -165,11 +165,11 @@ def known_figures(
     found: dict[str, dict[str, Row]] = {}
     for batch, numbers in current.items():
         articles = tables.read("articles", batch).filter(
-            pl.col("name").is_in(list(wanted)) & pl.col("article_id").is_in(list(numbers))
+            pl.col("package").is_in(list(wanted)) & pl.col("article_id").is_in(list(numbers))
         )
         if not articles.height:
             continue
-        of_number = dict(articles.select("article_id", "name").iter_rows())
+        of_number = dict(articles.select("article_id", "package").iter_rows())
         figures = tables.read("figures", batch).filter(pl.col("article_id").is_in(list(of_number)))
         found |= {name: {} for name in of_number.values()}
         for row in figures.to_dicts():

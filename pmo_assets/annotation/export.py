@@ -117,7 +117,7 @@ def _figure_tasks(
     case: FigureCase, pixels: NDArray[np.uint8], interfaces: Sequence[Interface], served: Served
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     seen = fingerprint(pixels)
-    picture = shown_picture(pixels, picture_name(case.article["name"], case.figure["image_cluster_id"]), served)
+    picture = shown_picture(pixels, picture_name(case.article["package"], case.figure["image_cluster_id"]), served)
     if "boxes" in interfaces:
         yield "boxes", boxes_task(case, picture, seen)
     if "captions" in interfaces:
@@ -161,7 +161,7 @@ def export_tasks(
     """
     for (batch, number), group in groupby(cases, key=lambda case: (case.batch, case.article["article_id"])):
         of_article = list(group)
-        name = of_article[0].article["name"]
+        name = of_article[0].article["package"]
         pictures = pictures_of(batch, number) if set(interfaces) - {"pages"} else {}
         for case in of_article if set(interfaces) - {"pages"} else ():
             key = case.figure["pdf_figure_id"]

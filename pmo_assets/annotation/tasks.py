@@ -63,7 +63,7 @@ class ShownPage:
 
 def title(case: FigureCase) -> str:
     """Return what people read above a figure: article, label, what was reported."""
-    return " · ".join((case.article["name"], _label(case), *_reported(case)))
+    return " · ".join((case.article["package"], _label(case), *_reported(case)))
 
 
 def _label(case: FigureCase) -> str:
@@ -86,7 +86,7 @@ def _about(case: FigureCase, interface: str, seen: Fingerprint) -> dict[str, Any
     return {
         "interface": interface,
         "purpose": case.purpose,
-        "article": case.article["name"],
+        "article": case.article["package"],
         "figure": figure["image_cluster_id"],
         "fingerprint": asdict(seen),
     }

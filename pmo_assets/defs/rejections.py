@@ -14,6 +14,7 @@ from pmo_assets.defs.page_links import page_link, plain_markdown, shortened
 from pmo_assets.defs.run_leases import RunLeases
 from pmo_assets.pipeline.articles.credit import article_url, pmc_number
 from pmo_assets.quality.rejection_page import rejection_anchor, write_rejection_page
+from pmo_assets.records.packages import article_words
 from pmo_assets.release.keys import REPORT_KEY
 from pmo_assets.release.statistics import losses
 from pmo_assets.serving.addresses import page_url
@@ -43,7 +44,8 @@ def _first(collected: pl.DataFrame, page: str) -> str:
     for number, row in enumerate(collected.head(SHOWN).iter_rows(named=True), start=1):
         place = f"{page}#{rejection_anchor(number)}"
         address = article_url(pmc_number(row["article_id"], None), None)
-        article = f"[{row['article_id']}]({address})" if address else str(row["article_id"])
+        words = plain_markdown(article_words(row["article_id"], row["package"]))
+        article = f"[{words}]({address})" if address else words
         figure = f"[{plain_markdown(row['image_cluster_id'])}]({place})" if row["image_cluster_id"] else ""
         message = plain_markdown(shortened(row["message"], SHOWN_CHARACTERS))
         cells = (plain_markdown(row["stage"]), article, figure, plain_markdown(row["error_class"]))

@@ -280,6 +280,7 @@ class Article(_Row):
 
     CONFIG: ClassVar[str] = "articles"
 
+    package: str
     pmcid: int | None
     pmid: str | None
     citation: str | None

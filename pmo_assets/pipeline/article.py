@@ -115,7 +115,7 @@ def find_figures(
         article = rows_of(read_article(package, objects, specialty))[0]
     except ArticleError as error:  # its files are not of one article
         rejections.append(rejection_from(error, stage="articles", article_id=article_id))
-        return FoundFigures({"article_id": article_id, "name": package["name"]}, None, rejections)
+        return FoundFigures({"article_id": article_id, "package": package["name"]}, None, rejections)
     if article["pdf"] is None:
         return FoundFigures(article, None, rejections)
     packaged = rows_of(read_package_figures(article, package, objects)) if article["xml"] else []

@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from pmo_assets.pipeline.articles.credit import article_url, pmc_number
+from pmo_assets.records.packages import article_words
 from pmo_assets.records.stores import ObjectStore, PixelStore, StorageError
 from pmo_assets.release.keys import rejection_page_key
 from pmo_assets.release.reports import NOT_SHOWN, QUOTING_STAGES, forbidden_articles
@@ -41,8 +42,8 @@ def _known(tables: Tables, batch: str) -> _Known:
         if tables.exists(asset, batch):
             yield from tables.read(asset, batch, columns).iter_rows(named=True)
 
-    articles = {row["article_id"]: {**row, "pmcid": None} for row in rows("article_batch", "article_id", "name", "doi")}
-    articles |= {row["article_id"]: row for row in rows("articles", "article_id", "name", "pmcid", "doi")}
+    articles = {row["article_id"]: {**row, "pmcid": None} for row in rows("article_batch", "article_id", "doi")}
+    articles |= {row["article_id"]: row for row in rows("articles", "article_id", "pmcid", "doi")}
     labels, located, files = {}, {}, {}
     for row in rows("package_figures", "article_id", "image_cluster_id", "label", "file"):
         key = (row["article_id"], row["image_cluster_id"])
@@ -81,7 +82,7 @@ def _shown(
         yield ShownRejection(
             anchor=rejection_anchor(number),
             stage=row["stage"],
-            article=article.get("name") or str(article_id),
+            article=article_words(article_id, row["package"]),
             article_url=article_url(pmc_number(article_id, article.get("pmcid")), article.get("doi")),
             figure=" · ".join(dict.fromkeys(part for part in (known.labels.get(key), cluster) if part)),
             error_class=row["error_class"],

@@ -84,7 +84,7 @@ class ArticleCredit:
 
     Attributes:
         article_id: number of the article.
-        name: name of its package.
+        package: name of its package.
         version: within PMC, from 1.
         pmcid: PMC number; None when not known.
         title, journal, year, doi, citation: None when not known.
@@ -94,7 +94,7 @@ class ArticleCredit:
     """
 
     article_id: int
-    name: str
+    package: str
     version: int
     pmcid: int | None
     title: str | None

@@ -146,6 +146,19 @@ def is_pmc_number(article_id: int) -> bool:
     return article_id < 10**9
 
 
+def article_words(article_id: int, package: str | None) -> str:
+    """Return what people call an article: its PMC number, or its package with the number that is none of PMC's.
+
+    >>> article_words(4736323, "PMC4736323.1"), article_words(9000000001, "sample_01"), article_words(7, "downloaded")
+    ('PMC4736323', 'sample_01 (9000000001)', 'downloaded (PMC7)')
+    """
+    number = f"PMC{article_id}" if is_pmc_number(article_id) else str(article_id)
+    named = _PMC_NAME.match(package or "")
+    if package is None or (named is not None and int(named[1]) == article_id):
+        return number
+    return f"{package} ({number})"
+
+
 def derived_article_id(name: str) -> int:
     """Return the number of a package that has no PMC number: stable, and outside PMC's range.
 

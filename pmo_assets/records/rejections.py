@@ -24,6 +24,7 @@ class Rejection:
         error_class: name of the exception class, or a short CamelCase word for a decision such as `NoPdf`.
         message: one sentence for a person, saying what is wrong and, where possible, what to do.
         traceback_tail: the last lines of the traceback; empty for a decision.
+        package: name of the article's package; None leaves it to the manifest of the batch.
     """
 
     stage: str
@@ -32,6 +33,7 @@ class Rejection:
     error_class: str
     message: str
     traceback_tail: str = ""
+    package: str | None = None
 
 
 class ArticleError(Exception):

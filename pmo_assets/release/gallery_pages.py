@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import polars as pl
-
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.figure import PageBox, PageSize
@@ -77,8 +75,8 @@ def gallery_figures(
         figures = {
             (r["article_id"], r["image_cluster_id"]): r for r in tables.read("figures", batch).iter_rows(named=True)
         }
-        named = tables.read("articles", batch).select("article_id", pl.coalesce("title", "name"))
-        titles = dict(named.iter_rows())
+        columns = ("article_id", "title", "package")
+        articles = {row[0]: row[1:] for row in tables.read("articles", batch, columns).iter_rows()}
         pixels = ParquetPixels(data_root, "figures", batch)
         read: tuple[int, Mapping[str, Any]] = (0, {})
         for key, part in rows.group_by("article_id", "image_cluster_id", maintain_order=True):
@@ -86,12 +84,14 @@ def gallery_figures(
             figure = figures[article_id, cluster]
             first = part.row(0, named=True)
             forbidden = withheld(first["license"])
+            title, package = articles[article_id]
             if read[0] != article_id:
                 read = article_id, pixels.read(article_id)
             picture = None if forbidden else read[1].get(figure["pdf_figure_id"])
             yield GalleryFigure(
                 article_id=article_id,
-                article_title=titles[article_id],
+                article_title=title or package,
+                package=package,
                 article_url=first["article_url"],
                 image_cluster_id=cluster,
                 label=figure["label"] or "",

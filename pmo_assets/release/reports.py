@@ -8,7 +8,7 @@ from itertools import chain
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.identity import RETRACTION
 from pmo_assets.pipeline.dataset.licensing import withheld
-from pmo_assets.records.packages import REGISTRATION_STAGE
+from pmo_assets.records.packages import REGISTRATION_STAGE, article_words
 from pmo_assets.release.keys import REJECTION_PAGES, REPORT_KEY, rejection_page_key
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.statistics.counting import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
@@ -211,7 +211,8 @@ def _reasons(
             if len(lines := shown.setdefault(key, [])) < examples:
                 quoting = row["stage"] in QUOTING_STAGES and row["article_id"] in forbidden
                 figure = f" {row['image_cluster_id']}" if row["image_cluster_id"] else ""
-                lines.append(f"{row['article_id']}{figure}: {NOT_SHOWN if quoting else row['message']}")
+                article = article_words(row["article_id"], row["package"])
+                lines.append(f"{article}{figure}: {NOT_SHOWN if quoting else row['message']}")
     order = {stage: place for place, stage in enumerate((REGISTRATION_STAGE, *stages))}
     return tuple(
         RejectionReason(*key, counts[key], tuple(shown[key]))

@@ -71,9 +71,9 @@ def left_out(tables: Tables, selection: Selection) -> list[Gone]:
     named = pl.coalesce("name", pl.format("PMC{}.{}", "article_id", last))  # its metadata may never have been read
     out = [Gone(number, name, REMOVED, _AT_PMC) for number, name in removed.select("article_id", named).iter_rows()]
     for batch, articles in selection.current.items():
-        known = tables.read("articles", batch, ("article_id", "name", "is_retracted"))
+        known = tables.read("articles", batch, ("article_id", "package", "is_retracted"))
         retracted = known.filter("is_retracted", pl.col("article_id").is_in(list(articles)))
-        numbers = retracted.select("article_id", "name").iter_rows()
+        numbers = retracted.select("article_id", "package").iter_rows()
         out += [Gone(number, name, RETRACTED, _OF_PACKAGE) for number, name in numbers]
     out += [Gone(number, item.name, RETRACTED, item.why) for number, item in selection.retracted.items()]
     out += [

@@ -39,6 +39,11 @@ def sequence_of(key: str) -> int:
     return int(number) if number.isdigit() else 0
 
 
+def manifest_key(batch: str) -> str:
+    """Return where a batch's manifest lies below the root."""
+    return f"manifests/{batch}.parquet"
+
+
 def in_sequence(keys: Iterable[str]) -> list[str]:
     """Return the keys of batches in the order in which they were registered."""
     return sorted(keys, key=lambda key: (sequence_of(key), key))

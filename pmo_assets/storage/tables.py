@@ -12,7 +12,7 @@ import polars as pl
 from pmo_assets.records.packages import REGISTRATION_STAGE
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import StorageError
-from pmo_assets.storage.batches import in_sequence
+from pmo_assets.storage.batches import in_sequence, manifest_key
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_columns, read_metadata, read_parquet
 from pmo_assets.storage.provenance import METADATA_KEY, Provenance, provenance_in
@@ -125,17 +125,19 @@ class Tables:
         return [batch for batch in self.batches(asset) if f"{batch}.parquet" in noted]
 
     def write_rejections(self, stage: str, batch: str, rejections: Sequence[Rejection]) -> None:
-        """Replace what a stage rejected in a batch."""
+        """Replace what a stage rejected in a batch; each row bears the name of the article's package."""
         rows = [{field.name: getattr(item, field.name) for field in fields(Rejection)} for item in rejections]
         order = ("article_id", "image_cluster_id", "error_class", "message")
-        table = checked(Rejections, rows).sort(order)
+        table = self._with_packages(checked(Rejections, rows), batch).sort(order)
         self.data_root.write(_rejections_key(stage, batch), parquet_bytes(table))
 
     def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
         """Return what the stages rejected in a batch, in the stages' order."""
         keys = [_rejections_key(stage, batch) for stage in stages]
         tables = [read_parquet(self.data_root, key) for key in keys if self.data_root.exists(key)]
-        return pl.concat([empty_table(Rejections), *tables])
+        # Those that earlier versions wrote name no package.
+        read = pl.concat([empty_table(Rejections), *tables], how="diagonal")
+        return self._with_packages(read, batch)
 
     def write_registration_rejections(self, source: str, rejections: Sequence[Rejection]) -> None:
         """Replace what of a source (its URI) could not be registered."""
@@ -151,6 +153,16 @@ class Tables:
         names = self.data_root.keys(f"rejections/{REGISTRATION_STAGE}", ".parquet")
         tables = [self.read_rejections([REGISTRATION_STAGE], name.removesuffix(".parquet")) for name in names]
         return pl.concat([empty_table(Rejections), *tables])
+
+    def _with_packages(self, rejections: pl.DataFrame, batch: str) -> pl.DataFrame:
+        """Return rejections with the package's name, where the batch's manifest has it."""
+        manifest = manifest_key(batch)
+        if not rejections["package"].null_count() or not self.data_root.exists(manifest):
+            return rejections
+        named = read_parquet(self.data_root, manifest, ("article_id", "name"))
+        names = dict(named.iter_rows())
+        own = pl.col("article_id").replace_strict(names, default=None, return_dtype=pl.String)
+        return rejections.with_columns(package=pl.coalesce("package", own))
 
 
 def _rejections_key(stage: str, batch: str) -> str:

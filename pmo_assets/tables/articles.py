@@ -74,7 +74,7 @@ class ArticlePackages(ArticleKey):
 class Articles(ArticleKey):
     """What is known of each article, and whether it goes on."""
 
-    name = dy.String(description="Name of the package at its source")
+    package = dy.String(description="Name of the article's package at its source, e.g. PMC10009416.1")
     version = dy.Int64(min=1, description="Version of the article within PMC")
     pmcid = dy.Int64(nullable=True, min=1, description="PMC number: the package's, else the one its XML states")
     pmid = dy.String(nullable=True, description="PubMed number")

@@ -177,6 +177,7 @@ class HubArticles(dy.Schema):
     """An article of which a panel is in the dataset: config `articles` of the hub's folder."""
 
     article_id = _ROWS["article_id"]
+    package = Articles.columns()["package"]
     pmcid = Articles.columns()["pmcid"]
     pmid = Articles.columns()["pmid"]
     doi = _ROWS["doi"]

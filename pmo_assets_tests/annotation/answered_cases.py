@@ -67,7 +67,7 @@ LEFT, RIGHT = (0.0, 0.0, 0.5, 1.0), (0.5, 0.0, 1.0, 1.0)
 
 def case(*panels: dict[str, Any], purpose: Purpose = "resolve", **further: Any) -> FigureCase:
     rows = panels or (panel_row(0, LEFT, "a"), panel_row(1, RIGHT, None))
-    article = {"name": ARTICLE, "article_id": 7, "pdf": None}
+    article = {"package": ARTICLE, "article_id": 7, "pdf": None}
     return FigureCase("b0", article, figure_row(**further), rows, purpose)
 
 

@@ -55,7 +55,7 @@ class Batch:
     def __init__(self, *, reviewed: bool) -> None:
         machine = [panel_row(0, LEFT, "a"), panel_row(1, RIGHT, None)]
         people = [machine[0], panel_row(1, RIGHT, "b", assembly="Manual Assignment", confidence=1.0)]
-        self.rows = {"articles": [{"article_id": 7, "name": "PMC7"}], "figures": [figure_row()],
+        self.rows = {"articles": [{"article_id": 7, "package": "PMC7"}], "figures": [figure_row()],
                      "panel_assembly": machine, "reviewed_panels": people}  # fmt: skip
         self.reviewed = reviewed
 

@@ -46,7 +46,7 @@ class Batch:
     def read(self, asset: str, batch: str) -> pl.DataFrame:
         panels = [panel_row(0, LEFT, "a"), panel_row(1, RIGHT, "b")]
         rows = {
-            "articles": [{"article_id": 7, "name": "PMC7"}],
+            "articles": [{"article_id": 7, "package": "PMC7"}],
             "figures": [figure_row(), figure_row(image_cluster_id="f2", ordinal=1, label="Figure 2")],
             "panel_assembly": [*panels, *({**row, "image_cluster_id": "f2"} for row in panels)],
         }

@@ -252,7 +252,7 @@ def _through_panels(
     made = article.attempt("panels", crop_article_panels, ARTICLE_ID, figures, reviewed or [], pixels, cut)
     rows = article.attempt("dataset_rows", make_dataset_rows, row, figures, made or [], _specialty(), 0.0, 0.0) or []
     checked(DatasetRows, rows)
-    _article_pages(row["title"] or row["name"], figures, article.rejections, rows, pixels)
+    _article_pages(row["title"] or row["package"], figures, article.rejections, rows, pixels)
     for figure in figures:
         picture = pixels.read(ARTICLE_ID)[figure["pdf_figure_id"]]
         own = [item for item in panels if item["image_cluster_id"] == figure["image_cluster_id"]]
@@ -283,7 +283,7 @@ def xml_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
     if whole:
         _through_figures(article, facts, packaged, objects)
     else:
-        _article_pages(facts["title"] or facts["name"], packaged[:SHOWN_FIGURES], article.rejections)
+        _article_pages(facts["title"] or facts["package"], packaged[:SHOWN_FIGURES], article.rejections)
     return name, _outcome(article, packaged)
 
 

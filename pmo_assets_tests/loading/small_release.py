@@ -159,6 +159,7 @@ def release_rows(articles: int, seed: int = 0) -> dict[str, list[dict[str, Any]]
         rows["articles"].append(
             {
                 **article,
+                "package": f"sample_{number}",
                 "pmcid": None,
                 "pmid": None,
                 "citation": None,

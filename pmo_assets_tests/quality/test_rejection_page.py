@@ -17,8 +17,10 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.release.keys import rejection_page_key
 from pmo_assets.release.reports import NOT_SHOWN
 from pmo_assets.serving.addresses import served_key
+from pmo_assets.storage.batches import manifest_key
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
+from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.schemas import empty_table, schema_of
@@ -53,11 +55,13 @@ def tables(tmp_path: Path) -> Tables:
     Image.fromarray(np.full((300, 400, 3), 90, np.uint8)).save(picture, "JPEG")
     key = ContentStore(root).put(picture.getvalue(), ".jpg")
     articles = [
-        row_of("articles", article_id=4691483, name="PMC4691483.1", license_code="CC BY", pmcid=4691483),
-        row_of("articles", article_id=4657150, name="PMC4657150.1", license_code="CC BY-NC-ND", pmcid=4657150),
-        row_of("articles", article_id=9000000001, name="sample_01", license_code="CC BY", pmcid=None, doi=None),
+        row_of("articles", article_id=4691483, package="PMC4691483.1", license_code="CC BY", pmcid=4691483),
+        row_of("articles", article_id=4657150, package="PMC4657150.1", license_code="CC BY-NC-ND", pmcid=4657150),
+        row_of("articles", article_id=9000000001, package="sample_01", license_code="CC BY", pmcid=None, doi=None),
     ]
-    made.write("articles", BATCH, pl.concat(articles))
+    listed = pl.concat(articles)
+    made.write("articles", BATCH, listed)
+    root.write(manifest_key(BATCH), parquet_bytes(listed.select("article_id", name="package")))
     figures = [
         row_of("package_figures", article_id=number, image_cluster_id="gr1", label="Figure 3", file=key)
         for number in (4657150, 4691483)
@@ -93,7 +97,7 @@ def test_it_leads_to_the_article_and_shows_the_figure(tables: Tables) -> None:
 
 def test_an_article_that_pmc_does_not_have_has_no_link(tables: Tables) -> None:
     page = page_of(tables, Rejection("articles", 9000000001, None, "NoPdf", "the package holds no PDF"))
-    assert "sample_01" in page
+    assert "sample_01 (9000000001)" in page
     assert 'href="http' not in page
 
 

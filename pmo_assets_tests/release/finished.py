@@ -235,6 +235,7 @@ def finish(
         articles.append(
             {
                 **shared,
+                "package": given["name"],
                 "doi": given["doi"],
                 "pmcid": given.get("pmcid"),
                 "pmid": f"3{number}",

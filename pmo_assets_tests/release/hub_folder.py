@@ -141,6 +141,7 @@ def _figure(article: int, form: str) -> dict[str, Any]:
 def _article(article: int) -> dict[str, Any]:
     return {
         **_credit(article),
+        "package": f"PMC{article}.1",
         "pmcid": article,
         "pmid": None,
         "citation": "Ünal A, O'Neil B. J Eye 2024.",

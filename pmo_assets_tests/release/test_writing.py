@@ -221,6 +221,7 @@ def test_the_hubs_articles_say_what_the_tables_say(batches: Tables) -> None:
             number,
             {
                 "article_id": number,
+                "package": f"n{number}",
                 "pmcid": None,
                 "pmid": f"3{number}",
                 "citation": f"J. 2024; {number % 100}: 1",

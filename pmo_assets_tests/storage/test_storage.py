@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import hashlib
 import multiprocessing
@@ -15,6 +16,7 @@ from dataframely.exc import ValidationError
 
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import Picture, StorageError
+from pmo_assets.storage.batches import manifest_key
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
@@ -224,6 +226,26 @@ def test_rejections_of_stages_are_collected_in_order(data_root: DataRoot) -> Non
     collected = tables.read_rejections(["figures", "articles", "panels"], "0001-aa")
     assert collected["error_class"].to_list() == ["NoPdf"]
     assert collected.schema == empty_table(Rejections).schema
+
+
+def test_rejections_name_the_package_as_the_manifest_does(data_root: DataRoot) -> None:
+    tables = Tables(data_root)
+    data_root.write(manifest_key("0001-aa"), parquet_bytes(pl.DataFrame({"article_id": [7], "name": ["a folder"]})))
+    others = (
+        dataclasses.replace(REJECTION, article_id=8),
+        dataclasses.replace(REJECTION, article_id=9, package="its own name"),
+    )
+    tables.write_rejections("articles", "0001-aa", [dataclasses.replace(REJECTION, article_id=7), *others])
+    collected = tables.read_rejections(["articles"], "0001-aa")
+    assert dict(collected.select("article_id", "package").iter_rows()) == {7: "a folder", 8: None, 9: "its own name"}
+
+
+def test_rejections_that_an_earlier_version_wrote_get_their_packages_names(data_root: DataRoot) -> None:
+    tables = Tables(data_root)
+    data_root.write(manifest_key("0001-aa"), parquet_bytes(pl.DataFrame({"article_id": [7], "name": ["a folder"]})))
+    rows = [{"stage": "s", "article_id": 7, "error_class": "E", "message": "m", "traceback_tail": ""}]
+    data_root.write("rejections/articles/0001-aa.parquet", parquet_bytes(checked(Rejections, rows).drop("package")))
+    assert tables.read_rejections(["articles"], "0001-aa")["package"].to_list() == ["a folder"]
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:

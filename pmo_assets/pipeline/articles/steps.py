@@ -145,7 +145,8 @@ def read_article(
     selected = relevance.relevant and has_pdf and not retracted
     output.rows.append(
         {
-            **{name: package[name] for name in ("article_id", "name", "version")},
+            **{name: package[name] for name in ("article_id", "version")},
+            "package": package["name"],
             "pmcid": pmc_number(article_id, article.pmcid if article else None),
             "pmid": article.pmid if article else None,
             **credit,

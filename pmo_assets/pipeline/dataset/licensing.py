@@ -33,7 +33,7 @@ HOLDS: Final[Mapping[str, Holding]] = MappingProxyType(
     {
         **dict.fromkeys(("subcaption_text", "in_text_mention", "caption"), Holding.TEXT),
         **dict.fromkeys(("panel_image_bytes", "panel_image", "figure_image"), Holding.PICTURE),
-        **dict.fromkeys(("panel_id", "article_id", "image_cluster_id", "pmcid", "pmid"), _FACTS),  # names
+        **dict.fromkeys(("panel_id", "article_id", "image_cluster_id", "package", "pmcid", "pmid"), _FACTS),  # names
         **dict.fromkeys(("figure_ordinal", "panel_ordinal", "figure_label", "panel_ids", "figures", "panels"), _FACTS),
         "panel_name": _FACTS,  # the letter, number or position by which a caption calls the panel
         "subcaption_segments": _FACTS,  # with them, who has a copy of the article can restore the text

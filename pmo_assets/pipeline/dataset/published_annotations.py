@@ -121,7 +121,7 @@ def _entry(
         "annotation": [kind for kind in _ORDER if kind in kinds],
         "license": code,
         "attribution": attribution(
-            article.title or article.name, full_citation(article.authors, article.citation, article.doi)
+            article.title or article.package, full_citation(article.authors, article.citation, article.doi)
         ),
     }
 

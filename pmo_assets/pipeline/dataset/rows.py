@@ -129,7 +129,7 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         "license_url": article.license_url if code == article.license_code else None,
         "commercial_use": commercial_use(code),
         "attribution": attribution(
-            article.title or article.name, full_citation(article.authors, article.citation, article.doi)
+            article.title or article.package, full_citation(article.authors, article.citation, article.doi)
         ),
         "title": article.title,
         "authors": list(article.authors) or None,

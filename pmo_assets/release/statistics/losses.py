@@ -110,7 +110,7 @@ def _not_going_on(packages: pl.DataFrame, articles: pl.DataFrame, rejections: pl
         packages.select("article_id", "xml")
         .join(articles.drop("xml"), on="article_id", how="left")
         .join(_whole(rejections).group_by("article_id").len("rejected"), on="article_id", how="left")
-        .with_columns(pl.col("rejected").fill_null(0), gone=pl.col("name").is_null())
+        .with_columns(pl.col("rejected").fill_null(0), gone=pl.col("package").is_null())
     )
     tolerated = (pl.col("xml").is_not_null() & ~pl.col("has_xml")).cast(pl.UInt32)
     out = ~pl.col("selected") & ~pl.col("is_retracted") & ~(pl.col("has_xml") & ~pl.col("relevant"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from pmo_assets.records.figure import PageBox
 from pmo_assets.records.geometry import Box
-from pmo_assets.records.packages import is_pmc_number
+from pmo_assets.records.packages import article_words
 from pmo_assets.viewing.captions import Segments, caption_runs, panel_names
 from pmo_assets.viewing.gallery.columns import MARK_STATUSES, Columns, mark_status
 from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryImage, GalleryPanel
@@ -18,11 +18,6 @@ WHOLE_CAPTION = True
 """Stands for a subcaption that is the whole caption."""
 
 Entry = dict[str, Any]
-
-
-def article_name(article_id: int) -> str:
-    """Return "PMC4736323", or "article 1300354751209" for a number that PMC does not give."""
-    return f"PMC{article_id}" if is_pmc_number(article_id) else f"article {article_id}"
 
 
 def _place(box: Box) -> list[float] | None:
@@ -52,7 +47,7 @@ def article_entry(figure: GalleryFigure) -> Entry:
     return _kept(
         {
             "id": str(figure.article_id),
-            "name": article_name(figure.article_id),
+            "name": plain_text(article_words(figure.article_id, figure.package)),
             "title": plain_text(figure.article_title.strip()),
             "url": web_url(figure.article_url),
             "pdf": web_url(figure.pdf_url),
@@ -153,7 +148,7 @@ def searched_texts(figure: GalleryFigure) -> tuple[list[str], list[str]]:
         figure.caption,
         figure.article_title,
         figure.label,
-        article_name(figure.article_id),
+        article_words(figure.article_id, figure.package),
         str(figure.article_id),
         figure.image_cluster_id,
         figure.doi or "",

@@ -65,6 +65,7 @@ class GalleryFigure:
     Attributes:
         article_id: PMC number without "PMC", or a number above PMC's range.
         article_title: plain text.
+        package: name of the article's package at its source; None when not known.
         article_url: link to the article; shown only if it is http(s).
         image_cluster_id: identifies the figure in its article.
         label: as printed, e.g. "Figure 3".
@@ -111,3 +112,4 @@ class GalleryFigure:
     caption_boxes: tuple[PageBox, ...] = ()
     page_sizes: tuple[PageSize, ...] = ()
     pdf_url: str | None = None
+    package: str | None = None

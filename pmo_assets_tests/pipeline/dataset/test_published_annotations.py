@@ -38,7 +38,7 @@ FIGURE = {
     "panels": [PANEL],
 }
 ARTICLE = {
-    "article_id": 7, "name": "PMC7.1", "version": 1, "pmcid": 7, "title": "A title", "authors": ["Ada Author"],
+    "article_id": 7, "package": "PMC7.1", "version": 1, "pmcid": 7, "title": "A title", "authors": ["Ada Author"],
     "journal": "J", "year": 2024, "doi": "10.1000/7", "citation": "J. 2024", "license_code": "CC BY",
     "license_url": None,
 }  # fmt: skip

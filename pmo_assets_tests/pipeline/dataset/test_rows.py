@@ -28,7 +28,7 @@ ARTICLE = {
     "pmcid": 7,
     "license_url": "https://creativecommons.org/licenses/by/4.0/",
     "version": 2,
-    "name": "PMC7",
+    "package": "PMC7",
 }
 UNKNOWN = {
     **dict.fromkeys(["title", "citation", "journal", "year", "doi", "pmcid", "license_url"]),

@@ -58,7 +58,7 @@ class Batch:
             return pl.DataFrame([{**ARTICLE, "article_id": number, **facts} for number, facts in self.articles.items()],
                                 {"article_id": pl.Int64, **dict.fromkeys(ARTICLE, pl.Boolean)}).with_columns(
                 selected=pl.col("relevant") & pl.col("has_pdf") & ~pl.col("is_retracted"),
-                name=pl.col("article_id").cast(pl.String), xml=pl.lit(None, dtype=pl.String),
+                package=pl.col("article_id").cast(pl.String), xml=pl.lit(None, dtype=pl.String),
             )  # fmt: skip
         keys = self.kept.get(asset, self.figures)
         rows = [(*key, key not in self.unwanted) for key in keys]
@@ -69,9 +69,12 @@ class Batch:
 
     def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
         """Return what stages rejected."""
-        empty = empty_table(Rejections)
-        rows = [(*item, "why", "") for item in self.rejected if item[0] in stages]
-        return pl.DataFrame(rows, empty.schema, orient="row")
+        rows = [
+            {"stage": stage, "article_id": article, "image_cluster_id": figure, "error_class": error, "message": "why"}
+            for stage, article, figure, error in self.rejected
+            if stage in stages
+        ]
+        return pl.DataFrame(rows, empty_table(Rejections).schema)
 
 
 def losses(batch: Batch) -> dict[tuple[str, str], StageLoss]:

@@ -38,6 +38,22 @@ def entry_of(shown: GalleryFigure) -> dict[str, Any]:
     return registered(written_files([shown])[1]["data/figures/0/0.js"])["figures"][0]
 
 
+@pytest.mark.parametrize(
+    ("article_id", "package", "name"),
+    [
+        (4736323, "PMC4736323.1", "PMC4736323"),
+        (4736323, None, "PMC4736323"),
+        (4736323, "PMC1", "PMC1 (PMC4736323)"),
+        (4736323, "downloaded", "downloaded (PMC4736323)"),
+        (9000000001, "sample_01", "sample_01 (9000000001)"),
+    ],
+)
+def test_an_article_is_called_by_its_package_beside_its_number(article_id: int, package: str | None, name: str) -> None:
+    shown = dataclasses.replace(TWO, article_id=article_id, package=package)
+    (article,) = registered(written_files([shown])[1]["data/figures/0/0.js"])["articles"]
+    assert (article["id"], article["name"]) == (str(article_id), name)
+
+
 def test_the_header_has_title_facts_and_notes() -> None:
     written, files = written_files([TWO], title="Panels of batch 7", facts={"Version": "0.1.0"}, notes="One.\n\nTwo.")
     page = page_of(files)

@@ -62,7 +62,7 @@
       }
       if (this.shown !== f) return; // went on in the meantime
       this.fill(figure);
-      this.moved(`${figure.article.name.replace(/^article /, "")}/${figure.entry.cluster}`);
+      this.moved(`${this.filters.articleName(figure.article.id)}/${figure.entry.cluster}`);
       if (!figure.small) return;
       try {
         const picture = await pictureOf(catalogue, f);

@@ -141,7 +141,7 @@
         return;
       }
       const { entry, article, small } = shown;
-      card.href = "#" + filters.address({ figure: `${article.name.replace(/^article /, "")}/${entry.cluster}` });
+      card.href = "#" + filters.address({ figure: `${this.filters.articleName(article.id)}/${entry.cluster}` });
       const picture = small
         ? element("img", { src: "data:image/webp;base64," + small, alt: "", decoding: "async" })
         : element("span", { class: "withheld" }, "Picture not included");
