@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from pmo_assets.cli.console import (
     CommandError,
     console,
     data_root_of,
+    messages,
     place_of,
     say_columns,
     say_list,
@@ -48,28 +51,37 @@ def batches_add(
 
     settings = settings_from_environment()
     registry = BatchRegistry(data_root_of(settings))
-    problems: list[str] = []
-    readable = 0
-
-    def look(item: Any) -> None:
-        nonlocal readable
-        readable += 1
-        problems.extend(problem.message for problem in item.problems)
-        tell(item.name)
-
     with spinner("reading packages") as tell:
-        added = registry.add(LocalFolder(source), size or settings.batch_size, progress=look)
+        look = registry.look_at(LocalFolder(source), progress=lambda item: tell(item.name))
+        registered = registry.register(look, size or settings.batch_size)
+    added = registered.added
     with open_instance(settings) as instance:
         register_partitions(instance, registry.batches())
     for key, count in added:
         console.print(f"{key}  {count} articles")
-    rejected = registry.rejections(LocalFolder(source).uri)["message"].to_list()
-    say_list("left out", "file", problems)
+    rejected = registry.rejections(look.source)["message"].to_list()
+    say_list("left out", "file", [problem.message for item in look.listings for problem in item.problems])
     say_list("not registered", "package", rejected)
-    if not readable:
+    say_list("passed over", "entry", [f"{item.path}: {item.reason}" for item in look.skipped])
+    superseded = [f"{item.name}: what it holds was registered before" for item in registered.said_before]
+    say_list("superseded since, and not registered again:", "package", superseded)
+    say_list("named like another article:", "package", [item.message for item in registered.same_name])
+    _say_totals(look.totals())
+    if not look.listings:
         raise CommandError("no package could be registered: the reasons are above and in `pmo report`")
     if not added:
         console.print("nothing new: every package that can be registered is in a batch already")
+
+
+def _say_totals(totals: Mapping[str, Any]) -> None:
+    left_out = totals["left_out"]
+    reasons = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    messages.print(
+        f"{totals['packages']:,} packages; of {totals['seen']:,} files {totals['used']:,} are used and "
+        f"{sum(left_out.values()):,} left out" + (escape(f": {reasons}") if reasons else ""),
+        soft_wrap=True,
+        highlight=False,
+    )
 
 
 @batches_app.command("list")

@@ -97,6 +97,8 @@ class PackageListing:
         problems: files that were left out.
         license_unknown: the metadata cannot be read and may have stated a retraction or a licence: whatever the
             article's own files say, its licence counts as unknown.
+        described: metadata files of the package, below the source's root.
+        ignored: what else lies in the package's folder, below the source's root, and is of no kind that articles have.
     """
 
     article_id: int
@@ -112,6 +114,21 @@ class PackageListing:
     doi: str | None = field(default=None, compare=False)
     problems: tuple[PackageProblem, ...] = ()
     license_unknown: bool = False
+    described: tuple[str, ...] = field(default=(), compare=False)
+    ignored: tuple[str, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """What a source passes over.
+
+    Attributes:
+        path: below the source's root.
+        reason: in a few words, the same for all that is passed over for it.
+    """
+
+    path: str
+    reason: str
 
 
 class ArticleSource(Protocol):
@@ -122,8 +139,8 @@ class ArticleSource(Protocol):
         """What identifies the source in a manifest; `open_source` gives the source back."""
         ...
 
-    def listings(self) -> Iterator[PackageListing | Rejection]:
-        """Yield every package, in a stable order, or why it cannot be registered.
+    def listings(self) -> Iterator[PackageListing | Rejection | Skipped]:
+        """Yield every package, in a stable order, or why it cannot be registered, and what is passed over.
 
         Raises:
             SourceError: if the source cannot be read.

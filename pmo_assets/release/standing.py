@@ -30,7 +30,7 @@ from pmo_assets.refresh.candidates import KnownOfPmc, known_of_pmc, stated_at_pm
 from pmo_assets.release.evidence import Evidence, articles_of, files_of, is_trusted_source, known_package
 from pmo_assets.release.statements import AT_PMC, Rank, Statement, Word, narrowed, word_of
 from pmo_assets.release.versions import read_version_table, released_versions
-from pmo_assets.storage.batches import in_sequence
+from pmo_assets.storage.batches import in_sequence, manifest_key
 from pmo_assets.storage.parquet import read_columns
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
@@ -157,7 +157,7 @@ def _registered(tables: Tables, batches: Collection[str] | None = None) -> pl.Da
     keys = [key for key in registry.batches() if batches is None or key in batches]
     if not keys:
         return pl.DataFrame(schema={"batch": pl.String, **_STATED})
-    files = {key: f"manifests/{key}.parquet" for key in keys}
+    files = {key: manifest_key(key) for key in keys}
     try:
         found = read_columns(tables.data_root, files, _MANIFEST).rename({"file": "batch"})
     except StorageError:  # manifests of earlier versions have fewer columns

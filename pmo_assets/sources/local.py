@@ -7,12 +7,14 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from pmo_assets.records.faults import is_exhausted, raise_fault
 from pmo_assets.records.packages import (
     REGISTRATION_STAGE,
     FileMissing,
     PackageListing,
+    Skipped,
     SourceError,
     UnreadableFile,
     article_id_and_version,
@@ -32,6 +34,10 @@ from pmo_assets.sources.source_files import (
     read_inside,
 )
 
+NO_DOCUMENT: Final = "a folder without a PDF or XML"
+BESIDE_PACKAGES: Final = "a file beside the folders of packages"
+"""Why something of a source is passed over."""
+
 
 class NoArticle(ArticleError):
     """A file of a source that belongs to no article."""
@@ -48,21 +54,28 @@ class LocalFolder:
         """The folder as a `file://` URL."""
         return Path(os.path.abspath(self.folder)).as_uri()
 
-    def listings(self) -> Iterator[PackageListing | Rejection]:
-        """Yield every package below the folder by name; a folder that is itself a package yields that one."""
+    def listings(self) -> Iterator[PackageListing | Rejection | Skipped]:
+        """Yield every package below the folder by name; a folder that is itself a package yields that one.
+
+        Then come the documents that belong to no package, and what else is passed over.
+        """
         if not self.folder.is_dir():
             raise SourceError(f"{self.folder} is not a folder: give one whose subfolders are article packages")
         folder = Path(os.path.abspath(self.folder))  # not resolve(): a link's own name is the package's name
         entries = self._entries()
         alone = has_document(entries)
         found = False
+        taken: set[str] = set()
         for entry in entries:
             if not _may_be_package(entry, alone):
                 continue
             outcome = self._outcome(folder / entry.name, folder)
             if outcome is not None:
                 found = True
+                taken.add(entry.name)
                 yield outcome
+        if found:
+            yield from _beside_packages([entry for entry in entries if entry.name not in taken])
         loose = loose_articles(entries, folder.name) if not found else []
         for stem in loose:
             listed = functools.partial(list_loose_article, stem, folder)
@@ -97,19 +110,21 @@ class LocalFolder:
         except (OSError, ArticleError) as error:
             raise SourceError(f"cannot list {self.folder}: {error}; is the source folder still there?") from error
 
-    def _left_out(self, entries: Sequence[Entry], loose: Collection[str]) -> Iterator[Rejection]:
+    def _left_out(self, entries: Sequence[Entry], loose: Collection[str]) -> Iterator[Rejection | Skipped]:
         """Yield what of a folder of loose documents belongs to no article: nothing of it is passed over in silence."""
         for entry in entries:
             name = printable(entry.name)
             used = PurePosixPath(entry.name).stem in loose and has_suffix(entry.name, ".pdf", ".xml", ".json")
-            if entry.kind == "folder" or entry.name.startswith(".") or used:
+            if entry.name.startswith(".") or (used and entry.kind != "folder"):
+                continue
+            if entry.kind == "folder":
+                yield Skipped(name, NO_DOCUMENT)
                 continue
             error = NoArticle(
                 f"{name} belongs to no article of a folder of loose documents, where an article's files are named "
                 "alike (.pdf, .xml, .json): give an article with pictures a folder of its own"
             )
-            number = article_id_and_version(name, {})[0]
-            yield rejection_from(error, stage=REGISTRATION_STAGE, article_id=number)
+            yield _not_registered(error, name)
 
     def _outcome(
         self, place: Path, root: Path, listed: Callable[[], PackageListing] | None = None
@@ -122,8 +137,7 @@ class LocalFolder:
             if not isinstance(error, OSError):
                 raise_fault(error)
             name = printable(place.name)
-            number = article_id_and_version(name, {})[0]
-            rejection = rejection_from(error, stage=REGISTRATION_STAGE, article_id=number)
+            rejection = _not_registered(error, name)
             if rejection.message.startswith(name):
                 return rejection
             return replace(rejection, message=f"{name}: {rejection.message}")
@@ -139,6 +153,26 @@ class LocalFolder:
             raise SourceError(f"{self.folder} is gone ({fault.strerror or fault}): is its disk mounted?") from error
         if empty:
             raise SourceError(f"{self.folder} is gone or empty: is its disk mounted?") from error
+
+
+def _not_registered(error: BaseException, name: str) -> Rejection:
+    number = article_id_and_version(name, {})[0]
+    return replace(rejection_from(error, stage=REGISTRATION_STAGE, article_id=number), package=name)
+
+
+def _beside_packages(entries: Sequence[Entry]) -> Iterator[Rejection | Skipped]:
+    """Yield what lies beside the folders of packages: a document may be meant as an article, all else is skipped."""
+    for entry in entries:
+        name = printable(entry.name)
+        if entry.name.startswith("."):
+            continue
+        if entry.kind == "folder":
+            yield Skipped(name, NO_DOCUMENT)
+        elif has_suffix(name, ".pdf", ".xml"):
+            error = NoArticle(f"{name} lies beside the folders of packages and in none: give it a folder of its own")
+            yield _not_registered(error, name)
+        else:
+            yield Skipped(name, BESIDE_PACKAGES)
 
 
 def _may_be_package(entry: Entry, alone: bool) -> bool:

@@ -261,7 +261,7 @@ def list_loose_article(stem: str, folder: Path) -> PackageListing:
     if not reader.files:
         raise reader.refusals[0]
     described = [PurePosixPath(entry.name) for entry in entries if _suffix(entry.name) == ".json"]
-    return _listing(stem, reader, reader.metadata(described))
+    return _listing(stem, reader, described)
 
 
 def list_package(folder: Path, root: Path) -> PackageListing | None:
@@ -300,12 +300,31 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
     for role, path in sorted(pictures):
         reader.add(role, path)
     names = {entry.name for entry in entries}
-    described = dict.fromkeys(("metadata.json", f"{folder.name}.json"))
-    return _listing(folder.name, reader, reader.metadata([place / name for name in described if name in names]))
+    described = [place / name for name in dict.fromkeys(("metadata.json", f"{folder.name}.json")) if name in names]
+    return _listing(folder.name, reader, described, _ignored(reader, entries, place, described))
 
 
-def _listing(package: str, reader: _PackageReader, reading: MetadataReading) -> PackageListing:
-    """Return the listing of a package whose files and metadata were read."""
+def _ignored(
+    reader: _PackageReader, entries: Sequence[Entry], place: PurePosixPath, described: Sequence[PurePosixPath]
+) -> tuple[str, ...]:
+    """Return what of a package's folder is neither used nor named as left out: further documents, media, folders."""
+    paths = [place / entry.name for entry in entries if not entry.name.startswith(".")]
+    if place / "figures" in paths and str(place / "figures") not in {problem.path for problem in reader.problems}:
+        inside = next(entry for entry in entries if entry.name == "figures")
+        if inside.kind != "file":
+            paths.remove(place / "figures")
+            listed = reader.entries(place / "figures")
+            paths += [place / "figures" / entry.name for entry in listed if not entry.name.startswith(".")]
+    accounted = {file.path for file in reader.files} | {problem.path for problem in reader.problems}
+    accounted |= {str(path) for path in described}
+    return tuple(sorted(printable(str(path)) for path in paths if printable(str(path)) not in accounted))
+
+
+def _listing(
+    package: str, reader: _PackageReader, described: Sequence[PurePosixPath], ignored: tuple[str, ...] = ()
+) -> PackageListing:
+    """Return the listing of a package whose files were read, with what its metadata files state."""
+    reading = reader.metadata(described)
     metadata = reading.stated
     article_id, version = article_id_and_version(package, {"pmcid": metadata.pmcid, "version": metadata.version})
     stated: dict[str, Any] = {
@@ -324,5 +343,7 @@ def _listing(package: str, reader: _PackageReader, reading: MetadataReading) -> 
         is_manuscript=metadata.is_manuscript,
         problems=tuple(reader.problems),
         license_unknown=reading.license_unknown,
+        described=tuple(map(str, described)),
+        ignored=ignored,
         doi=clean_doi(one_line(metadata.doi)),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any
 
@@ -19,6 +19,7 @@ from pmo_assets.records.packages import (
     PackageListing,
 )
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.storage.article_numbers import RegisteredPackage, content_of
 
 
 def manifest_rows(listings: Sequence[PackageListing], source: str) -> list[dict[str, Any]]:
@@ -79,18 +80,55 @@ def new_batches(
         sequence += 1
 
 
+def said_before(
+    listings: Iterable[PackageListing], source: str, registered: Iterable[RegisteredPackage]
+) -> tuple[list[PackageListing], list[PackageListing]]:
+    """Part packages into those that may be registered, and those that say again what was superseded since.
+
+    The latter have not changed since their source was registered, or have the last manifest's files and metadata that
+    an earlier one had: nothing is made anew for it, and a licence or a retraction that was said since stands.
+
+    Args:
+        listings: what a source lists.
+        source: its URI.
+        registered: packages of the manifests of that kind of source, oldest first.
+    """
+    ever: dict[tuple[int, int], dict[str, None]] = {}
+    last: dict[tuple[int, int], RegisteredPackage] = {}
+    own: dict[tuple[int, int], str] = {}
+    for item in registered:
+        key = item.article_id, item.version
+        ever.setdefault(key, {})[item.digest] = None
+        last[key] = item
+        if item.source == source:
+            own[key] = item.digest
+    new: list[PackageListing] = []
+    again: list[PackageListing] = []
+    for listing in listings:
+        key = listing.article_id, listing.version
+        latest = last.get(key)
+        is_old = latest is not None and latest.digest != listing.digest and listing.digest in ever[key]
+        unchanged = own.get(key) == listing.digest
+        same_files = latest is not None and latest.content == content_of(listing.files)
+        (again if is_old and (unchanged or same_files) else new).append(listing)
+    return new, again
+
+
 def duplicate_packages(listings: Sequence[PackageListing]) -> list[Rejection]:
     """Return the packages that `newest_versions` leaves out although they are no older version, by article."""
     kept = {listing.article_id: listing for listing in newest_versions(listings)}
     left_out = [item for item in listings if item.name != kept[item.article_id].name]
     return [
-        rejection_from(
-            DuplicatePackage(
-                f"{item.name} is article {item.article_id} like {kept[item.article_id].name}, which counts: "
-                "give one of them another version, or take it away"
+        replace(
+            rejection_from(
+                DuplicatePackage(
+                    f"{item.name} is article {item.article_id} like {kept[item.article_id].name}, which counts: "
+                    "give one of them another version, or take it away"
+                ),
+                stage=REGISTRATION_STAGE,
+                article_id=item.article_id,
             ),
-            stage=REGISTRATION_STAGE,
-            article_id=item.article_id,
+            package=item.name,
         )
         for item in sorted(left_out, key=lambda item: (item.article_id, item.name))
         if item.version == kept[item.article_id].version and item.is_manuscript == kept[item.article_id].is_manuscript

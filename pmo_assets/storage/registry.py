@@ -8,20 +8,27 @@ claims before it. The claim is the whole manifest: whoever sees a claim without 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
 from pmo_assets.records.faults import is_read_only
-from pmo_assets.records.packages import ArticleSource, PackageListing
+from pmo_assets.records.packages import DERIVED_ID_BASE, ArticleSource, PackageListing, PackageProblem, Skipped
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import StorageError
+from pmo_assets.storage.article_numbers import RegisteredPackage, SameName, numbered, registered_package
 from pmo_assets.storage.batches import (
     duplicate_packages,
     in_sequence,
+    manifest_key,
     manifest_rows,
     new_batches,
+    newest_versions,
+    said_before,
     sequence_of,
 )
 from pmo_assets.storage.data_root import DataRoot
@@ -43,6 +50,72 @@ _BATCH = "pmo/batch"
 """Key of the Parquet metadata under which a manifest says which batch it is of."""
 
 
+Manifests = dict[str, tuple[str, Sequence[tuple[int, int, str]]]]
+"""Of manifests that were read, by batch: kind of source, and (article number, version, digest) of each package."""
+
+_TOTALS = "pmo/totals"
+"""Key under which a manifest says what of its source was seen, used and left out (`Look.totals`), as JSON."""
+
+
+@dataclass
+class Look:
+    """What a source holds, as one look at it found.
+
+    Attributes:
+        source: its URI.
+        listings: packages.
+        rejections: packages that cannot be registered, and documents that belong to none.
+        skipped: what else is passed over.
+    """
+
+    source: str
+    listings: list[PackageListing] = field(default_factory=list)
+    rejections: list[Rejection] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    def totals(self) -> dict[str, Any]:
+        """Return how many files, and folders that are passed over whole, were seen, used and left out, and why.
+
+        A package that is rejected counts as one. What is used and what is left out make what is seen.
+        """
+        reasons: Counter[str] = Counter()
+        used = 0
+        for item in self.listings:
+            files = {file.path for file in item.files} | set(item.described)
+            refused = {problem.path: problem.error_class for problem in item.problems}
+            reasons.update(refused[path] for path in refused if path not in files or path in item.described)
+            reasons[NO_PART] += len(item.ignored)
+            used += len(files - refused.keys())
+        reasons.update(item.error_class for item in self.rejections)
+        reasons.update(item.reason for item in self.skipped)
+        left_out = {reason: reasons[reason] for reason in sorted(reasons) if reasons[reason]}
+        return {
+            "packages": len(self.listings),
+            "seen": used + sum(left_out.values()),
+            "used": used,
+            "left_out": left_out,
+        }
+
+
+NO_PART = "in a package's folder, but no PDF, XML, picture or metadata of its article"
+"""Why a file or folder of a package is left out that nothing else is said of."""
+
+
+@dataclass
+class Registered:
+    """What was registered.
+
+    Attributes:
+        added: (key, number of articles) of the new batches.
+        said_before: packages that hold what was registered once and superseded since: nothing is made of them.
+        same_name: of packages whose name another article has: which, and the number that it got.
+    """
+
+    added: list[tuple[str, int]] = field(default_factory=list)
+    said_before: list[PackageListing] = field(default_factory=list)
+    same_name: list[PackageProblem] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class BatchRegistry:
     """Manifests of article batches; a manifest is written once and never changed."""
@@ -60,7 +133,7 @@ class BatchRegistry:
 
     def sizes(self) -> dict[str, int]:
         """Return how many articles every batch has, by its key, in order."""
-        files = {key: f"manifests/{key}.parquet" for key in self.batches()}
+        files = {key: manifest_key(key) for key in self.batches()}
         if not files:
             return {}
         counted = dict(read_columns(self.data_root, files, ()).group_by("file").len().iter_rows())
@@ -69,7 +142,7 @@ class BatchRegistry:
     def articles(self, batches: Collection[str]) -> dict[str, frozenset[int]]:
         """Return the article numbers of batches, by key; what is not registered is left out."""
         registered = set(self.batches())
-        files = {key: f"manifests/{key}.parquet" for key in batches if key in registered}
+        files = {key: manifest_key(key) for key in batches if key in registered}
         if not files:
             return {}
         found = read_columns(self.data_root, files, ["article_id"]).group_by("file").agg("article_id")
@@ -81,7 +154,7 @@ class BatchRegistry:
         Raises:
             StorageError: if there is none.
         """
-        table = read_parquet(self.data_root, f"manifests/{batch}.parquet")
+        table = read_parquet(self.data_root, manifest_key(batch))
         if "md5" not in table["files"].list.explode(empty_as_null=True).struct.fields:
             whole = pl.element().struct.with_fields(pl.lit(None, dtype=pl.String).alias("md5"))
             table = table.with_columns(pl.col("files").list.eval(whole))
@@ -103,46 +176,106 @@ class BatchRegistry:
     ) -> list[tuple[str, int]]:
         """Register what the source holds and no manifest does; return (key, number of articles) of the new batches.
 
-        What cannot be registered is kept as the source's rejections (`Tables.registration_rejections`).
+        See `look_at` and `register`.
+        """
+        return self.register(self.look_at(source, progress), size).added
+
+    def look_at(self, source: ArticleSource, progress: Callable[[PackageListing], None] = lambda _: None) -> Look:
+        """Return what a source holds, everything accounted for.
 
         Args:
             source: where the packages are.
-            size: articles per batch.
             progress: told of each package as it is listed.
         """
-        listings: list[PackageListing] = []
-        rejections: list[Rejection] = []
+        look = Look(source.uri)
         for item in source.listings():
             if isinstance(item, Rejection):
-                rejections.append(item)
+                look.rejections.append(item)
+            elif isinstance(item, Skipped):
+                look.skipped.append(item)
             else:
                 progress(item)
-                listings.append(item)
-        rejections += duplicate_packages(listings)
-        Tables(self.data_root).write_registration_rejections(source.uri, rejections)
-        return self.add_listings(source.uri, listings, size)
+                look.listings.append(item)
+        return look
+
+    def register(self, look: Look, size: int) -> Registered:
+        """Register what a source holds and no manifest does; each manifest says what was seen, used and left out.
+
+        What cannot be registered is kept as the source's rejections (`Tables.registration_rejections`).
+
+        Args:
+            look: at the source.
+            size: articles per batch.
+        """
+        made = Registered()
+        seen: Manifests = {}
+        while True:
+            known = self._packages(_kind(look.source))
+            listings = numbered(look.listings, look.source, known)
+            made.same_name = [
+                problem for item in listings for problem in item.problems if problem.error_class == SameName.__name__
+            ]
+            rejections = [*look.rejections, *duplicate_packages(listings)]
+            same_kind = [item for item in known if _kind(item.source) == _kind(look.source)]
+            new, made.said_before = said_before(newest_versions(listings), look.source, same_kind)
+            if self._added(made, seen, look.source, new, size, look.totals()):
+                break
+        Tables(self.data_root).write_registration_rejections(look.source, rejections)
+        return made
 
     def add_listings(self, source: str, listings: Sequence[PackageListing], size: int) -> list[tuple[str, int]]:
         """Register packages that no manifest holds; return (key, number of articles) of the new batches.
+
+        Their numbers are the source's, and what it says anew counts, also if it said it before: for a source whose
+        statements have a time, as PMC's have.
 
         Args:
             source: the URI of the source that has them.
             listings: what it lists.
             size: articles per batch.
         """
-        added: list[tuple[str, int]] = []
-        known: dict[str, tuple[str, Sequence[tuple[int, int, str]]]] = {}
-        while True:
-            keys = self.batches()
-            known |= {key: self._registered(key) for key in keys if key not in known}
-            registered = [row for key in keys if known[key][0] == _kind(source) for row in known[key][1]]
-            for key, group in new_batches(listings, registered=registered, existing_keys=keys, size=size):
-                table = checked(ArticleBatch, manifest_rows(group, source))
-                if not self._claimed(key, parquet_bytes(table, metadata={_BATCH: key})):
-                    break  # another command has taken the place: what is new must be computed anew
-                added.append((key, len(group)))
-            else:
-                return added
+        made = Registered()
+        seen: Manifests = {}
+        while not self._added(made, seen, source, listings, size, None):
+            pass
+        return made.added
+
+    def totals(self, batch: str) -> dict[str, Any] | None:
+        """Return what was seen of the source, used and left out when a batch was registered; None if it is not said."""
+        content = self.data_root.read(manifest_key(batch))
+        said = pl.read_parquet_metadata(io.BytesIO(content)).get(_TOTALS)
+        return json.loads(said) if said is not None else None
+
+    def _added(
+        self,
+        made: Registered,
+        seen: Manifests,
+        source: str,
+        listings: Sequence[PackageListing],
+        size: int,
+        totals: Mapping[str, Any] | None,
+    ) -> bool:
+        """Register batches; False when another command took a place, so that what is new must be computed anew."""
+        keys = self.batches()
+        seen.update({key: self._registered(key) for key in keys if key not in seen})
+        registered = [row for key in keys if seen[key][0] == _kind(source) for row in seen[key][1]]
+        for key, group in new_batches(listings, registered=registered, existing_keys=keys, size=size):
+            table = checked(ArticleBatch, manifest_rows(group, source))
+            said = {_TOTALS: json.dumps(totals, ensure_ascii=False, sort_keys=True)} if totals is not None else {}
+            if not self._claimed(key, parquet_bytes(table, metadata={_BATCH: key, **said})):
+                return False
+            made.added.append((key, len(group)))
+        return True
+
+    def _packages(self, kind: str) -> list[RegisteredPackage]:
+        """Return the packages of a kind of source, and of the others those without a PMC number, oldest first."""
+        found: list[RegisteredPackage] = []
+        for key in self.batches():
+            manifest = read_parquet(self.data_root, manifest_key(key))
+            if manifest.height and _kind(manifest["source"][0]) != kind:
+                manifest = manifest.filter(pl.col("article_id") >= DERIVED_ID_BASE)
+            found += map(registered_package, manifest.iter_rows(named=True))
+        return found
 
     def registered(self, source: str) -> dict[tuple[int, int], str]:
         """Return the last digest of every registered package of a kind of source by (article number, version).
@@ -160,7 +293,7 @@ class BatchRegistry:
 
     def _registered(self, batch: str) -> tuple[str, Sequence[tuple[int, int, str]]]:
         """Return a manifest's kind of source and its (article number, version, digest)."""
-        manifest = read_parquet(self.data_root, f"manifests/{batch}.parquet")
+        manifest = read_parquet(self.data_root, manifest_key(batch))
         kind = _kind(manifest["source"][0]) if manifest.height else ""
         return kind, manifest.select("article_id", "version", "digest").rows()
 
@@ -168,7 +301,7 @@ class BatchRegistry:
         """Take a batch's place in the sequence and write its manifest; False if the place is taken."""
         if not self.data_root.create(f"claims/{sequence_of(batch):04d}.parquet", manifest):
             return False
-        self.data_root.write(f"manifests/{batch}.parquet", manifest)
+        self.data_root.write(manifest_key(batch), manifest)
         return True
 
     def _completed(self, claim: str) -> str | None:
@@ -181,7 +314,7 @@ class BatchRegistry:
                 f"{self.data_root.uri(f'claims/{claim}')} is damaged: delete it and register its articles again"
             ) from error
         try:
-            self.data_root.write(f"manifests/{batch}.parquet", content)
+            self.data_root.write(manifest_key(batch), content)
         except StorageError as error:
             if is_read_only(error):
                 return None

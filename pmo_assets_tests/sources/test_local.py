@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from pmo_assets.pipeline.article import MemoryObjects
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.records.outcome import StepOutput
-from pmo_assets.records.packages import FileMissing, PackageListing, SourceError
+from pmo_assets.records.packages import FileMissing, PackageListing, Skipped, SourceError
 from pmo_assets.records.rejections import ArticleError, Rejection
 from pmo_assets.sources import local as sources
-from pmo_assets.sources.local import LocalFolder
+from pmo_assets.sources.local import BESIDE_PACKAGES, NO_DOCUMENT, LocalFolder
 from pmo_assets.sources.package_folders import loose_articles
 from pmo_assets.sources.source_files import OutsideSource, entries_inside
 from pmo_assets.storage.data_root import DataRoot
@@ -163,6 +163,7 @@ def test_what_the_user_may_not_read_concerns_its_package_only() -> None:
         def look() -> list[object]:
             seen: list[object] = []
             for item in LocalFolder(source).listings():
+                assert not isinstance(item, Skipped)
                 if isinstance(item, Rejection):
                     seen.append([item.error_class, item.message])
                 else:
@@ -296,8 +297,18 @@ def test_the_folder_of_one_package_is_a_source_of_one(
 
 def test_a_stray_document_beside_packages_is_no_package(source: Path) -> None:
     (source / "instructions.pdf").write_bytes(b"%PDF")
+    (source / "notes.txt").write_text("…")
+    (source / "empty").mkdir()
     packages, rejections = listed(source)
-    assert (set(packages), rejections) == ({"PMC1", "PMC2"}, [])
+    assert (set(packages), [item.message for item in rejections]) == (
+        {"PMC1", "PMC2"},
+        ["instructions.pdf lies beside the folders of packages and in none: give it a folder of its own"],
+    )
+    skipped = [item for item in LocalFolder(source).listings() if isinstance(item, Skipped)]
+    assert [(item.path, item.reason) for item in skipped] == [
+        ("empty", NO_DOCUMENT),
+        ("notes.txt", BESIDE_PACKAGES),
+    ]
 
 
 # what is remembered

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.selection import current_articles
-from pmo_assets.sources.local import LocalFolder
+from pmo_assets.sources.local import BESIDE_PACKAGES, NO_DOCUMENT, LocalFolder
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets.storage.registry import NO_PART, BatchRegistry
 from pmo_assets.storage.tables import Tables
 
 
@@ -108,3 +109,91 @@ def test_a_batch_that_is_not_finished_does_not_supersede(tmp_path: Path) -> None
     finish(tables, "0001-a", {1: 1})
     tables.write("article_packages", "0002-b", [])
     assert current_articles(tables) == {"0001-a": [1]}
+
+
+# what a source holds again
+
+
+def state(source: Path, name: str, **stated: object) -> None:
+    (source / name / "metadata.json").write_text(json.dumps(stated))
+
+
+def test_old_metadata_add_nothing_when_they_come_again(registry: BatchRegistry, source: Path) -> None:
+    look = LocalFolder(source)
+    for code, batches in (("CC BY", 1), ("CC BY-NC-ND", 1), ("CC BY", 0), ("CC BY-NC-ND", 0), ("CC BY", 0)):
+        state(source, "PMC2", license_code=code)
+        registered = registry.register(registry.look_at(look), 9)
+        assert len(registered.added) == batches, code
+    assert [item.name for item in registered.said_before] == ["PMC2"]
+
+
+def test_a_retraction_is_not_taken_back_by_what_was_said_before(registry: BatchRegistry, source: Path) -> None:
+    for retracted in (False, True, False):
+        state(source, "PMC2", is_retracted=retracted)
+        registry.add(LocalFolder(source), 9)
+    assert registry.manifest(registry.batches()[-1])["is_retracted"].to_list() == [True]
+
+
+def test_files_that_are_put_back_are_registered_again(registry: BatchRegistry, source: Path) -> None:
+    whole = (source / "PMC2" / "article.pdf").read_bytes()
+    for content in (whole, b"%PDF broken", whole):
+        (source / "PMC2" / "article.pdf").write_bytes(content)
+        ((_, count),) = registry.add(LocalFolder(source), 9)
+    assert count == 1
+
+
+def test_an_older_copy_elsewhere_does_not_come_back_by_being_added_again(
+    registry: BatchRegistry, source: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(source / "PMC2", copy / "PMC2")
+    (copy / "PMC2" / "article.pdf").write_bytes(b"%PDF corrected")
+    assert [count for _, count in registry.add(LocalFolder(source), 9)] == [3]
+    assert [count for _, count in registry.add(LocalFolder(copy), 9)] == [1]
+    registered = registry.register(registry.look_at(LocalFolder(source)), 9)
+    assert (registered.added, [item.name for item in registered.said_before]) == ([], ["PMC2"])
+
+
+def test_two_articles_of_one_name_are_two_articles(registry: BatchRegistry, tmp_path: Path) -> None:
+    for place, doi in (("a", "10.1000/one"), ("b", "10.1000/two")):
+        (tmp_path / place / "paper").mkdir(parents=True)
+        (tmp_path / place / "paper" / "article.pdf").write_bytes(f"%PDF {place}".encode())
+        state(tmp_path / place, "paper", doi=doi)
+    (first,) = registry.add(LocalFolder(tmp_path / "a"), 9)
+    second = registry.register(registry.look_at(LocalFolder(tmp_path / "b")), 9)
+    rows = [registry.manifest(batch).row(0, named=True) for batch, _ in (first, *second.added)]
+    assert rows[0]["article_id"] != rows[1]["article_id"]
+    assert [row["doi"] for row in rows] == ["10.1000/one", "10.1000/two"]
+    (said,) = second.same_name
+    assert "paper has the name of another article" in said.message
+    assert rows[1]["problems"][0]["message"] == said.message, "it is in the batch's rejections, too"
+    assert registry.add(LocalFolder(tmp_path / "b"), 9) == []
+
+
+# every file is accounted for
+
+
+@pytest.mark.parametrize("loose", [False, True])
+def test_a_manifest_says_what_was_seen_used_and_left_out(registry: BatchRegistry, tmp_path: Path, loose: bool) -> None:
+    names = ["a.pdf", "a.xml", "a.json", "b.pdf", "b.xml", "c.docx", "deep/er/a.txt"]
+    if not loose:
+        names = [
+            "PMC1/article.pdf", "PMC1/metadata.json", "PMC1/figures/f1.jpg", "PMC1/figures/notes.txt",
+            "PMC1/supplement.docx", "PMC1/data/table.csv", "PMC1/.DS_Store", "PMC2/PMC2.xml", "PMC2/clip.mp4",
+            "PMC3/a.pdf", "PMC3/b.pdf", "PMC3/c.pdf", "readme.txt", "stray.pdf", "none/notes.txt", ".git/config",
+        ]  # fmt: skip
+    for name in names:
+        (tmp_path / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "source" / name).write_bytes(b"{}" if name.endswith(".json") else b"%PDF")
+    ((batch, _),) = registry.add(LocalFolder(tmp_path / "source"), 9)
+    totals = registry.totals(batch)
+    assert totals is not None
+    assert totals["seen"] == totals["used"] + sum(totals["left_out"].values())
+    if loose:
+        assert (totals["packages"], totals["used"]) == (2, 5)
+        assert totals["left_out"] == {"NoArticle": 1, NO_DOCUMENT: 1}
+    else:
+        assert (totals["packages"], totals["used"]) == (2, 4)
+        assert totals["left_out"] == {
+            "NoArticle": 1, "UnclearDocuments": 1, BESIDE_PACKAGES: 1, NO_DOCUMENT: 1, NO_PART: 4
+        }  # fmt: skip
