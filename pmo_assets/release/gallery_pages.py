@@ -9,15 +9,12 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
-from pmo_assets.release.keys import GALLERY_FOLDER, GALLERY_KEY
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.versions import version_facts
 from pmo_assets.release.writing import ReleaseOptions, released_rows
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel, write_gallery_folder
-from pmo_assets.viewing.gallery.writing import FILES
 
 PMC_ARTICLE = "https://pmc.ncbi.nlm.nih.gov/articles/PMC"
 
@@ -126,10 +123,10 @@ def write_gallery(
     splits: Mapping[int, str],
     *,
     specialty: Specialty,
-) -> str:
-    """Write the gallery of the release and return the key of its page.
-
-    Files of an earlier gallery that this one has not are removed.
+    folder: str,
+    facts: Mapping[str, str],
+) -> None:
+    """Write the gallery of a release.
 
     Args:
         data_root: where tables, pictures and the release are.
@@ -138,15 +135,12 @@ def write_gallery(
         options: what the release takes.
         splits: of the articles, by number.
         specialty: what the dataset is about, for the header.
+        folder: below which it is written; nothing is there.
+        facts: release and software, for the header (`release.versions.version_facts`).
     """
-    names = f"{GALLERY_FOLDER}/{FILES}"
-    before = data_root.read(names).decode().splitlines() if data_root.exists(names) else []
-    written = write_gallery_folder(
+    write_gallery_folder(
         gallery_figures(data_root, tables, selection, options, splits),
-        lambda name, content: data_root.write(f"{GALLERY_FOLDER}/{name}", content),
+        lambda name, content: data_root.write(f"{folder}/{name}", content),
         title=f"{specialty.title} gallery",
-        facts=version_facts(data_root),
+        facts=facts,
     )
-    for name in sorted(set(before) - set(written.files)):
-        data_root.delete(f"{GALLERY_FOLDER}/{name}")
-    return GALLERY_KEY

@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import polars as pl
@@ -27,7 +28,7 @@ from pmo_assets.release.hub.croissant import croissant_file
 from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, sums_text
-from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, HUB, RELEASE_KEY
+from pmo_assets.release.keys import ANNOTATION_KEY, FORMER_KEYS, GALLERY_FOLDER, HUB, RELEASE_KEY
 from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED, read_retractions
 from pmo_assets.release.selection import Selection, articles_under
@@ -52,7 +53,8 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.tables import Tables
 
-_STAGING: Final = "release/.making"
+_STAGING: Final = ".making"
+"""Beside the folder `release`, which one that is made there takes the place of."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,13 @@ def make_release(
     statistics: ReleaseStatistics,
     annotations: pl.DataFrame,
     say: Callable[[str], None],
+    gallery: Callable[[str, str], None] | None = None,
     fence: Callable[[], None] = lambda: None,
 ) -> Release:
     """Write both forms of a release and what lies beside them; the same inputs give the same bytes.
 
-    Everything is written aside and then put in the place of the release before, so that a release that is killed
-    leaves that one.
+    Everything is written aside and then put in the place of the release before, all of it at one instant (in a bucket:
+    its checksums last), so that readers see the one or the other, and a release that is killed leaves the one before.
 
     Args:
         data_root: where tables, pictures and the release are.
@@ -117,6 +120,7 @@ def make_release(
         statistics: counted of the same selection.
         annotations: the table `annotations`: what is published of it becomes `pubmed_ophtha_annotation.json`.
         say: told of progress, batch by batch.
+        gallery: writes the gallery below a prefix, given the version; without, the one before stays.
         fence: called first, and when all is ready, directly before the release is put in its place; an error of it
             leaves the one before.
 
@@ -179,11 +183,13 @@ def make_release(
     kept |= {"articles": parquet_bytes(_articles(selection, groups)), "absent": parquet_bytes(absent_table(absent))}
     if (narrowed := selection.licence_listing()).height:
         kept["licences"] = parquet_bytes(narrowed)
+    parts = {PurePosixPath(key).name for key in (HUB, RELEASE_KEY, ANNOTATION_KEY)}
+    if gallery is not None:
+        gallery(f"{staging}/{PurePosixPath(GALLERY_FOLDER).name}", manifest.version)
+        parts.add(PurePosixPath(GALLERY_FOLDER).name)
     fence()
     write_version(data_root, manifest, kept, changes)
-    data_root.replace_tree(f"{staging}/hub", HUB, last=SUMS_FILE)
-    data_root.replace(f"{staging}/pubmed_ophtha.parquet", RELEASE_KEY)
-    data_root.replace(f"{staging}/pubmed_ophtha_annotation.json", ANNOTATION_KEY)
+    data_root.replace_parts(staging, str(PurePosixPath(HUB).parent), sorted(parts), last=f"hub/{SUMS_FILE}")
     for key in FORMER_KEYS:
         data_root.delete(key)
     data_root.delete_tree(_STAGING)

@@ -121,9 +121,9 @@ def released_versions(data_root: DataRoot) -> list[str]:
     return sorted((name for name in found if _VERSION.fullmatch(name)), key=version_key)
 
 
-def version_facts(data_root: DataRoot) -> dict[str, str]:
-    """Return the newest version and the software's, for the heads of pages; the former once there is a release."""
-    versions = released_versions(data_root)
+def version_facts(data_root: DataRoot, version: str | None = None) -> dict[str, str]:
+    """Return a version, else the newest, and the software's, for the heads of pages."""
+    versions = [version] if version else released_versions(data_root)
     return {**({"release": versions[-1]} if versions else {}), "pmo-assets": __version__}
 
 

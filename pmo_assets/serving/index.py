@@ -93,7 +93,7 @@ def index_page(root: DataRoot, *, metrics: bool) -> str:
 
 
 _MADE_BY: Final = (
-    ("release/gallery/", "The gallery is made by the asset dataset_report."),
+    ("release/gallery/", "The gallery is made by the asset pubmed_ophtha."),
     (REPORT_KEY, "The report is made by the asset dataset_report."),
     (f"{HUB}/", "The folder for the Hub is made by the asset pubmed_ophtha."),
     (f"{REJECTION_PAGES}/", "The page of a batch is made by the asset rejections of that batch."),

@@ -20,6 +20,7 @@ from pmo_assets.serving.addresses import SERVED, served_key
 from pmo_assets.serving.files import SAFE_HEADERS, file_response, text_of
 from pmo_assets.serving.guard import Guard
 from pmo_assets.serving.index import METRICS_PATH, broken_page, index_page, missing_page
+from pmo_assets.serving.listed import ListedFiles
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.viewing.documents import document_page
 
@@ -59,6 +60,8 @@ def site(root: DataRoot, metrics: Callable[[], bytes] | None = None, names: Coll
         names: that the server answers to, beside addresses and this machine's (`host_is_known`).
     """
 
+    listed = ListedFiles(root)
+
     async def index(request: Request) -> Response:
         return HTMLResponse(await run_in_threadpool(index_page, root, metrics=metrics is not None))
 
@@ -73,7 +76,7 @@ def site(root: DataRoot, metrics: Callable[[], bytes] | None = None, names: Coll
         if (target := _ELSEWHERE.get(path.rstrip("/"))) is not None:
             return RedirectResponse(target)
         key = served_key(path)
-        if key is None:
+        if key is None or not await run_in_threadpool(listed.has, key):
             raise HTTPException(404)
         if key.endswith(".md") and "text/html" in request.headers.get("accept", ""):
             # A browser gets a page; what asks for the file (curl, a host that copies it) the Markdown.

@@ -24,10 +24,9 @@ import contextlib
 import errno
 import functools
 import os
-import shutil
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -38,7 +37,7 @@ import pyarrow.fs as pafs
 
 from pmo_assets.records.faults import full_disk_advice, is_full_disk
 from pmo_assets.records.stores import StorageError
-from pmo_assets.system.aside import create, place_aside, publish, stream_aside
+from pmo_assets.system.aside import create, place_aside, publish, replace_folder, replace_parts, stream_aside
 
 
 @functools.lru_cache(maxsize=8)
@@ -461,35 +460,54 @@ class DataRoot:
         self.size(f"{source}/{last}")
         try:
             if self.is_local:
-                self._rename_tree(Path(self._path(source)), Path(self._path(target)))
+                replace_folder(Path(self._path(source)), Path(self._path(target)))
                 return
             self.delete(f"{target}/{last}")
-            names = [name for name in self.tree(source) if name != last]
-            for name in names:
-                self._fs.copy_file(self._path(f"{source}/{name}"), self._path(f"{target}/{name}"))
-            for name in set(self.tree(target)) - set(names):
-                self.delete(f"{target}/{name}")
+            self._copy_tree(source, target, last)
             self._fs.copy_file(self._path(f"{source}/{last}"), self._path(f"{target}/{last}"))
             self.delete_tree(source)
         except OSError as error:
             raise self._failure("replace", target, error) from error
 
-    @staticmethod
-    def _rename_tree(source: Path, target: Path) -> None:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        old = target.with_name(f".{target.name}.old")
-        if old.exists() and not target.exists():
-            old.rename(target)  # who was killed between the two lines below
-        shutil.rmtree(old, ignore_errors=True)
-        if target.exists():
-            target.rename(old)
+    def replace_parts(self, source: str, target: str, parts: Collection[str], *, last: str) -> None:
+        """Put files and folders below `source` for those below `target`, together; what else is there, stays.
+
+        Locally it happens at one instant. An object store cannot do that: there `last`, which readers hold the other
+        files against, is removed first and appears last, so that nobody takes a mixture for the whole.
+
+        Args:
+            source: prefix of the new files; nothing is left there.
+            target: prefix that they get; nobody else writes to it meanwhile.
+            parts: names directly below `source`.
+            last: key below both of the file that says what the others are (checksums).
+
+        Raises:
+            StorageError: if there is no `last` below `source`, or something cannot be written.
+        """
+        self.size(f"{source}/{last}")
         try:
-            source.rename(target)
-        except BaseException:
-            if old.exists():
-                old.rename(target)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
+            if self.is_local:
+                replace_parts(Path(self._path(source)), Path(self._path(target)), parts)
+                return
+            self.delete(f"{target}/{last}")
+            for part in parts:
+                if self.exists(f"{source}/{part}"):
+                    self._fs.copy_file(self._path(f"{source}/{part}"), self._path(f"{target}/{part}"))
+                else:
+                    inside = last.removeprefix(f"{part}/") if last.startswith(f"{part}/") else ""
+                    self._copy_tree(f"{source}/{part}", f"{target}/{part}", inside)
+            self._fs.copy_file(self._path(f"{source}/{last}"), self._path(f"{target}/{last}"))
+            self.delete_tree(source)
+        except OSError as error:
+            raise self._failure("replace", target, error) from error
+
+    def _copy_tree(self, source: str, target: str, but: str) -> None:
+        """Copy the files below a prefix, but one, and remove what else lies below the target."""
+        names = [name for name in self.tree(source) if name != but]
+        for name in names:
+            self._fs.copy_file(self._path(f"{source}/{name}"), self._path(f"{target}/{name}"))
+        for name in set(self.tree(target)) - set(names):
+            self.delete(f"{target}/{name}")
 
 
 def _spooled_file() -> Any:

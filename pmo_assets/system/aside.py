@@ -12,6 +12,7 @@ A file gets the permissions that `open()` would give it: those of the file that 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import hashlib
 import io
@@ -22,7 +23,7 @@ import stat
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO
 
@@ -36,6 +37,10 @@ SUFFIX: Final = ".part"
 
 DAY: Final = 86_400.0
 """Seconds; what an unknown writer has not touched for so long, nobody writes any more."""
+
+_HERE: Final = -100
+_EXCHANGE: Final = 2
+"""AT_FDCWD and RENAME_EXCHANGE of renameat2(2)."""
 
 _LONGEST_NAME: Final = 100
 """Bytes of the target's name that stay readable: a file name has 255 at most."""
@@ -115,16 +120,23 @@ def folder_aside(target: Path) -> Iterator[Path]:
 def replace_folder(source: Path, target: Path) -> None:
     """Put a folder in the place of another one, or where there was none; if that fails the old one is there again.
 
-    Of two renamings the first takes the old folder away: who is killed between them leaves it as `.<name>.old`, which
-    `restore_folder` puts back. One at a time: the caller sees to that.
+    Linux exchanges the two at one instant: whoever looks sees the old one or the new one. Other systems and some
+    network disks cannot. There the first of two renamings takes the old folder away, and who is killed between them
+    leaves it as `.<name>.old`, which `restore_folder` puts back. One at a time: the caller sees to that.
 
     Raises:
         OSError: if it cannot be moved.
     """
     old = _old(target)
+    make_folder(target.parent)
     restore_folder(target)
     shutil.rmtree(old, ignore_errors=True)
     sync_tree(source)
+    if target.exists() and exchanged(source, target):
+        sync_folder(target.parent)
+        sync_folder(source.parent)
+        shutil.rmtree(source, ignore_errors=True)
+        return
     if target.exists():
         target.rename(old)
     try:
@@ -134,6 +146,76 @@ def replace_folder(source: Path, target: Path) -> None:
             old.rename(target)
     sync_folder(target.parent)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def exchanged(one: Path, other: Path) -> bool:
+    """Exchange two folders at one instant, and say so; False where the system or the disk cannot do it.
+
+    Raises:
+        OSError: if they cannot be exchanged for another reason.
+    """
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):  # not Linux, or a C library of before 2018
+        return False
+    given = (_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE)
+    if rename(*(ctypes.c_char_p(item) if isinstance(item, bytes) else ctypes.c_int(item) for item in given)) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM):
+        return False
+    raise OSError(code, os.strerror(code), str(one), None, str(other))
+
+
+def replace_parts(source: Path, target: Path, parts: Collection[str]) -> None:
+    """Put files and folders below `source` in the place of those below `target`, all at one instant; the rest stays.
+
+    `source` gets second names of what stays, and takes the place of `target` as a whole. Where that cannot be (a folder
+    on a disk of its own), one part after the other is replaced, each of them whole.
+
+    Args:
+        source: a folder; nothing is left of it, nor of what else lies there.
+        target: a folder that nobody else writes to meanwhile.
+        parts: names directly below `source`.
+
+    Raises:
+        OSError: if something cannot be moved.
+    """
+    for entry in source.iterdir():
+        if entry.name not in parts:
+            _remove(entry)
+    try:
+        if target.is_symlink():
+            raise OSError(errno.EXDEV, "lies elsewhere", str(target))
+        for entry in target.iterdir() if target.is_dir() else ():
+            if entry.name not in parts and not entry.name.startswith("."):
+                _link_tree(entry, source / entry.name)
+        replace_folder(source, target)
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, errno.EBUSY) or not source.is_dir():
+            raise
+        for name in parts:
+            if (source / name).is_dir():
+                with place_aside(target / name) as partial:
+                    shutil.copytree(source / name, partial)
+                    replace_folder(partial, target / name)
+            else:
+                with path_aside(target / name) as partial:
+                    shutil.copyfile(source / name, partial)
+        shutil.rmtree(source, ignore_errors=True)
+
+
+def _link_tree(source: Path, target: Path) -> None:
+    """Give what lies below a folder second names; what cannot have them (exFAT, some network disks) is copied."""
+    if source.is_dir() and not source.is_symlink():
+        target.mkdir()
+        for entry in source.iterdir():
+            _link_tree(entry, target / entry.name)
+        return
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def restore_folder(target: Path) -> None:

@@ -337,6 +337,7 @@ def make(
         statistics=statistics_of(tables, selection, options),
         annotations=empty_table(Annotations) if annotations is None else annotations,
         say=lambda _: None,
+        gallery=lambda folder, version: tables.data_root.write(f"{folder}/index.html", version.encode()),
     )
 
 

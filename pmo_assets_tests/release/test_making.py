@@ -25,7 +25,7 @@ from pmo_assets.pipeline.figures.pictures import compact_bytes, png_bytes
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release import making
 from pmo_assets.release.differences import NEW_ARTICLE, NOT_MADE
-from pmo_assets.release.keys import ANNOTATION_KEY, HUB, RELEASE_KEY
+from pmo_assets.release.keys import ANNOTATION_KEY, GALLERY_KEY, HUB, RELEASE_KEY
 from pmo_assets.release.making import Origin
 from pmo_assets.release.retractions import write_retractions
 from pmo_assets.release.selection import select_articles
@@ -78,6 +78,7 @@ def test_both_forms_lie_where_they_belong_with_everything_beside_them(tables: Ta
     finish(tables, "0001-a", {3: {}, 4: {}}, panels=2)
     release = make(tables)
     assert tables.data_root.tree("release") == [
+        "gallery/index.html",
         *(f"hub/{name}" for name in ("CHANGES.md", "CITATION.cff", "LICENSE.md", "README.md", "SHA256SUMS",
           "croissant.json")),
         *(f"hub/data/{config}/{split}-00000.parquet" for config in ("articles", "figures", "panels")
@@ -432,19 +433,19 @@ def test_killed_at_any_change_of_what_others_read_the_next_one_makes_it_good(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: int
 ) -> None:
     """The release that is made after the killed one has the bytes of one that nobody killed."""
-    undisturbed = Tables(DataRoot(str(tmp_path / "undisturbed")))
-    for where in (tables, undisturbed):
+    undisturbed, before = (Tables(DataRoot(str(tmp_path / name))) for name in ("undisturbed", "before"))
+    for where in (tables, undisturbed, before):
         finish(where, "0001-a", {1: {}, 2: {}}, panels=2)
         make(where)
         finish(where, "0002-b", {3: {}})
     make(undisturbed)
     root, count = tables.data_root, 0
-    names = ("write", "replace", "replace_tree", "delete_tree")
+    names = ("write", "replace", "replace_parts", "delete", "delete_tree")
 
     def counted(method: Callable[..., Any]) -> Callable[..., Any]:
         def call(self: DataRoot, key: str, *given: Any, **options: Any) -> Any:
             nonlocal count
-            if not key.startswith("release/.making/") or method.__name__ != "write":
+            if not key.startswith(".making/") or method.__name__ != "write":
                 count += 1
                 if count == change:
                     raise Killed
@@ -463,7 +464,10 @@ def test_killed_at_any_change_of_what_others_read_the_next_one_makes_it_good(
             assert count < change
             assert count >= 9, "or less is tried than happens"
     assert hub_is_whole(root), "old or new"
-    assert json.loads(root.read(f"{HUB}/manifest.json"))["version"] in ("1.0.0", "1.1.0")
+    is_new = json.loads(root.read(f"{HUB}/manifest.json"))["version"] == "1.1.0"
+    reference = undisturbed if is_new else before
+    for key in (RELEASE_KEY, ANNOTATION_KEY, GALLERY_KEY):
+        assert root.read(key) == reference.data_root.read(key), "of the same release as the hub"
     make(tables)
     assert files_below(root) == files_below(undisturbed.data_root)
 
@@ -475,7 +479,7 @@ def test_when_data_change_after_a_killed_release_its_number_is_not_given_twice(
     make(tables)
     finish(tables, "0002-b", {2: {}})
     with monkeypatch.context() as patched:
-        patched.setattr(DataRoot, "replace_tree", _killing("replace_tree"))
+        patched.setattr(DataRoot, "replace_parts", _killing("replace_parts"))
         with pytest.raises(Killed):
             make(tables)
     finish(tables, "0003-c", {3: {}})

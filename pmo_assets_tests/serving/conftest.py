@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from pmo_assets.release.hub.sums import sums_text
 from pmo_assets.serving.server import address_of, listening_socket, web_server
 from pmo_assets.serving.site import site
 from pmo_assets.storage.data_root import DataRoot
@@ -36,6 +37,12 @@ def served(root: DataRoot, metrics: Metrics | None = None) -> Iterator[str]:
             thread.join()
 
 
+SHARDS = ("panels/train-00000.parquet", "panels/train-00001.parquet")
+
+
+LISTED = ("README.md", *(f"data/{name}" for name in SHARDS))
+
+
 def fill(root: DataRoot) -> None:
     """Write what a data root has: pages that are served, and what is not."""
     for key, content in {
@@ -44,8 +51,11 @@ def fill(root: DataRoot) -> None:
         "release/gallery/app/main-1.js": b"'use strict';",
         "release/gallery/app/gallery-1.css": b"body{}",
         "release/hub/README.md": b"---\nlicense: other\n---\n# A card\n\n| a | b |\n|---|---|\n| 1 | <b>2</b> |\n",
-        "release/hub/SHA256SUMS": b"0  README.md\n",
-        "release/hub/data/panels/train-00000.parquet": b"PAR1" + bytes(range(256)) * 40 + b"PAR1",
+        "release/gallery/files.txt": b"index.html\napp/main-1.js\napp/gallery-1.css\n",
+        "release/hub/SHA256SUMS": sums_text(
+            dict.fromkeys(("README.md", *(f"data/{name}" for name in SHARDS)), "0" * 64)
+        ).encode(),
+        f"release/hub/data/{SHARDS[0]}": b"PAR1" + bytes(range(256)) * 40 + b"PAR1",
         "quality/figure_quality.html": b"<!DOCTYPE html><title>Figure quality</title>",
         "quality/rejections/2026-001.html": b"<!DOCTYPE html><title>Rejections</title>",
         "release/.report.html.1-host.part": b"half",
@@ -62,6 +72,11 @@ SECRET = (
     "quality/annotations.parquet",
     "quality/annotations.json",
     "release/secret.env",
+    "release/secret.html",
+    "release/versions/1.0.0/rows.parquet",
+    "release/hub/private.parquet",
+    "release/hub/data/panels/train-00002.parquet",
+    "release/gallery/data/figures/0/9.js",
     "secret.html",
 )
 """Files of a data root, and beside what is served, that are nobody's business."""

@@ -32,7 +32,8 @@ def finish(root: DataRoot, batch: str, rows: int, rejections: tuple[str, ...] = 
     table = parquet_bytes(pl.DataFrame({"article_id": range(rows)}))
     for asset in ("articles", "figures", "panels", "dataset_rows"):
         root.write(f"tables/{asset}/{batch}.parquet", table)
-    root.write(f"manifests/{batch}.parquet", table)
+    named = pl.DataFrame({"article_id": range(rows), "name": map(str, range(rows))})
+    root.write(f"manifests/{batch}.parquet", parquet_bytes(named))
     said = [Rejection(stage, 1, None, "NoPdf", "no PDF") for stage in rejections]
     tables = Tables(root)
     tables.write_rejections("articles", batch, said)

@@ -111,6 +111,29 @@ def test_nothing_but_pages_leaves_the_data_root(client: httpx2.Client, filled: D
     assert b"secret" not in answer.content.replace(key.encode(), b"")
 
 
+@pytest.mark.parametrize("manifest", [b'{"version": "1.0.0", "filled": {"restored": 3}}', b"{", b"[]"])
+def test_a_folder_with_restored_pictures_is_private(client: httpx2.Client, filled: DataRoot, manifest: bytes) -> None:
+    assert client.get("/release/hub/README.md").status_code == 200
+    filled.write("release/hub/manifest.json", manifest)
+    filled.write("release/hub/SHA256SUMS", filled.read("release/hub/SHA256SUMS") + b"0" * 64 + b"  manifest.json\n")
+    assert client.get("/release/hub/README.md").status_code == 404
+
+
+def test_a_release_that_is_being_replaced_is_not_there(client: httpx2.Client, filled: DataRoot) -> None:
+    filled.delete("release/hub/SHA256SUMS")
+    assert client.get("/release/hub/README.md").status_code == 404
+    filled.write("release/hub/SHA256SUMS", b"half a li")
+    assert client.get("/release/hub/README.md").status_code == 404
+
+
+def test_what_a_new_release_lists_is_served_at_once(client: httpx2.Client, filled: DataRoot) -> None:
+    assert client.get("/release/gallery/app/new-2.js").status_code == 404
+    filled.write("release/gallery/app/new-2.js", b"'use strict';")
+    filled.write("release/gallery/files.txt", b"index.html\napp/new-2.js\n")
+    assert client.get("/release/gallery/app/new-2.js").status_code == 200
+    assert client.get("/release/gallery/app/main-1.js").status_code == 404
+
+
 ATTACKS = [
     "/release/../secret.html",
     "/release/%2e%2e/secret.html",
@@ -163,14 +186,19 @@ def test_links_are_not_followed_out_of_a_folder(tmp_path: Path) -> None:
     (folder / "out.md").symlink_to(tmp_path / "outside.html")
     (folder / "within.html").symlink_to(tmp_path / "root" / "secret.html")
     (folder / "up").symlink_to(tmp_path)
-    (folder / "same.html").symlink_to(folder / "report.html")
+    (folder / "report.html").rename(folder / "pages.html")
+    (folder / "report.html").symlink_to(folder / "pages.html")
+    listed = "".join(f"{name}\n" for name in ("out.html", "out.md", "within.html", "up/outside.html"))
+    for name in ("out.html", "out.md", "within.html", "up"):
+        (folder / name).rename(folder / "gallery" / name)
+    (folder / "gallery" / "files.txt").write_text(listed)
     html = {"Accept": "text/html"}
     with served(root) as address:
         for name in ("out.html", "out.md", "within.html", "up/outside.html"):
-            answer = httpx2.get(f"{address}/release/{name}", headers=html)
+            answer = httpx2.get(f"{address}/release/gallery/{name}", headers=html)
             assert answer.status_code == 404, name
             assert answer.text != "outside"
-        assert httpx2.get(f"{address}/release/same.html").status_code == 200
+        assert httpx2.get(f"{address}/release/report.html").status_code == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
@@ -195,7 +223,7 @@ def test_an_empty_data_root_says_what_to_do(tmp_path: Path) -> None:
     assert index.status_code == 200
     assert "materialise dataset_report" in index.text
     assert missing.status_code == 404
-    assert "made by the asset dataset_report" in missing.text
+    assert "made by the asset pubmed_ophtha" in missing.text
     assert 'href="/"' in missing.text
 
 

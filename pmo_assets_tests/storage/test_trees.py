@@ -10,6 +10,7 @@ import pytest
 
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.system import aside
 
 OLD = {"SUMS": b"old sums", "README.md": b"old", "data/one.parquet": b"1", "data/two.parquet": b"2"}
 NEW = {"SUMS": b"new sums", "README.md": b"new", "data/one.parquet": b"one", "data/deep/er/x": b"x"}
@@ -92,6 +93,16 @@ def test_a_tree_takes_the_place_of_another_one(data_root: DataRoot, before: Mapp
     assert data_root.tree("release") == ["beside", *(f"hub/{name}" for name in sorted(NEW))]
 
 
+def test_parts_take_the_place_of_others_together_and_what_is_beside_them_stays(data_root: DataRoot) -> None:
+    put(data_root, "release", {"hub/SUMS": b"old", "hub/gone": b"", "file": b"old", "versions/1/rows": b"kept"})
+    put(data_root, ".making/x", {"hub/SUMS": b"new", "hub/deep/new": b"", "file": b"new", "gallery/index": b"new"})
+    data_root.replace_parts(".making/x", "release", ("hub", "file", "gallery"), last="hub/SUMS")
+    assert held(data_root, "release") == {
+        "hub/SUMS": b"new", "hub/deep/new": b"", "file": b"new", "gallery/index": b"new", "versions/1/rows": b"kept"
+    }  # fmt: skip
+    assert data_root.tree(".making") == []
+
+
 class Stopped(BaseException):
     """The process is killed here."""
 
@@ -104,6 +115,7 @@ def test_a_folder_is_whole_whenever_its_exchange_ends(
     root = DataRoot(str(tmp_path))
     put(root, "release/hub", OLD)
     put(root, "release/.making/hub", NEW)
+    monkeypatch.setattr(aside, "exchanged", lambda one, other: False)
     rename, calls = Path.rename, []
 
     def renamed(path: Path, target: Path) -> Path:

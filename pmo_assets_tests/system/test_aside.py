@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
@@ -15,14 +16,17 @@ from pathlib import Path
 
 import pytest
 
+from pmo_assets.system import aside
 from pmo_assets.system.aside import (
     DAY,
     create,
+    exchanged,
     folder_aside,
     path_aside,
     place_aside,
     publish,
     replace_folder,
+    replace_parts,
     restore_folder,
     stream_aside,
     text_aside,
@@ -227,10 +231,77 @@ def test_whoever_is_killed_between_two_renamings_is_mended(two_folders: tuple[Pa
     assert names(old) == ["new"]
 
 
+def test_readers_never_miss_a_folder_that_is_replaced(tmp_path: Path) -> None:
+    if not exchanged(*(made(tmp_path / name) for name in ("one", "other"))):
+        pytest.skip("this system or disk cannot exchange folders")
+    target, seen, end = made(tmp_path / "target", "0"), set[str](), threading.Event()
+
+    def read() -> None:
+        while not end.is_set():
+            seen.add((target / "content").read_text())
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(200):
+        replace_folder(made(tmp_path / "new", str(number)), target)
+    end.set()
+    reader.join()
+    assert seen <= set(map(str, range(200)))
+    assert (target / "content").read_text() == "199"
+
+
+def made(folder: Path, content: str = "") -> Path:
+    folder.mkdir()
+    (folder / "content").write_text(content)
+    return folder
+
+
+PARTS = ("hub", "file.parquet")
+
+
+def parts_of(folder: Path, content: str) -> Path:
+    folder.mkdir()
+    made(folder / "hub", content)
+    (folder / "file.parquet").write_text(content)
+    return folder
+
+
+@pytest.mark.parametrize("way", ["exchange", "two renamings", "linked elsewhere", "a disk of its own"])
+def test_parts_are_replaced_together_and_the_rest_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    target = parts_of(tmp_path / "release", "old")
+    made(target / "versions", "kept")
+    (target / "report.html").write_text("kept")
+    (target / "hub" / "gone").write_text("gone")
+    (target / ".half.part").write_text("half")
+    if way == "two renamings":
+        monkeypatch.setattr(aside, "exchanged", lambda one, other: False)
+    elif way == "linked elsewhere":
+        target.rename(tmp_path / "elsewhere")
+        target.symlink_to("elsewhere")
+    elif way == "a disk of its own":
+
+        def busy(one: Path, other: Path) -> bool:
+            if other == target:
+                raise OSError(errno.EBUSY, "Device or resource busy")
+            return False
+
+        monkeypatch.setattr(aside, "exchanged", busy)
+    new = parts_of(tmp_path / "new", "new")
+    (new / "not a part").write_text("")
+    replace_parts(new, target, PARTS)
+    assert {str(path.relative_to(target)): path.read_text() for path in target.rglob("[!.]*") if path.is_file()} == {
+        "hub/content": "new", "file.parquet": "new", "versions/content": "kept", "report.html": "kept"
+    }  # fmt: skip
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_renaming_that_fails_leaves_the_old_folder(
     two_folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new, old = two_folders
+    monkeypatch.setattr(aside, "exchanged", lambda one, other: False)
     rename = Path.rename
 
     def failing(self: Path, target: Path) -> Path:

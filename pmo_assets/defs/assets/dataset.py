@@ -28,7 +28,7 @@ from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import seconds_on_the_way
 from pmo_assets.release.gallery_pages import write_gallery
-from pmo_assets.release.keys import CARD_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
+from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
 from pmo_assets.release.making import make_release
 from pmo_assets.release.panel_duplicates import find_panel_duplicates
 from pmo_assets.release.reports import write_report
@@ -36,7 +36,7 @@ from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
 from pmo_assets.release.selection import select_articles
 from pmo_assets.release.statistics.counting import release_statistics
 from pmo_assets.release.statistics.views import not_accounted_for
-from pmo_assets.release.versions import check_size
+from pmo_assets.release.versions import check_size, version_facts
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -252,11 +252,11 @@ def panel_duplicates(
         dg.AssetDep("article_packages", partition_mapping=ALL_BATCHES),
     ],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
-    "licences applied; as the published file and as a folder for the Hugging Face Hub, with its version.",
+    "licences applied; as the published file, as a folder for the Hugging Face Hub and as a gallery, with its version.",
     owners=OWNERS,
     kinds={"parquet", "huggingface"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(select_articles, find_panel_duplicates, release_statistics, make_release),
+    code_version=code_version(select_articles, find_panel_duplicates, release_statistics, make_release, write_gallery),
     check_specs=[
         dg.AssetCheckSpec(
             checks.UNIQUE_IDS, asset="pubmed_ophtha", description="No panel id occurs twice.", blocking=True
@@ -285,17 +285,28 @@ def pubmed_ophtha(
     splits = dict(groups.splits.select("article_id", "split").iter_rows())
     if context.run.tags.get(EVEN_SO_TAG) != "true":
         check_size(data_root, groups.panels)
+    specialty = load_specialty(settings.specialty)
     release = make_release(
         data_root,
         tables,
         selection,
         groups=groups,
-        specialty=load_specialty(settings.specialty),
+        specialty=specialty,
         options=options,
         origin=release_origin(settings),
         statistics=statistics_of(settings, tables, selection, splits),
         annotations=published_annotations(settings, data_root),
         say=context.log.info,
+        gallery=lambda folder, version: write_gallery(
+            data_root,
+            tables,
+            selection,
+            options,
+            splits,
+            specialty=specialty,
+            folder=folder,
+            facts=version_facts(data_root, version),
+        ),
         fence=lambda: run_leases.fence(RELEASE),
     )
     facts, manifest = release.facts, release.manifest
@@ -333,11 +344,11 @@ def pubmed_ophtha(
     group_name=GROUP,
     pool=RELEASE_POOL,
     deps=["pubmed_ophtha", dg.AssetDep("rejections", partition_mapping=ALL_BATCHES)],
-    description="Gallery (a folder) and report (a page) of the release.",
+    description="The report: what was lost where, and numbers beside the paper's.",
     owners=OWNERS,
     kinds={"html"},
     tags={"pmo/work": "pixels"},
-    code_version=code_version(select_articles, release_statistics, write_gallery, write_report),
+    code_version=code_version(select_articles, release_statistics, write_report),
     check_specs=[
         dg.AssetCheckSpec(checks.ACCOUNTED, asset="dataset_report", description=checks.ACCOUNTED_WORDS, blocking=True),
     ],
@@ -349,7 +360,7 @@ def dataset_report(
     settings: dg.ResourceParam[Settings],
     run_leases: dg.ResourceParam[RunLeases],
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Write the HTML gallery and the HTML report."""
+    """Write the HTML report; the gallery came with the release."""
     watch = Stopwatch()
     same_settings(context)
     run_leases.begin(context, RELEASE)
@@ -358,8 +369,6 @@ def dataset_report(
     splits = {}
     if data_root.exists(SPLITS_KEY):
         splits = dict(read_parquet(data_root, SPLITS_KEY, ["article_id", "split"]).iter_rows())
-    options = _release_options(settings)
-    gallery = write_gallery(data_root, tables, selection, options, splits, specialty=specialty)
     statistics = statistics_of(settings, tables, selection, splits)
     stages = batch_stages(group_assets())
     report = write_report(
@@ -374,7 +383,7 @@ def dataset_report(
     return dg.MaterializeResult(
         metadata={
             "seconds": watch.seconds,
-            "gallery": page_link(settings, gallery),
+            "gallery": page_link(settings, GALLERY_KEY),
             "report": page_link(settings, report),
             "path": dg.MetadataValue.path(data_root.uri("release")),
             **statistics_metadata(statistics),

@@ -47,6 +47,7 @@ from pmo_assets.release.filling.shards import (
 )
 from pmo_assets.release.hub.sums import SUMS_FILE, refuse_damaged
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.system.aside import restore_folder
 from pmo_assets.workers.pool import WorkerPool
 
 _ABSENT: Final = "is null and not in the list of what the release withholds: is it the list of another release?"
@@ -257,12 +258,10 @@ def finish_exchange(folder: Path) -> None:
     Raises:
         StorageError: if it cannot be moved.
     """
-    aside = folder.with_name(f".{folder.name}.old")  # `DataRoot.replace_tree`
-    if not folder.exists() and aside.is_dir():
-        try:
-            aside.rename(folder)
-        except OSError as error:
-            raise StorageError(f"{aside} cannot be put back as {folder}: {error}") from error
+    try:
+        restore_folder(folder)
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be put back: {error}") from error
 
 
 @contextlib.contextmanager

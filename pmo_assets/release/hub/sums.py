@@ -54,6 +54,19 @@ def read_sums(folder: Path) -> dict[str, str]:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise StorageError(f"{path} cannot be read ({error}): is {folder} the folder of a release?") from error
+    return sums_of(text, path)
+
+
+def sums_of(text: str, path: Path | str) -> dict[str, str]:
+    """Return the SHA-256 of every file that the text of a `SHA256SUMS` lists.
+
+    Args:
+        text: of the file.
+        path: where it lies, for the error.
+
+    Raises:
+        StorageError: if a line is none.
+    """
     digests: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         match = _LINE.fullmatch(line)
