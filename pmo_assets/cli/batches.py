@@ -46,13 +46,14 @@ def batches_add(
     """
     from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.partitions import register_partitions
+    from pmo_assets.defs.step_options import fetch_limits
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.storage.registry import BatchRegistry
 
     settings = settings_from_environment()
     registry = BatchRegistry(data_root_of(settings))
     with spinner("reading packages") as tell:
-        look = registry.look_at(LocalFolder(source), progress=lambda item: tell(item.name))
+        look = registry.look_at(LocalFolder(source, fetch_limits(settings)), progress=lambda item: tell(item.name))
         registered = registry.register(look, size or settings.batch_size)
     added = registered.added
     with open_instance(settings) as instance:

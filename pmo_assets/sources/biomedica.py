@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pmo_assets.records.biomedica import BiomedicaFigure, MalformedRow
 from pmo_assets.records.packages import SourceError
@@ -35,6 +34,7 @@ from pmo_assets.sources.biomedica_rows import (
     missing_columns,
 )
 from pmo_assets.sources.hugging_face import hub_client, is_of_network, names_of, status_of
+from pmo_assets.storage.foreign_parquet import ForeignParquet
 
 TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 
@@ -346,7 +346,7 @@ def _as_object(text: str | bytes) -> dict[str, Any]:
 
 
 def _parquet_rows(stream: IO[bytes], shard: str, wanted: Collection[int]) -> Iterator[Outcome]:
-    file = pq.ParquetFile(stream)
+    file = ForeignParquet(stream, shard)
     names: list[str] = list(file.schema_arrow.names)
     found = columns_found(names)
     nested = "article_id" not in found and "json" in names  # a webdataset that was turned into Parquet

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from pmo_assets.pipeline.articles.fetching import FetchLimits
 from pmo_assets.records.faults import is_exhausted, raise_fault
 from pmo_assets.records.packages import (
     REGISTRATION_STAGE,
@@ -45,9 +46,15 @@ class NoArticle(ArticleError):
 
 @dataclass(frozen=True)
 class LocalFolder:
-    """Packages in the subfolders of a folder (`sources.package_folders`), one package, or loose documents."""
+    """Packages in the subfolders of a folder (`sources.package_folders`), one package, or loose documents.
+
+    Attributes:
+        folder: where they are.
+        limits: files that are larger are not listed; all are if None, and what is too large is not fetched.
+    """
 
     folder: Path
+    limits: FetchLimits | None = None
 
     @property
     def uri(self) -> str:
@@ -78,7 +85,7 @@ class LocalFolder:
             yield from _beside_packages([entry for entry in entries if entry.name not in taken])
         loose = loose_articles(entries, folder.name) if not found else []
         for stem in loose:
-            listed = functools.partial(list_loose_article, stem, folder)
+            listed = functools.partial(list_loose_article, stem, folder, self.limits)
             if (outcome := self._outcome(folder / stem, folder, listed)) is not None:
                 found = True
                 yield outcome
@@ -131,7 +138,7 @@ class LocalFolder:
     ) -> PackageListing | Rejection | None:
         """List a package; whatever is wrong with it is its rejection, unless the source as a whole is gone."""
         try:
-            return listed() if listed is not None else list_package(place, root)
+            return listed() if listed is not None else list_package(place, root, self.limits)
         except Exception as error:
             self._must_be_there(error)
             if not isinstance(error, OSError):

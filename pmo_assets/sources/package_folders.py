@@ -17,9 +17,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pmo_assets.pipeline.articles.dois import clean_doi
+from pmo_assets.pipeline.articles.fetching import FetchLimits
 from pmo_assets.records.faults import is_exhausted
 from pmo_assets.records.packages import (
     PICTURE_SUFFIXES,
+    FileTooLarge,
     InvalidMetadata,
     PackageFile,
     PackageListing,
@@ -144,6 +146,7 @@ class _PackageReader:
     """Reads the files of one package, and collects those that it goes on without."""
 
     root: Path
+    limits: FetchLimits | None = None
     files: list[PackageFile] = field(default_factory=list)
     problems: list[PackageProblem] = field(default_factory=list)
     refusals: list[ArticleError] = field(default_factory=list)
@@ -168,8 +171,9 @@ class _PackageReader:
         try:
             if printable(str(path)) != str(path):
                 raise UnreadableName(f"{printable(str(path))}: the name is not UTF-8: rename the file")
-            size, sha256 = size_and_sha256(self.root, str(path))
-        except (OutsideSource, NotAFile, UnreadableName) as error:
+            limit = self.limits.of(role) if self.limits is not None else None
+            size, sha256 = size_and_sha256(self.root, str(path), limit)
+        except (OutsideSource, NotAFile, UnreadableName, FileTooLarge) as error:
             self.leave_out(path, error)
         except OSError as error:
             raise _unreadable_file(path, error) from error
@@ -243,14 +247,14 @@ def loose_articles(entries: Sequence[Entry], folder_name: str) -> list[str]:
     return [] if one else sorted(stems)
 
 
-def list_loose_article(stem: str, folder: Path) -> PackageListing:
+def list_loose_article(stem: str, folder: Path, limits: FetchLimits | None = None) -> PackageListing:
     """Return the listing of an article in a folder of loose documents: what is named `stem`.pdf, .xml and .json.
 
     Raises:
         ArticleError: if it cannot be registered, as `list_package`; `UnclearDocuments` for `a.pdf` beside `a.PDF`.
         SourceError: if it is not the article's fault.
     """
-    reader = _PackageReader(folder)
+    reader = _PackageReader(folder, limits)
     entries = [entry for entry in reader.entries(PurePosixPath(".")) if PurePosixPath(entry.name).stem == stem]
     for role in ("pdf", "xml"):
         names = _named(entries, f".{role}")
@@ -264,11 +268,11 @@ def list_loose_article(stem: str, folder: Path) -> PackageListing:
     return _listing(stem, reader, described)
 
 
-def list_package(folder: Path, root: Path) -> PackageListing | None:
+def list_package(folder: Path, root: Path, limits: FetchLimits | None = None) -> PackageListing | None:
     """Return the listing of a package folder, `root` or a folder below it; None when the folder is no package.
 
-    A file that leads out of the source or is no file is left out and named in `PackageListing.problems`, and so is
-    metadata that cannot be used.
+    A file that leads out of the source, is no file or larger than the limits is left out, unread, and named in
+    `PackageListing.problems`, and so is metadata that cannot be used.
 
     Raises:
         ArticleError: if the package cannot be registered: `OutsideSource`, `NotAFile`, `UnreadableFile`,
@@ -276,7 +280,7 @@ def list_package(folder: Path, root: Path) -> PackageListing | None:
         SourceError: if it is not the package's fault.
     """
     place = PurePosixPath(folder.relative_to(root).as_posix())
-    reader = _PackageReader(root)
+    reader = _PackageReader(root, limits)
     entries = reader.entries(place)
     if not has_document(entries):
         return None

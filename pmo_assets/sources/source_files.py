@@ -108,9 +108,18 @@ def read_inside(root: Path, relative: str, max_bytes: int | None = None) -> byte
     return content
 
 
-def size_and_sha256(root: Path, relative: str) -> tuple[int, str]:
-    """Return a file's bytes and SHA-256 without holding it in memory; see `open_inside`."""
+def size_and_sha256(root: Path, relative: str, max_bytes: int | None = None) -> tuple[int, str]:
+    """Return a file's bytes and SHA-256 without holding it in memory; see `open_inside`.
+
+    Raises:
+        FileTooLarge: if it has more than `max_bytes`; nothing of it is read.
+    """
     with open_inside(root, relative) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if max_bytes is not None and size > max_bytes:
+            raise FileTooLarge(
+                f"{printable(relative)} has {size / 2**20:,.0f} MiB, the limit is {max_bytes / 2**20:,.0f} MiB"
+            )
         digest = hashlib.file_digest(stream, "sha256")
         return stream.tell(), digest.hexdigest()
 

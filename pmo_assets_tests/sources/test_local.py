@@ -311,6 +311,21 @@ def test_a_stray_document_beside_packages_is_no_package(source: Path) -> None:
     ]
 
 
+def test_a_file_over_the_limit_is_named_and_no_byte_of_it_is_read(source: Path) -> None:
+    """The file has a terabyte and takes no room on the disk: whoever hashed it would not come back."""
+    limits = FetchLimits(max_pdf_bytes=1000, max_picture_bytes=1000)
+    for name in ("PMC1/article.pdf", "PMC2/huge.jpg"):
+        with (source / name).open("wb") as stream:
+            stream.truncate(2**40)
+    outcomes = list(LocalFolder(source, limits).listings())
+    (rejected,) = (item for item in outcomes if isinstance(item, Rejection))
+    assert (rejected.error_class, rejected.package) == ("FileTooLarge", "PMC1")
+    assert "has 1,048,576 MiB, the limit is 0 MiB" in rejected.message
+    (listing,) = (item for item in outcomes if isinstance(item, PackageListing))
+    assert [problem.error_class for problem in listing.problems] == ["FileTooLarge"]
+    assert "figure" not in {file.role for file in listing.files if file.path.endswith("huge.jpg")}
+
+
 # what is remembered
 
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pmo_assets.records.geometry import as_box
 from pmo_assets.records.stores import SystemicError
+from pmo_assets.storage.foreign_parquet import ForeignParquet, TooLarge
 from pmo_assets.tables.published import ReadPanels
 from pmo_assets.tables.release import PublishedPanels
 from pmo_assets.tables.schemas import empty_table
@@ -375,12 +375,14 @@ def _parts_of(
         yield from (pa.Table.from_batches([batch]) for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE))
         return
     try:
-        with pq.ParquetFile(source, pre_buffer=False, buffer_size=_READ_AHEAD) as file:
+        with ForeignParquet(source, place, buffer_size=_READ_AHEAD) as file:
             known = file.schema_arrow.names
             _check_columns(known, place)
             chosen = [name for name in known if name in wanted]
-            for batch in file.iter_batches(ROWS_AT_ONCE, columns=chosen, use_threads=False):
+            for batch in file.iter_batches(ROWS_AT_ONCE, columns=chosen):
                 yield pa.Table.from_batches([batch])
+    except TooLarge as error:
+        raise NotPublished(str(error)) from error
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise NotPublished(f"{place} is no Parquet file that can be read: {error}") from error
     except OSError as error:

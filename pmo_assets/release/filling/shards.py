@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pmo_assets.pipeline.dataset.hub_rows import FIGURE_PICTURE, PANEL_PICTURE
 from pmo_assets.pipeline.dataset.licensing import withheld_columns
@@ -24,6 +23,7 @@ from pmo_assets.records.stores import StorageError
 from pmo_assets.release.filling.restoring import Restored
 from pmo_assets.release.shards import picture_array
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.foreign_parquet import ForeignParquet
 from pmo_assets.storage.parquet import ParquetStream, WrittenFile
 from pmo_assets.tables.release import RELEASE_TABLES, WithheldPanels, arrow_schema
 
@@ -67,7 +67,7 @@ FORMS: Final = (
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+def _opened(path: Path) -> Iterator[ForeignParquet]:
     """Open a Parquet file; what is wrong with it is named.
 
     Raises:
@@ -75,7 +75,7 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     """
     damaged = f"{path} cannot be read as a Parquet file of a release"
     try:
-        file = pq.ParquetFile(path)
+        file = ForeignParquet(path)
     except FileNotFoundError as error:
         raise StorageError(f"there is no file {path}") from error
     except (OSError, pa.ArrowException) as error:
