@@ -18,7 +18,7 @@ from pmo_assets.pipeline.article import (
     annotation,
     process_article,
 )
-from pmo_assets.pipeline.articles.licences import license_code
+from pmo_assets.pipeline.articles.licences import freedoms, license_code
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.articles.steps import read_article
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
@@ -223,6 +223,32 @@ def test_a_pdf_whose_title_says_so_is_retracted() -> None:
     lines = [(40.0, 8.0, "doi:10.1000/1"), (120.0, 18.0, "RETRACTED: Cure of a viral infection by antibodies")]
     row = credit_of(dataclasses.replace(article, xml=None, pdf=front_page(lines)))
     assert (row["is_retracted"], row["selected"], row["doi"]) == (True, False, "10.1000/1")
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        (b'xlink:href="https://creativecommons.org/licenses/by-nc-nd/4.0/"><license-p>Open access.', "CC BY-NC-ND"),
+        (b"><license-p>Licensed under CC BY, no derivatives.", "CC BY-ND"),
+        (b"><license-p>All rights reserved.", None),
+        (b'xlink:href="https://creativecommons.org/licenses/by/4.0/"><license-p>CC BY.', "CC BY"),
+        (b'xlink:href="https://creativecommons.org/publicdomain/zero/1.0/"><license-p>CC0.', "CC BY"),
+    ],
+)
+@pytest.mark.parametrize("curated", ["CC BY", None])
+def test_what_a_broken_xml_says_of_its_licence_can_only_restrict(
+    said: bytes, code: str | None, curated: str | None
+) -> None:
+    article = next(
+        item for item in sample_articles() if item.expected.relevant and item.expected.license_code == "CC BY"
+    )
+    xml = b"<article><permissions><license " + said + b"</license-p></license></permissions><p>Q & A</article>"
+    objects = MemoryObjects({})
+    package = {**package_of(dataclasses.replace(article, xml=xml), objects), "license_code": curated}
+    result = process_article(package, objects, specialty=load_specialty("ophthalmology"))
+    assert "MalformedXml" in {item.error_class for item in result.rejections}
+    assert result.article["license_code"] == code or result.article["license_code"] is None
+    assert freedoms(result.article["license_code"]) <= freedoms(code)
 
 
 def test_a_broken_xml_is_recorded_and_the_figures_are_still_found() -> None:

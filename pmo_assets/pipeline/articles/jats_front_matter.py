@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -219,3 +220,23 @@ def journal_names(journal: etree._Element) -> tuple[str, str]:
     short = {element.get("journal-id-type"): plain_text(element) for element in journal.iterfind("journal-id")}
     abbreviation = short.get("nlm-ta") or short.get("iso-abbrev") or ""
     return name or abbreviation, abbreviation or name
+
+
+_LICENCE_ELEMENT = re.compile(r"<(?:\w+:)?license\b([^<>]{0,2000})>(.{0,20000}?)</(?:\w+:)?license\s*>", re.S | re.I)
+_ADDRESS = re.compile(r"""href\s*=\s*["']([^"'<>]{1,500})["']""", re.I)
+_MARKUP = re.compile(r"<[^<>]{0,2000}>")
+
+
+def licences_of_damaged_xml(xml: bytes) -> tuple[str, ...]:
+    """Return what an XML that cannot be read states of its licence, as far as it can be seen: addresses and wording.
+
+    It can only restrict what others state: who knows what else stands there.
+
+    Args:
+        xml: of which the first megabyte is looked through; an article's permissions stand at its beginning.
+    """
+    found: list[str] = []
+    for attributes, inside in _LICENCE_ELEMENT.findall(xml[:1_000_000].decode("utf-8", "replace")):
+        links = _ADDRESS.findall(attributes + inside)
+        found += [*links, " ".join(html.unescape(_MARKUP.sub(" ", inside)).split())]
+    return tuple(dict.fromkeys(filter(None, found)))

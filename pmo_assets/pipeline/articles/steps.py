@@ -18,7 +18,7 @@ from pmo_assets.pipeline.articles.dois import clean_doi
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
 from pmo_assets.pipeline.articles.jats import parse_jats
-from pmo_assets.pipeline.articles.jats_front_matter import is_retracted_title
+from pmo_assets.pipeline.articles.jats_front_matter import is_retracted_title, licences_of_damaged_xml
 from pmo_assets.pipeline.articles.licences import (
     agreed_code,
     licence_problem,
@@ -101,10 +101,13 @@ def read_article(
     article_id = package["article_id"]
     output = StepOutput()
     article: Article | None = None
+    damaged: tuple[str, ...] = ()
     if package["xml"] is not None:
+        xml = objects.get(package["xml"])
         try:
-            article = parse_jats(objects.get(package["xml"]))
+            article = parse_jats(xml)
         except ArticleError as error:
+            damaged = licences_of_damaged_xml(xml)
             # The article goes on without its XML: figures are then found by layout alone.
             output.rejections.append(rejection_from(error, stage="articles", article_id=article_id))
     read_front = cache(lambda: _front_matter(package, objects))
@@ -121,6 +124,9 @@ def read_article(
         # What metadata and pages state together: of two licences the more restrictive counts.
         stated = (*front.licences, statement)
         code = license_code(" | ".join(filter(None, stated)))
+        if damaged and code is not None:
+            code = agreed_code(code, *damaged)
+        stated += damaged
     has_pdf = package["pdf"] is not None
     retracted = package["is_retracted"] or (article.is_retracted if article else is_retracted_title(front.title))
     if not has_pdf:
