@@ -184,7 +184,7 @@ def test_the_whole_way_of_a_decision(reviewed: Reviewed) -> None:
     assert (evaluation.passed, evaluation.severity) == (False, dg.AssetCheckSeverity.WARN)
 
     # the answers are taken away: the machine's rows are back
-    (reviewed.folder / f"{case.article['name']}.json").unlink()
+    (reviewed.folder / f"{case.article['package']}.json").unlink()
     (reviewed.folder / "PMC1.json").write_text('{"article_id": "PMC1", "figures": []}')
     assert reviewed.refresh()[case.batch] == [*DOWNSTREAM, "rejections"]
     assert table_bytes(reviewed, "reviewed_panels") == machine["reviewed_panels"]

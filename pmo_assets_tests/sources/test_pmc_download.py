@@ -21,6 +21,7 @@ from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.pmc_bucket import PmcBucket, PmcOptions
 from pmo_assets.sources.pmc_cloud import PmcCloud
 from pmo_assets.sources.pmc_download import download_package
+from pmo_assets.system import aside
 from pmo_assets_tests.cli.command_line import files_below
 from pmo_assets_tests.loopback import Answer, CloudArticle, Faults, LoopbackPmc
 
@@ -169,15 +170,12 @@ def test_a_failed_exchange_leaves_the_folder_of_before(
     got(pmc, tmp_path)
     before = files_below(tmp_path)
     pmc.put(dataclasses.replace(ARTICLE, media={"g1.jpg": b"ONE"}))
-    rename = Path.rename
 
-    def failing(self: Path, target: Path) -> Path:
-        if self.name.endswith(".part"):
-            raise OSError("the disk has gone")
-        return rename(self, target)
+    def failing(one: Path, other: Path) -> bool:
+        raise OSError("the disk has gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", failing)
+        patch.setattr(aside, "exchanged", failing)
         with pytest.raises(StorageError, match="the disk has gone"):
             got(pmc, tmp_path)
     assert files_below(tmp_path) == before
