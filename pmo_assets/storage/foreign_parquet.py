@@ -23,6 +23,9 @@ from pmo_assets.records.stores import StorageError
 
 _MAGIC: Final = b"PAR1"
 
+_PROBED: Final = 1 << 20
+"""Bytes that are read of a column to see whether its description is sound."""
+
 _ROWS: Final = 10_000
 """Rows that are decoded at once where a row group is read whole."""
 
@@ -98,6 +101,8 @@ class ForeignParquet:
                 if self.metadata.schema.column(number).physical_type == "BYTE_ARRAY"
             ]
             self._file = pq.ParquetFile(stream, read_dictionary=stored, metadata=self.metadata, **options)
+            options["buffer_size"] = _PROBED
+            self._probe = pq.ParquetFile(stream, read_dictionary=stored, metadata=self.metadata, **options)
             self._kept = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -199,10 +204,9 @@ class ForeignParquet:
     def _chunks(self, number: int, columns: Sequence[str] | None) -> Iterator[pq.ColumnChunkMetaData]:
         group = self.metadata.row_group(number)
         for place in range(group.num_columns):
-            chunk = group.column(place)
-            path = chunk.path_in_schema
+            path = self.metadata.schema.column(place).path
             if columns is None or any(path == name or path.startswith(f"{name}.") for name in columns):
-                yield chunk
+                yield group.column(place)
 
     def _parts(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         size = sum(_decoded_bytes(column) for column in batch.columns)
@@ -240,7 +244,12 @@ class ForeignParquet:
                 raise self._too_large("the file", count, getattr(self.limits, name), name.replace("_", " "))
 
     def _check_chunks(self, groups: Sequence[int], columns: Sequence[str] | None) -> None:
+        chosen = None if columns is None else list(columns)
         for number in groups:
+            # What a damaged footer says of a column ends the process where pyarrow looks at it, and is an error where a
+            # row is read: so one is read first, from the first page alone.
+            with contextlib.suppress(pa.ArrowNotImplementedError):
+                next(self._probe.iter_batches(1, row_groups=[number], columns=chosen, use_threads=False), None)
             for chunk in self._chunks(number, columns):
                 where = f"column {chunk.path_in_schema}"
                 if not 0 <= chunk.num_values <= self.limits.chunk_values:
