@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from pmo_assets.annotation.annotations import AnnotatedArticle, AnnotatedFigure, annotation_files, read_annotations
-from pmo_assets.pipeline.article import ArticleResult, MemoryObjects, MemoryPixels, annotation
+from pmo_assets.pipeline.article import ArticleResult, annotation
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
@@ -44,6 +44,7 @@ from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures
 from pmo_assets.quality.metrics.matching import FOUND_IOU, assigned_figures, page_box
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, as_box, clip, normalise
+from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
 from pmo_assets.records.outcome import Row, rows_by_figure
 from pmo_assets.samples import assembly_spec, typeset
 from pmo_assets.samples.caption_text import true_split

@@ -43,7 +43,7 @@ import psutil
 from botocore import UNSIGNED
 from botocore.config import Config
 
-from pmo_assets.defs.article_table import THREADS_PER_REQUEST
+from pmo_assets.defs.stage_table import THREADS_PER_REQUEST
 from pmo_assets.pipeline.articles.fetching import FetchLimits
 from pmo_assets.pipeline.articles.steps import fetch_article
 from pmo_assets.refresh.candidates import Candidates

@@ -20,7 +20,7 @@ from pathlib import Path
 import dagster as dg
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import group_assets
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.runner import run_job
@@ -71,7 +71,7 @@ def main() -> None:
         for batch in registry.batches():
             run_job(defs, instance, "process_batch", batch=batch)
     print(f"{'step':20s} {'worker itself':>14s} {'median':>8s} {'largest':>8s}   (MiB)")
-    for stage in (name for name in batch_stages(group_assets()) if name in pool.added):
+    for stage in (name for name in batch_graph(group_assets()).stages if name in pool.added):
         values = [value / MIB for value in pool.added[stage].values()]
         print(f"{stage:20s} {pool.own[stage] / MIB:14.0f} {statistics.median(values):8.0f} {max(values):8.0f}")
 

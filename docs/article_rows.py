@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import group_assets
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1, help="of each table")
     options = parser.parse_args()
     tables = Tables(DataRoot(options.data_root))
-    for asset in batch_stages(group_assets()):
+    for asset in batch_graph(group_assets()).stages:
         for batch in tables.batches(asset):
             of_article = tables.read(asset, batch).filter(pl.col("article_id") == options.article)
             if "image_cluster_id" in of_article.columns and options.figure:

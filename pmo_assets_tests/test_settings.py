@@ -9,12 +9,12 @@ from pydantic import ValidationError
 
 from pmo_assets.cli.documentation import DOCUMENTS, documented
 from pmo_assets.defs.assets.quality import QUALITY_ASSETS
-from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import all_assets
-from pmo_assets.defs.step_options import detection_options
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings, settings_table
 from pmo_assets.settings.shaping import settings_digest
+from pmo_assets.settings.step_options import detection_options
 from pmo_assets.tables.release import RELEASE_TABLES
 
 
@@ -49,7 +49,7 @@ def test_options_name_assets_that_exist() -> None:
         extra = field.json_schema_extra
         assert isinstance(extra, dict)
         release = ("retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report")
-        assert set(extra["affects"]) <= {*batch_stages(all_assets()), *QUALITY_ASSETS, *release}, name  # type: ignore[arg-type]
+        assert set(extra["affects"]) <= {*batch_graph(all_assets()).stages, *QUALITY_ASSETS, *release}, name  # type: ignore[arg-type]
 
 
 def test_a_trusted_source_is_an_address_of_a_source() -> None:

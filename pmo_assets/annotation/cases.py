@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from pmo_assets.records import panels as panel_rules
-from pmo_assets.records.outcome import Row, rows_by_article, rows_by_figure
+from pmo_assets.records.outcome import Row, rows_by_figure, rows_by_unit
 from pmo_assets.records.reviews import Purpose
 from pmo_assets.storage.tables import Tables
 
@@ -61,7 +61,7 @@ def figure_cases(
         reviewed = purpose == "resolve" and tables.exists("reviewed_panels", batch)
         assembled = "reviewed_panels" if reviewed else "panel_assembly"
         rows = {
-            name: rows_by_article(tables.read(name, batch).filter(pl.col("article_id").is_in(kept)).to_dicts())
+            name: rows_by_unit(tables.read(name, batch).filter(pl.col("article_id").is_in(kept)).to_dicts())
             for name in ("articles", "figures", assembled)
         }
         for number in kept:

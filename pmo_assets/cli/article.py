@@ -32,19 +32,14 @@ def article(
 
     The format is the annotation format: figures with panels, identifiers, images and subcaptions, plus scores.
     """
-    from pmo_assets.defs.step_options import (
-        caption_cascade,
-        detection_options,
-        fetch_limits,
-        figure_options,
-        figure_reader,
-        reading_options,
-    )
+    from pmo_assets.configuration.step_inputs import Surroundings, step_input
     from pmo_assets.models.chat import chat_model, vision_model
-    from pmo_assets.pipeline.article import MemoryObjects, MemoryPixels, annotation, process_article
+    from pmo_assets.pipeline.article import OWN_INPUTS, annotation, process_article
     from pmo_assets.pipeline.articles.fetching import fetch_package
     from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
     from pmo_assets.records.panels import is_open
+    from pmo_assets.settings.step_options import fetch_limits
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.sources.package_folders import list_package
 
@@ -66,16 +61,14 @@ def article(
     start = time.perf_counter()
     root = data_root_of(settings)
     with chat_model(settings, root) as model, vision_model(settings, root, model) as vision:
+        models = {"chat": model, "vision": vision}
+        around = Surroundings(settings, objects, lambda store: pixels, lambda name: models[name])
         result = process_article(
             package.rows[0],
             objects,
             specialty=load_specialty(settings.specialty),
             pixels=pixels,
-            figure_options=figure_options(settings),
-            detection_options=detection_options(settings),
-            cascade=caption_cascade(settings, model),
-            reading_options=reading_options(settings),
-            reader=figure_reader(settings, vision),
+            **{name: step_input(name, around) for name in OWN_INPUTS},
         )
     seconds = time.perf_counter() - start
     result = replace(result, rejections=[*package.rejections, *result.rejections])

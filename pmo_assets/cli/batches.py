@@ -46,7 +46,7 @@ def batches_add(
     """
     from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.partitions import register_partitions
-    from pmo_assets.defs.step_options import fetch_limits
+    from pmo_assets.settings.step_options import fetch_limits
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.storage.registry import BatchRegistry
 
@@ -93,9 +93,8 @@ def batches_list() -> None:
 
 
 def _list_batches() -> None:
-    from pmo_assets.defs.batch_states import COUNTED, batch_states
+    from pmo_assets.defs.batch_states import COUNTED, batch_states, graph_of_this_code
     from pmo_assets.defs.instance import open_instance_to_read
-    from pmo_assets.defs.known_stages import known_stages
     from pmo_assets.defs.partitions import register_partitions
     from pmo_assets.defs.staleness import stages_in_force
     from pmo_assets.storage.registry import BatchRegistry
@@ -114,7 +113,7 @@ def _list_batches() -> None:
     rows = []
     with open_instance_to_read(settings) as instance:
         register_partitions(instance, keys)
-        for found in batch_states(stages_in_force(known_stages(), settings), settings, instance, registry):
+        for found in batch_states(stages_in_force(graph_of_this_code(), settings), settings, instance, registry):
             unfinished = (
                 f"next: {found.stale[0]}" if found.stale else f"not done: {found.lost[0]}" if found.lost else ""
             )

@@ -192,8 +192,8 @@ def _cascade(grammar_only: bool) -> Iterator[Cascade]:
     if grammar_only or settings.llm_model is None:
         yield Cascade(settings.caption_threshold)
         return
-    from pmo_assets.defs.step_options import caption_cascade
     from pmo_assets.models.chat import chat_model
+    from pmo_assets.settings.step_options import caption_cascade
 
     with chat_model(settings, data_root_of(settings)) as model:
         yield caption_cascade(settings, model)

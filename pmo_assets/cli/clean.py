@@ -109,7 +109,7 @@ def clean(
 def _leftovers(
     settings: Settings, data_root: DataRoot, before: float, answers: bool, keep_versions: int | None, *, objects: bool
 ) -> Iterator[Leftover]:
-    from pmo_assets.defs.known_stages import known_stages
+    from pmo_assets.defs.batch_states import graph_of_this_code
     from pmo_assets.release.versions import version_key
     from pmo_assets.storage.leftovers import (
         KnownLayout,
@@ -121,7 +121,7 @@ def _leftovers(
         unused_pictures,
     )
 
-    layout = KnownLayout(tuple(known_stages().parents), PIXEL_STORES)
+    layout = KnownLayout(graph_of_this_code().stages, PIXEL_STORES)
     yield from half_written(data_root, before)
     yield from foreign_tables(data_root, layout, before)
     yield from unused_pictures(data_root, layout, before)

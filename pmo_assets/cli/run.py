@@ -167,8 +167,9 @@ def _finished_batches(defs: Any, instance: Any, registry: Any) -> set[str]:
 
     All are asked about at once: one by one, a thousand of them take minutes.
     """
-    from pmo_assets.defs.batch_states import batch_states, stages_of_location
+    from pmo_assets.defs.batch_states import batch_states
     from pmo_assets.defs.run_leases import batch_lease, run_is_over
+    from pmo_assets.defs.staleness import stages_of_location
     from pmo_assets.storage.leases import held_below
 
     held = held_below(registry.data_root, is_over=run_is_over(instance))
@@ -198,14 +199,15 @@ def _process_batch(
     verbose: bool,
 ) -> list[str]:
     """Take a batch through the graph as far as it is not up to date, say what came of it, and return what failed."""
-    from pmo_assets.defs.batch_stages import stages_of
     from pmo_assets.defs.batch_states import stale_assets
+    from pmo_assets.defs.graph import graph_of_location
     from pmo_assets.defs.runner import RunFailed, run_job
     from pmo_assets.release.statistics.losses import batch_losses, excessive, losses_in_words
     from pmo_assets.storage.tables import Tables
 
     tables = Tables(data_root_of(settings))
-    assets = list(stages_of(defs)) if again else stale_assets(defs, instance, tables, key)
+    graph = graph_of_location(defs)
+    assets = list(graph.stages) if again else stale_assets(defs, instance, tables, key)
     error: RunFailed | None = None
     start: float | None = None
     if assets:
@@ -216,7 +218,7 @@ def _process_batch(
             error = caught
     # What a batch lost is looked at every time: as long as it lost too much, it does not count as done.
     if not (assets and stale_assets(defs, instance, tables, key)):
-        lost = excessive(batch_losses(tables, key), settings.rejected_fail)
+        lost = excessive(batch_losses(tables, key, graph.losing), settings.rejected_fail)
         error = RunFailed(losses_in_words(lost, settings.rejected_fail)) if lost else error
     if error is not None:
         progress.console.print(f"[red]failed[/] batch {key}: {escape(str(error))}", highlight=False, soft_wrap=True)
@@ -272,7 +274,7 @@ def say_release(settings: Settings) -> None:
 
 def report() -> None:
     """Summarise what has been processed: what was lost where, numbers beside the paper's, what was rejected and why."""
-    from pmo_assets.defs.batch_stages import batch_stages
+    from pmo_assets.defs.graph import batch_graph
     from pmo_assets.defs.loading import group_assets
     from pmo_assets.defs.statistics import statistics_of
     from pmo_assets.pipeline.articles.relevance import load_specialty
@@ -294,7 +296,7 @@ def report() -> None:
         tables,
         selection,
         statistics,
-        stages=batch_stages(group_assets()),
+        stages=batch_graph(group_assets()).stages,
         specialty=load_specialty(settings.specialty),
         noncommercial=settings.release_noncommercial,
     )

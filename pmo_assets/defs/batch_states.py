@@ -7,18 +7,17 @@ listed, and columns read, of all batches together: `pmo batches list` is there a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import dagster as dg
 import polars as pl
 
-from pmo_assets.defs.annotated import decisions_in_force
-from pmo_assets.defs.batch_stages import stages_of
-from pmo_assets.defs.staleness import Stages, made_of_batches, out_of_date
+from pmo_assets.defs.graph import BatchGraph, batch_graph
+from pmo_assets.defs.package_cache import of_this_code
+from pmo_assets.defs.staleness import Stages, made_of_batches, out_of_date, stages_of_location
 from pmo_assets.release.statistics.losses import StageLoss, batch_losses, excessive, may_have_lost_much
 from pmo_assets.settings import Settings
-from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 
@@ -60,9 +59,11 @@ def batch_states(
     done = [batch for batch in sizes if not stale[batch]]
     rejections = tables.read_batches("rejections", fresh["rejections"], ["stage", "article_id", "image_cluster_id"])
     counts = {"dataset_rows": _counts(rows), "rejections": _counts(rejections)}
-    suspected = may_have_lost_much(rows, rejections, settings.rejected_fail)
+    suspected = may_have_lost_much(rows, rejections, settings.rejected_fail, stages.losing)
     lost = {
-        batch: excessive(batch_losses(tables, batch), settings.rejected_fail) for batch in done if batch in suspected
+        batch: excessive(batch_losses(tables, batch, stages.losing), settings.rejected_fail)
+        for batch in done
+        if batch in suspected
     }
     return [
         BatchState(
@@ -105,14 +106,15 @@ def stale_of_all(
     return {batch: stale(batch) for batch in batches}
 
 
-def stages_of_location(defs: dg.Definitions, data_root: DataRoot) -> Stages:
-    """Return the assets of a batch as a code location would make them, with what people decided below a data root."""
-    graph = defs.resolve_asset_graph()
-    nodes = {name: graph.get(dg.AssetKey(name)) for name in stages_of(defs)}
-    # Of what is one table for all batches, only what it says of this batch makes something stale.
-    return Stages(
-        {name: [key.path[-1] for key in node.parent_keys if key.path[-1] in nodes] for name, node in nodes.items()},
-        {name: node.code_version for name, node in nodes.items()},
-        decisions_in_force((defs.resources or {})["settings"], data_root),
-        Tables(data_root).provenances,
-    )
+def graph_of_this_code() -> BatchGraph:
+    """Return the graph of the project's assets as it was kept when this code was loaded before.
+
+    For who asks nothing else of the code location: loading all of it takes longer than that.
+    """
+    return BatchGraph(**of_this_code("graph of a batch", _read_off))
+
+
+def _read_off() -> dict[str, Any]:
+    from pmo_assets.defs.loading import all_assets
+
+    return asdict(batch_graph(all_assets()))

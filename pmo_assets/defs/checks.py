@@ -32,7 +32,7 @@ class BatchCheck:
     Attributes:
         name: of the check, unique for the asset.
         description: what must hold, for the UI.
-        evaluate: gives the result for what an `article_table` made; None where the asset itself evaluates it.
+        evaluate: gives the result for what an `stage_table` made; None where the asset itself evaluates it.
         blocking: its failure fails the run: the table is kept, but the batch is not done.
     """
 
@@ -72,13 +72,13 @@ def rejected_share(counted: Callable[[Made], Iterable[Rejection]] = _everything)
 
     def evaluate(made: Made) -> dg.AssetCheckResult:
         rejected = {item.article_id for item in counted(made) if item.image_cluster_id is None}
-        share = len(rejected) / made.articles if made.articles else 0.0
+        share = len(rejected) / made.units if made.units else 0.0
         warn, fail = made.settings.rejected_warn, made.settings.rejected_fail
         return dg.AssetCheckResult(
             check_name=REJECTED_SHARE,
             passed=share < warn or not rejected,
             severity=dg.AssetCheckSeverity.ERROR if share > fail else dg.AssetCheckSeverity.WARN,
-            metadata={"rejected": len(rejected), "articles": made.articles, "share": share, "warn": warn, "fail": fail},
+            metadata={"rejected": len(rejected), "articles": made.units, "share": share, "warn": warn, "fail": fail},
         )
 
     words = "Warns when many of the batch's articles are rejected here, fails when most are."

@@ -10,10 +10,11 @@ import dagster as dg
 
 from pmo_assets.defs.assets.models import training
 from pmo_assets.defs.assets.quality import comparison
-from pmo_assets.defs.batch_stages import BATCH_TAG
+from pmo_assets.defs.graph import BATCH_TAG
 from pmo_assets.defs.renewing import renewal
+from pmo_assets.records.units import ARTICLE
 
-_OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, "")
+_OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, ARTICLE.name)
 
 
 def _job(name: str, selection: dg.AssetSelection, description: str) -> dg.UnresolvedAssetJobDefinition:

@@ -1,6 +1,7 @@
 """Finds the assets: every module of `pmo_assets.defs.assets` is a group, loaded by itself.
 
-A new group is a new module there; nothing lists them. The order of a batch's assets follows from what they read.
+A new group is a new module there, and a stage that none of them names has an asset, too; nothing lists them. The order
+of a batch's assets follows from what they read.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import pkgutil
 
 import dagster as dg
 
-from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.rejections import rejections_asset
+from pmo_assets.defs.stage_table import stage_table
+from pmo_assets.pipeline.graph import declared_stages
 
 GROUPS = "pmo_assets.defs.assets"
 """The package whose modules are the groups; by name, because groups may ask here what there is."""
@@ -25,18 +28,12 @@ def group_assets() -> list[dg.AssetsDefinition]:
         for value in vars(importlib.import_module(item.name)).values():
             if isinstance(value, dg.AssetsDefinition):
                 found.setdefault(min(key.path[-1] for key in value.keys), value)
-    return list(found.values())
+    # A stage that nothing is said of for the UI has its asset all the same.
+    return [*found.values(), *(stage_table(name) for name in declared_stages() if name not in found)]
 
 
 def all_assets() -> list[dg.AssetsDefinition]:
-    """Return the assets of all groups, and the one that collects what a batch's assets could not process."""
+    """Return the assets of all groups, and for each unit the one that collects what its assets could not process."""
     assets = group_assets()
-    stages = batch_stages(assets)
-    read = {
-        dep.asset_key.path[-1]
-        for item in assets
-        for spec in item.specs
-        if spec.key.path[-1] in stages
-        for dep in spec.deps
-    }
-    return [*assets, rejections_asset(stages, [name for name in stages if name not in read])]
+    units = dict.fromkeys(stage.unit for stage in declared_stages().values())
+    return [*assets, *(rejections_asset(batch_graph(assets, unit), unit) for unit in units)]

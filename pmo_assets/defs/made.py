@@ -10,7 +10,8 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from pmo_assets.defs.step_inputs import STEP_INPUTS
+from pmo_assets.configuration.step_inputs import step_input
+from pmo_assets.defs.surroundings import surroundings_of
 from pmo_assets.records.chat import ChatUsage
 from pmo_assets.records.outcome import Row
 from pmo_assets.records.rejections import Rejection
@@ -23,17 +24,17 @@ class Made:
 
     Attributes:
         tables: what it read, by asset.
-        articles: how many articles were put to the step.
+        units: how many units (articles) were put to the step.
         rows: rows of its table.
         rejections: what it could not process.
         tally: what its step counted.
         settings: options of the run.
         context: of the run, for resources.
-        metadata: of the materialisation, as far as `afterwards` has said.
+        metadata: of the materialisation, as far as the stage's `afterwards` has counted.
     """
 
     tables: Mapping[str, pl.DataFrame]
-    articles: int
+    units: int
     rows: Sequence[Row]
     rejections: Sequence[Rejection]
     tally: Counter[str]
@@ -43,7 +44,7 @@ class Made:
 
     def input(self, name: str) -> Any:
         """Return what a step would get for a parameter of this name, e.g. `figure_pixels`."""
-        return STEP_INPUTS[name](self.context)
+        return step_input(name, surroundings_of(self.context))
 
 
 def usage_metadata(model: str, usage: ChatUsage) -> dict[str, Any]:

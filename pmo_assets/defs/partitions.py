@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Final
 
 import dagster as dg
 
 from pmo_assets.defs.annotated import ANNOTATIONS
+from pmo_assets.records.units import ARTICLE, Unit
 
-ARTICLE_BATCHES = dg.DynamicPartitionsDefinition(name="article_batch")
+
+@functools.cache
+def batches_of(unit: Unit) -> dg.DynamicPartitionsDefinition:
+    """Return the partitions of a unit's batches."""
+    return dg.DynamicPartitionsDefinition(name=unit.batch)
+
+
+ARTICLE_BATCHES: Final = batches_of(ARTICLE)
 """One partition per batch, about 200 articles each: never one per article (see `docs/own_articles.md`, "Batches")."""
 
 

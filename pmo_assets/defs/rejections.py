@@ -1,20 +1,21 @@
 """The asset `rejections`: what every step of a batch could not process; it is made when all of them are."""
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
 import polars as pl
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import Stopwatch, batch_table
+from pmo_assets.defs.graph import BatchGraph
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.page_links import page_link, plain_markdown, shortened
 from pmo_assets.defs.run_leases import RunLeases
+from pmo_assets.defs.stage_table import Stopwatch, batch_table
 from pmo_assets.pipeline.articles.credit import article_url, pmc_number
 from pmo_assets.quality.rejection_page import rejection_anchor, write_rejection_page
 from pmo_assets.records.packages import article_words
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.release.keys import REPORT_KEY
 from pmo_assets.release.statistics import losses
 from pmo_assets.serving.addresses import page_url
@@ -55,19 +56,19 @@ def _first(collected: pl.DataFrame, page: str) -> str:
     return "\n".join(lines)
 
 
-def rejections_asset(stages: Sequence[str], last: Sequence[str]) -> dg.AssetsDefinition:
+def rejections_asset(graph: BatchGraph, unit: Unit = ARTICLE) -> dg.AssetsDefinition:
     """Return the asset.
 
     Args:
-        stages: assets whose rejections it collects, in the order of the data's way.
-        last: those that nothing else reads: it is made after them.
+        graph: the assets whose rejections it collects.
+        unit: what their batches hold.
     """
 
     @batch_table(
         NAME,
         group="quality",
         makers=[losses.batch_losses, write_rejection_page],
-        deps=last,
+        deps=graph.last,
         checks=[checks.SURVIVORS_CHECK],
     )
     def rejections(
@@ -79,7 +80,7 @@ def rejections_asset(stages: Sequence[str], last: Sequence[str]) -> dg.AssetsDef
         """Collect what every step of the batch could not process."""
         watch = Stopwatch()
         run_leases.begin(context)
-        collected = tables.read_rejections(stages, context.partition_key)
+        collected = tables.read_rejections(graph.stages, context.partition_key)
         by_class = Counter(collected["error_class"].to_list())
         page = write_rejection_page(
             tables,
@@ -96,7 +97,7 @@ def rejections_asset(stages: Sequence[str], last: Sequence[str]) -> dg.AssetsDef
         }
         if collected.height:
             metadata["first"] = dg.MetadataValue.md(_first(collected, page_url(settings.pages_url, page)))
-        lost = losses.batch_losses(tables, context.partition_key)
+        lost = losses.batch_losses(tables, context.partition_key, graph.losing)
         return dg.MaterializeResult(
             value=StageResult(collected.to_dicts()),
             metadata={

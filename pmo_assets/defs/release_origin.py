@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pmo_assets
-from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.release.making import Origin
 from pmo_assets.settings import Settings
@@ -22,14 +22,12 @@ _NETWORKS: Final = (".onnx", ".json")
 
 def release_origin(settings: Settings) -> Origin:
     """Return code versions and digests of settings by asset, and the digests of the networks of the package."""
-    assets = all_assets()
-    stages = batch_stages(assets)
-    versions = {spec.key.path[-1]: spec.code_version or "" for item in assets for spec in item.specs}
+    graph = batch_graph(all_assets())
     folder = Path(next(iter(pmo_assets.__path__))) / _WEIGHTS
     files = sorted(path for path in folder.iterdir() if path.suffix in _NETWORKS)
     return Origin(
-        settings={stage: digest for stage in stages if (digest := settings_digest(settings, stage))},
-        code_versions={stage: versions[stage] for stage in stages},
+        settings={stage: digest for stage in graph.stages if (digest := settings_digest(settings, stage))},
+        code_versions={stage: version or "" for stage, version in graph.versions.items()},
         creator=settings.release_creator,
         repository=settings.release_repository,
         figures={name: getattr(settings, name) for name in ("max_dpi", "max_pixels", "max_pages")},

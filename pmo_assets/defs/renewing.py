@@ -20,10 +20,11 @@ from dagster._core.utils import make_new_backfill_id
 
 from pmo_assets.configuration.remembered import renew_settings
 from pmo_assets.defs.annotated import ANNOTATIONS, REVIEWED
-from pmo_assets.defs.batch_stages import batch_stages, declared_stages
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.stale_counts import CURRENT
 from pmo_assets.defs.staleness import Stages, evaluations, stages_in_force, stale_of_batches
+from pmo_assets.records.units import ARTICLE
 from pmo_assets.settings import Settings
 from pmo_assets.settings.shaping import noted_settings
 from pmo_assets.storage.data_root import DataRoot
@@ -34,7 +35,7 @@ RENEWAL_TAG: Final = "pmo/renewal"
 
 def current_checks(assets: Sequence[dg.AssetsDefinition]) -> dg.AssetChecksDefinition:
     """Return the check `current` of every asset of a batch; one op evaluates those that are chosen."""
-    names = batch_stages(assets)
+    names = batch_graph(assets).stages
 
     @dg.multi_asset_check(
         name="current_checks",
@@ -54,7 +55,7 @@ def current_checks(assets: Sequence[dg.AssetsDefinition]) -> dg.AssetChecksDefin
     ) -> Iterator[dg.AssetCheckResult]:
         chosen = [key.asset_key.path[-1] for key in context.selected_asset_check_keys]
         yield from evaluations(
-            context.instance, stages_in_force(declared_stages(assets), settings), settings, chosen
+            context.instance, stages_in_force(batch_graph(assets), settings), settings, chosen
         ).values()
 
     return check
@@ -75,7 +76,7 @@ def _state(
     instance: dg.DagsterInstance, stages: Stages, settings: Settings, made_last: Mapping[str, int | None]
 ) -> str:
     """Return a hash of the versions in force and of what was made last: what `current` follows from."""
-    partitions = instance.get_dynamic_partitions("article_batch")
+    partitions = instance.get_dynamic_partitions(ARTICLE.batch)
     versions = sorted((name, str(version)) for name, version in stages.versions.items())
     state = [versions, sorted(made_last.items()), sorted(partitions), noted_settings(settings, REVIEWED)]
     return hashlib.sha256(json.dumps(state).encode()).hexdigest()[:16]
@@ -92,7 +93,7 @@ def staleness(
     context: dg.SensorEvaluationContext, settings: dg.ResourceParam[Settings]
 ) -> dg.SensorResult | dg.SkipReason:
     """Report what the check `current` says now, where that is something else than the UI shows."""
-    stages = stages_in_force(declared_stages(all_assets()), settings)
+    stages = stages_in_force(batch_graph(all_assets()), settings)
     made_last = _made_last(context.instance, stages)
     state = _state(context.instance, stages, settings, made_last)
     known = json.loads(context.cursor) if context.cursor else {}
@@ -127,7 +128,7 @@ def begin_renewal(instance: dg.DagsterInstance, settings: Settings, run_id: str 
         the backfill's id.
     """
     assets = all_assets()
-    stale = stale_of_batches(instance, stages_in_force(declared_stages(assets), settings))
+    stale = stale_of_batches(instance, stages_in_force(batch_graph(assets), settings))
     wanted = {AssetKeyPartitionKey(dg.AssetKey(name), batch) for batch, names in stale.assets.items() for name in names}
     if not wanted:
         return None

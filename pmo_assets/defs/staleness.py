@@ -16,11 +16,13 @@ import dagster as dg
 
 from pmo_assets.configuration.remembered import differences
 from pmo_assets.defs.annotated import REVIEWED, applied_digest, decisions_in_force
-from pmo_assets.defs.batch_stages import DeclaredStages
+from pmo_assets.defs.graph import BatchGraph, graph_of_location
 from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, version_in_force
+from pmo_assets.records.stages import Losing
 from pmo_assets.records.stores import SystemicError
+from pmo_assets.records.units import ARTICLE
 from pmo_assets.settings import Settings
 from pmo_assets.settings.shaping import affected_assets, affecting_settings, noted_settings, settings_digest
 from pmo_assets.storage.data_root import DataRoot
@@ -59,23 +61,38 @@ class Stages:
     Attributes:
         parents: those upstream of each, in the order of the data's way.
         versions: of code and settings.
+        losing: what each can lose, for those that can.
         decisions: says of batches what `reviewed_panels` has to apply of people's decisions, as digests.
         provenances: says of an asset how its tables were made, of some batches or of all (`Tables.provenances`).
     """
 
     parents: Mapping[str, Sequence[str]]
     versions: Mapping[str, str | None]
+    losing: Mapping[str, Losing] = field(default_factory=dict)
     decisions: Callable[[Collection[str]], Mapping[str, str]] = lambda batches: dict.fromkeys(batches, "")
     provenances: Callable[[str, Collection[str] | None], Mapping[str, Provenance | None]] = lambda asset, batches: {}
 
 
-def stages_in_force(declared: DeclaredStages, settings: Settings) -> Stages:
+def stages_in_force(declared: BatchGraph, settings: Settings) -> Stages:
     """Return the assets of a batch as they would be made with these settings."""
     data_root = DataRoot(settings.data_root, settings.s3_endpoint)
     return Stages(
         declared.parents,
         {name: version_in_force(name, version, settings) for name, version in declared.versions.items()},
+        declared.losing,
         decisions_in_force(settings, data_root),
+        Tables(data_root).provenances,
+    )
+
+
+def stages_of_location(defs: dg.Definitions, data_root: DataRoot) -> Stages:
+    """Return the assets of a batch as a code location would make them, with what people decided below a data root."""
+    graph = graph_of_location(defs)
+    return Stages(
+        graph.parents,
+        graph.versions,
+        graph.losing,
+        decisions_in_force((defs.resources or {})["settings"], data_root),
         Tables(data_root).provenances,
     )
 
@@ -221,7 +238,7 @@ class Stale:
 
 def stale_of_batches(instance: dg.DagsterInstance, stages: Stages) -> Stale:
     """Return what is stale in the batches that are partitions and were begun."""
-    partitions = set(instance.get_dynamic_partitions("article_batch"))
+    partitions = set(instance.get_dynamic_partitions(ARTICLE.batch))
     made = {batch: found for batch, found in made_of_batches(instance, stages).items() if batch in partitions}
     decided = stages.decisions(made)
     assets = {batch: out_of_date(stages, found, decided[batch]) for batch, found in sorted(made.items())}

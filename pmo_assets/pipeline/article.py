@@ -1,75 +1,51 @@
-"""One article package through the whole pipeline, without Dagster: what `pmo article` runs."""
+"""One article package through the stages of the graph, without Dagster: what `pmo article` and a notebook run.
+
+Which steps run, and in which order, follows from the declarations (`pmo_assets.pipeline.graph`). What belongs here:
+what one article is given and what comes of it. What does not: any step.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from pmo_assets.pipeline.articles.relevance import Specialty
-from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
-from pmo_assets.pipeline.assembly.steps import assemble_article, caption_article_panels
-from pmo_assets.pipeline.assembly.vision.look import FigureReader
-from pmo_assets.pipeline.assembly.vision.steps import refine_assembly
 from pmo_assets.pipeline.captions.cascade import Cascade
-from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
-from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
+from pmo_assets.pipeline.detection.steps import DetectionOptions
 from pmo_assets.pipeline.figures.extraction import FigureOptions
-from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures
-from pmo_assets.records.outcome import Row, StepOutput, rows_by_figure
-from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
-from pmo_assets.records.stores import ObjectStore, Picture, PixelStore
+from pmo_assets.pipeline.graph import UnitRun, run_unit
+from pmo_assets.records.memory_stores import MemoryPixels
+from pmo_assets.records.outcome import Row, rows_by_figure
+from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.stores import ObjectStore, PixelStore
+
+LAST: Final = "panel_assembly"
+"""The stage at which one article by itself ends: review and the dataset's rows are a matter of batches."""
 
 
-@dataclass
-class MemoryObjects:
-    """`ObjectStore` in memory, for one article."""
-
-    contents: dict[str, bytes]
-
-    def put(self, content: bytes, suffix: str, md5: str | None = None) -> str:
-        """Store bytes under a running number."""
-        key = f"{len(self.contents)}{suffix}"
-        self.contents[key] = content
-        return key
-
-    def find(self, md5: str, suffix: str) -> str | None:
-        """Return None: one article's files are each read once."""
-        return None
-
-    def size(self, key: str) -> int:
-        """Return the number of bytes under a key."""
-        return len(self.contents[key])
-
-    def get(self, key: str) -> bytes:
-        """Return the bytes under a key."""
-        return self.contents[key]
-
-
-@dataclass
-class MemoryPixels:
-    """`PixelStore` in memory, for one article."""
-
-    pictures: dict[int, dict[str, Picture]]
-
-    def write(self, article_id: int, pictures: Sequence[Picture]) -> None:
-        """Replace the article's pictures."""
-        self.pictures[article_id] = {picture.key: picture for picture in pictures}
-
-    def read(self, article_id: int) -> dict[str, Picture]:
-        """Return the article's pictures by key."""
-        return self.pictures.get(article_id, {})
+OWN_INPUTS: Final = ("figure_options", "detection_options", "reading_options", "cascade", "reader")
+"""Inputs of steps that are options of whoever runs one article; the rest follow from the specialty."""
 
 
 @dataclass(frozen=True)
 class ArticleResult:
-    """Everything the pipeline made of one article: table rows by asset, and what it could not process."""
+    """What the pipeline made of one article.
+
+    Attributes:
+        article: row of `articles`; number and package alone when its files are not of one article.
+        figures: rows of `figures`.
+        assembled: rows of `panel_assembly` by figure.
+        rejections: what could not be processed.
+        tables: rows by table, of every stage that ran.
+    """
 
     article: Row
     figures: Sequence[Row]
     assembled: Mapping[str, Sequence[Row]]
     rejections: Sequence[Rejection]
+    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,6 +61,36 @@ class FoundFigures:
     article: Row
     figures: Sequence[Row] | None
     rejections: Sequence[Rejection]
+
+
+def default_inputs(specialty: Specialty) -> dict[str, Any]:
+    """Return what steps get where nothing else is said: rules and the shipped networks, no language model."""
+    return {
+        "figure_options": FigureOptions(),
+        "detection_options": DetectionOptions(),
+        "reading_options": ReadingOptions(),
+        "cascade": Cascade(),
+        "reader": None,
+        "specialty": specialty,
+        "wanted_types": specialty.image_types,
+    }
+
+
+def run_package(package: Row, objects: ObjectStore, target: str, inputs: Mapping[str, Any]) -> UnitRun:
+    """Take one package through the stages up to `target`; relevance is recorded, but stops nothing.
+
+    Args:
+        package: row of `article_packages`.
+        objects: where its files are.
+        target: the last stage.
+        inputs: what steps ask for besides rows (`default_inputs`), and the pixel stores that they name.
+
+    Raises:
+        KeyError: if there is no such stage, or an input is missing.
+    """
+    given = {"article_packages": [package], "biomedica_figures": [], "annotations": []}
+    even_if = {"articles": {"selected": package["pdf"] is not None}}
+    return run_unit(package["article_id"], target, given, {"objects": objects, **inputs}, even_if)
 
 
 def find_figures(
@@ -104,28 +110,14 @@ def find_figures(
         pixels: where renderings are kept.
         figure_options: limits and resolution.
     """
-    rejections: list[Rejection] = []
+    own = {"figure_options": figure_options, "figure_pixels": pixels}
+    run = run_package(package, objects, "figures", {**default_inputs(specialty), **own})
+    whole = not run.not_run & {"articles", "pdf_figures"}
+    return FoundFigures(_article(run, package), run.tables["figures"] if whole else None, run.rejections)
 
-    def rows_of(output: StepOutput) -> list[Row]:
-        rejections.extend(output.rejections)
-        return output.rows
 
-    article_id = package["article_id"]
-    try:
-        article = rows_of(read_article(package, objects, specialty))[0]
-    except ArticleError as error:  # its files are not of one article
-        rejections.append(rejection_from(error, stage="articles", article_id=article_id))
-        return FoundFigures({"article_id": article_id, "package": package["name"]}, None, rejections)
-    if article["pdf"] is None:
-        return FoundFigures(article, None, rejections)
-    packaged = rows_of(read_package_figures(article, package, objects)) if article["xml"] else []
-    try:
-        located = rows_of(locate_pdf_figures(article, packaged, objects, pixels, figure_options))
-    except ArticleError as error:
-        rejections.append(rejection_from(error, stage="pdf_figures", article_id=article_id))
-        return FoundFigures(article, None, rejections)
-    matches = rows_of(match_article_figures(article, located, packaged, objects, pixels))
-    return FoundFigures(article, rows_of(join_article_figures(article, located, matches, packaged)), rejections)
+def _article(run: UnitRun, package: Row) -> Row:
+    return next(iter(run.tables["articles"]), {"article_id": package["article_id"], "package": package["name"]})
 
 
 def process_article(
@@ -134,11 +126,8 @@ def process_article(
     *,
     specialty: Specialty,
     pixels: PixelStore | None = None,
-    figure_options: FigureOptions = FigureOptions(),  # noqa: B008 - frozen
-    detection_options: DetectionOptions = DetectionOptions(),  # noqa: B008 - frozen
-    cascade: Cascade = Cascade(),  # noqa: B008 - frozen
-    reading_options: ReadingOptions = ReadingOptions(),  # noqa: B008 - frozen
-    reader: FigureReader | None = None,
+    target: str = LAST,
+    **inputs: Any,
 ) -> ArticleResult:
     """Run every step up to panel assembly for one package; relevance and what is wanted are recorded, but stop nothing.
 
@@ -147,34 +136,24 @@ def process_article(
         objects: where its files are.
         specialty: what counts as relevant and which image types are wanted.
         pixels: where renderings are kept; in memory if None.
-        figure_options: limits and resolution.
-        detection_options: thresholds.
-        cascade: how captions are split; by the grammar alone if not given.
-        reading_options: what reads printed identifiers.
-        reader: the vision model that looks at figures with open panels; none if not given.
+        target: the last stage; one that follows `panel_assembly` in the graph runs after it.
+        inputs: what steps shall get instead of `default_inputs`: `figure_options` (limits and resolution),
+            `detection_options` (detectors and thresholds), `cascade` (how captions are split), `reading_options` (what
+            reads printed identifiers), `reader` (the vision model that looks at figures with open panels).
 
     An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
+
+    Raises:
+        KeyError: if there is no such stage.
+        TypeError: for an input that no step asks for.
     """
-    pixels = pixels if pixels is not None else MemoryPixels({})
-    found = find_figures(package, objects, specialty=specialty, pixels=pixels, figure_options=figure_options)
-    article, figures, rejections = found.article, found.figures, list(found.rejections)
-    if figures is None:
-        return ArticleResult(article, [], {}, rejections)
-    article_id = article["article_id"]
-
-    def rows_of(output: StepOutput) -> list[Row]:
-        rejections.extend(output.rejections)
-        return output.rows
-
-    split, _ = reread_captions(figures, rows_of(split_article_captions(figures)), cascade)
-    captions = rows_of(split)
-    panels = rows_of(detect_article_panels(article_id, figures, captions, pixels, detection_options, reading_options))
-    captioned = rows_of(caption_article_panels(article_id, figures, panels, captions, pixels, reading_options))
-    images = rows_of(detect_article_images(article_id, figures, panels, captioned, pixels, detection_options))
-    seen = {"figures": figures, "subcaptions": captions, "panel_detections": panels, "image_detections": images}
-    made = rows_of(assemble_article(figures, captioned, images, captions, panels, specialty.image_types))
-    assembled, _ = refine_assembly(seen, made, reader, pixels)
-    return ArticleResult(article, figures, rows_by_figure(rows_of(assembled)), rejections)
+    known = default_inputs(specialty)
+    stores = {"figure_pixels": pixels if pixels is not None else MemoryPixels(), "panel_pixels": MemoryPixels()}
+    if unknown := inputs.keys() - known.keys() - stores.keys():
+        raise TypeError(f"no step asks for {', '.join(sorted(unknown))}: inputs are {', '.join(sorted(known))}")
+    run = run_package(package, objects, target, {**known, **stores, **inputs})
+    assembled = rows_by_figure(run.tables.get(LAST, []))
+    return ArticleResult(_article(run, package), run.tables.get("figures", []), assembled, run.rejections, run.tables)
 
 
 def annotation(name: str, result: ArticleResult) -> dict[str, Any]:

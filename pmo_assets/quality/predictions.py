@@ -9,7 +9,7 @@ from pmo_assets.annotation.annotations import AnnotatedArticle
 from pmo_assets.pipeline.article import ArticleResult, annotation
 from pmo_assets.quality.metrics.detection import IDENTIFIER, PANEL, LabelledBox
 from pmo_assets.quality.metrics.matching import page_box
-from pmo_assets.records.outcome import Row, rows_by_article, rows_by_figure
+from pmo_assets.records.outcome import Row, rows_by_figure, rows_by_unit
 
 
 def predicted_articles(
@@ -24,7 +24,7 @@ def predicted_articles(
         figures: rows of `figures`.
         assembled: rows of `panel_assembly`.
     """
-    of_article, panels = rows_by_article(figures), rows_by_article(assembled)
+    of_article, panels = rows_by_unit(figures), rows_by_unit(assembled)
     articles = {}
     for number, name in names.items():
         rows = sorted(of_article.get(number, []), key=lambda row: row["ordinal"])

@@ -11,7 +11,7 @@ from pmo_assets.annotation.annotations import AnnotatedArticle, annotated_articl
 from pmo_assets.quality.metrics.matching import FigurePair, Matched, matched_articles
 from pmo_assets.quality.predictions import predicted_articles
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
-from pmo_assets.records.outcome import Row, rows_by_article, rows_by_figure
+from pmo_assets.records.outcome import Row, rows_by_figure, rows_by_unit
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.selection import current_articles
 from pmo_assets.storage.parquet import read_parquet
@@ -96,8 +96,7 @@ def scored_articles(tables: Tables, further: Sequence[str] = (), *, assembled: b
     numbers = list(truth)
     rows = {table: _current(tables, table, current, numbers) for table in ("figures", *needed)}
     figures = {
-        number: sorted(part, key=lambda row: row["ordinal"])
-        for number, part in rows_by_article(rows["figures"]).items()
+        number: sorted(part, key=lambda row: row["ordinal"]) for number, part in rows_by_unit(rows["figures"]).items()
     }
     names = {number: article.article_id for number, article in truth.items()}
     found = predicted_articles(names, rows["figures"], rows["panel_assembly"] if assembled else ())
@@ -109,7 +108,7 @@ def scored_articles(tables: Tables, further: Sequence[str] = (), *, assembled: b
         further={
             table: {
                 (number, cluster): part
-                for number, of_article in rows_by_article(rows[table]).items()
+                for number, of_article in rows_by_unit(rows[table]).items()
                 for cluster, part in rows_by_figure(of_article).items()
             }
             for table in needed

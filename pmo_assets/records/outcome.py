@@ -54,11 +54,16 @@ def rows_by_figure(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Row]]:
     return grouped
 
 
-def rows_by_article(rows: Iterable[Mapping[str, Any]]) -> dict[int, list[Row]]:
-    """Group rows by article_id, keeping their order."""
+def rows_by_unit(rows: Iterable[Mapping[str, Any]], key: str = "article_id") -> dict[int, list[Row]]:
+    """Group rows by the number of their unit (`records.units`), keeping their order.
+
+    Args:
+        rows: of a table of the unit.
+        key: column of the number.
+    """
     grouped: dict[int, list[Row]] = {}
     for row in rows:
-        grouped.setdefault(row["article_id"], []).append(dict(row))
+        grouped.setdefault(row[key], []).append(dict(row))
     return grouped
 
 

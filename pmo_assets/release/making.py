@@ -17,7 +17,7 @@ from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.published_annotations import annotation_entries, write_annotations
 from pmo_assets.records.defaults import CREATOR, REPOSITORY
-from pmo_assets.records.outcome import Row, rows_by_article
+from pmo_assets.records.outcome import Row, rows_by_unit
 from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.release.differences import Changes, changes_file, differences, moved_articles
@@ -223,7 +223,7 @@ def _annotated(
 
 
 def _rows(table: pl.DataFrame) -> dict[int, list[Row]]:
-    return rows_by_article(table.to_dicts())
+    return rows_by_unit(table.to_dicts())
 
 
 def _path(key: str) -> str:

@@ -12,9 +12,10 @@ import pytest
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.annotated import REVIEWED, decisions_in_force
-from pmo_assets.defs.batch_stages import stages_of
-from pmo_assets.defs.batch_states import BatchState, batch_states, stages_of_location, stale_assets, stale_of_all
+from pmo_assets.defs.batch_states import BatchState, batch_states, stale_assets, stale_of_all
+from pmo_assets.defs.graph import graph_of_location
 from pmo_assets.defs.partitions import register_partitions
+from pmo_assets.defs.staleness import stages_of_location
 from pmo_assets.defs.versions import (
     APPLIED_DIGEST,
     CODE_VERSION_TAG,
@@ -23,6 +24,7 @@ from pmo_assets.defs.versions import (
     code_version_in,
     data_version,
 )
+from pmo_assets.pipeline.graph import losing_stages
 from pmo_assets.quality.quality_tables import quality_key
 from pmo_assets.release.statistics import losses
 from pmo_assets.settings import Settings
@@ -56,7 +58,7 @@ def test_processed_batches_are_up_to_date_with_their_rows(graph: Graph) -> None:
 
 def test_versions_alone_tell_what_was_made_with_which_code_and_decisions(graph: Graph) -> None:
     made = dg.DagsterEventType.ASSET_MATERIALIZATION
-    for name in stages_of(graph.defs):
+    for name in graph_of_location(graph.defs).stages:
         found = graph.instance.event_log_storage.get_latest_tags_by_partition(
             dg.AssetKey(name), made, [DATA_VERSION_TAG], graph.batches
         )
@@ -74,7 +76,8 @@ def test_what_was_lost_is_what_the_tables_of_each_batch_say(
     defs = build_defs(graph.settings.model_copy(update={"rejected_fail": fail}))
     states = states_of(defs, graph.instance, graph.registry)
     assert {state.batch: list(state.lost) for state in states} == {
-        batch: losses.excessive(losses.batch_losses(graph.tables, batch), fail) for batch in graph.batches
+        batch: losses.excessive(losses.batch_losses(graph.tables, batch, losing_stages()), fail)
+        for batch in graph.batches
     }
     assert any(state.lost for state in states) == (fail < 0.5)
 
@@ -127,7 +130,7 @@ def made(
     register_partitions(instance, batches)
     nothing = parquet_bytes(pl.DataFrame({"article_id": pl.Series([], dtype=pl.Int64)}))
     for batch in batches:
-        for name in stages_of(defs):
+        for name in graph_of_location(defs).stages:
             tables.data_root.write(tables.key(name, batch), nothing)
             tables.write_rejections(name, batch, ())
             version = str(graph.get(dg.AssetKey(name)).code_version)

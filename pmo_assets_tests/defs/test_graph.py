@@ -18,30 +18,30 @@ from pmo_assets.definitions import build_defs
 from pmo_assets.defs import checks
 from pmo_assets.defs.assets.models import MODEL_ASSETS
 from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
-from pmo_assets.defs.batch_stages import batch_stages
 from pmo_assets.defs.batch_states import stale_assets
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import all_assets, group_assets
 from pmo_assets.defs.resources import detector_workers_resource, workers_resource
 from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job
 from pmo_assets.defs.sensors import registered_batches
-from pmo_assets.defs.step_options import wanted_types
 from pmo_assets.records.geometry import as_box, iou
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.keys import REPORT_KEY
 from pmo_assets.settings import Settings
+from pmo_assets.settings.step_options import wanted_types
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.release import CONFIGS, PublishedPanels
 from pmo_assets.tables.schemas import schema_of
 from pmo_assets_tests.defs.conftest import Graph, settings_below
 
-STAGES = batch_stages(group_assets())
+STAGES = batch_graph(group_assets()).stages
 """Tables of a batch in the order of the data's way."""
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
-BATCH_ASSETS = [*batch_stages(all_assets())]
+BATCH_ASSETS = [*batch_graph(all_assets()).stages]
 """… and what they could not process."""
 
 
@@ -543,9 +543,10 @@ def test_the_sensor_adds_and_runs_registered_batches_once(graph: Graph) -> None:
 def test_the_graph_and_the_single_article_command_give_the_same_answer(graph: Graph, sample_folder: Path) -> None:
     from dataclasses import asdict
 
-    from pmo_assets.pipeline.article import MemoryObjects, process_article
+    from pmo_assets.pipeline.article import process_article
     from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
     from pmo_assets.pipeline.articles.relevance import load_specialty
+    from pmo_assets.records.memory_stores import MemoryObjects
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.sources.package_folders import list_package
 

@@ -11,10 +11,10 @@ import pytest
 
 from pmo_assets.configuration.remembered import OtherSettings, check_settings, renew_settings
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.batch_states import stages_of_location, stale_of_all
+from pmo_assets.defs.batch_states import stale_of_all
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.runner import RunFailed, run_job
-from pmo_assets.defs.staleness import check_made_with, evaluations
+from pmo_assets.defs.staleness import check_made_with, evaluations, stages_of_location
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot

@@ -9,11 +9,11 @@ import pytest
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
-from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.jobs import JOBS
 from pmo_assets.defs.loading import all_assets
 
-BATCH_ASSETS = set(batch_stages(all_assets()))
+BATCH_ASSETS = set(batch_graph(all_assets()).stages)
 
 BEFORE_CAPTIONS = {
     *("article_batch", "article_packages", "articles", "package_figures", "biomedica_figures", "biomedica_matches"),

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.batch_states import stages_of_location
-from pmo_assets.defs.known_stages import known_stages
-from pmo_assets.defs.staleness import stages_in_force
+from pmo_assets.defs.batch_states import graph_of_this_code
+from pmo_assets.defs.staleness import stages_in_force, stages_of_location
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets_tests.defs.conftest import settings_below
 
@@ -19,7 +18,7 @@ def test_known_stages_are_those_of_the_code_location(tmp_path: Path, changes: di
     settings = settings_below(tmp_path, **changes)
     defs = build_defs(settings)
     for _ in range(2):  # worked out or kept
-        known = stages_in_force(known_stages(), settings)
+        known = stages_in_force(graph_of_this_code(), settings)
         loaded = stages_of_location(defs, DataRoot(settings.data_root))
         assert {name: set(parents) for name, parents in known.parents.items()} == {
             name: set(parents) for name, parents in loaded.parents.items()

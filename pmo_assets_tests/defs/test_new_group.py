@@ -13,14 +13,15 @@ import dagster as dg
 import polars as pl
 import pytest
 
-import pmo_assets.defs.assets
 import pmo_assets.pipeline
 import pmo_assets.tables
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.article_table import article_table
-from pmo_assets.defs.batch_stages import stages_of
 from pmo_assets.defs.batch_states import stale_assets
+from pmo_assets.defs.graph import graph_of_location
 from pmo_assets.defs.runner import run_job
+from pmo_assets.defs.stage_table import stage_table
+from pmo_assets.pipeline.graph import declared_stages
+from pmo_assets.records.stages import Stage
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.tables.schemas import table_schemas
 from pmo_assets_tests.defs.conftest import Graph
@@ -34,12 +35,14 @@ def colours(graph: Graph) -> Iterator[dg.Definitions]:
     """The code location with the new group, in this process: other processes do not see the folders."""
     known = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
-        for package in (pmo_assets.tables, pmo_assets.pipeline, pmo_assets.defs.assets):
+        for package in (pmo_assets.tables, pmo_assets.pipeline):
             folder = GROUP.joinpath(*package.__name__.split(".")[1:])
             patch.setattr(package, "__path__", [*package.__path__, str(folder)])
         table_schemas.cache_clear()
+        declared_stages.cache_clear()
         yield build_defs(graph.settings.model_copy(update={"workers": 0}))
     table_schemas.cache_clear()
+    declared_stages.cache_clear()
     for name in set(sys.modules) - known:
         if "colours" in name:
             del sys.modules[name]
@@ -47,7 +50,7 @@ def colours(graph: Graph) -> Iterator[dg.Definitions]:
 
 def test_a_new_group_is_part_of_every_batch(graph: Graph, colours: dg.Definitions) -> None:
     batch = graph.batches[0]
-    assert stages_of(colours)[-3:] == ("dataset_rows", "panel_colours", "rejections")
+    assert graph_of_location(colours).stages[-3:] == ("dataset_rows", "panel_colours", "rejections")
     assert stale_assets(colours, graph.instance, graph.tables, batch) == ["panel_colours", "rejections"]
     node = colours.resolve_asset_graph().get(dg.AssetKey("panel_colours"))
     assert (node.group_name, node.description) == ("colours", "The mean colour of each panel.")
@@ -86,5 +89,5 @@ def test_a_step_that_asks_for_what_there_is_not_is_refused_where_it_is_declared(
     def step(article_id: int, panels: object, weather: object) -> object:
         return None
 
-    with pytest.raises(TypeError, match=r"asks for 'weather'.*panels.*figure_pixels"):
-        article_table("panels", group="g", step=step, reads=["panels"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"asks for 'weather'.*panels.*figure_options.*_pixels"):
+        stage_table(Stage("panels", "g", step, reads=["panels"]))  # type: ignore[arg-type]

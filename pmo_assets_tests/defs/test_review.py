@@ -19,8 +19,8 @@ from pmo_assets.annotation.cases import FigureCase, figure_cases, known_figures
 from pmo_assets.annotation.files import write_answers
 from pmo_assets.annotation.tasks import ShownPicture, boxes_task, captions_task
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.batch_stages import declared_stages
 from pmo_assets.defs.batch_states import stale_assets
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.runner import read_annotations_if_changed, run_job
@@ -228,7 +228,7 @@ def test_what_people_decided_and_whether_it_is_applied_is_seen_in_the_graph(revi
 
     def warnings(**options: Any) -> dict[str, str]:
         settings = reviewed.settings.model_copy(update=options)
-        found = evaluations(reviewed.instance, stages_in_force(declared_stages(all_assets()), settings), settings)
+        found = evaluations(reviewed.instance, stages_in_force(batch_graph(all_assets()), settings), settings)
         return {name: str(result.description) for name, result in found.items() if not result.passed}
 
     up_to_date(reviewed)
@@ -248,5 +248,5 @@ def test_what_people_decided_and_whether_it_is_applied_is_seen_in_the_graph(revi
     assert "Changed: PMO_APPLY_ANNOTATIONS true → false." in said["reviewed_panels"]
     assert said["reviewed_panels"].startswith("1 of ")
     settings = reviewed.settings.model_copy(update={"apply_annotations": False})
-    stale = stale_of_batches(reviewed.instance, stages_in_force(declared_stages(all_assets()), settings))
+    stale = stale_of_batches(reviewed.instance, stages_in_force(batch_graph(all_assets()), settings))
     assert dict(stale.assets) == {case.batch: [*DOWNSTREAM, "rejections"]}

@@ -8,10 +8,10 @@ import dagster as dg
 import pytest
 
 from pmo_assets import logs
-from pmo_assets.defs.article_table import batch_table
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.partitions import ARTICLE_BATCHES, register_partitions
 from pmo_assets.defs.stage_log import LINES_PER_STEP, REJECTIONS_SHOWN, json_console
+from pmo_assets.defs.stage_table import batch_table
 from pmo_assets.records.rejections import Rejection
 
 _LOG = logging.getLogger("pmo_assets.some_room")

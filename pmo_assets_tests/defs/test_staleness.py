@@ -12,8 +12,8 @@ import dagster as dg
 import pytest
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.batch_stages import declared_stages
 from pmo_assets.defs.batch_states import stale_assets
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.instance import open_instance
 from pmo_assets.defs.io_manager import MADE_WITH
 from pmo_assets.defs.loading import all_assets
@@ -40,7 +40,7 @@ class Home:
 
     @property
     def stages(self) -> Stages:
-        return stages_in_force(declared_stages(all_assets()), self.settings)
+        return stages_in_force(batch_graph(all_assets()), self.settings)
 
     def make(self, batches: Sequence[str], assets: Sequence[str] | None = None) -> None:
         """Let batches have been made with these settings."""
@@ -247,7 +247,7 @@ def test_a_partition_that_failed_and_was_made_by_another_run_is_not_failed_any_m
         (tmp_path / "source").rename(tmp_path / "elsewhere")
         with pytest.raises(RunFailed):
             run_job(defs, instance, "process_batch", batch=batch)
-        names = list(stages_in_force(declared_stages(all_assets()), settings).parents)
+        names = list(stages_in_force(batch_graph(all_assets()), settings).parents)
         assert {name for name in names if failed(name)} == {*names} - {"article_batch", "biomedica_figures"}
         (tmp_path / "elsewhere").rename(tmp_path / "source")
         stale = stale_assets(defs, instance, Tables(registry.data_root), batch)

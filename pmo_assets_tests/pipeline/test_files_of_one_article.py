@@ -8,12 +8,13 @@ from functools import cache
 
 import pytest
 
-from pmo_assets.pipeline.article import FoundFigures, MemoryObjects, MemoryPixels, find_figures
+from pmo_assets.pipeline.article import FoundFigures, find_figures
 from pmo_assets.pipeline.articles.pdf_identity import MetadataOfAnotherArticle, PdfOfAnotherArticle
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.articles.steps import read_article, read_package_figures
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures
+from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
 from pmo_assets.samples import TypesetArticle, sample_articles
 from pmo_assets_tests.faults.wrong_pdf import behind_the_right_first_page, without_text
 from pmo_assets_tests.pipeline.articles.pdf_pages import front_page

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.pipeline.article import MemoryObjects
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
+from pmo_assets.records.memory_stores import MemoryObjects
 from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.packages import FileMissing, PackageListing, Skipped, SourceError
 from pmo_assets.records.rejections import ArticleError, Rejection

@@ -75,10 +75,10 @@ def fill_null(
 
     Interrupted, it goes on where it was; run again with another --source, it restores what is still missing.
     """
-    from pmo_assets.defs.step_options import figure_options
     from pmo_assets.release.filling.fill import fill_null as fill
     from pmo_assets.release.filling.fill import finish_exchange
     from pmo_assets.release.hub.checking import read_manifest_file
+    from pmo_assets.settings.step_options import figure_options
     from pmo_assets.workers.pool import WorkerPool
 
     file = _absolute(file)
@@ -218,9 +218,9 @@ def _copies(source: str | None, settings: Settings) -> ArticleCopies:
     Raises:
         CommandError: if there are none.
     """
-    from pmo_assets.defs.step_options import fetch_limits
     from pmo_assets.refresh.searching import pmc_options
     from pmo_assets.release.filling.copies import DataRootCopies, FolderCopies, PmcCopies
+    from pmo_assets.settings.step_options import fetch_limits
     from pmo_assets.storage.data_root import DataRoot
     from pmo_assets.storage.tables import Tables
 

@@ -7,17 +7,15 @@ import dagster as dg
 import polars as pl
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import Stopwatch, article_table, batch_table
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.previews import package_sheet, preview
 from pmo_assets.defs.run_leases import RunLeases
-from pmo_assets.pipeline.articles.steps import fetch_article, read_article, read_package_figures
+from pmo_assets.defs.stage_table import Stopwatch, batch_table, stage_table
+from pmo_assets.pipeline.articles.stages import GROUP
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.storage.batches import manifest_rows
 from pmo_assets.storage.registry import BatchRegistry
-
-GROUP = "articles"
 
 PMC_POOL = "pmc"
 """Concurrency pool of what talks to PMC: one step at a time over all runs, each with PMO_PMC_CONCURRENCY requests."""
@@ -45,11 +43,8 @@ def article_batch(
     )
 
 
-article_packages = article_table(
+article_packages = stage_table(
     "article_packages",
-    group=GROUP,
-    step=fetch_article,
-    reads=["article_batch"],
     threads="pmc_concurrency",
     pool=PMC_POOL,
     checks=[checks.rejected_share()],
@@ -69,7 +64,7 @@ def _not_going_on(made: Made) -> list[Rejection]:
 
 def _accounted(made: Made) -> Mapping[str, int]:
     lost = {item.article_id for item in made.rejections} - {row["article_id"] for row in made.rows}
-    return {"packages": made.articles, "articles": len(made.rows), "lost": len(lost)}
+    return {"packages": made.units, "articles": len(made.rows), "lost": len(lost)}
 
 
 def _article_summary(made: Made) -> Mapping[str, Any]:
@@ -84,21 +79,14 @@ def _article_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-articles = article_table(
+articles = stage_table(
     "articles",
-    group=GROUP,
-    step=read_article,
-    reads=["article_packages", "biomedica_figures"],
     checks=[checks.rejected_share(_not_going_on), checks.row_count(_accounted)],
     summary=_article_summary,
 )
 
-package_figures = article_table(
+package_figures = stage_table(
     "package_figures",
-    group=GROUP,
-    step=read_package_figures,
-    reads=["articles", "article_packages"],
-    where=pl.col("selected") & pl.col("xml").is_not_null(),
     pixels=True,
     summary=lambda made: {
         "figures": len(made.rows),

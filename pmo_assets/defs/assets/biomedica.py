@@ -11,12 +11,11 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from pmo_assets.defs.article_table import Stopwatch, article_table, batch_table
-from pmo_assets.defs.assets.articles import GROUP
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.run_leases import RunLeases
-from pmo_assets.pipeline.articles.steps import match_article_biomedica
+from pmo_assets.defs.stage_table import Stopwatch, batch_table, stage_table
+from pmo_assets.pipeline.articles.stages import GROUP
 from pmo_assets.records.biomedica import MalformedRow
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.settings import Settings
@@ -89,10 +88,4 @@ def _match_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-biomedica_matches = article_table(
-    "biomedica_matches",
-    group=GROUP,
-    step=match_article_biomedica,
-    reads=["biomedica_figures", "package_figures"],
-    summary=_match_summary,
-)
+biomedica_matches = stage_table("biomedica_matches", summary=_match_summary)

@@ -1,41 +1,22 @@
 """Group `captions`: one subcaption per panel that a caption names."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import caption_preview, preview
-from pmo_assets.defs.step_options import caption_cascade
-from pmo_assets.pipeline.captions.model_split import TASKS
-from pmo_assets.pipeline.captions.steps import reread_captions, split_article_captions
-
-GROUP = "captions"
+from pmo_assets.defs.stage_table import stage_table
+from pmo_assets.pipeline.captions.steps import CascadeCounts
 
 
-def _reread(made: Made) -> Made:
-    """Put the captions that the grammar is not sure about to the language model, if there is one."""
-    resources = made.context.resources
-    reread, counts = reread_captions(
-        made.tables["figures"].to_dicts(),
-        made.rows,
-        caption_cascade(made.settings, resources.chat),
-        lambda done, total: resources.workers.progress("captions to the language model", done, total),
-    )
-    metadata = {
+def _counted(counts: CascadeCounts) -> Mapping[str, Any]:
+    return {
         "by_grammar": counts.grammar,
         "by_language_model": counts.language_model,
         "low_confidence": counts.low_confidence,
         **usage_metadata("llm", counts.usage),
     }
-    return replace(
-        made,
-        rows=reread.rows,
-        rejections=[*made.rejections, *reread.rejections],
-        metadata={**made.metadata, **metadata},
-    )
 
 
 def _split(made: Made) -> set[tuple[int, str]]:
@@ -64,16 +45,6 @@ def _summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-subcaptions = article_table(
-    "subcaptions",
-    group=GROUP,
-    step=split_article_captions,
-    reads=["figures"],
-    afterwards=_reread,
-    makers=[reread_captions],
-    prompts=TASKS,
-    pool="llm",
-    resources=["chat"],
-    checks=[checks.row_count(_accounted)],
-    summary=_summary,
+subcaptions = stage_table(
+    "subcaptions", counted=_counted, pool="llm", checks=[checks.row_count(_accounted)], summary=_summary
 )

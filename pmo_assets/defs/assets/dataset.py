@@ -9,8 +9,7 @@ import polars as pl
 
 from pmo_assets.defs import checks
 from pmo_assets.defs.annotated import published_annotations
-from pmo_assets.defs.article_table import OWNERS, Stopwatch, article_table, column_schema, table_schema
-from pmo_assets.defs.batch_stages import batch_stages
+from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import group_assets
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.page_links import page_link
@@ -19,12 +18,12 @@ from pmo_assets.defs.release_origin import EVEN_SO_TAG, release_origin
 from pmo_assets.defs.release_previews import duplicates_sheet, release_sheet
 from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.run_leases import RELEASE, RunLeases
+from pmo_assets.defs.stage_table import OWNERS, Stopwatch, column_schema, stage_table, table_schema
 from pmo_assets.defs.staleness import check_made_with
 from pmo_assets.defs.statistics import statistics_metadata, statistics_of
 from pmo_assets.defs.versions import code_version, same_settings
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
-from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import seconds_on_the_way
 from pmo_assets.release.gallery_pages import write_gallery
@@ -93,11 +92,8 @@ def _summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-dataset_rows = article_table(
+dataset_rows = stage_table(
     "dataset_rows",
-    group=GROUP,
-    step=make_dataset_rows,
-    reads=["panels", "figures", "articles"],
     checks=[checks.unique_ids("panel_id"), checks.row_count(_accounted)],
     summary=_summary,
     resources=["tables"],
@@ -370,7 +366,7 @@ def dataset_report(
     if data_root.exists(SPLITS_KEY):
         splits = dict(read_parquet(data_root, SPLITS_KEY, ["article_id", "split"]).iter_rows())
     statistics = statistics_of(settings, tables, selection, splits)
-    stages = batch_stages(group_assets())
+    stages = batch_graph(group_assets()).stages
     report = write_report(
         data_root,
         tables,

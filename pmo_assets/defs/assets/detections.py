@@ -7,17 +7,9 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.previews import detection_sheet, preview
-from pmo_assets.pipeline.detection.steps import (
-    detect_article_images,
-    detect_article_panels,
-    load_image_detectors,
-    load_panel_detectors,
-)
-
-GROUP = "detections"
+from pmo_assets.defs.stage_table import stage_table
 
 GPU_POOL = "gpu"
 """Detection may use an accelerator; the pool's limit (`dagster.yaml`) says how many steps may at once."""
@@ -38,12 +30,8 @@ def _panel_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-panel_detections = article_table(
+panel_detections = stage_table(
     "panel_detections",
-    group=GROUP,
-    step=detect_article_panels,
-    reads=["figures", "subcaptions"],
-    prepare=load_panel_detectors,
     workers="detector_workers",
     pool=GPU_POOL,
     checks=[checks.boxes_inside("box")],
@@ -68,12 +56,8 @@ def _image_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-image_detections = article_table(
+image_detections = stage_table(
     "image_detections",
-    group=GROUP,
-    step=detect_article_images,
-    reads=["figures", "panel_detections", "panel_captions", "biomedica_matches"],
-    prepare=load_image_detectors,
     workers="detector_workers",
     pool=GPU_POOL,
     checks=[checks.boxes_inside("box")],

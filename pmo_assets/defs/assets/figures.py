@@ -6,13 +6,10 @@ from typing import Any
 import polars as pl
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.previews import figure_sheet, match_sheet, preview
+from pmo_assets.defs.stage_table import stage_table
 from pmo_assets.pipeline.figures.registration import SAME_PICTURE
-from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures
-
-GROUP = "figures"
 
 
 def _located_summary(made: Made) -> Mapping[str, Any]:
@@ -30,12 +27,8 @@ def _located_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-pdf_figures = article_table(
+pdf_figures = stage_table(
     "pdf_figures",
-    group=GROUP,
-    step=locate_pdf_figures,
-    reads=["articles", "package_figures"],
-    where=pl.col("selected"),
     kinds=["pdf"],
     checks=[checks.rejected_share()],
     summary=_located_summary,
@@ -55,11 +48,8 @@ def _match_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-figure_matches = article_table(
+figure_matches = stage_table(
     "figure_matches",
-    group=GROUP,
-    step=match_article_figures,
-    reads=["pdf_figures", "package_figures", "articles"],
     summary=_match_summary,
     pixels=True,
 )
@@ -76,11 +66,8 @@ def _accounted(made: Made) -> Mapping[str, int]:
     }
 
 
-figures = article_table(
+figures = stage_table(
     "figures",
-    group=GROUP,
-    step=join_article_figures,
-    reads=["pdf_figures", "figure_matches", "package_figures", "articles"],
     checks=[checks.row_count(_accounted)],
     pixels=True,
     summary=lambda made: {

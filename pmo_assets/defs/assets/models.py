@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import dagster as dg
 from pydantic import Field
 
-from pmo_assets.defs.article_table import OWNERS, Stopwatch
 from pmo_assets.defs.declared_config import config_with_options, options_from
 from pmo_assets.defs.made_by_job import made_by_job
 from pmo_assets.defs.previews import preview
+from pmo_assets.defs.stage_table import OWNERS, Stopwatch
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE
 from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_FILE

@@ -2,31 +2,19 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import dagster as dg
 
 from pmo_assets.defs import checks
 from pmo_assets.defs.annotated import ANNOTATIONS, decisions_digest
-from pmo_assets.defs.article_table import article_table
 from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import assembly_sheet, assignment_sheet, panel_sheet, preview
-from pmo_assets.defs.step_options import figure_reader
+from pmo_assets.defs.stage_table import stage_table
 from pmo_assets.defs.versions import APPLIED_DIGEST
-from pmo_assets.pipeline.assembly.steps import (
-    NOT_APPLIED,
-    assemble_article,
-    caption_article_panels,
-    crop_article_panels,
-    load_reader,
-    review_article,
-)
-from pmo_assets.pipeline.assembly.vision.look import TASKS
-from pmo_assets.pipeline.assembly.vision.steps import refine_assembly
+from pmo_assets.pipeline.assembly.steps import NOT_APPLIED
+from pmo_assets.pipeline.assembly.vision.steps import VisionCounts
 from pmo_assets.records.panels import is_open
-
-GROUP = "panels"
 
 ANNOTATIONS_APPLIED = "annotations_applied"
 """Name of the check that every decision of people found its figure."""
@@ -55,34 +43,17 @@ def _caption_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-panel_captions = article_table(
+panel_captions = stage_table(
     "panel_captions",
-    group=GROUP,
-    step=caption_article_panels,
-    prepare=load_reader,
-    reads=["figures", "panel_detections", "subcaptions"],
     checks=[checks.boxes_inside("box")],
     summary=_caption_summary,
 )
 
-_LOOKED_AT = ("figures", "subcaptions", "panel_detections", "image_detections")
-"""What a vision model's question is made of, besides the panels themselves."""
 
-
-def _looked_at(made: Made) -> Made:
-    """Put the panels that rules leave open to the vision model, if there is one."""
-    resources = made.context.resources
-    reader = figure_reader(made.settings, resources.vision)
-    if reader is None:
-        return made
-    refined, counts = refine_assembly(
-        {name: made.tables[name].to_dicts() for name in _LOOKED_AT},
-        made.rows,
-        reader,
-        made.input("figure_pixels"),
-        lambda done, total: resources.workers.progress("figures to the vision model", done, total),
-    )
-    metadata = {
+def _counted(counts: VisionCounts) -> Mapping[str, Any]:
+    if counts == VisionCounts():
+        return {}
+    return {
         "vlm_figures": counts.figures,
         "vlm_panels": counts.panels,
         "vlm_agreed": counts.outcomes["agreed"],
@@ -92,12 +63,6 @@ def _looked_at(made: Made) -> Made:
         "vlm_failed_figures": counts.failed,
         **usage_metadata("vlm", counts.usage),
     }
-    return replace(
-        made,
-        rows=refined.rows,
-        rejections=[*made.rejections, *refined.rejections],
-        metadata={**made.metadata, **metadata},
-    )
 
 
 def _assembled(made: Made) -> dg.MarkdownMetadataValue:
@@ -108,17 +73,10 @@ def _assembled(made: Made) -> dg.MarkdownMetadataValue:
     )
 
 
-panel_assembly = article_table(
+panel_assembly = stage_table(
     "panel_assembly",
-    group=GROUP,
-    step=assemble_article,
-    reads=["figures", "panel_captions", "image_detections", "subcaptions", "panel_detections"],
-    afterwards=_looked_at,
-    makers=[refine_assembly],
-    prompts=TASKS,
-    pixels=True,
+    counted=_counted,
     pool="llm",
-    resources=["vision"],
     checks=[checks.boxes_inside("content_box")],
     summary=lambda made: {
         "panels": len(made.rows),
@@ -169,12 +127,8 @@ def _review_summary(made: Made) -> Mapping[str, Any]:
     return facts
 
 
-reviewed_panels = article_table(
+reviewed_panels = stage_table(
     "reviewed_panels",
-    group=GROUP,
-    step=review_article,
-    reads=["figures", "panel_assembly", "subcaptions", "panel_detections", ANNOTATIONS],
-    pixels=True,
     checks=[
         checks.boxes_inside("content_box"),
         checks.BatchCheck(
@@ -191,11 +145,8 @@ def _accounted(made: Made) -> Mapping[str, int]:
     return {"assembled": assembled.height, "cut": len(made.rows), "rejected": rejected}
 
 
-panels = article_table(
+panels = stage_table(
     "panels",
-    group=GROUP,
-    step=crop_article_panels,
-    reads=["figures", "reviewed_panels"],
     checks=[checks.unique_ids("panel_id"), checks.row_count(_accounted)],
     summary=lambda made: {
         "panels": len(made.rows),

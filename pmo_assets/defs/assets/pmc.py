@@ -11,9 +11,9 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.assets.articles import PMC_POOL
 from pmo_assets.defs.partitions import register_partitions
+from pmo_assets.defs.stage_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import entrez_query
 from pmo_assets.records.candidates import CandidateState, Event

@@ -13,11 +13,11 @@ import dagster as dg
 
 from pmo_assets.annotation.annotations import annotation_files, read_annotations
 from pmo_assets.defs.annotated import FILES_DIGEST, files_digest
-from pmo_assets.defs.article_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.assets.dataset import ALL_BATCHES
 from pmo_assets.defs.made_by_job import made_by_job
 from pmo_assets.defs.page_links import page_link
 from pmo_assets.defs.previews import plot_metadata, preview
+from pmo_assets.defs.stage_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.versions import code_version
 from pmo_assets.quality.annotation_quality import annotations_measured, answered_articles, assembly_sizes
 from pmo_assets.quality.assembly_quality import assembly_measured

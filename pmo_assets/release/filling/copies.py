@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from pmo_assets.pipeline.article import MemoryObjects
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
+from pmo_assets.records.memory_stores import MemoryObjects
 from pmo_assets.records.outcome import Row
 from pmo_assets.records.packages import (
     DERIVED_ID_BASE,

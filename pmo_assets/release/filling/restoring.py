@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.article import MemoryPixels, find_figures
+from pmo_assets.pipeline.article import find_figures
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.assembly.steps import cut_panel
 from pmo_assets.pipeline.captions.segments import join_segments
@@ -26,6 +26,7 @@ from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded, pixels_digest, png_bytes
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.geometry import Box, crop_box
+from pmo_assets.records.memory_stores import MemoryPixels
 from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.stores import Picture

@@ -19,9 +19,9 @@ import polars as pl
 from pmo_assets.pipeline.articles.pdf_identity import MetadataOfAnotherArticle, PdfOfAnotherArticle
 from pmo_assets.pipeline.assembly.wanted import NO_IMAGE, NO_WANTED_TYPE
 from pmo_assets.pipeline.dataset.rows import LEFT_OUT_REASONS, NO_SUBCAPTION, Entry, left_out_reason
+from pmo_assets.pipeline.graph import declared_stages, losing_stages, stages_of_unit
 from pmo_assets.records.panels import Panel
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.statistics.losses import FIGURE_STAGES
 from pmo_assets.release.statistics.waterfall import IN_THE_RELEASE, NOT_ACCOUNTED_FOR, Fate, FateCounts
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rows import record_of
@@ -81,14 +81,13 @@ _WAY: Final = (
 )  # fmt: skip
 """How far things come, the farthest last: the fate of a figure is that of its panel that came farthest, and so on."""
 
-_STAGES: Final = (
-    "article_packages", "articles", "pdf_figures", "figure_matches", "figures", *FIGURE_STAGES, "dataset_rows"
-)  # fmt: skip
-
 _CONTRADICTIONS: Final = {error.__name__ for error in (PdfOfAnotherArticle, MetadataOfAnotherArticle)}
 
-_BEFORE_ROWS: Final = tuple(stage for stage in FIGURE_STAGES if stage != "subcaptions")
-"""Steps whose rejection ends a figure; one whose caption could not be split goes on without subcaptions."""
+
+def _ending_figures() -> tuple[str, ...]:
+    """Return the steps whose rejection ends a figure; one whose caption could not be split goes on without."""
+    stages = declared_stages()
+    return tuple(name for name, loses in losing_stages().items() if loses == "parts" and not stages[name].goes_on)
 
 
 @dataclass
@@ -137,7 +136,7 @@ class _Rejected:
     def __init__(self, tables: Tables, batch: str) -> None:
         self._articles: dict[tuple[str, int], list[str]] = {}
         self._figures: dict[tuple[str, int, str], str] = {}
-        for row in tables.read_rejections(_STAGES, batch).iter_rows(named=True):
+        for row in tables.read_rejections(stages_of_unit(), batch).iter_rows(named=True):
             stage, article, figure, error = (
                 row[name] for name in ("stage", "article_id", "image_cluster_id", "error_class")
             )
@@ -267,7 +266,7 @@ def _panel_counts(
             counts.fates[Fate(JOINED)] += len(own) - 1
     for key in left:
         gone = Fate(REDRAWN) if key[:2] in reviewed else Fate(NOT_ACCOUNTED_FOR)
-        counts.fates[rejected.first(_BEFORE_ROWS, key[:2]) or gone] += 1
+        counts.fates[rejected.first(_ending_figures(), key[:2]) or gone] += 1
     counts.parts = Counter({DETECTED: len(detected), **counts.parts})
     return counts
 
@@ -287,7 +286,7 @@ def _figure_fate(
         if fate == IN_THE_RELEASE or fate.step in FIGURE_STEPS or fate.step == NOT_ACCOUNTED_FOR:
             return fate
         return Fate(NO_PANEL_ENTERS, fate.step)
-    lost = rejected.first(_BEFORE_ROWS, figure)
+    lost = rejected.first(_ending_figures(), figure)
     return lost or Fate(NOT_ACCOUNTED_FOR if figure in detected else EMPTY)
 
 

@@ -6,22 +6,15 @@ The asset `rejections` turns it into the check that fails a run, `pmo run` into 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
+from pmo_assets.records.stages import Losing
+from pmo_assets.records.units import ARTICLE
 from pmo_assets.storage.tables import Tables
 
-FIGURE_STAGES = (
-    "subcaptions", "panel_detections", "panel_captions", "image_detections", "panel_assembly", "reviewed_panels",
-    "panels",
-)  # fmt: skip
-"""The steps that make rows of a figure, in the order of the data's way."""
-
-_READ = (
-    "article_batch", "article_packages", "articles", "pdf_figures", "figures", *FIGURE_STAGES, "dataset_rows"
-)  # fmt: skip
 _MOST_REASONS = 3
 
 SEVERAL = 3
@@ -117,10 +110,22 @@ def _not_going_on(packages: pl.DataFrame, articles: pl.DataFrame, rejections: pl
     return known.filter(pl.col("gone") | (out & (pl.col("rejected") > tolerated)))["article_id"]
 
 
-def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
-    """Return what every step of a processed batch lost, in the order of the data's way, then all of them together."""
-    read = {name: tables.read(name, batch) for name in _READ}
-    rejections = {name: tables.read_rejections([name], batch) for name in _READ}
+def figure_stages(losing: Mapping[str, Losing]) -> tuple[str, ...]:
+    """Return the steps that make rows of a figure, in the order of the data's way."""
+    return tuple(name for name, loses in losing.items() if loses == "parts")
+
+
+def batch_losses(tables: Tables, batch: str, losing: Mapping[str, Losing]) -> list[StageLoss]:
+    """Return what every step of a processed batch lost, in the order of the data's way, then all of them together.
+
+    Args:
+        tables: below the data root.
+        batch: a processed one.
+        losing: what each stage can lose, in the order of the data's way (`pipeline.graph.losing_stages`).
+    """
+    stages = (ARTICLE.batch, *losing)
+    read = {name: tables.read(name, batch) for name in stages}
+    rejections = {name: tables.read_rejections([name], batch) for name in stages}
     ids = {name: table["article_id"] for name, table in read.items()}
     selected = read["articles"].filter("selected")["article_id"]
     lost = {
@@ -138,7 +143,7 @@ def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
     going_on = read["figures"].join(unwanted, on=["article_id", "image_cluster_id"], how="anti")
     losses += [
         _figure_loss(stage, going_on if stage == "panels" else read["figures"], read[stage], rejections[stage])
-        for stage in FIGURE_STAGES
+        for stage in figure_stages(losing)
     ]
     not_rows = _whole(rejections["dataset_rows"])["article_id"].unique()
     losses.append(_article_loss("dataset_rows", ids["panels"].unique(), not_rows, _whole(rejections["dataset_rows"])))
@@ -153,7 +158,9 @@ def batch_losses(tables: Tables, batch: str) -> list[StageLoss]:
     return [*losses, _article_loss(ALL_STEPS, pl.concat([gone, survived]), gone, everything)]
 
 
-def may_have_lost_much(rows: pl.DataFrame, rejections: pl.DataFrame, fail: float) -> set[str]:
+def may_have_lost_much(
+    rows: pl.DataFrame, rejections: pl.DataFrame, fail: float, losing: Mapping[str, Losing]
+) -> set[str]:
     """Return the batches of which a step may have lost more than the share `fail`; no other one has.
 
     `batch_losses` reads some twenty tables of a batch; this does with columns of two, of very many batches at once. An
@@ -164,8 +171,9 @@ def may_have_lost_much(rows: pl.DataFrame, rejections: pl.DataFrame, fail: float
         rows: of processed batches, columns `batch` and `article_id` of `dataset_rows`.
         rejections: columns `batch`, `stage`, `article_id` and `image_cluster_id` of `rejections`.
         fail: `PMO_REJECTED_FAIL`.
+        losing: what each stage can lose.
     """
-    counting = rejections.lazy().filter(pl.col("stage").is_in(_READ))
+    counting = rejections.lazy().filter(pl.col("stage").is_in(list(losing)))
     # As a step of its own: all steps together, of which only articles count.
     together = counting.with_columns(stage=pl.lit(ALL_STEPS), image_cluster_id=pl.lit(None, dtype=pl.String))
     is_whole = pl.col("image_cluster_id").is_null()
@@ -180,7 +188,7 @@ def may_have_lost_much(rows: pl.DataFrame, rejections: pl.DataFrame, fail: float
     much = pl.any_horizontal(
         *(pl.col(lost) / (pl.col(lost) + pl.col("kept")) > fail for lost in ("whole", "figures")),
         # How many figures an article had that was rejected as a whole is not known here.
-        pl.col("stage").is_in(FIGURE_STAGES) & (pl.col("whole") > 0),
+        pl.col("stage").is_in(figure_stages(losing)) & (pl.col("whole") > 0),
     )
     return set(steps.filter((pl.col("articles") >= SEVERAL) & much).collect()["batch"].cast(pl.String))
 

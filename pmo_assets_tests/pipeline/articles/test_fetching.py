@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pmo_assets.pipeline.article import MemoryObjects
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
+from pmo_assets.records.memory_stores import MemoryObjects
 from pmo_assets.records.packages import SourceError
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.opening import open_source

@@ -10,11 +10,12 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
+from pmo_assets.pipeline.graph import losing_stages
 from pmo_assets.release.statistics.losses import (
-    FIGURE_STAGES,
     StageLoss,
     batch_losses,
     excessive,
+    figure_stages,
     losses_in_words,
     may_have_lost_much,
 )
@@ -79,7 +80,7 @@ class Batch:
 
 def losses(batch: Batch) -> dict[tuple[str, str], StageLoss]:
     """Return the losses by stage and unit."""
-    return {(loss.stage, loss.unit): loss for loss in batch_losses(cast(Tables, batch), "0001-x")}
+    return {(loss.stage, loss.unit): loss for loss in batch_losses(cast(Tables, batch), "0001-x", losing_stages())}
 
 
 def test_a_sound_batch_lost_nothing() -> None:
@@ -227,6 +228,7 @@ def suspected(batches: Mapping[str, Batch], fail: float = 0.5) -> set[str]:
         pl.DataFrame(rows, {"batch": pl.String, "article_id": pl.Int64}, orient="row"),
         pl.DataFrame(rejections, columns, orient="row"),
         fail,
+        losing_stages(),
     )
 
 
@@ -279,7 +281,7 @@ def at_random(random: Random) -> Batch:
         figures=figures("figures"),
         kept={
             "pdf_figures": figures("pdf_figures"),
-            **{name: figures("subcaptions") for name in FIGURE_STAGES},
+            **{name: figures("subcaptions") for name in figure_stages(losing_stages())},
             "panels": figures("panels"),
         },
         rejected=[(WAY[place], article, figure, "Odd") for (article, figure), place in lost.items()],
@@ -289,7 +291,11 @@ def at_random(random: Random) -> Batch:
 def test_no_batch_that_lost_too_much_is_overlooked() -> None:
     random = Random(1)
     batches = {str(number): at_random(random) for number in range(300)}
-    much = {name for name, batch in batches.items() if excessive(batch_losses(cast(Tables, batch), "0001-x"), 0.5)}
+    much = {
+        name
+        for name, batch in batches.items()
+        if excessive(batch_losses(cast(Tables, batch), "0001-x", losing_stages()), 0.5)
+    }
     assert 30 < len(much) < 270
     assert much <= suspected(batches)
     assert len(suspected(batches)) < 270

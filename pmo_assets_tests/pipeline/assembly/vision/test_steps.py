@@ -16,10 +16,10 @@ import pytest
 from pydantic import SecretStr
 
 from pmo_assets.models.chat import ChatEndpoint, KeptAnswers
-from pmo_assets.pipeline.article import MemoryPixels
 from pmo_assets.pipeline.assembly.vision.look import FigureReader
 from pmo_assets.pipeline.assembly.vision.steps import VisionCounts, refine_assembly
 from pmo_assets.records.chat import ChatUnavailable
+from pmo_assets.records.memory_stores import MemoryPixels
 from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.panels import ADJUDICATED, AUTOMATIC, BY_MODEL
 from pmo_assets.storage.data_root import DataRoot

@@ -1,11 +1,13 @@
-"""An asset of the batch graph is declared, not written: `article_table(...)` makes it of a step of the pipeline.
+"""An asset of the batch graph is declared, not written: `stage_table` makes it of a stage of the pipeline.
 
-    panel_detections = article_table(
-        "panel_detections", group="detections", step=detect_article_panels, reads=["figures"],
-        checks=[checks.boxes_inside("box")], summary=lambda made: {"panels": len(made.rows)},
+    panel_detections = stage_table(
+        "panel_detections", pool="gpu", checks=[checks.boxes_inside("box")],
+        summary=lambda made: {"panels": len(made.rows)},
     )
 
-The asset groups the rows that it reads by article, maps the step over the workers, joins rows and rejections, evaluates
+What the stage is (step, what it reads, prompts, unit) stands in the pipeline's declaration
+(`pmo_assets.records.stages`); a stage that no module below `assets` names gets its asset with `stage_table(name)`. The
+asset groups the rows that it reads by unit, maps the step over the workers, joins rows and rejections, evaluates
 checks, counts and times. What belongs here: what all such assets share. What does not: anything that one of them does.
 """
 
@@ -13,22 +15,27 @@ import functools
 import inspect
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import dagster as dg
 import dataframely as dy
 import polars as pl
 
-from pmo_assets.defs.batch_stages import BATCH_TAG
+from pmo_assets.configuration.step_inputs import MODELS, check_inputs, input_makers, pixel_store_of, step_input
 from pmo_assets.defs.checks import BatchCheck, check_specs
+from pmo_assets.defs.graph import BATCH_TAG
 from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.defs.made import Made
-from pmo_assets.defs.partitions import ARTICLE_BATCHES
+from pmo_assets.defs.partitions import batches_of
 from pmo_assets.defs.stage_log import effort_metadata, stage_logged
-from pmo_assets.defs.step_inputs import PIXELS_SUFFIX, SINGLE_ROWS, STEP_INPUTS, input_makers, settings_of
+from pmo_assets.defs.surroundings import settings_of, surroundings_of
 from pmo_assets.defs.versions import code_version, version_noted
-from pmo_assets.records.outcome import Row, StepOutput, rows_by_article
+from pmo_assets.pipeline.graph import arguments_afterwards, declared_stages
+from pmo_assets.records.outcome import Row, rows_by_unit
+from pmo_assets.records.stages import Stage
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.tables.schemas import column_descriptions, schema_of
 from pmo_assets.workers.effort import Effort
 from pmo_assets.workers.pool import WorkerPool
@@ -78,8 +85,9 @@ def batch_table(
     deps: Sequence[str] = (),
     pixels: bool = False,
     resources: set[str] | None = None,
+    unit: Unit = ARTICLE,
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """Return the decorator of a table asset that is partitioned by article batch; `article_table` suits most.
+    """Return the decorator of a table asset that is partitioned by batch; `stage_table` suits most.
 
     Args:
         name: asset and table; the docstring of the table's schema is the asset's description.
@@ -93,6 +101,7 @@ def batch_table(
         deps: upstream assets that it does not load as tables.
         pixels: it reads or writes pictures (what it needs of memory and disk).
         resources: keys of resources that it takes from the context.
+        unit: what its batches hold.
     """
     schema = schema_of(name)
 
@@ -102,11 +111,11 @@ def batch_table(
         decorate = dg.asset(
             name=name,
             group_name=group,
-            partitions_def=ARTICLE_BATCHES,
+            partitions_def=batches_of(unit),
             description=schema.__doc__,
             owners=OWNERS,
             kinds={"polars", "parquet", *kinds},
-            tags={"pmo/work": "pixels" if pixels else "facts", BATCH_TAG: ""},
+            tags={"pmo/work": "pixels" if pixels else "facts", BATCH_TAG: unit.name},
             code_version=code_version(schema, *makers, prompts=prompts),
             check_specs=check_specs(name, checks),
             metadata={"dagster/column_schema": column_schema(name)},
@@ -120,55 +129,67 @@ def batch_table(
     return declare
 
 
-def _parameters(step: Callable[..., object], reads: Sequence[str]) -> list[str]:
-    """Return the names of a step's parameters.
+class _TablesAsRows(Mapping[str, Sequence[Row]]):
+    """Tables by name as rows, which are made when somebody asks for them."""
 
-    Raises:
-        TypeError: if the step asks for something that there is not.
-    """
-    names = list(inspect.signature(step).parameters)
-    for name in names:
-        if name not in STEP_INPUTS and SINGLE_ROWS.get(name, name) not in (*reads, "article_id"):
-            raise TypeError(
-                f"{step.__module__}.{step.__name__} asks for {name!r}: that is neither a table that the asset reads "
-                f"({', '.join(reads)}) nor an input of steps ({', '.join(sorted([*STEP_INPUTS, *SINGLE_ROWS]))})"
-            )
-    return names
+    def __init__(self, tables: Mapping[str, pl.DataFrame]) -> None:
+        self._tables = tables
+        self._rows: dict[str, list[Row]] = {}
+
+    def __getitem__(self, name: str) -> Sequence[Row]:
+        if name not in self._rows:
+            self._rows[name] = self._tables[name].to_dicts()
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
 
 
 def _tasks(
-    parameters: Sequence[str],
-    articles: Sequence[int],
+    stage: Stage,
+    numbers: Sequence[int],
     tables: Mapping[str, Mapping[int, list[Row]]],
     inputs: Mapping[str, Any],
 ) -> list[tuple[int, tuple[Any, ...]]]:
-    """Return (article_id, arguments of the step) for each article."""
+    """Return (number of the unit, arguments of the step) for each unit."""
 
-    def argument(name: str, article_id: int) -> Any:
-        if name == "article_id":
-            return article_id
-        if name in inputs:
+    def argument(name: str, number: int) -> Any:
+        if name == stage.unit.key:
+            return number
+        table = stage.table_of(name)
+        if table is None:
             return inputs[name]
-        if name in SINGLE_ROWS:
-            return tables[SINGLE_ROWS[name]][article_id][0]
-        return tables[name].get(article_id, [])
+        return tables[table][number][0] if name in stage.unit.single_rows else tables[table].get(number, [])
 
-    return [(number, tuple(argument(name, number) for name in parameters)) for number in articles]
+    return [(number, tuple(argument(name, number) for name in stage.parameters)) for number in numbers]
 
 
-def article_table(
-    name: str,
+def _refined(stage: Stage, made: Made, inputs: Mapping[str, Any], counted: Callable[[Any], Mapping[str, Any]]) -> Made:
+    """Return what was made as the stage's `afterwards` leaves it, with what it counted as metadata."""
+    if stage.afterwards is None:
+        return made
+    progress = functools.partial(made.context.resources.workers.progress, stage.asks_for)
+    own = {name: inputs[name] for name in stage.inputs_afterwards}
+    output, counts = stage.afterwards(
+        **arguments_afterwards(stage, made.rows, _TablesAsRows(made.tables), own, progress)
+    )
+    return replace(
+        made,
+        rows=output.rows,
+        rejections=[*made.rejections, *output.rejections],
+        metadata={**made.metadata, **counted(counts)},
+    )
+
+
+def stage_table(
+    stage: str | Stage,
     *,
-    group: str,
-    step: Callable[..., StepOutput],
-    reads: Sequence[str],
-    where: pl.Expr | None = None,
-    prepare: Callable[..., object] | None = None,
-    afterwards: Callable[[Made], Made] | None = None,
+    counted: Callable[[Any], Mapping[str, Any]] = lambda counts: {},
     summary: Callable[[Made], Mapping[str, Any]] | None = None,
-    makers: Sequence[Callable[..., object]] = (),
     checks: Sequence[BatchCheck] = (),
-    prompts: Sequence[str] = (),
     kinds: Sequence[str] = (),
     pixels: bool = False,
     pool: str | None = None,
@@ -176,63 +197,63 @@ def article_table(
     threads: str | None = None,
     resources: Sequence[str] = (),
 ) -> dg.AssetsDefinition:
-    """Return a table asset, partitioned by article batch, that a step of the pipeline makes article by article.
+    """Return the asset of a stage: a table that its step makes unit by unit, partitioned by batch.
 
     Args:
-        name: asset and table; the docstring of the table's schema (`pmo_assets.tables`) is the asset's description.
-        group: asset group.
-        step: makes an article's rows; its parameters name what it gets (`pmo_assets.defs.step_inputs`).
-        reads: tables upstream. The articles of the first one are put to the step …
-        where: … of its rows those for which this holds; all if None.
-        prepare: called in every worker before its first article, with inputs by the names of its parameters.
-        afterwards: changes what the workers made, in the process of the run: for what takes threads or all articles.
-        summary: metadata of the materialisation: counts, a preview.
-        makers: functions of the package besides the step that rows come from, for the code version: what `afterwards`
-            calls.
+        stage: the stage, or its name among those that the pipeline declares; the docstring of the table's schema
+            (`pmo_assets.tables`) is the asset's description.
+        counted: metadata of what the stage's `afterwards` counted.
+        summary: metadata of the materialisation: counts, a preview; the number of rows if None.
         checks: what the asset evaluates (`pmo_assets.defs.checks`).
-        prompts: tasks of a language model that may be asked; their content counts for the code version.
         kinds: what it is made with, shown as icons, besides Polars and Parquet.
         pixels: the summary reads pictures; a step that does says so by its parameters.
         pool: concurrency pool (`dagster.yaml`).
         workers: the resource that runs the step: `workers` or `detector_workers`.
         threads: run the step in threads of this process instead: for a network to which so many requests are made at
             once as this setting says.
-        resources: keys of further resources that `afterwards` and `summary` take from the context.
+        resources: keys of further resources that the summary takes from the context.
 
     Raises:
+        KeyError: if there is no such stage.
         TypeError: if the step asks for something that there is not.
     """
-    parameters = _parameters(step, reads)
-    if prepare is not None:
-        _parameters(prepare, ())
+    declared = stage if isinstance(stage, Stage) else declared_stages()[stage]
+    check_inputs(declared)
+    models = [MODELS[name] for name in declared.inputs if name in MODELS]
+    key = declared.unit.key
 
     @batch_table(
-        name,
-        group=group,
-        makers=[step, *makers, *input_makers(parameters)],
-        prompts=prompts,
+        declared.name,
+        group=declared.group,
+        makers=[
+            declared.step,
+            *([declared.afterwards] if declared.afterwards is not None else []),
+            *input_makers(declared.parameters),
+        ],
+        prompts=declared.prompts,
         kinds=kinds,
         checks=checks,
         pool=pool,
-        ins={table: dg.AssetIn() for table in reads},
-        pixels=pixels or any(parameter.endswith(PIXELS_SUFFIX) for parameter in parameters),
-        resources={*_RESOURCES, workers, *resources},
+        ins={table: dg.AssetIn() for table in declared.reads},
+        pixels=pixels or any(pixel_store_of(name) is not None for name in declared.inputs),
+        resources={*_RESOURCES, workers, *models, *resources},
+        unit=declared.unit,
     )
     def asset(context: dg.AssetExecutionContext, **tables: pl.DataFrame) -> dg.MaterializeResult[StageResult]:
         watch, effort = Stopwatch(), Effort()
         context.resources.run_leases.begin(context)
-        first = tables[reads[0]]
-        chosen = first.filter(where) if where is not None else first
-        articles = chosen["article_id"].unique(maintain_order=True).to_list()
-        inputs = {key: STEP_INPUTS[key](context) for key in parameters if key in STEP_INPUTS}
-        tasks = _tasks(
-            parameters, articles, {key: rows_by_article(table.to_dicts()) for key, table in tables.items()}, inputs
-        )
+        first = tables[declared.reads[0]]
+        chosen = first.filter(declared.where) if declared.where is not None else first
+        numbers = chosen[key].unique(maintain_order=True).to_list()
+        around = surroundings_of(context)
+        inputs = {name: step_input(name, around) for name in declared.inputs}
+        rows = {name: rows_by_unit(table.to_dicts(), key) for name, table in tables.items()}
+        tasks = _tasks(declared, numbers, rows, inputs)
         mapped: WorkerPool = getattr(context.resources, workers)
         if threads is not None:
             outputs = map_in_threads(
-                name,
-                step,
+                declared.name,
+                declared.step,
                 tasks,
                 THREADS_PER_REQUEST * getattr(settings_of(context), threads),
                 mapped.progress,
@@ -242,28 +263,26 @@ def article_table(
             )
         else:
             ready = None
-            if prepare is not None:
-                ready = functools.partial(
-                    prepare, *(STEP_INPUTS[key](context) for key in inspect.signature(prepare).parameters)
-                )
-            outputs = mapped.map_articles(name, step, tasks, ready, effort)
+            if declared.prepare is not None:
+                names = inspect.signature(declared.prepare).parameters
+                ready = functools.partial(declared.prepare, *(inputs[name] for name in names))
+            outputs = mapped.map_articles(declared.name, declared.step, tasks, ready, effort)
         made = Made(
             tables,
-            len(articles),
+            len(numbers),
             [row for output in outputs for row in output.rows],
             [rejection for output in outputs for rejection in output.rejections],
             sum((output.tally for output in outputs), Counter()),
             settings_of(context),
             context,
         )
-        if afterwards is not None:
-            made = afterwards(made)
-        facts = summary(made) if summary is not None else {}
+        made = _refined(declared, made, inputs, counted)
+        facts = summary(made) if summary is not None else {"rows": len(made.rows)}
         return dg.MaterializeResult(
             value=StageResult(made.rows, made.rejections),
             metadata={
                 "seconds": watch.seconds,
-                "articles": len(articles),
+                f"{declared.unit.name}s": len(numbers),
                 **made.metadata,
                 **facts,
                 **effort_metadata(effort),

@@ -1,0 +1,26 @@
+"""Where a step of a run stands: the run's resources as the inputs of steps know them."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from pmo_assets.configuration.step_inputs import Surroundings
+from pmo_assets.settings import Settings
+from pmo_assets.storage.pixels import ParquetPixels
+
+
+def settings_of(context: dg.AssetExecutionContext) -> Settings:
+    """Return the options of the run."""
+    settings: Settings = context.resources.settings
+    return settings
+
+
+def surroundings_of(context: dg.AssetExecutionContext) -> Surroundings:
+    """Return what steps of a run may ask for; a model is opened only for who asks for it."""
+    resources = context.resources
+    return Surroundings(
+        settings_of(context),
+        resources.objects,
+        lambda store: ParquetPixels(resources.data_root, store, context.partition_key),
+        lambda name: getattr(resources, name),
+    )

@@ -1,0 +1,82 @@
+"""A stage: a step of the pipeline and its place in the graph, as it is declared beside the step.
+
+Dagster's assets, what `pmo article` runs, the order of stages and what counts as a loss are all read off these
+declarations (`pmo_assets.pipeline.graph`). What belongs here: what a stage is to all of them. What does not: what only
+the web UI needs of it (pool, checks, previews), which stands where the asset is declared.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.units import ARTICLE, Unit
+
+Losing = Literal["units", "parts"]
+"""What a stage can lose: whole articles, or figures."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A table of a batch that a step makes unit by unit.
+
+    Attributes:
+        name: of the table and its asset.
+        group: of assets.
+        step: makes a unit's rows; its parameters name what it gets: tables, single rows, the unit's number, and inputs
+            that are no tables (`pmo_assets.configuration.step_inputs`).
+        reads: tables upstream. The units of the first one are put to the step …
+        where: … of its rows those for which this holds; all if None.
+        prepare: is called in every worker before its first unit, with inputs by the names of its parameters.
+        afterwards: changes what the step made of all units of a batch, and says what it counted. It gets `rows` (what
+            the step made), `tables` (all that the stage reads, by name), `progress`, tables and inputs by name.
+        asks_for: what `afterwards` says that it works on, in the log: "captions to the language model".
+        prompts: tasks of a language model (`prompts/`) that it may ask.
+        loses: what of a batch the stage can lose: a batch that lost most of it there is not done. None where a
+            rejection loses nothing, or what it loses is counted elsewhere.
+        goes_on: what it rejects goes on without it: its rejections end no figure.
+        unit: what its batches hold.
+    """
+
+    name: str
+    group: str
+    step: Callable[..., StepOutput]
+    reads: Sequence[str]
+    where: pl.Expr | None = None
+    prepare: Callable[..., object] | None = None
+    afterwards: Callable[..., tuple[StepOutput, Any]] | None = None
+    asks_for: str = ""
+    prompts: Sequence[str] = ()
+    loses: Losing | None = None
+    goes_on: bool = False
+    unit: Unit = ARTICLE
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Return the names of what the step gets."""
+        return tuple(inspect.signature(self.step).parameters)
+
+    def table_of(self, parameter: str) -> str | None:
+        """Return the table that a parameter holds the unit's rows of, or its one row; None for an input."""
+        table = self.unit.single_rows.get(parameter, parameter)
+        return table if table in self.reads else None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the parameters of step, `prepare` and `afterwards` that are neither rows nor the unit's number."""
+        own = [name for name in self.parameters if self.table_of(name) is None and name != self.unit.key]
+        ready = list(inspect.signature(self.prepare).parameters) if self.prepare is not None else []
+        return tuple(dict.fromkeys([*own, *ready, *self.inputs_afterwards]))
+
+    @property
+    def inputs_afterwards(self) -> tuple[str, ...]:
+        """Return the parameters of `afterwards` that are inputs."""
+        if self.afterwards is None:
+            return ()
+        names = inspect.signature(self.afterwards).parameters
+        return tuple(name for name in names if name not in ("rows", "tables", "progress", *self.reads))

@@ -1,0 +1,49 @@
+"""What a batch consists of: the things that a step is put to, one at a time.
+
+A source of other things than articles declares a unit of its own, and everything that runs, groups and rejects goes by
+it. What belongs here: what of a unit the machinery must know. What does not: what a unit holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A kind of thing that batches hold.
+
+    Attributes:
+        name: of one, in words and in names of assets: "article".
+        key: column of its number (int64, at least 1) in every table of the unit.
+        part: column of the part of it (text) that a rejection may concern: an article's figure.
+        rows: parameters of steps that are the unit's one row of a table, and the table; `listing` is always its row of
+            the manifest.
+        owner: column of the manifest that holds the name by which people know it, copied into its rejections.
+    """
+
+    name: str
+    key: str
+    part: str
+    rows: tuple[tuple[str, str], ...] = ()
+    owner: str = "package"
+
+    @property
+    def batch(self) -> str:
+        """Return the name of the unit's partitions, and of the asset that holds a batch's manifest."""
+        return f"{self.name}_batch"
+
+    @property
+    def single_rows(self) -> dict[str, str]:
+        """Return the parameters of steps that are one row of a table, and the table."""
+        return {"listing": self.batch, **dict(self.rows)}
+
+
+ARTICLE: Final = Unit(
+    "article",
+    key="article_id",
+    part="image_cluster_id",
+    rows=(("package", "article_packages"), ("article", "articles")),
+)
+"""An article of a batch; its part is a figure."""
