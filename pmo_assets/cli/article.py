@@ -90,7 +90,7 @@ def article(
     for item in result.rejections:
         text = escape(f"{item.stage}: {item.error_class}: {item.message}")
         messages.print(f"[yellow]rejected[/] {text}", highlight=False, soft_wrap=True)
-    if any(item.image_cluster_id is None for item in result.rejections) and not result.figures:
+    if any(item.part is None for item in result.rejections) and not result.figures:
         raise CommandError("the article could not be processed; the reason is above and in the JSON")
 
 

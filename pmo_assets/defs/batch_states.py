@@ -16,6 +16,7 @@ import polars as pl
 from pmo_assets.defs.graph import BatchGraph, batch_graph
 from pmo_assets.defs.package_cache import of_this_code
 from pmo_assets.defs.staleness import Stages, made_of_batches, out_of_date, stages_of_location
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.release.statistics.losses import StageLoss, batch_losses, excessive, may_have_lost_much
 from pmo_assets.settings import Settings
 from pmo_assets.storage.registry import BatchRegistry
@@ -81,13 +82,15 @@ def _counts(table: pl.DataFrame) -> dict[str, int]:
     return dict(table.group_by("batch").len().iter_rows())
 
 
-def stale_assets(defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batch: str) -> list[str]:
+def stale_assets(
+    defs: dg.Definitions, instance: dg.DagsterInstance, tables: Tables, batch: str, unit: Unit = ARTICLE
+) -> list[str]:
     """Return the assets of a batch that are not up to date, in the order of the data's way.
 
     What the instance remembers does not count when the table, or what its step rejected, is not there: the data root
     was emptied, restored or is another one.
     """
-    stages = stages_of_location(defs, tables.data_root)
+    stages = stages_of_location(defs, tables.data_root, unit)
     made = made_of_batches(instance, stages, batch).get(batch, {})
     return out_of_date(stages, made, stages.decisions([batch])[batch], lambda name: tables.is_complete(name, batch))
 

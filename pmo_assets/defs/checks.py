@@ -10,8 +10,9 @@ import dagster as dg
 import polars as pl
 
 from pmo_assets.defs.made import Made
-from pmo_assets.defs.partitions import ARTICLE_BATCHES
+from pmo_assets.defs.partitions import batches_of
 from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.release.statistics.losses import StageLoss, excessive, losses_in_words
 
 REJECTED_SHARE = "rejected_share"
@@ -42,7 +43,7 @@ class BatchCheck:
     blocking: bool = False
 
 
-def check_specs(asset: str, checks: Sequence[BatchCheck]) -> list[dg.AssetCheckSpec]:
+def check_specs(asset: str, checks: Sequence[BatchCheck], unit: Unit = ARTICLE) -> list[dg.AssetCheckSpec]:
     """Return the declarations of an asset's checks, evaluated per batch."""
     with warnings.catch_warnings():
         # Checks per partition are marked as a preview in Dagster 1.13; without, a batch's result hides the others'.
@@ -52,7 +53,7 @@ def check_specs(asset: str, checks: Sequence[BatchCheck]) -> list[dg.AssetCheckS
                 check.name,
                 asset=asset,
                 description=check.description,
-                partitions_def=ARTICLE_BATCHES,
+                partitions_def=batches_of(unit),
                 blocking=check.blocking,
             )
             for check in checks
@@ -71,7 +72,7 @@ def rejected_share(counted: Callable[[Made], Iterable[Rejection]] = _everything)
     """
 
     def evaluate(made: Made) -> dg.AssetCheckResult:
-        rejected = {item.article_id for item in counted(made) if item.image_cluster_id is None}
+        rejected = {item.unit_id for item in counted(made) if item.part is None}
         share = len(rejected) / made.units if made.units else 0.0
         warn, fail = made.settings.rejected_warn, made.settings.rejected_fail
         return dg.AssetCheckResult(
@@ -138,8 +139,8 @@ def row_count(counts: Callable[[Made], Mapping[str, int]]) -> BatchCheck:
 def rejected_rows(table: pl.DataFrame, rejections: Iterable[Rejection]) -> int:
     """Return how many rows of a table with figures belong to an article or figure that was rejected."""
     items = list(rejections)
-    articles = {item.article_id for item in items if item.image_cluster_id is None}
-    figures = {(item.article_id, item.image_cluster_id) for item in items}
+    articles = {item.unit_id for item in items if item.part is None}
+    figures = {(item.unit_id, item.part) for item in items}
     keys = table.select("article_id", "image_cluster_id").iter_rows()
     return sum(article_id in articles or (article_id, figure) in figures for article_id, figure in keys)
 

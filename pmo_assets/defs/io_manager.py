@@ -12,6 +12,7 @@ import polars as pl
 
 from pmo_assets.defs.run_leases import RunLeases, batch_lease
 from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.storage.provenance import Provenance
 from pmo_assets.storage.tables import Tables
 
@@ -29,6 +30,7 @@ class StageResult:
         code_version: that made them.
         parents: the assets of the batch upstream.
         applied: digest of what was applied of people's decisions; None for an asset that applies none.
+        unit: what its batch holds.
     """
 
     rows: Sequence[dict[str, Any]]
@@ -36,6 +38,7 @@ class StageResult:
     code_version: str | None = None
     parents: Sequence[str] = ()
     applied: str | None = None
+    unit: Unit = ARTICLE
 
 
 class ParquetTables(dg.IOManager):
@@ -65,7 +68,7 @@ class ParquetTables(dg.IOManager):
         fence = functools.partial(leases.fence, batch_lease(batch))
         fence()
         # The table says how it was made, and appears last: what is killed before has an old one, or none.
-        self._tables.write_rejections(asset, batch, obj.rejections)
+        self._tables.write_rejections(asset, batch, obj.rejections, obj.unit)
         table = self._tables.write(asset, batch, obj.rows, fence, provenance)
         context.add_output_metadata(
             {

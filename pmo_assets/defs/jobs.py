@@ -12,6 +12,7 @@ from pmo_assets.defs.assets.models import training
 from pmo_assets.defs.assets.quality import comparison
 from pmo_assets.defs.graph import BATCH_TAG
 from pmo_assets.defs.renewing import renewal
+from pmo_assets.pipeline.graph import declared_units
 from pmo_assets.records.units import ARTICLE
 
 _OF_BATCHES = dg.AssetSelection.tag(BATCH_TAG, ARTICLE.name)
@@ -45,6 +46,20 @@ PROCESS_BATCH = _job(
     "Take a batch from its manifest to dataset rows, everything anew. The sensor registered_batches does it for every "
     "batch that is registered.",
 )
+
+
+def jobs_of_units() -> list[dg.UnresolvedAssetJobDefinition]:
+    """Return for every unit but articles the job that takes a batch of it from its manifest to its last table."""
+    return [
+        _job(
+            f"process_{unit.batch}",
+            dg.AssetSelection.tag(BATCH_TAG, unit.name),
+            f"Take a batch of {unit.names} from its manifest to its last table, everything anew.",
+        )
+        for unit in declared_units()
+        if unit != ARTICLE
+    ]
+
 
 RESPLIT = _job(
     "resplit",

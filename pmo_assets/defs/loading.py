@@ -13,8 +13,8 @@ import dagster as dg
 
 from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.rejections import rejections_asset
-from pmo_assets.defs.stage_table import stage_table
-from pmo_assets.pipeline.graph import declared_stages
+from pmo_assets.defs.stage_table import manifest_asset, stage_table
+from pmo_assets.pipeline.graph import declared_stages, declared_units
 
 GROUPS = "pmo_assets.defs.assets"
 """The package whose modules are the groups; by name, because groups may ask here what there is."""
@@ -28,12 +28,12 @@ def group_assets() -> list[dg.AssetsDefinition]:
         for value in vars(importlib.import_module(item.name)).values():
             if isinstance(value, dg.AssetsDefinition):
                 found.setdefault(min(key.path[-1] for key in value.keys), value)
-    # A stage that nothing is said of for the UI has its asset all the same.
-    return [*found.values(), *(stage_table(name) for name in declared_stages() if name not in found)]
+    # A unit's manifests and a stage that nothing is said of for the UI have their asset all the same.
+    manifests = [manifest_asset(unit) for unit in declared_units() if unit.batch not in found]
+    return [*found.values(), *manifests, *(stage_table(name) for name in declared_stages() if name not in found)]
 
 
 def all_assets() -> list[dg.AssetsDefinition]:
     """Return the assets of all groups, and for each unit the one that collects what its assets could not process."""
     assets = group_assets()
-    units = dict.fromkeys(stage.unit for stage in declared_stages().values())
-    return [*assets, *(rejections_asset(batch_graph(assets, unit), unit) for unit in units)]
+    return [*assets, *(rejections_asset(batch_graph(assets, unit), unit) for unit in declared_units())]

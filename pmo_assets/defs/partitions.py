@@ -22,9 +22,9 @@ ARTICLE_BATCHES: Final = batches_of(ARTICLE)
 """One partition per batch, about 200 articles each: never one per article (see `docs/own_articles.md`, "Batches")."""
 
 
-def register_partitions(instance: dg.DagsterInstance, batches: Sequence[str]) -> None:
+def register_partitions(instance: dg.DagsterInstance, batches: Sequence[str], unit: Unit = ARTICLE) -> None:
     """Make sure that every batch is a partition, and that the UI lets it be materialised without a warning."""
-    name = str(ARTICLE_BATCHES.name)
+    name = str(batches_of(unit).name)
     missing = sorted(set(batches) - set(instance.get_dynamic_partitions(name)))
     if missing:
         instance.add_dynamic_partitions(name, missing)

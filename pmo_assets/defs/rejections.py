@@ -56,20 +56,27 @@ def _first(collected: pl.DataFrame, page: str) -> str:
     return "\n".join(lines)
 
 
+def rejections_of(unit: Unit) -> str:
+    """Return the name of the asset that collects what a unit's batches could not process."""
+    return NAME if unit == ARTICLE else f"{unit.name}_{NAME}"
+
+
 def rejections_asset(graph: BatchGraph, unit: Unit = ARTICLE) -> dg.AssetsDefinition:
     """Return the asset.
 
     Args:
         graph: the assets whose rejections it collects.
-        unit: what their batches hold.
+        unit: what their batches hold. Of articles there is a page with pictures, too.
     """
+    name = rejections_of(unit)
 
     @batch_table(
-        NAME,
+        name,
         group="quality",
-        makers=[losses.batch_losses, write_rejection_page],
+        makers=[losses.batch_losses, write_rejection_page] if unit == ARTICLE else [losses.unit_losses],
         deps=graph.last,
         checks=[checks.SURVIVORS_CHECK],
+        unit=unit,
     )
     def rejections(
         context: dg.AssetExecutionContext,
@@ -80,33 +87,40 @@ def rejections_asset(graph: BatchGraph, unit: Unit = ARTICLE) -> dg.AssetsDefini
         """Collect what every step of the batch could not process."""
         watch = Stopwatch()
         run_leases.begin(context)
-        collected = tables.read_rejections(graph.stages, context.partition_key)
+        batch = context.partition_key
+        collected = tables.read_rejections(graph.stages, batch, unit)
         by_class = Counter(collected["error_class"].to_list())
-        page = write_rejection_page(
-            tables,
-            context.partition_key,
-            collected,
-            pixels=ParquetPixels(tables.data_root, "figures", context.partition_key),
-            objects=ContentStore(tables.data_root),
-            noncommercial=settings.release_noncommercial,
+        lost = (
+            losses.batch_losses(tables, batch, graph.losing)
+            if unit == ARTICLE
+            else losses.unit_losses(tables, batch, graph.losing, unit)
         )
-        metadata: dict[str, Any] = {
-            "by_error": dg.MetadataValue.json(dict(by_class.most_common())),
-            "page": page_link(settings, page),
-            "report": page_link(settings, REPORT_KEY),
-        }
-        if collected.height:
-            metadata["first"] = dg.MetadataValue.md(_first(collected, page_url(settings.pages_url, page)))
-        lost = losses.batch_losses(tables, context.partition_key, graph.losing)
         return dg.MaterializeResult(
-            value=StageResult(collected.to_dicts()),
+            value=StageResult(collected.to_dicts(), unit=unit),
             metadata={
                 "seconds": watch.seconds,
-                "articles": tables.read("article_batch", context.partition_key, ["article_id"]).height,
+                unit.names: tables.read(unit.batch, batch, [unit.key]).height,
                 "rejected": collected.height,
-                **metadata,
+                "by_error": dg.MetadataValue.json(dict(by_class.most_common())),
+                **(_pages(tables, settings, batch, collected) if unit == ARTICLE else {}),
             },
             check_results=[checks.survivors(lost, fail=settings.rejected_fail)],
         )
 
     return rejections
+
+
+def _pages(tables: Tables, settings: Settings, batch: str, collected: pl.DataFrame) -> dict[str, Any]:
+    """Write the page of a batch of articles, and return links and the first rejections as metadata."""
+    page = write_rejection_page(
+        tables,
+        batch,
+        collected,
+        pixels=ParquetPixels(tables.data_root, "figures", batch),
+        objects=ContentStore(tables.data_root),
+        noncommercial=settings.release_noncommercial,
+    )
+    metadata: dict[str, Any] = {"page": page_link(settings, page), "report": page_link(settings, REPORT_KEY)}
+    if collected.height:
+        metadata["first"] = dg.MetadataValue.md(_first(collected, page_url(settings.pages_url, page)))
+    return metadata

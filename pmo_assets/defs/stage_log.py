@@ -18,6 +18,7 @@ from pmo_assets.defs.io_manager import StageResult
 from pmo_assets.records.faults import full_disk_advice
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import SystemicError
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.settings import Settings
 from pmo_assets.workers.effort import Effort, per_minute
 
@@ -62,7 +63,7 @@ def in_event_log(context: dg.AssetExecutionContext, **fields: object) -> Iterato
                 context.log.info(f"{handler.left_out} more lines of this step are on standard error only")
 
 
-def stage_logged(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def stage_logged(name: str, function: Callable[..., Any], unit: Unit = ARTICLE) -> Callable[..., Any]:
     """Return the function of a batch asset with its lines in the event log and its rates in the metadata.
 
     It is the outermost: what is returned has no metadata any more.
@@ -78,13 +79,14 @@ def stage_logged(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
                 if advice := full_disk_advice(error):
                     raise SystemicError(f"{error}{advice}") from error
                 raise
-            facts = _rates(result)
-            _say_rejections(result.value.rejections)
+            facts = _rates(result, unit)
+            _say_rejections(result.value.rejections, unit)
             _LOG.info(
-                "%s articles in %.1f s (%.0f a minute): %s rows, %s rejected",
-                facts["articles"],
+                "%s %s in %.1f s (%.0f a minute): %s rows, %s rejected",
+                facts[unit.names],
+                unit.names,
                 facts["seconds"],
-                facts["articles_per_minute"],
+                facts[f"{unit.names}_per_minute"],
                 len(result.value.rows),
                 facts["rejected"],
                 extra={logs.FIELDS: {"event": "stage_finished", "rows": len(result.value.rows), **facts}},
@@ -96,26 +98,26 @@ def stage_logged(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return logged
 
 
-def _rates(result: dg.MaterializeResult[StageResult]) -> dict[str, Any]:
+def _rates(result: dg.MaterializeResult[StageResult], unit: Unit) -> dict[str, Any]:
     """Return counts and rate of a stage, by the names under which the UI plots them."""
     told = result.metadata or {}
     seconds = float(told["seconds"])  # type: ignore[arg-type]
-    articles, rejected = told.get("articles"), told.get("rejected", len(result.value.rejections))
-    count = articles if isinstance(articles, int) else len({row["article_id"] for row in result.value.rows})
+    said, rejected = told.get(unit.names), told.get("rejected", len(result.value.rejections))
+    count = said if isinstance(said, int) else len({row[unit.key] for row in result.value.rows})
     return {
         "seconds": seconds,
-        "articles": count,
-        "articles_per_minute": per_minute(count, seconds),
+        unit.names: count,
+        f"{unit.names}_per_minute": per_minute(count, seconds),
         "rejected": rejected,
     }
 
 
-def _say_rejections(rejections: Sequence[Rejection]) -> None:
+def _say_rejections(rejections: Sequence[Rejection], unit: Unit) -> None:
     for item in rejections[:REJECTIONS_SHOWN]:
-        where = f"article {item.article_id}" + (f", {item.image_cluster_id}" if item.image_cluster_id else "")
-        own = {"event": "rejected", "article": item.article_id, "error": item.error_class}
-        if item.image_cluster_id:
-            own["figure"] = item.image_cluster_id
+        where = f"{unit.name} {item.unit_id}" + (f", {item.part}" if item.part else "")
+        own = {"event": "rejected", unit.name: item.unit_id, "error": item.error_class}
+        if item.part:
+            own[unit.part_name] = item.part
         _LOG.info("%s rejected: %s: %s", where, item.error_class, item.message[:300], extra={logs.FIELDS: own})
     if len(rejections) > REJECTIONS_SHOWN:
         _LOG.info("%s more are rejected: the table `rejections` has all", len(rejections) - REJECTIONS_SHOWN)

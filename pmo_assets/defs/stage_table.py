@@ -36,6 +36,7 @@ from pmo_assets.pipeline.graph import arguments_afterwards, declared_stages
 from pmo_assets.records.outcome import Row, rows_by_unit
 from pmo_assets.records.stages import Stage
 from pmo_assets.records.units import ARTICLE, Unit
+from pmo_assets.storage.manifests import Manifests
 from pmo_assets.tables.schemas import column_descriptions, schema_of
 from pmo_assets.workers.effort import Effort
 from pmo_assets.workers.pool import WorkerPool
@@ -117,16 +118,30 @@ def batch_table(
             kinds={"polars", "parquet", *kinds},
             tags={"pmo/work": "pixels" if pixels else "facts", BATCH_TAG: unit.name},
             code_version=code_version(schema, *makers, prompts=prompts),
-            check_specs=check_specs(name, checks),
+            check_specs=check_specs(name, checks, unit),
             metadata={"dagster/column_schema": column_schema(name)},
             pool=pool,
             ins=ins,
             deps=list(deps),
             required_resource_keys=resources,
         )
-        return decorate(stage_logged(name, version_noted(function)))
+        return decorate(stage_logged(name, version_noted(function), unit))
 
     return declare
+
+
+def manifest_asset(unit: Unit) -> dg.AssetsDefinition:
+    """Return the asset of a unit's manifests: what a batch holds, as it was registered (`storage.manifests`)."""
+
+    @batch_table(unit.batch, group=unit.names, makers=[Manifests.manifest], resources=_RESOURCES, unit=unit)
+    def manifest(context: dg.AssetExecutionContext) -> dg.MaterializeResult[StageResult]:
+        watch = Stopwatch()
+        context.resources.run_leases.begin(context)
+        rows = Manifests(context.resources.data_root, unit).manifest(context.partition_key).to_dicts()
+        metadata = {"seconds": watch.seconds, unit.names: len(rows)}
+        return dg.MaterializeResult(value=StageResult(rows, unit=unit), metadata=metadata)
+
+    return manifest
 
 
 class _TablesAsRows(Mapping[str, Sequence[Row]]):
@@ -240,7 +255,7 @@ def stage_table(
         unit=declared.unit,
     )
     def asset(context: dg.AssetExecutionContext, **tables: pl.DataFrame) -> dg.MaterializeResult[StageResult]:
-        watch, effort = Stopwatch(), Effort()
+        watch, effort = Stopwatch(), Effort(declared.unit.name)
         context.resources.run_leases.begin(context)
         first = tables[declared.reads[0]]
         chosen = first.filter(declared.where) if declared.where is not None else first
@@ -266,7 +281,7 @@ def stage_table(
             if declared.prepare is not None:
                 names = inspect.signature(declared.prepare).parameters
                 ready = functools.partial(declared.prepare, *(inputs[name] for name in names))
-            outputs = mapped.map_articles(declared.name, declared.step, tasks, ready, effort)
+            outputs = mapped.map_units(declared.name, declared.step, tasks, ready, effort)
         made = Made(
             tables,
             len(numbers),
@@ -279,10 +294,10 @@ def stage_table(
         made = _refined(declared, made, inputs, counted)
         facts = summary(made) if summary is not None else {"rows": len(made.rows)}
         return dg.MaterializeResult(
-            value=StageResult(made.rows, made.rejections),
+            value=StageResult(made.rows, made.rejections, unit=declared.unit),
             metadata={
                 "seconds": watch.seconds,
-                f"{declared.unit.name}s": len(numbers),
+                declared.unit.names: len(numbers),
                 **made.metadata,
                 **facts,
                 **effort_metadata(effort),

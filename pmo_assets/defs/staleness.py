@@ -22,7 +22,7 @@ from pmo_assets.defs.stale_counts import CURRENT, STALE_BATCHES
 from pmo_assets.defs.versions import CODE_VERSION_TAG, DATA_VERSION_TAG, applied_in, code_version_in, version_in_force
 from pmo_assets.records.stages import Losing
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.records.units import ARTICLE
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.settings import Settings
 from pmo_assets.settings.shaping import affected_assets, affecting_settings, noted_settings, settings_digest
 from pmo_assets.storage.data_root import DataRoot
@@ -85,9 +85,9 @@ def stages_in_force(declared: BatchGraph, settings: Settings) -> Stages:
     )
 
 
-def stages_of_location(defs: dg.Definitions, data_root: DataRoot) -> Stages:
+def stages_of_location(defs: dg.Definitions, data_root: DataRoot, unit: Unit = ARTICLE) -> Stages:
     """Return the assets of a batch as a code location would make them, with what people decided below a data root."""
-    graph = graph_of_location(defs)
+    graph = graph_of_location(defs, unit)
     return Stages(
         graph.parents,
         graph.versions,

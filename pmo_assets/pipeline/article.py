@@ -176,7 +176,7 @@ def annotation(name: str, result: ArticleResult) -> dict[str, Any]:
             for figure in result.figures
         ],
         "rejections": [
-            {"stage": item.stage, "figure": item.image_cluster_id, "error": item.error_class, "message": item.message}
+            {"stage": item.stage, "figure": item.part, "error": item.error_class, "message": item.message}
             for item in result.rejections
         ],
     }

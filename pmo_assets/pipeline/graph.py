@@ -47,6 +47,11 @@ def declared_stages() -> Mapping[str, Stage]:
     return {name: found[name] for name in in_order({name: stage.reads for name, stage in found.items()})}
 
 
+def declared_units() -> tuple[Unit, ...]:
+    """Return what batches can hold: the units of all stages, articles first."""
+    return tuple(dict.fromkeys((ARTICLE, *(stage.unit for stage in declared_stages().values()))))
+
+
 def stages_of_unit(unit: Unit = ARTICLE) -> tuple[str, ...]:
     """Return the names of a unit's stages in the order of the data's way."""
     return tuple(name for name, stage in declared_stages().items() if stage.unit == unit)
@@ -136,7 +141,7 @@ def run_unit(
         try:
             output = stage.step(*(_argument(stage, parameter, number, run, inputs) for parameter in stage.parameters))
         except ArticleError as error:
-            run.rejections.append(rejection_from(error, stage=name, article_id=number))
+            run.rejections.append(rejection_from(error, stage=name, unit_id=number))
             run.tables[name] = []
             run.not_run.add(name)
             continue

@@ -37,7 +37,7 @@ class PageRenderer:
         ]
         result: list[tuple[Pixels, Box] | None] = [None] * len(views)
         for places, output in zip(
-            wanted.values(), self.workers.map_articles("page views", rendered_views, tasks), strict=True
+            wanted.values(), self.workers.map_units("page views", rendered_views, tasks), strict=True
         ):
             for row in output.rows:
                 with Image.open(io.BytesIO(row["png"])) as picture:

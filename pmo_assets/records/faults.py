@@ -173,28 +173,31 @@ def _suspicion(rejection: Rejection) -> tuple[str, str] | None:
     return None
 
 
-def same_fault(rejections: Iterable[Rejection], articles: int, share: float = 0.5) -> SameFault | None:
-    """Return the error that a stage should raise when many of its articles failed unexpectedly in the same way.
+def same_fault(
+    rejections: Iterable[Rejection], units: int, share: float = 0.5, unit: str = "article"
+) -> SameFault | None:
+    """Return the error that a stage should raise when many of its units failed unexpectedly in the same way.
 
     Decisions (`ArticleError`: encrypted, no PDF, …) do not count: a batch may well hold many such articles.
 
     Args:
-        rejections: of one stage; several of one article count once.
-        articles: how many the stage was given.
-        share: part of the articles from which on it is the machinery's fault.
+        rejections: of one stage; several of one unit count once.
+        units: how many articles, or other units, the stage was given.
+        share: part of them from which on it is the machinery's fault.
+        unit: what they are, in a word.
     """
     groups: dict[tuple[str, str], dict[int, Rejection]] = defaultdict(dict)
     for rejection in rejections:
         key = _suspicion(rejection)
         if key is not None:
-            groups[key].setdefault(rejection.article_id, rejection)
+            groups[key].setdefault(rejection.unit_id, rejection)
     for failed in groups.values():
-        if len(failed) >= max(MANY_ARTICLES, share * articles):
+        if len(failed) >= max(MANY_ARTICLES, share * units):
             example = next(iter(failed.values()))
             return SameFault(
-                f"{len(failed)} of {articles} articles failed in {example.stage} in the same way, which is no fault of "
+                f"{len(failed)} of {units} {unit}s failed in {example.stage} in the same way, which is no fault of "
                 f"theirs: {example.error_class}: {example.message} "
-                f"(first: article {example.article_id}; mend it and run again, nothing of this step was kept)"
+                f"(first: {unit} {example.unit_id}; mend it and run again, nothing of this step was kept)"
                 + (f"\n{example.traceback_tail}" if example.traceback_tail else "")
             )
     return None

@@ -40,7 +40,7 @@ def for_each_figure(
         except Exception as error:
             raise_fault(error)
             rejection = rejection_from(
-                error, stage=stage, article_id=figure["article_id"], image_cluster_id=figure["image_cluster_id"]
+                error, stage=stage, unit_id=figure["article_id"], part=figure["image_cluster_id"]
             )
             output.rejections.append(rejection)
     return output

@@ -19,21 +19,21 @@ class Rejection:
 
     Attributes:
         stage: name of the asset that gave up, e.g. `pdf_figures`.
-        article_id: PMC number of the article.
-        image_cluster_id: the figure, or None when the whole article is affected.
+        unit_id: number of the unit (`records.units`): of the article.
+        part: the part of it, an article's figure; None when the whole unit is affected.
         error_class: name of the exception class, or a short CamelCase word for a decision such as `NoPdf`.
         message: one sentence for a person, saying what is wrong and, where possible, what to do.
         traceback_tail: the last lines of the traceback; empty for a decision.
-        package: name of the article's package; None leaves it to the manifest of the batch.
+        owner: name by which people know the unit, of an article its package; None leaves it to the batch's manifest.
     """
 
     stage: str
-    article_id: int
-    image_cluster_id: str | None
+    unit_id: int
+    part: str | None
     error_class: str
     message: str
     traceback_tail: str = ""
-    package: str | None = None
+    owner: str | None = None
 
 
 class ArticleError(Exception):
@@ -43,9 +43,7 @@ class ArticleError(Exception):
     """
 
 
-def rejection_from(
-    error: BaseException, *, stage: str, article_id: int, image_cluster_id: str | None = None
-) -> Rejection:
+def rejection_from(error: BaseException, *, stage: str, unit_id: int, part: str | None = None) -> Rejection:
     """Turn an exception into a rejection; an `ArticleError` is a decision and keeps no traceback."""
     tail = ""
     if not isinstance(error, ArticleError):
@@ -53,8 +51,8 @@ def rejection_from(
         tail = "\n".join(lines[-TRACEBACK_LINES:])
     return Rejection(
         stage=stage,
-        article_id=article_id,
-        image_cluster_id=image_cluster_id,
+        unit_id=unit_id,
+        part=part,
         error_class=type(error).__name__,
         message=" ".join(str(error).split()) or type(error).__name__,
         traceback_tail=tail,

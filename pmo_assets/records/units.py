@@ -18,6 +18,7 @@ class Unit:
         name: of one, in words and in names of assets: "article".
         key: column of its number (int64, at least 1) in every table of the unit.
         part: column of the part of it (text) that a rejection may concern: an article's figure.
+        part_name: of one, in words: "figure".
         rows: parameters of steps that are the unit's one row of a table, and the table; `listing` is always its row of
             the manifest.
         owner: column of the manifest that holds the name by which people know it, copied into its rejections.
@@ -26,8 +27,19 @@ class Unit:
     name: str
     key: str
     part: str
+    part_name: str
     rows: tuple[tuple[str, str], ...] = ()
     owner: str = "package"
+
+    @property
+    def names(self) -> str:
+        """Return what several are called: "articles"."""
+        return f"{self.name}s"
+
+    @property
+    def folder(self) -> str:
+        """Return the folder below the data root, "" or with a slash at its end, in which its batches are registered."""
+        return "" if self == ARTICLE else f"{self.names}/"
 
     @property
     def batch(self) -> str:
@@ -44,6 +56,7 @@ ARTICLE: Final = Unit(
     "article",
     key="article_id",
     part="image_cluster_id",
+    part_name="figure",
     rows=(("package", "article_packages"), ("article", "articles")),
 )
 """An article of a batch; its part is a figure."""

@@ -30,7 +30,7 @@ from pmo_assets.refresh.candidates import KnownOfPmc, known_of_pmc, stated_at_pm
 from pmo_assets.release.evidence import Evidence, articles_of, files_of, is_trusted_source, known_package
 from pmo_assets.release.statements import AT_PMC, Rank, Statement, Word, narrowed, word_of
 from pmo_assets.release.versions import read_version_table, released_versions
-from pmo_assets.storage.batches import in_sequence, manifest_key
+from pmo_assets.storage.manifests import in_sequence, manifest_key
 from pmo_assets.storage.parquet import read_columns
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables

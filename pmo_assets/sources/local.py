@@ -164,7 +164,7 @@ class LocalFolder:
 
 def _not_registered(error: BaseException, name: str) -> Rejection:
     number = article_id_and_version(name, {})[0]
-    return replace(rejection_from(error, stage=REGISTRATION_STAGE, article_id=number), package=name)
+    return replace(rejection_from(error, stage=REGISTRATION_STAGE, unit_id=number), owner=name)
 
 
 def _beside_packages(entries: Sequence[Entry]) -> Iterator[Rejection | Skipped]:

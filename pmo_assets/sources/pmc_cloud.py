@@ -284,7 +284,7 @@ class PmcCloud:
             try:
                 yield self.best(article_id)
             except ArticleError as error:
-                yield rejection_from(error, stage=REGISTRATION_STAGE, article_id=article_id)
+                yield rejection_from(error, stage=REGISTRATION_STAGE, unit_id=article_id)
 
     def best(self, article_id: int) -> PackageListing:
         """Return the listing of the version of an article that counts.

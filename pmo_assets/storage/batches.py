@@ -7,7 +7,6 @@ content is not registered again; a changed one goes into a new batch.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
@@ -20,39 +19,13 @@ from pmo_assets.records.packages import (
 )
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.storage.article_numbers import RegisteredPackage, content_of
+from pmo_assets.storage.manifests import batch_key, next_sequence
 
 
 def manifest_rows(listings: Sequence[PackageListing], source: str) -> list[dict[str, Any]]:
     """Return the manifest of one batch as rows of the table `article_batch`."""
     rows = [asdict(listing) for listing in listings]
     return [{**row, "source": source, "files": list(row["files"]), "problems": list(row["problems"])} for row in rows]
-
-
-def batch_key(sequence: int, listings: Sequence[PackageListing]) -> str:
-    """Return the key of a batch, e.g. `0001-3f2a9c1d`."""
-    content = "\n".join(f"{listing.article_id} {listing.digest}" for listing in listings)
-    return f"{sequence:04d}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
-
-
-def sequence_of(key: str) -> int:
-    """Return the sequence number of a batch, by which batches are ordered; 0 for a foreign key."""
-    number = key.split("-")[0]
-    return int(number) if number.isdigit() else 0
-
-
-def manifest_key(batch: str) -> str:
-    """Return where a batch's manifest lies below the root."""
-    return f"manifests/{batch}.parquet"
-
-
-def in_sequence(keys: Iterable[str]) -> list[str]:
-    """Return the keys of batches in the order in which they were registered."""
-    return sorted(keys, key=lambda key: (sequence_of(key), key))
-
-
-def next_sequence(existing: Iterable[str]) -> int:
-    """Return the sequence number of the next batch, from 1."""
-    return max(map(sequence_of, existing), default=0) + 1
 
 
 def new_batches(
@@ -76,7 +49,7 @@ def new_batches(
     fresh = iter([item for item in newest if known.get((item.article_id, item.version)) != item.digest])
     sequence = next_sequence(existing_keys)
     while group := list(islice(fresh, size)):
-        yield batch_key(sequence, group), group
+        yield batch_key(sequence, ((item.article_id, item.digest) for item in group)), group
         sequence += 1
 
 
@@ -126,9 +99,9 @@ def duplicate_packages(listings: Sequence[PackageListing]) -> list[Rejection]:
                     "give one of them another version, or take it away"
                 ),
                 stage=REGISTRATION_STAGE,
-                article_id=item.article_id,
+                unit_id=item.article_id,
             ),
-            package=item.name,
+            owner=item.name,
         )
         for item in sorted(left_out, key=lambda item: (item.article_id, item.name))
         if item.version == kept[item.article_id].version and item.is_manuscript == kept[item.article_id].is_manuscript

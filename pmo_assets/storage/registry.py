@@ -1,8 +1,7 @@
 """The registry of article batches: the manifests below the data root.
 
-Commands may register at the same time, on several machines, and be killed at any moment. Each batch takes its place in
-the sequence by creating `claims/<sequence>.parquet`, which only one command can; what it holds was computed from all
-claims before it. The claim is the whole manifest: whoever sees a claim without one writes it, so that nothing is lost.
+Which packages of a source are new, superseded or said before. What a batch holds was computed from all that took their
+place before it (`storage.manifests`).
 """
 
 from __future__ import annotations
@@ -16,23 +15,13 @@ from typing import Any
 
 import polars as pl
 
-from pmo_assets.records.faults import is_read_only
 from pmo_assets.records.packages import DERIVED_ID_BASE, ArticleSource, PackageListing, PackageProblem, Skipped
 from pmo_assets.records.rejections import Rejection
-from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.article_numbers import RegisteredPackage, SameName, numbered, registered_package
-from pmo_assets.storage.batches import (
-    duplicate_packages,
-    in_sequence,
-    manifest_key,
-    manifest_rows,
-    new_batches,
-    newest_versions,
-    said_before,
-    sequence_of,
-)
+from pmo_assets.storage.batches import duplicate_packages, manifest_rows, new_batches, newest_versions, said_before
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.storage.parquet import parquet_bytes, read_columns, read_parquet
+from pmo_assets.storage.manifests import Manifests, manifest_key
+from pmo_assets.storage.parquet import read_columns, read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.articles import ArticleBatch
 from pmo_assets.tables.schemas import checked, empty_table
@@ -46,11 +35,7 @@ def _kind(source: str) -> str:
     return source.partition("://")[0] if "://" in source else "file"
 
 
-_BATCH = "pmo/batch"
-"""Key of the Parquet metadata under which a manifest says which batch it is of."""
-
-
-Manifests = dict[str, tuple[str, Sequence[tuple[int, int, str]]]]
+SeenManifests = dict[str, tuple[str, Sequence[tuple[int, int, str]]]]
 """Of manifests that were read, by batch: kind of source, and (article number, version, digest) of each package."""
 
 _TOTALS = "pmo/totals"
@@ -122,22 +107,18 @@ class BatchRegistry:
 
     data_root: DataRoot
 
+    @property
+    def manifests(self) -> Manifests:
+        """Return the manifests of articles."""
+        return Manifests(self.data_root)
+
     def batches(self) -> list[str]:
         """Return the keys of all batches in order; a manifest that a killed command left unwritten is written."""
-        claims = self.data_root.keys("claims", ".parquet")
-        keys = [name.removesuffix(".parquet") for name in self.data_root.keys("manifests", ".parquet")]
-        complete = {sequence_of(key) for key in keys}
-        missing = [name for name in claims if sequence_of(name.removesuffix(".parquet")) not in complete]
-        keys += [key for key in map(self._completed, missing) if key is not None]
-        return in_sequence(keys)
+        return self.manifests.batches()
 
     def sizes(self) -> dict[str, int]:
         """Return how many articles every batch has, by its key, in order."""
-        files = {key: manifest_key(key) for key in self.batches()}
-        if not files:
-            return {}
-        counted = dict(read_columns(self.data_root, files, ()).group_by("file").len().iter_rows())
-        return {key: counted.get(key, 0) for key in files}
+        return self.manifests.sizes()
 
     def articles(self, batches: Collection[str]) -> dict[str, frozenset[int]]:
         """Return the article numbers of batches, by key; what is not registered is left out."""
@@ -208,7 +189,7 @@ class BatchRegistry:
             size: articles per batch.
         """
         made = Registered()
-        seen: Manifests = {}
+        seen: SeenManifests = {}
         while True:
             known = self._packages(_kind(look.source))
             listings = numbered(look.listings, look.source, known)
@@ -235,7 +216,7 @@ class BatchRegistry:
             size: articles per batch.
         """
         made = Registered()
-        seen: Manifests = {}
+        seen: SeenManifests = {}
         while not self._added(made, seen, source, listings, size, None):
             pass
         return made.added
@@ -249,7 +230,7 @@ class BatchRegistry:
     def _added(
         self,
         made: Registered,
-        seen: Manifests,
+        seen: SeenManifests,
         source: str,
         listings: Sequence[PackageListing],
         size: int,
@@ -262,7 +243,7 @@ class BatchRegistry:
         for key, group in new_batches(listings, registered=registered, existing_keys=keys, size=size):
             table = checked(ArticleBatch, manifest_rows(group, source))
             said = {_TOTALS: json.dumps(totals, ensure_ascii=False, sort_keys=True)} if totals is not None else {}
-            if not self._claimed(key, parquet_bytes(table, metadata={_BATCH: key, **said})):
+            if not self.manifests.claim(key, table, said):
                 return False
             made.added.append((key, len(group)))
         return True
@@ -296,27 +277,3 @@ class BatchRegistry:
         manifest = read_parquet(self.data_root, manifest_key(batch))
         kind = _kind(manifest["source"][0]) if manifest.height else ""
         return kind, manifest.select("article_id", "version", "digest").rows()
-
-    def _claimed(self, batch: str, manifest: bytes) -> bool:
-        """Take a batch's place in the sequence and write its manifest; False if the place is taken."""
-        if not self.data_root.create(f"claims/{sequence_of(batch):04d}.parquet", manifest):
-            return False
-        self.data_root.write(manifest_key(batch), manifest)
-        return True
-
-    def _completed(self, claim: str) -> str | None:
-        """Write the manifest of a claim and return the batch; None where it cannot be: nobody has used it yet."""
-        content = self.data_root.read(f"claims/{claim}")
-        try:
-            batch = pl.read_parquet_metadata(io.BytesIO(content))[_BATCH]
-        except (pl.exceptions.ComputeError, KeyError) as error:
-            raise StorageError(
-                f"{self.data_root.uri(f'claims/{claim}')} is damaged: delete it and register its articles again"
-            ) from error
-        try:
-            self.data_root.write(manifest_key(batch), content)
-        except StorageError as error:
-            if is_read_only(error):
-                return None
-            raise
-        return batch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -12,11 +12,12 @@ import polars as pl
 from pmo_assets.records.packages import REGISTRATION_STAGE
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import StorageError
-from pmo_assets.storage.batches import in_sequence, manifest_key
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import in_sequence, manifest_key
 from pmo_assets.storage.parquet import parquet_bytes, read_columns, read_metadata, read_parquet
 from pmo_assets.storage.provenance import METADATA_KEY, Provenance, provenance_in
-from pmo_assets.tables.rejections import Rejections
+from pmo_assets.tables.rejections import Rejections, rejection_row, rejections_schema
 from pmo_assets.tables.schemas import checked, empty_table, schema_of
 
 
@@ -124,20 +125,20 @@ class Tables:
         noted = set(self.data_root.keys(f"rejections/{asset}", ".parquet"))
         return [batch for batch in self.batches(asset) if f"{batch}.parquet" in noted]
 
-    def write_rejections(self, stage: str, batch: str, rejections: Sequence[Rejection]) -> None:
-        """Replace what a stage rejected in a batch; each row bears the name of the article's package."""
-        rows = [{field.name: getattr(item, field.name) for field in fields(Rejection)} for item in rejections]
-        order = ("article_id", "image_cluster_id", "error_class", "message")
-        table = self._with_packages(checked(Rejections, rows), batch).sort(order)
+    def write_rejections(self, stage: str, batch: str, rejections: Sequence[Rejection], unit: Unit = ARTICLE) -> None:
+        """Replace what a stage rejected in a batch; each row bears the name by which people know its unit."""
+        rows = [rejection_row(item, unit) for item in rejections]
+        order = (unit.key, unit.part, "error_class", "message")
+        table = self._with_owners(checked(rejections_schema(unit), rows), batch, unit).sort(order)
         self.data_root.write(_rejections_key(stage, batch), parquet_bytes(table))
 
-    def read_rejections(self, stages: Sequence[str], batch: str) -> pl.DataFrame:
+    def read_rejections(self, stages: Sequence[str], batch: str, unit: Unit = ARTICLE) -> pl.DataFrame:
         """Return what the stages rejected in a batch, in the stages' order."""
         keys = [_rejections_key(stage, batch) for stage in stages]
         tables = [read_parquet(self.data_root, key) for key in keys if self.data_root.exists(key)]
         # Those that earlier versions wrote name no package.
-        read = pl.concat([empty_table(Rejections), *tables], how="diagonal")
-        return self._with_packages(read, batch)
+        read = pl.concat([empty_table(rejections_schema(unit)), *tables], how="diagonal")
+        return self._with_owners(read, batch, unit)
 
     def write_registration_rejections(self, source: str, rejections: Sequence[Rejection]) -> None:
         """Replace what of a source (its URI) could not be registered."""
@@ -154,15 +155,14 @@ class Tables:
         tables = [self.read_rejections([REGISTRATION_STAGE], name.removesuffix(".parquet")) for name in names]
         return pl.concat([empty_table(Rejections), *tables])
 
-    def _with_packages(self, rejections: pl.DataFrame, batch: str) -> pl.DataFrame:
-        """Return rejections with the package's name, where the batch's manifest has it."""
-        manifest = manifest_key(batch)
-        if not rejections["package"].null_count() or not self.data_root.exists(manifest):
+    def _with_owners(self, rejections: pl.DataFrame, batch: str, unit: Unit) -> pl.DataFrame:
+        """Return rejections with the name by which people know the unit, where the batch's manifest has it."""
+        manifest = manifest_key(batch, unit)
+        if not rejections[unit.owner].null_count() or not self.data_root.exists(manifest):
             return rejections
-        named = read_parquet(self.data_root, manifest, ("article_id", "name"))
-        names = dict(named.iter_rows())
-        own = pl.col("article_id").replace_strict(names, default=None, return_dtype=pl.String)
-        return rejections.with_columns(package=pl.coalesce("package", own))
+        names = dict(read_parquet(self.data_root, manifest, (unit.key, "name")).iter_rows())
+        own = pl.col(unit.key).replace_strict(names, default=None, return_dtype=pl.String)
+        return rejections.with_columns(pl.coalesce(unit.owner, own).alias(unit.owner))
 
 
 def _rejections_key(stage: str, batch: str) -> str:

@@ -21,23 +21,26 @@ class Effort:
     """What a step cost so far.
 
     Attributes:
-        seconds: of each article that was worked on to its end or its rejection, by article number.
+        unit: what the step is put to, in a word.
+        seconds: of each unit that was worked on to its end or its rejection, by its number.
         peak_bytes: the largest resident memory of a worker that was seen; 0 where articles run in the process itself.
         again: articles that were tried again alone, since their worker ended.
     """
 
+    unit: str = "article"
     seconds: dict[int, float] = field(default_factory=dict)
     peak_bytes: int = 0
     again: int = 0
 
-    def note(self, article_id: int, seconds: float, limit: float | None = None) -> None:
-        """Note how long an article took; say so if that is near the limit."""
-        self.seconds[article_id] = self.seconds.get(article_id, 0.0) + seconds
+    def note(self, number: int, seconds: float, limit: float | None = None) -> None:
+        """Note how long a unit took; say so if that is near the limit."""
+        self.seconds[number] = self.seconds.get(number, 0.0) + seconds
         if limit is not None and seconds > SLOW_SHARE * limit:
-            with log_fields(article=article_id):
+            with log_fields(**{self.unit: number}):
                 _LOG.warning(
-                    "article %s took %.0f of the %g s that it may take (PMO_ARTICLE_TIMEOUT)",
-                    article_id,
+                    "%s %s took %.0f of the %g s that it may take (PMO_ARTICLE_TIMEOUT)",
+                    self.unit,
+                    number,
                     seconds,
                     limit,
                     extra={FIELDS: {"seconds": round(seconds, 1)}},

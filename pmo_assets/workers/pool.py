@@ -82,7 +82,7 @@ def _no_progress(stage: str, done: int, total: int) -> None:
 
 @dataclass
 class _Job:
-    """The articles of one `map_articles` call.
+    """The articles of one `map_units` call.
 
     Attributes:
         waiting: numbers of the articles that nobody has begun.
@@ -93,7 +93,7 @@ class _Job:
 
     stage: str
     step: Step
-    articles: Sequence[tuple[int, tuple[Any, ...]]]
+    units: Sequence[tuple[int, tuple[Any, ...]]]
     prepare: Prepare | None
     effort: Effort = field(default_factory=Effort)
     waiting: deque[int] = field(default_factory=deque)
@@ -142,35 +142,35 @@ class WorkerPool:
         """End the workers."""
         self.close(stop=kind is not None)
 
-    def map_articles(
+    def map_units(
         self,
         stage: str,
         step: Step,
-        articles: Sequence[tuple[int, tuple[Any, ...]]],
+        units: Sequence[tuple[int, tuple[Any, ...]]],
         prepare: Prepare | None = None,
         effort: Effort | None = None,
     ) -> list[StepOutput]:
-        """Run `step(*arguments)` for every (article_id, arguments) and return the outputs in that order.
+        """Run `step(*arguments)` for every (number of the unit, arguments) and return the outputs in that order.
 
-        An article whose step fails or times out yields an output with a rejection, and so does one that ends its
-        worker (crash, memory) twice.
+        A unit whose step fails or times out yields an output with a rejection, and so does one that ends its worker
+        (crash, memory) twice.
 
         Args:
             stage: name of the asset.
             step: what to do; like its arguments it must be picklable.
-            articles: (article_id, arguments) each.
+            units: (number, arguments) each.
             prepare: called in every worker before its first article: loads what the step works with. It has no
                 memory limit and its own time limit, and its failure is systemic.
-            effort: takes down what the articles cost.
+            effort: takes down what the units cost, and says what they are.
 
         Raises:
             SystemicError: as raised by a step or by `prepare`; when many articles fail in the same unexpected way;
                 when no worker can be started. The other articles' outputs are dropped.
         """
-        self.progress(stage, 0, len(articles))
+        self.progress(stage, 0, len(units))
         # Those that took longest in the steps before begin, so that no worker is left alone with one at the end.
-        order = sorted(range(len(articles)), key=lambda number: -self._seconds[articles[number][0]])
-        job = _Job(stage, step, articles, prepare, effort or Effort(), waiting=deque(order))
+        order = sorted(range(len(units)), key=lambda number: -self._seconds[units[number][0]])
+        job = _Job(stage, step, units, prepare, effort or Effort(), waiting=deque(order))
         try:
             with log_fields(stage=stage):
                 if self.workers == 0:
@@ -182,34 +182,34 @@ class WorkerPool:
             raise
         if not self.lasting:
             self.close()
-        in_order = [job.outputs[number] for number in range(len(articles))]
-        job.outputs.update(enumerate(without_misfits(stage, [number for number, _ in articles], in_order)))
+        in_order = [job.outputs[number] for number in range(len(units))]
+        job.outputs.update(enumerate(without_misfits(stage, [number for number, _ in units], in_order)))
         self._raise_same_fault(job)
-        return [job.outputs[number] for number in range(len(articles))]
+        return [job.outputs[number] for number in range(len(units))]
 
     def _raise_same_fault(self, job: _Job) -> None:
-        fault = same_fault(job.rejections, len(job.articles), self.fail_share)
+        fault = same_fault(job.rejections, len(job.units), self.fail_share, job.effort.unit)
         if fault is not None:
             raise fault
 
     def _work_here(self, job: _Job) -> None:
         if job.prepare is not None:
             job.prepare()
-        for number, (article_id, arguments) in enumerate(job.articles):
+        for place, (number, arguments) in enumerate(job.units):
             start = time.perf_counter()
             try:
-                with log_fields(article=article_id):
-                    output = step_output(job.stage, article_id, job.step, arguments)
+                with log_fields(**{job.effort.unit: number}):
+                    output = step_output(job.stage, number, job.step, arguments)
             except UnfitProcess as error:
                 raise SystemicError(
-                    f"article {article_id} left this process unfit ({error}); with PMO_WORKERS=1 or more it costs that "
-                    "article only"
+                    f"{job.effort.unit} {number} left this process unfit ({error}); with PMO_WORKERS=1 or more it "
+                    f"costs that {job.effort.unit} only"
                 ) from error
-            job.effort.note(article_id, time.perf_counter() - start, self.timeout)
-            self._keep(job, number, output)
+            job.effort.note(number, time.perf_counter() - start, self.timeout)
+            self._keep(job, place, output)
 
     def _work(self, job: _Job) -> None:
-        while len(job.outputs) < len(job.articles):
+        while len(job.outputs) < len(job.units):
             self._give_work(job)
             for connection in wait([worker.connection for worker in self._pool], timeout=_POLL_SECONDS):
                 worker = next(item for item in self._pool if item.connection is connection)
@@ -237,10 +237,11 @@ class WorkerPool:
                 self._assign(worker, job, job.suspects.popleft())
 
     def _assign(self, worker: Worker, job: _Job, number: int) -> None:
-        article_id, arguments = job.articles[number]
+        own, arguments = job.units[number]
         fresh = worker.prepared_for is not job
         prepare, level = job.prepare if fresh else None, _LOG.getEffectiveLevel()
-        task = Task(job.stage, article_id, job.step, arguments, self.timeout, prepare, level, current_fields())
+        fields = current_fields()
+        task = Task(job.stage, own, job.step, arguments, self.timeout, prepare, level, fields, job.effort.unit)
         try:
             worker.give(number, task, READY_TIMEOUT if fresh else MESSAGE_TIMEOUT)
         except OSError:
@@ -256,8 +257,8 @@ class WorkerPool:
         if isinstance(reply, Worked):
             for line in reply.lines:
                 line.log()
-            job.effort.note(job.articles[number][0], reply.seconds, self.timeout)
-            self._seconds[job.articles[number][0]] += reply.seconds
+            job.effort.note(job.units[number][0], reply.seconds, self.timeout)
+            self._seconds[job.units[number][0]] += reply.seconds
             job.effort.note_memory(reply.resident_bytes)
         result = reply.result if isinstance(reply, Worked) else reply
         if isinstance(result, Done):
@@ -294,7 +295,7 @@ class WorkerPool:
                 self._count_failed_start("a worker did not get ready in time")
             else:
                 error = ArticleTimeout(f"took longer than {self.timeout:g} s (PMO_ARTICLE_TIMEOUT)")
-                job.effort.note(job.articles[number][0], self.timeout)
+                job.effort.note(job.units[number][0], self.timeout)
                 self._reject(job, number, self._rejection(job, number, error))
         elif worker.begun and worker.added_bytes() > self._limit_bytes:
             self._remove(worker)
@@ -326,10 +327,11 @@ class WorkerPool:
         if number in job.suspected:
             self._reject(job, number, rejection)
             return
-        with log_fields(article=rejection.article_id):
+        with log_fields(**{job.effort.unit: rejection.unit_id}):
             _LOG.warning(
-                "article %s ended its worker, it is tried again alone: %s: %s",
-                rejection.article_id,
+                "%s %s ended its worker, it is tried again alone: %s: %s",
+                job.effort.unit,
+                rejection.unit_id,
                 rejection.error_class,
                 reason,
                 extra={FIELDS: {"error": rejection.error_class}},
@@ -344,10 +346,10 @@ class WorkerPool:
 
     def _keep(self, job: _Job, number: int, output: StepOutput) -> None:
         job.outputs[number] = output
-        self.progress(job.stage, len(job.outputs), len(job.articles))
+        self.progress(job.stage, len(job.outputs), len(job.units))
 
     def _rejection(self, job: _Job, number: int, error: ArticleError) -> Rejection:
-        return rejection_from(error, stage=job.stage, article_id=job.articles[number][0])
+        return rejection_from(error, stage=job.stage, unit_id=job.units[number][0])
 
     def _start_worker(self) -> Worker | None:
         # Read when the workers import NumPy: its threads would compete with the other workers.

@@ -43,16 +43,17 @@ _ALARM_MARGIN = 60
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An article for a worker: `step(*arguments)`, after `prepare()` when the worker has not done that yet."""
+    """A unit (an article) for a worker: `step(*arguments)`, after `prepare()` when the worker has not done that yet."""
 
     stage: str
-    article_id: int
+    number: int
     step: Step
     arguments: tuple[Any, ...]
     timeout: float
     prepare: Prepare | None = None
     log_level: int = logging.WARNING
     log_fields: Mapping[str, Any] = field(default_factory=dict)
+    unit: str = "article"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,8 @@ class Worked:
 Reply = Ready | Worked | Failed
 
 
-def step_output(stage: str, article_id: int, step: Step, arguments: tuple[Any, ...]) -> StepOutput:
-    """Return what a step makes of an article; whatever is wrong with this article is a rejection.
+def step_output(stage: str, number: int, step: Step, arguments: tuple[Any, ...]) -> StepOutput:
+    """Return what a step makes of a unit; whatever is wrong with this unit is a rejection.
 
     Here and not in the pool's process, because many a library's exception cannot travel between processes, and because
     values that do not fit the table's columns (a number out of range, text that is no Unicode) may upset more than an
@@ -134,11 +135,11 @@ def step_output(stage: str, article_id: int, step: Step, arguments: tuple[Any, .
         if not isinstance(error, SystemicError) and leaves_process_unfit(error):
             raise UnfitProcess(f"{type(error).__name__}: {error}") from error
         raise_fault(error)
-        return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
+        return StepOutput(rejections=[rejection_from(error, stage=stage, unit_id=number)])
     return output
 
 
-def without_misfits(stage: str, articles: Sequence[int], outputs: Sequence[StepOutput]) -> list[StepOutput]:
+def without_misfits(stage: str, numbers: Sequence[int], outputs: Sequence[StepOutput]) -> list[StepOutput]:
     """Return the outputs of a step, with a rejection in place of rows that break a rule of the step's table.
 
     One such article would fail the whole batch when the table is written. All rows are held against the rules at once,
@@ -146,7 +147,7 @@ def without_misfits(stage: str, articles: Sequence[int], outputs: Sequence[StepO
 
     Args:
         stage: the step.
-        articles: numbers of the articles.
+        numbers: of the units.
         outputs: what the step made of each.
 
     Raises:
@@ -159,17 +160,17 @@ def without_misfits(stage: str, articles: Sequence[int], outputs: Sequence[StepO
         checked(schema, [row for output in outputs for row in output.rows])
     except Exception as error:
         raise_fault(error)
-        return [_without_misfit(stage, schema, *pair) for pair in zip(articles, outputs, strict=True)]
+        return [_without_misfit(stage, schema, *pair) for pair in zip(numbers, outputs, strict=True)]
     return list(outputs)
 
 
-def _without_misfit(stage: str, schema: type[dy.Schema], article_id: int, output: StepOutput) -> StepOutput:
+def _without_misfit(stage: str, schema: type[dy.Schema], number: int, output: StepOutput) -> StepOutput:
     try:
         if output.rows:
             checked(schema, output.rows)
     except Exception as error:
         raise_fault(error)
-        return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
+        return StepOutput(rejections=[rejection_from(error, stage=stage, unit_id=number)])
     return output
 
 
@@ -229,19 +230,19 @@ def _not_prepared(error: BaseException) -> SystemicError:
 def _worked(task: Task) -> Worked:
     collected, start = Collected(), time.perf_counter()
     set_level(task.log_level)
-    with log_fields(**task.log_fields, article=task.article_id), collected.collecting():
+    with log_fields(**task.log_fields, **{task.unit: task.number}), collected.collecting():
         result = _result(task)
     return Worked(result, time.perf_counter() - start, _resident_bytes(), tuple(collected.lines))
 
 
 def _result(task: Task) -> Done | Failed | Unfit:
     try:
-        return Done(step_output(task.stage, task.article_id, task.step, task.arguments))
+        return Done(step_output(task.stage, task.number, task.step, task.arguments))
     except SystemicError as error:
         return Failed(_portable(error))
     except UnfitProcess as unfit:
         cause = unfit.__cause__ or unfit
-        rejection = rejection_from(cause, stage=task.stage, article_id=task.article_id)
+        rejection = rejection_from(cause, stage=task.stage, unit_id=task.number)
         return Unfit(rejection, isinstance(cause, ImportError))
 
 

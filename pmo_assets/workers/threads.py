@@ -32,23 +32,23 @@ class Stoppable(Protocol):
         ...
 
 
-def _output(stage: str, article_id: int, step: Step, arguments: tuple[Any, ...], effort: Effort) -> StepOutput:
+def _output(stage: str, number: int, step: Step, arguments: tuple[Any, ...], effort: Effort) -> StepOutput:
     # rows are not checked here, article by article, as workers do: that takes longer than a request
     start = time.perf_counter()
-    with log_fields(article=article_id):
+    with log_fields(**{effort.unit: number}):
         try:
             return step(*arguments)
         except Exception as error:
             raise_fault(error)
-            return StepOutput(rejections=[rejection_from(error, stage=stage, article_id=article_id)])
+            return StepOutput(rejections=[rejection_from(error, stage=stage, unit_id=number)])
         finally:
-            effort.note(article_id, time.perf_counter() - start)
+            effort.note(number, time.perf_counter() - start)
 
 
 def map_in_threads(
     stage: str,
     step: Step,
-    articles: Sequence[tuple[int, tuple[Any, ...]]],
+    units: Sequence[tuple[int, tuple[Any, ...]]],
     threads: int,
     progress: Progress,
     *,
@@ -56,7 +56,7 @@ def map_in_threads(
     fail_share: float = 0.5,
     effort: Effort | None = None,
 ) -> list[StepOutput]:
-    """Run `step(*arguments)` for every (article_id, arguments) and return the outputs in that order.
+    """Run `step(*arguments)` for every (number of the unit, arguments) and return the outputs in that order.
 
     After an error or an interruption no further article is begun, and what `stop` names is called, so that those under
     way end soon; they are waited for.
@@ -64,26 +64,26 @@ def map_in_threads(
     Args:
         stage: name of the asset.
         step: what to do.
-        articles: (article_id, arguments) each.
+        units: (number, arguments) each.
         threads: how many are under way at once.
         progress: told after each article.
         stop: see above.
         fail_share: when so large a part of the articles fails in the same unexpected way, the step fails.
-        effort: takes down what the articles cost.
+        effort: takes down what the units cost, and says what they are.
 
     Raises:
         SystemicError: as raised by a step; when many articles fail in the same unexpected way.
         BaseException: a step's error that leaves this process unfit (memory exhausted).
     """
-    progress(stage, 0, len(articles))
+    progress(stage, 0, len(units))
     outputs: dict[int, StepOutput] = {}
     effort = effort or Effort()
     with log_fields(stage=stage):
         pool = ThreadPoolExecutor(max(threads, 1), thread_name_prefix=stage, **thread_fields())
     try:
         numbers = {
-            pool.submit(_output, stage, article_id, step, arguments, effort): number
-            for number, (article_id, arguments) in enumerate(articles)
+            pool.submit(_output, stage, number, step, arguments, effort): place
+            for place, (number, arguments) in enumerate(units)
         }
         waiting = set(numbers)
         while waiting:
@@ -91,7 +91,7 @@ def map_in_threads(
             finished, waiting = wait(waiting, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
             for future in finished:
                 outputs[numbers[future]] = future.result()
-                progress(stage, len(outputs), len(articles))
+                progress(stage, len(outputs), len(units))
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for end in stop:
@@ -99,7 +99,9 @@ def map_in_threads(
         raise
     finally:
         pool.shutdown()
-    fault = same_fault((item for output in outputs.values() for item in output.rejections), len(articles), fail_share)
+    fault = same_fault(
+        (item for output in outputs.values() for item in output.rejections), len(units), fail_share, effort.unit
+    )
     if fault is not None:
         raise fault
-    return [outputs[number] for number in range(len(articles))]
+    return [outputs[number] for number in range(len(units))]

@@ -5,7 +5,6 @@ The files of `new_group/` stand where they would stand in the package: their fol
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,17 +12,14 @@ import dagster as dg
 import polars as pl
 import pytest
 
-import pmo_assets.pipeline
-import pmo_assets.tables
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.graph import graph_of_location
 from pmo_assets.defs.runner import run_job
 from pmo_assets.defs.stage_table import stage_table
-from pmo_assets.pipeline.graph import declared_stages
 from pmo_assets.records.stages import Stage
 from pmo_assets.storage.pixels import ParquetPixels
-from pmo_assets.tables.schemas import table_schemas
+from pmo_assets_tests.defs.added import added, written_lines
 from pmo_assets_tests.defs.conftest import Graph
 
 GROUP = Path(__file__).with_name("new_group")
@@ -32,20 +28,9 @@ MOST_LINES = 60
 
 @pytest.fixture
 def colours(graph: Graph) -> Iterator[dg.Definitions]:
-    """The code location with the new group, in this process: other processes do not see the folders."""
-    known = set(sys.modules)
-    with pytest.MonkeyPatch.context() as patch:
-        for package in (pmo_assets.tables, pmo_assets.pipeline):
-            folder = GROUP.joinpath(*package.__name__.split(".")[1:])
-            patch.setattr(package, "__path__", [*package.__path__, str(folder)])
-        table_schemas.cache_clear()
-        declared_stages.cache_clear()
+    """The code location with the new group."""
+    with added(GROUP):
         yield build_defs(graph.settings.model_copy(update={"workers": 0}))
-    table_schemas.cache_clear()
-    declared_stages.cache_clear()
-    for name in set(sys.modules) - known:
-        if "colours" in name:
-            del sys.modules[name]
 
 
 def test_a_new_group_is_part_of_every_batch(graph: Graph, colours: dg.Definitions) -> None:
@@ -81,8 +66,7 @@ def test_what_a_new_group_cannot_process_is_collected_like_everything_else(
 
 
 def test_a_new_group_costs_few_lines() -> None:
-    written = [path.read_text(encoding="utf-8").splitlines() for path in GROUP.rglob("*.py")]
-    assert sum(1 for lines in written for line in lines if line.strip()) <= MOST_LINES
+    assert written_lines(GROUP) <= MOST_LINES
 
 
 def test_a_step_that_asks_for_what_there_is_not_is_refused_where_it_is_declared() -> None:

@@ -108,7 +108,7 @@ class Article:
         try:
             output = step(*arguments)
         except ArticleError as error:
-            self.rejections.append(rejection_from(error, stage=stage, article_id=ARTICLE_ID))
+            self.rejections.append(rejection_from(error, stage=stage, unit_id=ARTICLE_ID))
             return None
         return self.rows(stage, output)
 

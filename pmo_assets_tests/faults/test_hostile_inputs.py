@@ -43,7 +43,7 @@ def test_hostile_inputs_give_rows_or_a_decided_rejection(
     outcomes: Counter[str] = Counter()
     with WorkerPool(max(1, os.cpu_count() or 1), TIMEOUT, MEMORY_MB) as pool:
         cases = [(number + 1, (kind, seed, number, tuple(fault_sources))) for number in numbers]
-        outputs = pool.map_articles(f"hostile {kind}", run_case, cases)
+        outputs = pool.map_units(f"hostile {kind}", run_case, cases)
     for number, output in zip(numbers, outputs, strict=True):
         place = f"{kind}, seed {seed}, case {number}"
         for row in output.rows:

@@ -56,7 +56,7 @@ def seconds_of_a_start() -> float:
     with WorkerPool(1, timeout=60, memory_mb=512) as pool:
         for number in range(2):  # the first one also starts the server that forks workers
             start = time.perf_counter()
-            pool.map_articles("s", nothing, [(number, ())])
+            pool.map_units("s", nothing, [(number, ())])
             pool.close()
     return time.perf_counter() - start
 
@@ -89,7 +89,7 @@ def run_under_fire(
     killer = threading.Thread(target=kill_at_random, args=(seed, longest, stop, killed, signals))
     killer.start()
     try:
-        outputs = pool.map_articles(
+        outputs = pool.map_units(
             "s", logged_step, [(number, (number, str(folder))) for number in range(1, ARTICLES + 1)]
         )
     finally:

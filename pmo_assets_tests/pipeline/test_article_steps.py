@@ -154,7 +154,7 @@ def test_a_package_picture_that_cannot_be_decoded_is_one_rejection_and_its_figur
     broken = processed(dataclasses.replace(article, figures={**article.figures, name: content}))
     (rejection,) = broken.rejections
     assert (rejection.stage, rejection.error_class) == ("package_figures", "PictureUnreadable")
-    assert rejection.image_cluster_id in {figure["image_cluster_id"] for figure in article.truth["figures"]}
+    assert rejection.part in {figure["image_cluster_id"] for figure in article.truth["figures"]}
     assert name in rejection.message
     assert word in rejection.message
     assert len(broken.figures) == len(whole.figures)
@@ -163,9 +163,7 @@ def test_a_package_picture_that_cannot_be_decoded_is_one_rejection_and_its_figur
 def test_a_picture_that_no_figure_names_is_rejected_under_its_own_name() -> None:
     article = next(item for item in sample_articles() if item.expected.relevant)
     broken = processed(dataclasses.replace(article, figures={**article.figures, "supplement-7.png": b"GIF89a"}))
-    assert [(item.image_cluster_id, item.error_class) for item in broken.rejections] == [
-        ("supplement-7", "PictureUnreadable")
-    ]
+    assert [(item.part, item.error_class) for item in broken.rejections] == [("supplement-7", "PictureUnreadable")]
 
 
 def test_an_article_without_xml_is_judged_by_its_pdf() -> None:
@@ -314,9 +312,7 @@ def test_figures_in_groups_for_a_gpu_get_what_they_get_alone() -> None:
     pixels.pictures[number][key] = Picture(key, 1, 1, b"no png")
     damaged = detect_article_panels(number, figures, [], pixels, many, NO_READER)
     cluster = figures[0]["image_cluster_id"]
-    assert [(item.image_cluster_id, item.error_class) for item in damaged.rejections] == [
-        (cluster, "PictureUnreadable")
-    ]
+    assert [(item.part, item.error_class) for item in damaged.rejections] == [(cluster, "PictureUnreadable")]
     assert damaged.rows == [row for row in panels.rows if row["image_cluster_id"] != cluster]
 
 

@@ -114,7 +114,7 @@ def accounted(article: TypesetArticle) -> tuple[set[str], set[str], set[str]]:
     located = locate_pdf_figures(row, listed.rows, objects, pixels, FigureOptions(max_dpi=100))
     matches = match_article_figures(row, located.rows, listed.rows, objects, pixels)
     joined = join_article_figures(row, located.rows, matches.rows, listed.rows)
-    rejected = {item.image_cluster_id for output in (located, matches, joined) for item in output.rejections}
+    rejected = {item.part for output in (located, matches, joined) for item in output.rejections}
     return (
         {figure["image_cluster_id"] for figure in listed.rows},
         {figure["image_cluster_id"] for figure in joined.rows},

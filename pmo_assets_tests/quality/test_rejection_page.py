@@ -17,8 +17,8 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.release.keys import rejection_page_key
 from pmo_assets.release.reports import NOT_SHOWN
 from pmo_assets.serving.addresses import served_key
-from pmo_assets.storage.batches import manifest_key
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import manifest_key
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels

@@ -73,7 +73,7 @@ def test_what_cannot_be_registered_is_said_with_its_reason() -> None:
             candidate(CandidateState.REMOVED, listing(4), number=4, problem="gone"),
         ]
     )
-    assert [(item.article_id, item.message) for item in rejections(known)] == [
+    assert [(item.unit_id, item.message) for item in rejections(known)] == [
         (1, "PMC1: no JSON"),
         (2, "PMC2: cannot be read any more"),
     ]

@@ -115,7 +115,7 @@ def test_a_package_that_vanishes_while_others_are_listed(source: Path) -> None:
     assert isinstance(first, PackageListing)
     assert isinstance(second, Rejection)
     assert second.message.startswith("PMC2")
-    assert second.article_id == 2
+    assert second.unit_id == 2
 
 
 def test_a_source_that_vanishes_while_it_is_listed_is_an_error(source: Path) -> None:
@@ -210,7 +210,7 @@ def test_nothing_outside_the_source_reaches_the_object_store(source: Path) -> No
     row, rejections, objects = fetched(source, "PMC1")
     assert not any(b"secret" in content for content in objects.contents.values())
     assert (row["license_code"], row["license_unknown"], row["title"]) == (None, True, None)
-    assert [(item.error_class, item.image_cluster_id) for item in rejections] == [
+    assert [(item.error_class, item.part) for item in rejections] == [
         ("OutsideSource", None),
         ("OutsideSource", None),
         ("OutsideSource", "f2"),
@@ -319,7 +319,7 @@ def test_a_file_over_the_limit_is_named_and_no_byte_of_it_is_read(source: Path) 
             stream.truncate(2**40)
     outcomes = list(LocalFolder(source, limits).listings())
     (rejected,) = (item for item in outcomes if isinstance(item, Rejection))
-    assert (rejected.error_class, rejected.package) == ("FileTooLarge", "PMC1")
+    assert (rejected.error_class, rejected.owner) == ("FileTooLarge", "PMC1")
     assert "has 1,048,576 MiB, the limit is 0 MiB" in rejected.message
     (listing,) = (item for item in outcomes if isinstance(item, PackageListing))
     assert [problem.error_class for problem in listing.problems] == ["FileTooLarge"]

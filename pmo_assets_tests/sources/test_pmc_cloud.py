@@ -396,7 +396,7 @@ def test_listings_are_of_the_versions_that_count_and_rejections_of_the_others(pm
     found = list(cloud_of(pmc, None, 7, 8, 9).listings())
     assert isinstance(found[0], PackageListing)
     assert found[0].name == "PMC7.1"
-    assert [(item.article_id, item.error_class) for item in found[1:] if isinstance(item, Rejection)] == [
+    assert [(item.unit_id, item.error_class) for item in found[1:] if isinstance(item, Rejection)] == [
         (8, "FileMissing"),
         (9, "UnreadableMetadata"),
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pmo_assets.records.packages import PackageFile, PackageListing
-from pmo_assets.storage.batches import batch_key, in_sequence, manifest_rows, new_batches
+from pmo_assets.storage.batches import manifest_rows, new_batches
+from pmo_assets.storage.manifests import batch_key, in_sequence
 
 
 def listing(article_id: int, content: str = "a", version: int = 1) -> PackageListing:
@@ -48,8 +49,8 @@ def test_batches_are_ordered_by_number_and_not_by_text() -> None:
 
 
 def test_the_key_says_what_the_batch_holds() -> None:
-    assert batch_key(1, [listing(1)]) != batch_key(1, [listing(1, "b")])
-    assert batch_key(1, [listing(1)]) == batch_key(1, [listing(1)])
+    assert batch_key(1, [(1, "a")]) != batch_key(1, [(1, "b")])
+    assert batch_key(1, [(1, "a")]) == batch_key(1, [(1, "a")])
 
 
 def test_manifest_rows_name_their_source() -> None:

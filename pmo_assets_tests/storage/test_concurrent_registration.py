@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pmo_assets.sources.local import LocalFolder
-from pmo_assets.storage.batches import sequence_of
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import sequence_of
 from pmo_assets.storage.registry import BatchRegistry
 
 ADD = """

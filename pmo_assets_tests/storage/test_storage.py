@@ -16,8 +16,8 @@ from dataframely.exc import ValidationError
 
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import Picture, StorageError
-from pmo_assets.storage.batches import manifest_key
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.manifests import manifest_key
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.pixels import ParquetPixels
@@ -232,10 +232,10 @@ def test_rejections_name_the_package_as_the_manifest_does(data_root: DataRoot) -
     tables = Tables(data_root)
     data_root.write(manifest_key("0001-aa"), parquet_bytes(pl.DataFrame({"article_id": [7], "name": ["a folder"]})))
     others = (
-        dataclasses.replace(REJECTION, article_id=8),
-        dataclasses.replace(REJECTION, article_id=9, package="its own name"),
+        dataclasses.replace(REJECTION, unit_id=8),
+        dataclasses.replace(REJECTION, unit_id=9, owner="its own name"),
     )
-    tables.write_rejections("articles", "0001-aa", [dataclasses.replace(REJECTION, article_id=7), *others])
+    tables.write_rejections("articles", "0001-aa", [dataclasses.replace(REJECTION, unit_id=7), *others])
     collected = tables.read_rejections(["articles"], "0001-aa")
     assert dict(collected.select("article_id", "package").iter_rows()) == {7: "a folder", 8: None, 9: "its own name"}
 

@@ -57,7 +57,7 @@ ARTICLES = [(number, (number, 1.5 if number == 3 else 0.0)) for number in (1, 2,
 def test_lines_of_a_step_say_which_article_stage_and_batch(workers: int, capsys: pytest.CaptureFixture[str]) -> None:
     effort = Effort()
     with WorkerPool(workers, timeout=20, memory_mb=512) as pool, logs.log_fields(batch="0001-aa"):
-        pool.map_articles("figures", talking_step, ARTICLES, effort=effort)
+        pool.map_units("figures", talking_step, ARTICLES, effort=effort)
     lines = said(capsys.readouterr().err)
     assert [(line["batch"], line["stage"], line["article"]) for line in lines] == [
         ("0001-aa", "figures", number) for number in (1, 2, 3)
@@ -81,7 +81,7 @@ def test_threads_do_the_same(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_second_attempt_is_a_line_with_its_article(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     effort = Effort()
     with WorkerPool(1, timeout=20, memory_mb=512) as pool:
-        pool.map_articles("figures", crashing_once, [(n, (n, str(tmp_path / "seen"))) for n in (1, 2)], effort=effort)
+        pool.map_units("figures", crashing_once, [(n, (n, str(tmp_path / "seen"))) for n in (1, 2)], effort=effort)
     (line,) = said(capsys.readouterr().err)
     assert (line["level"], line["stage"], line["article"], line["error"]) == ("WARNING", "figures", 2, "WorkerDied")
     assert "tried again alone" in str(line["message"])

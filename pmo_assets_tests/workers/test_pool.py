@@ -108,7 +108,7 @@ def tasks(*troubles: str) -> list[tuple[int, tuple[int, str]]]:
 
 
 def test_outputs_come_in_the_order_of_the_articles(pool: WorkerPool) -> None:
-    outputs = pool.map_articles("s", step, tasks(*[""] * 20))
+    outputs = pool.map_units("s", step, tasks(*[""] * 20))
     assert [output.rows[0]["number"] for output in outputs] == list(range(1, 21))
 
 
@@ -121,18 +121,18 @@ def begin_after(seconds: float) -> StepOutput:
 
 def test_the_article_that_took_longest_goes_first_in_the_next_step() -> None:
     with WorkerPool(1, timeout=60, memory_mb=0) as pool:
-        pool.map_articles("r", begin_after, [(9, (0.0,))])  # what a worker loads at its first article
-        pool.map_articles("s", begin_after, [(1, (0.0,)), (2, (0.0,)), (3, (1.0,)), (4, (0.0,))])
-        outputs = pool.map_articles("t", begin_after, [(number, (0.0,)) for number in (1, 2, 3)])
+        pool.map_units("r", begin_after, [(9, (0.0,))])  # what a worker loads at its first article
+        pool.map_units("s", begin_after, [(1, (0.0,)), (2, (0.0,)), (3, (1.0,)), (4, (0.0,))])
+        outputs = pool.map_units("t", begin_after, [(number, (0.0,)) for number in (1, 2, 3)])
     began = [output.rows[0]["began"] for output in outputs]
     assert min(began) == began[2]
 
 
 def test_a_failing_article_becomes_a_rejection(pool: WorkerPool) -> None:
-    outputs = pool.map_articles("s", step, tasks("", "decide", "fail", ""))
+    outputs = pool.map_units("s", step, tasks("", "decide", "fail", ""))
     assert [len(output.rows) for output in outputs] == [1, 0, 0, 1]
     decided, failed = outputs[1].rejections[0], outputs[2].rejections[0]
-    assert (decided.article_id, decided.stage, decided.error_class, decided.message) == (2, "s", "Bad", "not this one")
+    assert (decided.unit_id, decided.stage, decided.error_class, decided.message) == (2, "s", "Bad", "not this one")
     assert (failed.error_class, failed.message) == ("ZeroDivisionError", "oops")
     assert "oops" in failed.traceback_tail
 
@@ -142,7 +142,7 @@ def test_a_failing_article_becomes_a_rejection(pool: WorkerPool) -> None:
     [("fail oddly", "Unpicklable"), ("no text", "UnicodeEncodeError"), ("no schema", "ValidationError")],
 )
 def test_no_failure_of_an_article_takes_the_others_along(pool: WorkerPool, trouble: str, error: str) -> None:
-    outputs = pool.map_articles("rejections", rejection_step, tasks(*[trouble, "good"] * 3))
+    outputs = pool.map_units("rejections", rejection_step, tasks(*[trouble, "good"] * 3))
     assert [[item.error_class for item in output.rejections] for output in outputs] == [[error], []] * 3
     assert [len(output.rows) for output in outputs] == [0, 1] * 3
 
@@ -158,15 +158,15 @@ def rejection_step(number: int, trouble: str) -> StepOutput:
 )
 def test_what_is_systemic_is_raised(pool: WorkerPool, trouble: str, words: str) -> None:
     with pytest.raises(SystemicError, match=words):
-        pool.map_articles("s", step, tasks("", trouble, ""))
-    assert len(pool.map_articles("s", step, tasks(""))) == 1, "the pool works again afterwards"
+        pool.map_units("s", step, tasks("", trouble, ""))
+    assert len(pool.map_units("s", step, tasks(""))) == 1, "the pool works again afterwards"
 
 
 @pytest.mark.parametrize("pool", [0, 2], ids=["in this process", "two workers"], indirect=True)
 def test_the_same_unexpected_error_in_most_articles_is_systemic(pool: WorkerPool) -> None:
     with pytest.raises(SameFault, match=r"6 of 8 articles .* ZeroDivisionError: oops"):
-        pool.map_articles("s", step, tasks(*["fail"] * 6, "", ""))
-    outputs = pool.map_articles("s", step, tasks(*["decide"] * 8))
+        pool.map_units("s", step, tasks(*["fail"] * 6, "", ""))
+    outputs = pool.map_units("s", step, tasks(*["decide"] * 8))
     assert all(output.rejections for output in outputs), "decisions are the articles' own"
 
 
@@ -183,7 +183,7 @@ def test_the_same_unexpected_error_in_most_articles_is_systemic(pool: WorkerPool
 )
 def test_limits_hold_and_the_other_articles_are_processed(trouble: str, timeout: float, error: str, words: str) -> None:
     with WorkerPool(2, timeout=timeout, memory_mb=512) as limited:
-        outputs = limited.map_articles("s", step, tasks("", trouble, "", ""))
+        outputs = limited.map_units("s", step, tasks("", trouble, "", ""))
     assert [len(output.rows) for output in outputs] == [1, 0, 1, 1]
     assert outputs[1].rejections[0].error_class == error
     assert words in outputs[1].rejections[0].message
@@ -209,7 +209,7 @@ def large(number: int, text: str) -> StepOutput:
 def test_a_worker_that_stops_in_the_middle_of_a_reply_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_process, "MESSAGE_TIMEOUT", 1.0)
     with WorkerPool(2, timeout=60, memory_mb=0) as pool:
-        outputs = pool.map_articles("s", half_a_reply, [(number, (number,)) for number in range(1, 4)])
+        outputs = pool.map_units("s", half_a_reply, [(number, (number,)) for number in range(1, 4)])
     assert [len(output.rows) for output in outputs] == [1, 0, 1]
     assert outputs[1].rejections[0].error_class == "WorkerDied"
 
@@ -220,7 +220,7 @@ def test_a_worker_that_stops_before_it_takes_a_task_is_not_waited_for(
     for pid in pids(two):
         os.kill(pid, signal.SIGSTOP)
     monkeypatch.setattr(worker_process, "MESSAGE_TIMEOUT", 1.0)
-    outputs = two.map_articles("s", large, [(number, (number, "x" * 2**20)) for number in range(1, 4)])
+    outputs = two.map_units("s", large, [(number, (number, "x" * 2**20)) for number in range(1, 4)])
     assert [output.rows[0]["length"] for output in outputs] == [2**20] * 3
 
 
@@ -237,7 +237,7 @@ def in_memory_of(path: str, trouble: str) -> StepOutput:
 def test_an_article_that_ended_its_worker_is_tried_again_in_a_fresh_one(
     two: WorkerPool, tmp_path: Path, trouble: str
 ) -> None:
-    outputs = two.map_articles("s", in_memory_of, [(7, (str(tmp_path / "seen"), trouble))])
+    outputs = two.map_units("s", in_memory_of, [(7, (str(tmp_path / "seen"), trouble))])
     assert outputs[0].rows
     assert not outputs[0].rejections
     first, second = (tmp_path / "seen").read_text().split()
@@ -258,7 +258,7 @@ def slow_pid(number: int, path: str) -> StepOutput:
 
 def test_the_second_try_is_alone_and_last(two: WorkerPool, tmp_path: Path) -> None:
     log = str(tmp_path / "log")
-    outputs = two.map_articles("s", slow_pid, [(number, (number, log)) for number in range(1, 7)])
+    outputs = two.map_units("s", slow_pid, [(number, (number, log)) for number in range(1, 7)])
     assert [len(output.rows) for output in outputs] == [0, 1, 1, 1, 1, 1]
     lines = Path(log).read_text().splitlines()
     assert lines[-1] == "begin 1"
@@ -268,16 +268,16 @@ def test_the_second_try_is_alone_and_last(two: WorkerPool, tmp_path: Path) -> No
 
 def test_a_module_that_cannot_be_imported_twice_is_no_article_s_fault(two: WorkerPool) -> None:
     with pytest.raises(SystemicError, match=r"undefined symbol.*install"):
-        two.map_articles("s", step, tasks("", "no module"))
+        two.map_units("s", step, tasks("", "no module"))
 
 
 def test_without_workers_exhausted_memory_ends_the_step() -> None:
     with WorkerPool(0, 1, 0) as local, pytest.raises(SystemicError, match="PMO_WORKERS"):
-        local.map_articles("s", step, tasks("bad alloc"))
+        local.map_units("s", step, tasks("bad alloc"))
 
 
 def pids(pool: WorkerPool) -> set[int]:
-    return {output.rows[0]["pid"] for output in pool.map_articles("s", nap, tasks(*[""] * 4))}
+    return {output.rows[0]["pid"] for output in pool.map_units("s", nap, tasks(*[""] * 4))}
 
 
 def nap(number: int, trouble: str) -> StepOutput:
@@ -290,7 +290,7 @@ def test_workers_killed_while_idle_cost_nothing(two: WorkerPool) -> None:
     assert len(killed) == 2
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    outputs = two.map_articles("s", step, tasks(*[""] * 20))
+    outputs = two.map_units("s", step, tasks(*[""] * 20))
     assert all(output.rows for output in outputs)
     assert not killed & {output.rows[0]["pid"] for output in outputs}
 
@@ -298,9 +298,9 @@ def test_workers_killed_while_idle_cost_nothing(two: WorkerPool) -> None:
 def test_workers_outlive_the_server_that_forks_them_and_are_replaced(two: WorkerPool) -> None:
     from multiprocessing import forkserver
 
-    two.map_articles("s", step, tasks("", ""))
+    two.map_units("s", step, tasks("", ""))
     os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)  # type: ignore[attr-defined]
-    outputs = two.map_articles("s", step, tasks(*[""] * 5, "crash", *[""] * 5))
+    outputs = two.map_units("s", step, tasks(*[""] * 5, "crash", *[""] * 5))
     assert [bool(output.rows) for output in outputs] == [True] * 5 + [False] + [True] * 5
 
 
@@ -308,12 +308,12 @@ def test_workers_outlive_the_server_that_forks_them_and_are_replaced(two: Worker
 def test_a_stopped_server_is_replaced(two: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
     from multiprocessing import forkserver
 
-    two.map_articles("s", step, tasks("", ""))
+    two.map_units("s", step, tasks("", ""))
     two.close()
     os.kill(forkserver._forkserver._forkserver_pid, signal.SIGSTOP)  # type: ignore[attr-defined]
     monkeypatch.setattr(worker_process, "START_TIMEOUT", 1.0)
     threading.Timer(5, lambda: monkeypatch.setattr(worker_process, "START_TIMEOUT", 120.0)).start()
-    assert all(output.rows for output in two.map_articles("s", step, tasks("", "")))
+    assert all(output.rows for output in two.map_units("s", step, tasks("", "")))
 
 
 def load_too_much() -> None:
@@ -331,7 +331,7 @@ def loaded(number: int) -> StepOutput:
 
 
 def test_what_a_worker_loads_beforehand_does_not_count_as_the_articles_memory(two: WorkerPool) -> None:
-    outputs = two.map_articles("s", loaded, [(number, (number,)) for number in range(4)], prepare=load_too_much)
+    outputs = two.map_units("s", loaded, [(number, (number,)) for number in range(4)], prepare=load_too_much)
     assert [output.rows[0]["loaded"] for output in outputs] == [1] * 4
 
 
@@ -362,13 +362,13 @@ def test_what_cannot_be_loaded_is_systemic(
     two: WorkerPool, prepare: Callable[[], None], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        two.map_articles("s", step, tasks("", ""), prepare=prepare)
-    assert len(two.map_articles("s", step, tasks(""))) == 1, "the pool works again afterwards"
+        two.map_units("s", step, tasks("", ""), prepare=prepare)
+    assert len(two.map_units("s", step, tasks(""))) == 1, "the pool works again afterwards"
 
 
 def test_preparing_without_workers_happens_here() -> None:
     with WorkerPool(0, 1, 0) as local, pytest.raises(KeyError):
-        local.map_articles("s", step, tasks(""), prepare=not_loadable)
+        local.map_units("s", step, tasks(""), prepare=not_loadable)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="open files are counted as on Linux")
@@ -379,10 +379,10 @@ def test_workers_that_cannot_be_started_fail_the_step(two: WorkerPool) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")), hard))
     try:
         with pytest.raises(WorkersUnavailable, match=r"Too many open files.*PMO_WORKERS"):
-            two.map_articles("s", step, tasks(""))
+            two.map_units("s", step, tasks(""))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert len(two.map_articles("s", step, tasks(""))) == 1, "the pool works again afterwards"
+    assert len(two.map_units("s", step, tasks(""))) == 1, "the pool works again afterwards"
 
 
 def retain(number: int) -> StepOutput:
@@ -396,14 +396,14 @@ RETAINED: list[bytes] = []
 
 def test_a_worker_that_does_not_give_its_memory_back_is_replaced() -> None:
     with WorkerPool(1, timeout=20, memory_mb=512) as single:
-        outputs = single.map_articles("s", retain, [(number, (number,)) for number in range(4)])
+        outputs = single.map_units("s", retain, [(number, (number,)) for number in range(4)])
     assert len({output.rows[0]["pid"] for output in outputs}) == 4
 
 
 def test_no_worker_is_left_behind_after_an_error(two: WorkerPool) -> None:
     alive = pids(two)
     with pytest.raises(StorageError):
-        two.map_articles("s", step, tasks("hang", "storage"))
+        two.map_units("s", step, tasks("hang", "storage"))
     deadline = time.monotonic() + 10
     while any(map(psutil.pid_exists, alive)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -414,12 +414,12 @@ def test_a_pool_for_a_gpu_is_small_and_lasts_for_a_step() -> None:
     news: list[tuple[str, int, int]] = []
     with WorkerPool(8, timeout=20, memory_mb=512, progress=lambda *item: news.append(item)) as pool:
         with device_pool(pool, 2) as own:
-            rows = [output.rows[0] for output in own.map_articles("s", nap, tasks(*[""] * 8))]
+            rows = [output.rows[0] for output in own.map_units("s", nap, tasks(*[""] * 8))]
             assert news[-1] == ("s", 8, 8)
             assert own.memory_mb == 0
             assert len({row["pid"] for row in rows}) <= 2
             assert not any(psutil.pid_exists(row["pid"]) for row in rows)
-            assert len(own.map_articles("s", nap, tasks(""))) == 1, "it starts again for the next step"
+            assert len(own.map_units("s", nap, tasks(""))) == 1, "it starts again for the next step"
         with device_pool(pool, 20) as own:
             assert own.workers == 8
 
@@ -427,7 +427,7 @@ def test_a_pool_for_a_gpu_is_small_and_lasts_for_a_step() -> None:
 def test_progress_is_told_after_each_article() -> None:
     told: list[tuple[str, int, int]] = []
     with WorkerPool(0, 1, 0, lambda *news: told.append(news)) as local:
-        local.map_articles("s", step, tasks("", ""))
+        local.map_units("s", step, tasks("", ""))
     assert told == [("s", 0, 2), ("s", 1, 2), ("s", 2, 2)]
 
 
@@ -452,7 +452,7 @@ def test_two_pools_side_by_side_do_not_disturb_each_other() -> None:
 
     def work() -> None:
         with WorkerPool(1, timeout=20, memory_mb=0) as own:
-            outputs = own.map_articles("s", step, tasks(*[""] * 5, "crash"))
+            outputs = own.map_units("s", step, tasks(*[""] * 5, "crash"))
             results.append(sum(len(output.rows) for output in outputs))
 
     threads = [threading.Thread(target=work) for _ in range(2)]

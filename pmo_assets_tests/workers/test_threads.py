@@ -79,7 +79,7 @@ def test_an_unexpected_error_rejects_its_article_only() -> None:
     outputs = map_in_threads("s", step, tasks(8), 2, silent)
     assert [len(output.rows) for output in outputs] == [1, 0, 1, 1, 1, 1, 1, 1]
     (rejection,) = outputs[1].rejections
-    assert (rejection.stage, rejection.article_id, rejection.error_class) == ("s", 2, "KeyError")
+    assert (rejection.stage, rejection.unit_id, rejection.error_class) == ("s", 2, "KeyError")
 
 
 def test_the_same_unexpected_error_of_many_articles_ends_the_step() -> None:

@@ -59,11 +59,11 @@ def _selected(made: Made) -> set[int]:
 def _not_going_on(made: Made) -> list[Rejection]:
     """Return the rejections that count: an article whose XML is unreadable is recorded but goes on without it."""
     selected = _selected(made)
-    return [item for item in made.rejections if item.article_id not in selected]
+    return [item for item in made.rejections if item.unit_id not in selected]
 
 
 def _accounted(made: Made) -> Mapping[str, int]:
-    lost = {item.article_id for item in made.rejections} - {row["article_id"] for row in made.rows}
+    lost = {item.unit_id for item in made.rejections} - {row["article_id"] for row in made.rows}
     return {"packages": made.units, "articles": len(made.rows), "lost": len(lost)}
 
 

@@ -26,7 +26,7 @@ def _split(made: Made) -> set[tuple[int, str]]:
 def _accounted(made: Made) -> Mapping[str, int]:
     figures, split = made.tables["figures"], _split(made)
     # A caption that the model could not split is listed as a rejection but has the grammar's rows.
-    lost = [item for item in made.rejections if (item.article_id, item.image_cluster_id) not in split]
+    lost = [item for item in made.rejections if (item.unit_id, item.part) not in split]
     return {"figures": figures.height, "split": len(split), "failed": checks.rejected_rows(figures, lost)}
 
 

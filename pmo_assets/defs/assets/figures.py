@@ -57,8 +57,8 @@ figure_matches = stage_table(
 
 def _accounted(made: Made) -> Mapping[str, int]:
     located = made.tables["pdf_figures"]
-    lost = {item.article_id for item in made.rejections if item.image_cluster_id is None}
-    unconfirmed = sum(item.image_cluster_id is not None for item in made.rejections)
+    lost = {item.unit_id for item in made.rejections if item.part is None}
+    unconfirmed = sum(item.part is not None for item in made.rejections)
     return {
         "located": located.height,
         "figures": len(made.rows),

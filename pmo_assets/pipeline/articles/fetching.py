@@ -63,7 +63,7 @@ def fetch_package(
             key = _stored(file, path, source, objects, limits)
         except ArticleError as error:
             article_id, figure = manifest_row["article_id"], _figure(path)
-            output.rejections.append(rejection_from(error, stage=STAGE, article_id=article_id, image_cluster_id=figure))
+            output.rejections.append(rejection_from(error, stage=STAGE, unit_id=article_id, part=figure))
             continue
         if file["role"] == "figure":
             pictures.append({"name": path.name, "key": key})
@@ -96,8 +96,8 @@ def _figure(path: PurePosixPath) -> str | None:
 def _left_out(problem: Mapping[str, str], manifest_row: Mapping[str, Any]) -> Rejection:
     return Rejection(
         stage=STAGE,
-        article_id=manifest_row["article_id"],
-        image_cluster_id=_figure(PurePosixPath(problem["path"])),
+        unit_id=manifest_row["article_id"],
+        part=_figure(PurePosixPath(problem["path"])),
         error_class=problem["error_class"],
         message=problem["message"],
     )

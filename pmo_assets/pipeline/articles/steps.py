@@ -109,7 +109,7 @@ def read_article(
         except ArticleError as error:
             damaged = licences_of_damaged_xml(xml)
             # The article goes on without its XML: figures are then found by layout alone.
-            output.rejections.append(rejection_from(error, stage="articles", article_id=article_id))
+            output.rejections.append(rejection_from(error, stage="articles", unit_id=article_id))
     read_front = cache(lambda: _front_matter(package, objects))
     identity = _identity(package, article, objects, read_front)
     front = FrontMatter() if article is not None and _names_all(article) else read_front()
@@ -120,7 +120,7 @@ def read_article(
     else:
         relevance, statement, fault = _judged_by_pdf(package, objects, specialty, labels)
         if fault is not None and not relevance.relevant:  # else pdf_figures meets the same PDF
-            output.rejections.append(rejection_from(fault, stage="articles", article_id=article_id))
+            output.rejections.append(rejection_from(fault, stage="articles", unit_id=article_id))
         # What metadata and pages state together: of two licences the more restrictive counts.
         stated = (*front.licences, statement)
         code = license_code(" | ".join(filter(None, stated)))
@@ -131,14 +131,14 @@ def read_article(
     retracted = package["is_retracted"] or (article.is_retracted if article else is_retracted_title(front.title))
     if not has_pdf:
         output.rejections.append(
-            rejection_from(NoPdf("the package holds no PDF"), stage="articles", article_id=article_id)
+            rejection_from(NoPdf("the package holds no PDF"), stage="articles", unit_id=article_id)
         )
     # PMC's own licence code is curated; what XML or PDF state is what the publisher wrote, and may allow less. Metadata
     # that cannot be read, or not be understood ("all rights reserved"), may allow less than both.
     curated = package["license_code"]
     agreed = agreed_code(curated, *stated) if curated else code
     if not package["license_unknown"] and (problem := licence_problem(curated, agreed, *stated)) is not None:
-        output.rejections.append(rejection_from(LicenceUnclear(problem), stage="articles", article_id=article_id))
+        output.rejections.append(rejection_from(LicenceUnclear(problem), stage="articles", unit_id=article_id))
     if package["license_unknown"]:
         code = None
     elif curated:
@@ -293,9 +293,7 @@ def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any],
             reason = PictureUnreadable(f"{name} cannot be used: {error}; the figure is looked for without it")
             shown = figure_of.get(name, PurePosixPath(name).stem)
             output.rejections.append(
-                rejection_from(
-                    reason, stage="package_figures", article_id=article["article_id"], image_cluster_id=shown
-                )
+                rejection_from(reason, stage="package_figures", unit_id=article["article_id"], part=shown)
             )
     for ordinal, (figure, picture) in enumerate(zip(figures, pictures, strict=True)):
         output.rows.append(

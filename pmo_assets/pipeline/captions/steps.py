@@ -72,9 +72,7 @@ def reread_captions(
         answer = answers.get(key)
         output.rows.extend(group if answer is None else subcaption_rows(keyed[key], answer.split))
         if answer is not None and answer.error is not None:
-            output.rejections.append(
-                rejection_from(answer.error, stage="subcaptions", article_id=key[0], image_cluster_id=key[1])
-            )
+            output.rejections.append(rejection_from(answer.error, stage="subcaptions", unit_id=key[0], part=key[1]))
     by_model = sum(answer.split.model is not None for answer in answers.values())
     usage = sum((answer.usage for answer in answers.values()), ChatUsage())
     return output, CascadeCounts(len(splits) - len(answers), by_model, len(answers) - by_model, usage)

@@ -66,7 +66,7 @@ def locate_pdf_figures(
     for miss in extraction.misses:
         reason = FigureNotLocated(f"{miss.label or miss.image_cluster_id}: {miss.reason}")
         output.rejections.append(
-            rejection_from(reason, stage="pdf_figures", article_id=article_id, image_cluster_id=miss.image_cluster_id)
+            rejection_from(reason, stage="pdf_figures", unit_id=article_id, part=miss.image_cluster_id)
         )
     return output
 
@@ -121,8 +121,8 @@ def match_article_figures(
                 rejection_from(
                     reason,
                     stage="figure_matches",
-                    article_id=article_id,
-                    image_cluster_id=package.image_cluster_id,
+                    unit_id=article_id,
+                    part=package.image_cluster_id,
                 )
             )
     return output
@@ -158,8 +158,8 @@ def join_article_figures(
             rejection_from(
                 reason,
                 stage="figures",
-                article_id=row["article_id"],
-                image_cluster_id=row["image_cluster_id"],
+                unit_id=row["article_id"],
+                part=row["image_cluster_id"],
             )
         )
     return output

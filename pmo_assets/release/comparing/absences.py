@@ -18,7 +18,7 @@ from pmo_assets.release.selection import current_rows, select_articles
 from pmo_assets.release.statistics.fates import SUPERSEDED, batch_fates, fates_of_packages
 from pmo_assets.release.statistics.waterfall import IN_THE_RELEASE, Fate
 from pmo_assets.release.writing import is_noncommercial
-from pmo_assets.storage.batches import in_sequence
+from pmo_assets.storage.manifests import in_sequence
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 

@@ -237,7 +237,7 @@ def fill_null(
         rejections: list[Rejection] = []
         if todo:
             jobs = _Jobs(wanted, todo, copies.places(wanted.files()), (copies, figure_options, kept))
-            for output in pool.map_articles(STAGE, restore_article, jobs):
+            for output in pool.map_units(STAGE, restore_article, jobs):
                 rejections += output.rejections
         restored = _Reader(wanted, kept)
         say("writing")

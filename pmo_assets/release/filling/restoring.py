@@ -176,7 +176,7 @@ def restore_article(
             failure = error
         else:
             continue
-        output.rejections.append(rejection_from(failure, stage=STAGE, article_id=number, image_cluster_id=cluster))
+        output.rejections.append(rejection_from(failure, stage=STAGE, unit_id=number, part=cluster))
     kept.write(article, restored)
     return output
 

@@ -35,7 +35,7 @@ from pmo_assets.release.statistics.fates import (
 )
 from pmo_assets.release.statistics.waterfall import Fate, Waterfall, waterfall
 from pmo_assets.release.writing import is_noncommercial
-from pmo_assets.storage.batches import in_sequence
+from pmo_assets.storage.manifests import in_sequence
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.schemas import schema_of

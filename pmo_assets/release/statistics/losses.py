@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from pmo_assets.records.stages import Losing
-from pmo_assets.records.units import ARTICLE
+from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.storage.tables import Tables
 
 _MOST_REASONS = 3
@@ -31,7 +31,7 @@ class StageLoss:
 
     Attributes:
         stage: the asset.
-        unit: "articles" or "figures".
+        unit: "articles", "figures", or what other units are called.
         given: how many came in.
         lost: how many of them were rejected and left no row behind.
         reasons: the most frequent rejections of what was lost, "class: message (how many)".
@@ -55,12 +55,10 @@ class StageLoss:
         return f"{self.stage} rejected {self.lost} of {self.given} {self.unit}: {'; '.join(self.reasons)}"
 
 
-def _reasons(rejections: pl.DataFrame) -> tuple[str, ...]:
+def _reasons(rejections: pl.DataFrame, unit: Unit = ARTICLE) -> tuple[str, ...]:
     counts = Counter(
         f"{row['error_class']}: {row['message'][:200]}"
-        for row in rejections.unique(["article_id", "image_cluster_id"], keep="first", maintain_order=True).iter_rows(
-            named=True
-        )
+        for row in rejections.unique([unit.key, unit.part], keep="first", maintain_order=True).iter_rows(named=True)
     )
     return tuple(f"{reason} ({count})" for reason, count in counts.most_common(_MOST_REASONS))
 
@@ -156,6 +154,28 @@ def batch_losses(tables: Tables, batch: str, losing: Mapping[str, Losing]) -> li
     gone = _without(pl.concat([early, late]), survived).unique()
     gone = gone.filter(gone.is_in(everything["article_id"].implode()))
     return [*losses, _article_loss(ALL_STEPS, pl.concat([gone, survived]), gone, everything)]
+
+
+def unit_losses(tables: Tables, batch: str, losing: Mapping[str, Losing], unit: Unit) -> list[StageLoss]:
+    """Return what every step of a processed batch lost of units of whatever kind; those of articles: `batch_losses`.
+
+    A step lost a unit that it rejected as a whole, of all that it gave rows of or rejected.
+
+    Args:
+        tables: below the data root.
+        batch: a processed one.
+        losing: what each stage can lose, in the order of the data's way.
+        unit: what the batch holds.
+    """
+    found: list[StageLoss] = []
+    for stage in losing:
+        rejections = tables.read_rejections([stage], batch, unit)
+        whole = rejections.filter(pl.col(unit.part).is_null())
+        kept = tables.read(stage, batch, [unit.key])[unit.key].unique()
+        lost = _without(whole[unit.key].unique(), kept)
+        given = len(kept) + len(lost)
+        found.append(StageLoss(stage, unit.names, given, len(lost), _reasons(whole, unit), len(lost)))
+    return found
 
 
 def may_have_lost_much(

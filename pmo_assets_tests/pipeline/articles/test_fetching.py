@@ -57,7 +57,7 @@ def test_a_picture_that_is_missing_concerns_its_figure_only(folder: Path) -> Non
     row = manifest_row(folder)
     (folder / "PMC7" / "figures" / "g1.jpg").unlink()
     (rejection,) = fetch_package(row, LocalFolder(folder), MemoryObjects({}), FetchLimits()).rejections
-    assert rejection.image_cluster_id == "g1"
+    assert rejection.part == "g1"
 
 
 def test_a_file_above_the_limit_is_not_read(folder: Path) -> None:

@@ -196,7 +196,7 @@ def test_rows_say_who_answered_and_one_bad_caption_is_listed_but_keeps_its_rows(
     output, counts = reread_captions(figures, rows, Cascade(threshold, CaptionReader(model), concurrency=1))
     methods = {row["image_cluster_id"]: (row["method"], row["model"]) for row in output.rows}
     assert methods == {"f1": ("grammar", None), "f2": ("language model", "scripted"), "f3": ("grammar", None)}
-    assert [(item.image_cluster_id, item.error_class) for item in output.rejections] == [("f1", "RefusedRequest")]
+    assert [(item.part, item.error_class) for item in output.rejections] == [("f1", "RefusedRequest")]
     assert (counts.grammar, counts.language_model, counts.low_confidence) == (1, 1, 1)
     split = caption_split([row for row in output.rows if row["image_cluster_id"] == "f2"])
     assert split.identifiers == ("A", "B")

@@ -124,7 +124,7 @@ def _questions(
 
 def _rejections(errors: Mapping[Key, Exception], asked: Sequence[_Asked]) -> list[Rejection]:
     found = [
-        rejection_from(error, stage=STAGE, article_id=article_id, image_cluster_id=cluster)
+        rejection_from(error, stage=STAGE, unit_id=article_id, part=cluster)
         for (article_id, cluster), error in errors.items()
     ]
     fault = same_fault(found, len({item.key[0] for item in asked}))

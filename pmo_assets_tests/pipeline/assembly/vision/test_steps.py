@@ -248,7 +248,7 @@ def test_a_third_answer_that_never_comes_leaves_open_what_differs_and_takes_the_
     assert "two answers differ, and it could not settle them (AnswerRejected)" in rows[1]["reason"]
     assert (rows[2]["identifier"], rows[2]["assembly"]) == ("C", BY_MODEL)
     (rejection,) = output.rejections
-    assert (rejection.stage, rejection.image_cluster_id, rejection.error_class) == (
+    assert (rejection.stage, rejection.part, rejection.error_class) == (
         "panel_assembly",
         "f1",
         "AnswerRejected",
