@@ -32,6 +32,10 @@ ELSEWHERE = {
 }
 """Files of the repository outside of `docs/`, and what they are called on the site."""
 
+BEHIND_GUIDES = 0.001
+"""Weight of the API and the changelog in the search: a hit in a title counts 1,000 times one in the text, and guides are
+what people look for first."""
+
 START = """# API
 
 Made of the docstrings, a page for each room, highest floor first: a room imports only rooms below it
@@ -85,7 +89,10 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         name = ELSEWHERE.get(path, path.removeprefix("docs/"))
         return posixpath.relpath(name, posixpath.dirname(page.file.src_uri) or ".") + sign + anchor
 
-    return markdown if page.file.src_uri.startswith("api/") else LINK.sub(on_site, markdown)
+    generated = page.file.src_uri.startswith("api/")
+    if generated or page.file.src_uri == ELSEWHERE["CHANGELOG.md"]:
+        page.meta["search"] = {"boost": BEHIND_GUIDES}
+    return markdown if generated else LINK.sub(on_site, markdown)
 
 
 def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -140,4 +147,4 @@ def _first_sentence(room: str) -> str:
     """Return how a room's docstring begins, on one line and without bars, which would end a cell."""
     path = PACKAGE / room / "__init__.py"
     text = ast.get_docstring(ast.parse((path if path.is_file() else PACKAGE / f"{room}.py").read_text("utf-8"))) or ""
-    return re.split(r"(?<=[.:])\s", " ".join(text.split()), maxsplit=1)[0].rstrip(":").replace("|", "\\|")
+    return re.split(r"(?<=\.)\s", " ".join(text.split()), maxsplit=1)[0].replace("|", "\\|")
