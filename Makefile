@@ -152,7 +152,7 @@ $(DOCS_STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 docs: $(DOCS_STAMP) ## Build the documentation site, with search and API reference, offline: site/index.html
-	@if [ -d demo/data/release ]; then export PMO_DOCS_EXECUTE=true PMO_DATA_ROOT=../demo/data PYTHONWARNINGS=ignore; \
+	@if [ -d demo/data/release ]; then export DOCS_EXECUTE=true PMO_DATA_ROOT=../demo/data PYTHONWARNINGS=ignore; \
 	  else echo "no demo/data (make demo): the notebook is shown without results"; fi; \
 	  NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --clean
 

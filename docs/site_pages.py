@@ -33,8 +33,8 @@ ELSEWHERE = {
 """Files of the repository outside of `docs/`, and what they are called on the site."""
 
 BEHIND_GUIDES = 0.001
-"""Weight of the API and the changelog in the search: a hit in a title counts 1,000 times one in the text, and guides are
-what people look for first."""
+"""Weight of the API and the changelog in the search: a hit in a title counts 1,000 times one in the text, and guides
+are what people look for first."""
 
 START = """# API
 
