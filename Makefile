@@ -11,6 +11,8 @@ ENGINES_VENV ?= .venv-engines
 ENGINES_STAMP := $(ENGINES_VENV)/.installed
 MODELS_VENV ?= .venv-models
 MODELS_STAMP := $(MODELS_VENV)/.installed
+DOCS_VENV ?= .venv-docs
+DOCS_STAMP := $(DOCS_VENV)/.installed
 DOCKER_VENV ?= .venv-docker
 DOCKER_STAMP := $(DOCKER_VENV)/.installed
 
@@ -30,7 +32,7 @@ define install
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-deployment lint-docker test-faults test-leases test-refresh test-ui screenshots test-annotate test-engines test-llm test-models lint format documents mutants constraints image-digests sbom audit clean
+.PHONY: help demo dev test test-deployment lint-docker test-faults test-leases test-refresh test-ui screenshots test-annotate test-engines test-llm test-models lint format documents docs mutants constraints image-digests sbom audit clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,13 +42,13 @@ $(STAMP): pyproject.toml constraints.txt
 	$(call install,$(VENV),dev)
 	@touch $@
 
-demo: $(STAMP) ## Typeset sample articles and take them through the whole graph
+demo: $(STAMP) ## Install, typeset sample articles and take them through the whole graph: two to four minutes
 	$(BIN)/pmo demo demo
 
 dev: $(STAMP) ## Open the Dagster UI at http://127.0.0.1:3000
 	$(BIN)/pmo dev
 
-test: $(STAMP) ## Run the tests
+test: $(STAMP) ## Run the tests, in parallel: about five minutes on two cores
 	$(BIN)/python -m pytest -n auto
 
 test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers at random: five to ten minutes
@@ -129,23 +131,35 @@ test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyT
 mutants: $(STAMP) ## Turn random rules of the pipeline round and see whether a test notices: hours (MUTANTS="--rooms figures")
 	$(BIN)/python benchmarks/mutants.py --count 200 --boundaries 40 $(MUTANTS)
 
-lint: $(STAMP) ## Check style, types, and which room imports which
+lint: $(STAMP) ## Check style, types, which room imports which, and the documents' links
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python docs/links.py
 
 format: $(STAMP) ## Put the code into the project's style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-documents: $(STAMP) ## Renew the tables of settings and columns in the documents
+documents: $(STAMP) ## Renew the tables of settings, columns and targets in the documents
 	$(BIN)/python -m pmo_assets.cli.documentation
+
+# Read from the sources; the notebook is run where there is a demo to run it on.
+$(DOCS_STAMP): pyproject.toml constraints.txt
+	@echo "installing MkDocs into $(DOCS_VENV): one to three minutes"
+	$(call install,$(DOCS_VENV),dev docs)
+	@touch $@
+
+docs: $(DOCS_STAMP) ## Build the documentation site, with search and API reference, offline: site/index.html
+	@if [ -d demo/data/release ]; then export DOCS_EXECUTE=true PMO_DATA_ROOT=../demo/data PYTHONWARNINGS=ignore; \
+	  else echo "no demo/data (make demo): the notebook is shown without results"; fi; \
+	  NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --strict --clean
 
 constraints: $(STAMP) ## Renew the pinned versions, with the hashes of their files
 	( echo "# Versions that were tested together, with the hashes of every file of them. Renew with: make constraints"; \
 	  $(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --extra dev \
-	  --extra models --extra aws --extra postgres --extra ray --extra celery --extra k8s --extra engines-dev \
+	  --extra models --extra aws --extra postgres --extra ray --extra celery --extra k8s --extra engines-dev --extra docs \
 	  --no-annotate --no-header --no-emit-index-url pyproject.toml docker/gpu.in ) > constraints.new
 	mv constraints.new constraints.txt
 
@@ -165,5 +179,5 @@ audit: ## Look the pinned versions up in a database of known vulnerabilities; ne
 	.audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
 	.audit/bin/python docker/audit.py constraints.txt; status=$$?; rm -rf .audit; exit $$status
 
-clean: ## Remove the environment, the demo and caches; your data stays
-	rm -rf $(VENV) demo .sbom .pytest_cache .ruff_cache .mypy_cache .hypothesis
+clean: ## Remove the environment, the demo, the site and caches; your data stays
+	rm -rf $(VENV) demo site .sbom .pytest_cache .ruff_cache .mypy_cache .hypothesis

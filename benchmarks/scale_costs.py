@@ -1,4 +1,4 @@
-"""From what one batch cost to hours, storage and money for many articles: the tables of `docs/scale.md`.
+"""From what one batch cost to hours, storage and money for many articles: the tables of `docs/measurements.md`.
 
     python benchmarks/run_batch.py                        # gives processor seconds of a batch
     python benchmarks/scale_costs.py DATA --processor-seconds 150 [--articles 25000 --articles 8000000]

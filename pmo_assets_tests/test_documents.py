@@ -1,52 +1,92 @@
-"""Documents point at what exists: links, anchors, and the package's paths that they name."""
+"""Documents point at what exists, README begins with what sets everything up, and the site has every page."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("prompts/**/*.md"), *ROOT.glob("pmo_assets/weights/*.md")]
-)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
-LINK = re.compile(r"\]\(([^)\s]+)\)")
+GUIDES = sorted([*ROOT.glob("docs/*.md"), *ROOT.glob("docs/*.ipynb")])
 
-NAMED = re.compile(r"(?<![\w/])((?:pmo_assets(?:_tests)?|benchmarks|docs|docker|prompts)/[\w./<>*-]*\w)")
-"""A path below the repository's root, in running text or code."""
+NAV = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2].partition("\nplugins:\n")[0]
 
 
-def _anchors(document: Path) -> set[str]:
-    """Return the anchors that GitHub makes of a document's headings."""
-    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+def _script(name: str) -> ModuleType:
+    """Return a module of `docs/`, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def _named_paths(text: str) -> list[str]:
-    return [path for path in NAMED.findall(text) if not set("<>*") & set(path)]
+links = _script("links")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_lead_somewhere(document: Path) -> None:
-    for link in LINK.findall(document.read_text(encoding="utf-8")):
-        target, _, anchor = link.partition("#")
-        if re.match(r"[a-z]+:", target):
-            continue
-        path = (document.parent / target).resolve() if target else document
-        assert path.exists(), f"{link} leads nowhere"
-        if anchor:
-            assert anchor in _anchors(path), f"{link}: there is no such heading"
+@pytest.mark.parametrize("document", links.documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_nothing_leads_nowhere(document: Path) -> None:
+    assert list(links.faults(document)) == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_named_paths_exist(document: Path) -> None:
-    missing = [path for path in _named_paths(document.read_text(encoding="utf-8")) if not (ROOT / path).exists()]
-    assert missing == []
+def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text("# One, and two\n\n```\n# no heading\n```\n")
+    document = tmp_path / "page.md"
+    document.write_text(
+        "[a](other.md#one-and-two) [b](other.md#no-heading) ![c](absent.png) [d](#here) [e](https://example.org)\n"
+        "`docs/absent.py`, `docs/<name>.md`\n```\n[f](absent.md)\n```\n# Here\n"
+    )
+    assert list(links.faults(document, tmp_path)) == [
+        "other.md#no-heading: there is no such heading",
+        "absent.png leads nowhere",
+        "docs/absent.py is named and does not exist",
+    ]
 
 
-def test_the_readme_lists_every_document() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [path.name for path in DOCUMENTS if path.parent == ROOT / "docs" and f"docs/{path.name}" not in readme] == []
+def test_the_first_block_of_the_readme_sets_everything_up() -> None:
+    first = re.search(r"^```\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert first is not None
+    assert [line.split("  ")[0] for line in first[1].splitlines()] == ["make demo", "make test"]
+
+
+def test_the_readme_is_read_in_three_minutes() -> None:
+    """At 240 words a minute."""
+    assert len(README.split()) <= 720
+
+
+def test_the_readme_leads_to_every_guide() -> None:
+    assert [path.name for path in GUIDES if f"](docs/{path.name})" not in README] == []
+
+
+def test_the_navigation_of_the_site_lists_every_guide_once() -> None:
+    listed = re.findall(r": ([\w/]+\.(?:md|ipynb))\b", NAV)
+    assert [path.name for path in GUIDES if listed.count(path.name) != 1] == []
+
+
+def test_the_navigation_of_the_site_lists_every_model_card() -> None:
+    cards = [path.name for path in sorted(ROOT.glob("pmo_assets/weights/*.md"))]
+    assert [name for name in cards if f": weights/{name}" not in NAV] == []
+
+
+def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    pytest.importorskip("material", reason="MkDocs is in the extra `docs` (make docs)")
+    pytest.importorskip("mkdocstrings_handlers.python", reason="mkdocstrings is in the extra `docs` (make docs)")
+    subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"],
+        cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=True, timeout=600,
+    )  # fmt: skip
+    pages = {path: path.read_text("utf-8") for path in (tmp_path / "site").rglob("*.html")}
+    foreign = r'<(?:script|img|iframe)[^>]* src="(https?:[^"]+)|<link[^>]* href="(https?:[^"]+)|@import[^;]*https?:'
+    assert {match[0] for text in pages.values() for match in re.finditer(foreign, text)} == set()
+    api = pages[tmp_path / "site" / "api" / "loading.html"]
+    assert 'id="pmo_assets.loading.load"' in api or "pmo_assets.loading" in api

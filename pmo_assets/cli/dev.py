@@ -66,7 +66,7 @@ def dev(
     if host not in _LOOPBACK:
         messages.print(
             f"[yellow]open to others[/] everyone who reaches {host}:{chosen} can start and delete runs: there is no "
-            "password (docs/install.md, Deployment)",
+            "password (docs/deployment.md)",
             highlight=False,
             soft_wrap=True,
         )

@@ -1,9 +1,9 @@
-"""The parts of the documents that come from code: settings (`docs/settings.md`) and columns (`docs/columns.md`).
+"""The parts of the documents that come from code: settings, columns, and the targets of `make`.
 
-    python -m pmo_assets.cli.documentation [docs/settings.md docs/columns.md docker/.env.example]
+    python -m pmo_assets.cli.documentation [docs/settings.md docs/columns.md docs/install.md docker/.env.example]
 
 rewrites what stands between `<!-- settings -->` and `<!-- /settings -->`, and the same for `columns of panels` and the
-other tables; in a file of variables, what follows the line `# settings`.
+other tables, and for `targets`; in a file of variables, what follows the line `# settings`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from pmo_assets.settings import settings_table
 from pmo_assets.tables.release import RELEASE_TABLES
 from pmo_assets.tables.schemas import column_descriptions
 
-DOCUMENTS = ("docs/settings.md", "docs/columns.md", "docker/.env.example")
+DOCUMENTS = ("docs/settings.md", "docs/columns.md", "docs/install.md", "docker/.env.example")
 """Documents with a generated part, below the root of the repository."""
+
+MAKEFILE = Path(__file__).resolve().parents[2] / "Makefile"
+"""Of a clone: an installed package has none, and no documents to renew."""
 
 
 def _settings() -> str:
@@ -29,6 +32,15 @@ def _columns(table: str) -> str:
     lines = ["| column | type | meaning |", "| --- | --- | --- |"]
     described = column_descriptions(RELEASE_TABLES[table])
     return "\n".join(lines + [f"| `{name}` | {kind} | {text} |" for name, kind, text in described])
+
+
+def _targets() -> str:
+    """Return what `make help` prints, as a table."""
+    if not MAKEFILE.is_file():
+        return ""
+    described = re.findall(r"^([a-z-]+):.*?## (.+)$", MAKEFILE.read_text(encoding="utf-8"), re.MULTILINE)
+    lines = ["| command | what it does |", "| --- | --- |"]
+    return "\n".join(lines + [f"| `make {name}` | {text} |" for name, text in described])
 
 
 def _variables(above: str) -> str:
@@ -47,7 +59,7 @@ def documented(text: str) -> str:
     if line:
         return f"{above}{line}{_variables(above)}\n"
     tables = [(f"columns of {name}", _columns(name)) for name in RELEASE_TABLES]
-    for name, part in (("settings", _settings()), *tables):
+    for name, part in (("settings", _settings()), ("targets", _targets()), *tables):
         pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
         text = re.sub(pattern, lambda match, part=part: f"{match[1]}{part}\n{match[2]}", text, flags=re.DOTALL)  # type: ignore[misc]
     return text

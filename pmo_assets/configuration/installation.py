@@ -145,6 +145,6 @@ def device(settings: Settings) -> list[Finding]:
             "device",
             "fail",
             "PMO_DETECTOR_DEVICE=cuda, and this onnxruntime knows no CUDA",
-            "pip uninstall onnxruntime; pip install onnxruntime-gpu (docs/detectors.md)",
+            "pip uninstall onnxruntime; pip install onnxruntime-gpu (docs/models.md)",
         )
     ]

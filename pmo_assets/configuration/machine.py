@@ -107,7 +107,7 @@ def home_findings(settings: Settings) -> list[Finding]:
                 "Dagster home",
                 "warn",
                 f"{home.path} is on a network disk ({kind}), where SQLite may lock or break",
-                "set PMO_DAGSTER_HOME to a local folder, or use PostgreSQL (docs/install.md)",
+                "set PMO_DAGSTER_HOME to a local folder, or use PostgreSQL (docs/deployment.md)",
             )
         )
     if (old := home_left_behind(home.path)) is not None:

@@ -109,7 +109,7 @@ class Settings(BaseSettings):
     executor: Literal["in_process", "multiprocess", "ray", "celery", "k8s"] = _option(
         "in_process",
         "What runs the steps of a run that UI, sensor or schedule start: one process for all, a process for each, or a "
-        "Ray job, Celery task or Kubernetes pod for each (docs/scale.md); `pmo run` works in its own process.",
+        "Ray job, Celery task or Kubernetes pod for each (docs/deployment.md); `pmo run` works in its own process.",
     )
     ray_address: str | None = _option(
         None, "With PMO_EXECUTOR=ray: Ray's job server, e.g. `http://head:8265`.", validate_default=True

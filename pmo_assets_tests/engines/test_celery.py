@@ -53,7 +53,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @contextlib.contextmanager
 def workers(site: Site, names: Sequence[str] = WORKERS) -> Iterator[None]:
-    """Run Celery workers as docs/scale.md says, each a process of its own."""
+    """Run Celery workers as docs/deployment.md says, each a process of its own."""
     begun = [
         site.begin(
             sys.executable, "-m", "celery", "--app", "pmo_assets.defs.celery_app", "worker", "--pool", "solo",

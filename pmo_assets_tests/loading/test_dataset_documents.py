@@ -1,4 +1,4 @@
-"""`docs/dataset.md` and `docs/dataset.ipynb` run as they stand."""
+"""`docs/dataset.md` and `docs/notebook.ipynb` run as they stand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pmo_assets_tests.loading.conftest import Written
 
 ROOT = Path(__file__).resolve().parents[2]
 
-NOTEBOOK = ROOT / "docs" / "dataset.ipynb"
+NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 
 
 @pytest.mark.parametrize("with_torch", [False, True])

@@ -32,7 +32,7 @@ Its word is one of several: measures of the pixels, the figure network and the c
   {FROZEN_BLOCKS} of 16 blocks as they were; input 160 × 160 pixels, stretched; ONNX opset 17, {size / 1e6:.1f} MB:
   weights in half precision, computed in single precision.
 * Trained for {info["step"]:,} steps of 32 pictures on {info["pictures"]:,} pictures of {info["sources"]} sources
-  ([docs/picture_sources.md](../../docs/picture_sources.md)) as figures show them: parts, thumbnails of 18 pixels and
+  ([where they come from](picture_sources.md)) as figures show them: parts, thumbnails of 18 pixels and
   more, JPEG, other contrast and colour maps, print, marks, frames (`training/synthetic/figure_crops.py`).
 * Autofluorescence, indocyanine green angiography, en-face OCT and most montages are stand-ins, made of fundus
   photographs after the physics of the modality (`training/synthetic/stand_in_modalities.py`): of these no real picture,

@@ -40,7 +40,7 @@ def test_the_hubs_own_package_reads_the_head_and_changes_nothing(facts: ReleaseF
 
 
 def test_the_values_are_those_that_the_hub_takes(facts: ReleaseFacts) -> None:
-    """The lists are from the hub's documentation of dataset cards; `docs/hub.md` says where."""
+    """The lists are from the hub's documentation of dataset cards; `docs/release.md` says where."""
     metadata = head(dataset_card(facts))
     assert metadata["license"] == "other", "a licence of one's own is `other`, with an identifier and a file"
     assert re.fullmatch(r"[a-z0-9.-]+", metadata["license_name"])
