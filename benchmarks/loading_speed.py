@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import pmo_assets
-from pmo_assets.tables.release import HubPanels, arrow_schema
+from pmo_assets.tables.release import arrow_schema, hub_table
 from pmo_assets_tests.loading.small_release import release_rows, write_release, write_sums
 
 RANDOM_ROWS = 300
@@ -40,7 +40,7 @@ def generated(folder: Path, rows: int, group: int, kilobytes: int) -> None:
     side = round((kilobytes * 1024 / 3) ** 0.5)
     pattern = next(row for row in release_rows(1)["panels"] if row["panel_image"] is not None)
     with pq.ParquetWriter(
-        hub / "data/panels/train-00000.parquet", arrow_schema(HubPanels), compression="zstd"
+        hub / "data/panels/train-00000.parquet", arrow_schema(hub_table("panels")), compression="zstd"
     ) as writer:
         for first in range(0, rows, group):
             part = []
@@ -51,7 +51,7 @@ def generated(folder: Path, rows: int, group: int, kilobytes: int) -> None:
                 )
                 picture = {"bytes": stream.getvalue(), "path": f"{number}.png"}
                 part.append({**pattern, "panel_id": f"p_{number}", "split": "train", "panel_image": picture})
-            writer.write_table(pa.Table.from_pylist(part, schema=arrow_schema(HubPanels)))
+            writer.write_table(pa.Table.from_pylist(part, schema=arrow_schema(hub_table("panels"))))
     write_sums(hub)
 
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from pmo_assets.settings import settings_table
-from pmo_assets.tables.release import RELEASE_TABLES
+from pmo_assets.tables.release import release_tables
 from pmo_assets.tables.schemas import column_descriptions
 
 DOCUMENTS = ("docs/settings.md", "docs/columns.md", "docs/install.md", "docker/.env.example")
@@ -30,7 +30,7 @@ def _settings() -> str:
 
 def _columns(table: str) -> str:
     lines = ["| column | type | meaning |", "| --- | --- | --- |"]
-    described = column_descriptions(RELEASE_TABLES[table])
+    described = column_descriptions(release_tables()[table])
     return "\n".join(lines + [f"| `{name}` | {kind} | {text} |" for name, kind, text in described])
 
 
@@ -58,7 +58,7 @@ def documented(text: str) -> str:
     above, line, _ = text.partition("\n# settings\n")
     if line:
         return f"{above}{line}{_variables(above)}\n"
-    tables = [(f"columns of {name}", _columns(name)) for name in RELEASE_TABLES]
+    tables = [(f"columns of {name}", _columns(name)) for name in release_tables()]
     for name, part in (("settings", _settings()), ("targets", _targets()), *tables):
         pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
         text = re.sub(pattern, lambda match, part=part: f"{match[1]}{part}\n{match[2]}", text, flags=re.DOTALL)  # type: ignore[misc]

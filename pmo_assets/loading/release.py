@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -18,9 +19,10 @@ from pmo_assets.loading.rows import Rows
 from pmo_assets.loading.shards import Shard, ShardedTable
 from pmo_assets.loading.typed_rows import ROW_TYPES, Article, Figure, Panel
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.tables.release import CONFIGS, RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.release import CONFIGS, arrow_schema, joined_columns, release_tables
+from pmo_assets.tables.released import Config
 
-PICTURES: Mapping[str, str | None] = {"panels": "panel_image", "figures": "figure_image", "articles": None}
+PICTURES: Mapping[Config, str | None] = {"panels": "panel_image", "figures": "figure_image", "articles": None}
 """The column of each config that holds a picture."""
 
 
@@ -57,12 +59,13 @@ class Release:
         self._root = root
         self._files = dict(files)
         # now and not later: Dataframely asks Polars, which hangs in a forked process
-        self._schemas = {config: arrow_schema(RELEASE_TABLES[config]) for config in CONFIGS}
+        self._schemas = {config: arrow_schema(release_tables()[config]) for config in CONFIGS}
+        self._added = {config: frozenset(chain(*joined_columns(config).values())) for config in CONFIGS}
 
     def __getstate__(self) -> dict[str, Any]:
         # tables that were opened travel along, so that nobody reads the ends of all files again
         tables = {f"_{config}_table": self.__dict__.get(f"_{config}_table") for config in CONFIGS}
-        state = {name: self.__dict__[name] for name in ("manifest", "_root", "_files", "_schemas")}
+        state = {name: self.__dict__[name] for name in ("manifest", "_root", "_files", "_schemas", "_added")}
         return {**state, **{name: table for name, table in tables.items() if table is not None}}
 
     @property
@@ -100,7 +103,7 @@ class Release:
         assert isinstance(table, ShardedTable)
         return table
 
-    def _opened(self, config: str) -> ShardedTable:
+    def _opened(self, config: Config) -> ShardedTable:
         keys = self._files[config]
         if keys is None:
             raise ReleaseError(
@@ -108,10 +111,12 @@ class Release:
                 "your own is made again by `pmo run`"
             )
         expected = self._schemas[config]
+        look = functools.partial(_shard, self._root, expected, self._added[config], PICTURES[config])
         with ThreadPoolExecutor(8) as pool:
-            read = list(pool.map(functools.partial(_shard, self._root, expected, PICTURES[config]), keys))
+            read = list(pool.map(look, keys))
         # columns of a later version are left out; types are the files', which may have longer offsets
-        schema = pa.schema([read[0][1].field(name) for name in expected.names]) if read else expected
+        there = [name for name in expected.names if all(name in found.names for _, found in read)]
+        schema = pa.schema([read[0][1].field(name) for name in there]) if read else expected
         return ShardedTable(self._root, [shard for shard, _ in read], schema, PICTURES[config])
 
     def _rows(self, config: str) -> Rows[Any]:
@@ -199,7 +204,9 @@ class Release:
         return tuple(Rows(table, RowMaker(self, config), table.rows_of_article(article_id)))
 
 
-def _shard(root: DataRoot, expected: pa.Schema, picture: str | None, key: str) -> tuple[Shard, pa.Schema]:
+def _shard(
+    root: DataRoot, expected: pa.Schema, added: Collection[str], picture: str | None, key: str
+) -> tuple[Shard, pa.Schema]:
     """Return what the end of a Parquet file says: its row groups and columns.
 
     Raises:
@@ -213,7 +220,8 @@ def _shard(root: DataRoot, expected: pa.Schema, picture: str | None, key: str) -
         raise ReleaseError(
             f"{root.uri(key)} is damaged ({' '.join(str(error).split())}): fetch it again, or `pmo run` makes it again"
         ) from error
-    missing = [name for name in expected.names if name not in found.names]
+    # Columns of groups that were added: a release that was made without them is as good.
+    missing = [name for name in expected.names if name not in found.names and name not in added]
     other = [
         f"{name} ({found.field(name).type} instead of {expected.field(name).type})"
         for name in expected.names

@@ -74,11 +74,24 @@ class _Row:
     article_version: int
     _source: RowSource = field(repr=False, compare=False)
     _row: int = field(repr=False, compare=False)
+    _more: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
     @classmethod
     def of(cls, source: RowSource, row: int, facts: Mapping[str, Any]) -> Self:
         """Return the record of a row."""
-        return cls(**{name: _as_field(name, facts[name]) for name in _facts_of(cls)}, _source=source, _row=row)
+        named = _facts_of(cls)
+        more = {name: _as_field(name, value) for name, value in facts.items() if name not in named}
+        own = {name: _as_field(name, facts[name]) for name in named}
+        return cls(**own, _source=source, _row=row, _more=more)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a column that the record does not name: of a group that was added to the release."""
+        if name.startswith("_"):  # before `_more` is there: while a record is copied or unpickled
+            raise AttributeError(name)
+        try:
+            return self._more[name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no column {name}") from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from pmo_assets.release.row_index import FACETS
+from pmo_assets.release.row_index import facets as facets_of_rows
 
 NEW_ARTICLE: Final = "of an article that was not in the release before"
 NEW_PANEL: Final = "of an article that was"
@@ -24,7 +24,7 @@ class Changes:
         since: version of the other one; None for the first release.
         rows_before, rows_after: panels of either.
         new: new panels by reason.
-        changed: panels with another content, by what changed (`row_index.FACETS`); one panel may count several times.
+        changed: panels with another content, by what changed (`row_index.facets`); one panel may count several times.
         changed_panels: panels with another content, each once.
         gone: panels that are gone, by reason.
         columns: whether columns or their types changed.
@@ -59,7 +59,7 @@ def changed_rows(before: pl.DataFrame, after: pl.DataFrame, reasons: Mapping[int
         after: of the newer one.
         reasons: why an article is out of the newer release, by its number, as far as known.
     """
-    facets = list(FACETS)
+    facets = list(facets_of_rows())
     known, present = before["article_id"].unique(), after["article_id"].unique()
     shared = before.join(after, on="panel_id", how="inner", suffix="_after")
     differing = pl.concat_list(
@@ -115,7 +115,7 @@ def differences(
         rows_before=before.height,
         rows_after=after.height,
         new=counted("new"),
-        changed={name: count for name in FACETS if (count := int((facets == name).sum()))},
+        changed={name: count for name in facets_of_rows() if (count := int((facets == name).sum()))},
         changed_panels=changed.height,
         gone=counted("gone"),
         columns=columns,

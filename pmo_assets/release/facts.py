@@ -34,7 +34,7 @@ class ConfigFacts:
     """A config of the hub's folder.
 
     Attributes:
-        name: "panels", "figures" or "articles" (`tables.release.RELEASE_TABLES` has its schema).
+        name: "panels", "figures" or "articles" (`tables.release.release_tables` has its schema).
         files: its shards by split, splits in the order train, validation, test; only splits that have rows.
     """
 

@@ -6,14 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pmo_assets.pipeline.articles.relevance import Specialty
+from pmo_assets.pipeline.dataset.hub_rows import with_joined
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.writing import ReleaseOptions, released_rows
+from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_rows
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.release import filters, holdings
+from pmo_assets.tables.released import FACTS
 from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel, write_gallery_folder
 
 PMC_ARTICLE = "https://pmc.ncbi.nlm.nih.gov/articles/PMC"
@@ -24,13 +27,15 @@ def pdf_url(article_url: str | None) -> str | None:
     return f"{article_url}pdf/" if article_url is not None and article_url.startswith(PMC_ARTICLE) else None
 
 
-def gallery_panel(row: Mapping[str, Any], forbidden: bool) -> GalleryPanel:
+def gallery_panel(row: Mapping[str, Any], forbidden: bool, filtered: Sequence[str] = ()) -> GalleryPanel:
     """Return a dataset row as the gallery's record.
 
     Args:
         row: of `dataset_rows`.
         forbidden: its licence forbids to show text and pixels.
+        filtered: columns that the page has a filter of.
     """
+    hidden = {name for name in filtered if forbidden and holdings()[name] is not FACTS}
     images = [
         GalleryImage(as_box(image["box"]), image["image_type"], image["type_score"], image["marked"])
         for image in row["images"]
@@ -48,6 +53,7 @@ def gallery_panel(row: Mapping[str, Any], forbidden: bool) -> GalleryPanel:
         assembly=row["assembly"],
         redistributable=not forbidden,
         confidence=row["assembly_confidence"],
+        filtered=tuple(None if name in hidden or row[name] is None else str(row[name]) for name in filtered),
     )
 
 
@@ -67,8 +73,9 @@ def gallery_figures(
         options: what the release takes.
         splits: of the articles, by number.
     """
+    shown = list(filters())
     for batch in selection.current:
-        rows = released_rows(tables, selection, batch, options)
+        rows = with_joined(released_rows(tables, selection, batch, options), "panels", joined_tables(tables, batch))
         figures = {
             (r["article_id"], r["image_cluster_id"]): r for r in tables.read("figures", batch).iter_rows(named=True)
         }
@@ -100,7 +107,7 @@ def gallery_figures(
                 image=picture.png if picture is not None else b"",
                 width=figure["width"],
                 height=figure["height"],
-                panels=tuple(gallery_panel(row, forbidden) for row in part.iter_rows(named=True)),
+                panels=tuple(gallery_panel(row, forbidden, shown) for row in part.iter_rows(named=True)),
                 doi=first["doi"],
                 journal=first["journal"],
                 year=first["year"],
@@ -143,4 +150,5 @@ def write_gallery(
         lambda name, content: data_root.write(f"{folder}/{name}", content),
         title=f"{specialty.title} gallery",
         facts=facts,
+        filters=filters(),
     )

@@ -29,7 +29,7 @@ from pmo_assets.release.differences import Changes
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.tables.dataset import NarrowedLicences
-from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.release import arrow_schema, release_tables
 from pmo_assets.tables.schemas import empty_table
 
 VERSIONS: Final = "release/versions"
@@ -188,7 +188,7 @@ def check_size(data_root: DataRoot, panels: int) -> None:
 
 def schema_digest() -> str:
     """Return a digest of the columns and types of a release's tables."""
-    text = "\n".join(f"{name}\n{_described(arrow_schema(schema))}" for name, schema in RELEASE_TABLES.items())
+    text = "\n".join(f"{name}\n{_described(arrow_schema(schema))}" for name, schema in release_tables().items())
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

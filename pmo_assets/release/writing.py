@@ -16,7 +16,14 @@ from typing import Any, Final
 import polars as pl
 import pyarrow as pa
 
-from pmo_assets.pipeline.dataset.hub_rows import FIGURE_PICTURE, PANEL_PICTURE, hub_articles, hub_figures, hub_panels
+from pmo_assets.pipeline.dataset.hub_rows import (
+    FIGURE_PICTURE,
+    PANEL_PICTURE,
+    hub_articles,
+    hub_figures,
+    hub_panels,
+    with_joined,
+)
 from pmo_assets.pipeline.dataset.licensing import withheld, without_forbidden
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
@@ -32,11 +39,13 @@ from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.release import (
     CONFIGS,
-    RELEASE_TABLES,
     RowIndex,
     WithheldPanels,
     arrow_schema,
+    joined_columns,
+    release_tables,
 )
+from pmo_assets.tables.released import KEYS
 
 PUBLISHED_PICTURE: Final = "panel_image_bytes"
 
@@ -123,7 +132,7 @@ class _Writers:
             facts = metadata(schema) if described else {}
             return ShardWriter(data_root, f"{prefix}{name}", schema, facts, pictures=pictures, **options)
 
-        schemas = {name: arrow_schema(schema) for name, schema in RELEASE_TABLES.items()}
+        schemas = {name: arrow_schema(schema) for name, schema in release_tables().items()}
         self.schemas = schemas
         self.published = writer(
             "pubmed_ophtha.parquet", schemas["pubmed_ophtha"], PUBLISHED_PICTURE, False, shard_bytes=None
@@ -199,6 +208,19 @@ def write_tables(
         )
 
 
+def joined_tables(tables: Tables, batch: str) -> dict[str, pl.DataFrame]:
+    """Return the tables of a batch whose columns a release carries besides those that its rows are made of.
+
+    Raises:
+        StorageError: if one was not made for the batch.
+    """
+    wanted: dict[str, list[str]] = {}
+    for config in CONFIGS:
+        for table, columns in joined_columns(config).items():
+            wanted[table] = [*wanted.get(table, ()), *KEYS[config], *columns]
+    return {table: tables.read(table, batch, list(dict.fromkeys(columns))) for table, columns in wanted.items()}
+
+
 def _only(writer: ShardWriter) -> WrittenFile:
     (file,) = writer.finish()
     return file
@@ -224,12 +246,14 @@ def _write_batch(
     options: ReleaseOptions,
     counts: ReleaseCounts,
 ) -> None:
-    articles = hub_articles(rows, known, splits)
+    others = joined_tables(tables, batch)
+    rows = with_joined(rows, "panels", others)
+    articles = hub_articles(rows, known, splits, others)
     if articles["split"].null_count():
         raise StorageError(
             "articles came in while the release was being made, and have no split yet: make the release again"
         )
-    figures = hub_figures(rows, tables.read("figures", batch), splits)
+    figures = hub_figures(rows, tables.read("figures", batch), splits, others)
     _count(counts, rows, articles, figures)
     packages = tables.read("article_packages", batch, ["article_id", "name", "pdf", "xml"])
     sources = {row["article_id"]: row for row in packages.iter_rows(named=True)}

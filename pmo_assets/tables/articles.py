@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 
 from pmo_assets.tables.columns import ArticleKey, FigureKey, rights_column
+from pmo_assets.tables.released import FACTS, released
 
 FILE_COLUMNS: dict[str, dy.Column] = {
     "role": dy.String(),
@@ -74,20 +75,36 @@ class ArticlePackages(ArticleKey):
 class Articles(ArticleKey):
     """What is known of each article, and whether it goes on."""
 
-    package = dy.String(description="Name of the article's package at its source, e.g. PMC10009416.1")
+    package = dy.String(
+        description="Name of the article's package at its source, e.g. PMC10009416.1",
+        metadata=released(FACTS, "articles"),
+    )
     version = dy.Int64(min=1, description="Version of the article within PMC")
-    pmcid = dy.Int64(nullable=True, min=1, description="PMC number: the package's, else the one its XML states")
-    pmid = dy.String(nullable=True, description="PubMed number")
+    pmcid = dy.Int64(
+        nullable=True,
+        min=1,
+        description="PMC number: the package's, else the one its XML states",
+        metadata=released(FACTS, "articles"),
+    )
+    pmid = dy.String(nullable=True, description="PubMed number", metadata=released(FACTS, "articles"))
     doi = dy.String(nullable=True, description="Digital object identifier")
     title = dy.String(nullable=True, description="Title; null when source, XML and PDF give none")
     journal = dy.String(nullable=True, description="Journal")
     year = dy.Int64(nullable=True, description="Year of publication")
     authors = dy.List(dy.String(), description="Authors in order; empty when not known")
-    citation = dy.String(nullable=True, description="Journal, year, volume, pages as far as known")
-    mesh_terms = dy.List(
-        dy.String(), description="MeSH headings that the XML carries; empty where it has none, as most of PMC's"
+    citation = dy.String(
+        nullable=True, description="Journal, year, volume, pages as far as known", metadata=released(FACTS, "articles")
     )
-    keywords = dy.List(dy.String(), description="Keywords and the publisher's subjects in the XML; empty without any")
+    mesh_terms = dy.List(
+        dy.String(),
+        description="MeSH headings that the XML carries; empty where it has none, as most of PMC's",
+        metadata=released(FACTS, "articles"),
+    )
+    keywords = dy.List(
+        dy.String(),
+        description="Keywords and the publisher's subjects in the XML; empty without any",
+        metadata=released(FACTS, "articles"),
+    )
     license_code = dy.String(nullable=True, description="Licence (CC BY, CC BY-NC, …); null when none is stated")
     license_url = dy.String(nullable=True, description="Its deed; null when no version is stated")
     stated_by = dy.List(
@@ -107,7 +124,7 @@ class Articles(ArticleKey):
         nullable=True, min=0, max=1,
         description="Share of the XML's text in the PDF's pages, read until it is certain; null without text",
     )  # fmt: skip
-    is_manuscript = dy.Bool(description="Author manuscript")
+    is_manuscript = dy.Bool(description="Author manuscript", metadata=released(FACTS, "articles"))
     is_retracted = dy.Bool(description="Retracted, or itself a retraction notice; such articles do not go on")
     has_xml = dy.Bool(description="The package has a readable JATS XML")
     has_pdf = dy.Bool(description="The package has a PDF")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 
 from pmo_assets.tables.columns import FigureKey, page_boxes_column, page_sizes_column, rights_column
+from pmo_assets.tables.released import FACTS, released
 
 
 class PdfFigures(dy.Schema):
@@ -70,19 +71,24 @@ class Figures(FigureKey):
     ordinal = dy.Int64(min=0, description="Position in the article")
     label = dy.String(nullable=True, description="Label")
     caption = dy.String(description="Caption without the label; from the XML when matched")
-    matched = dy.Bool(description="Matched to a package figure; false when the article has no XML or none fits")
+    matched = dy.Bool(
+        description="Matched to a package figure; false when the article has no XML or none fits",
+        metadata=released(FACTS, "figures"),
+    )
     match_criteria = dy.Int64(nullable=True, description="Matching criteria passed, of four; null when unmatched")
     confidence = dy.Float64(min=0, max=1, description="How certain the location is")
     is_multi_page = dy.Bool(description="The figure runs over several pages")
     locations = page_boxes_column("Page (from 0) and [l, t, r, b] in PDF points")
     caption_locations = page_boxes_column("Where its caption lies, label included; pages from 0")
-    page_sizes = PdfFigures.columns()["page_sizes"]
+    page_sizes = page_sizes_column(
+        "Width and height, in PDF points as displayed, of the pages (from 0) above", metadata=released(FACTS, "figures")
+    )
     mentions = dy.List(
         dy.Struct({"sentence": dy.String(), "paragraph": dy.String()}), description="In-text mentions of the figure"
     )
     width = dy.Int64(min=1, description="Pixels")
     height = dy.Int64(min=1, description="Pixels")
-    dpi = dy.Float64(min=1, description="Resolution of the rendering")
+    dpi = dy.Float64(min=1, description="Resolution of the rendering", metadata=released(FACTS, "figures"))
     bitmaps = PdfFigures.columns()["bitmaps"]
     texts = PdfFigures.columns()["texts"]
     shapes = PdfFigures.columns()["shapes"]

@@ -1,24 +1,37 @@
 """Tables of a release, as they leave the data root: the published form, the hub's three, and what lies beside them.
 
 None of them is the table of an asset: an asset's table is one per batch, these are files over all batches
-(`pmo_assets.release`). A column that is new here needs a declaration of what it holds of the article
-(`pipeline.dataset.licensing.HOLDS`).
+(`pmo_assets.release`). The hub's tables are made of what the columns of other tables say that they are to a release
+(`tables.released`): to add a column, declare it there.
 """
 
 from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Final
 
 import dataframely as dy
 import polars as pl
 import pyarrow as pa
 
-from pmo_assets.tables.articles import Articles
 from pmo_assets.tables.columns import page_boxes_column
 from pmo_assets.tables.dataset import DatasetRows
-from pmo_assets.tables.figures import Figures
-from pmo_assets.tables.schemas import empty_table
-
-WITHHELD = "null where the licence forbids redistribution"
-"""Of columns that `pipeline.dataset.licensing` withholds."""
+from pmo_assets.tables.released import (
+    FACTS,
+    KEYS,
+    PICTURE,
+    TEXT,
+    WITHHELD,
+    Config,
+    Holding,
+    nullable,
+    released,
+    released_as,
+    released_columns,
+    withheld_where_forbidden,
+)
+from pmo_assets.tables.schemas import empty_table, schema_of, table_schemas
 
 _ROWS = DatasetRows.columns()
 
@@ -32,18 +45,23 @@ class PublishedPanels(dy.Schema):
     panel_id = _ROWS["panel_id"]
     article_id = _ROWS["article_id"]
     image_cluster_id = _ROWS["image_cluster_id"]
-    panel_name = dy.String(description='Panel identifier; "None" for a single-panel figure')
-    subcaption_text = dy.String(nullable=True, description=f"Subcaption; {WITHHELD}")
+    panel_name = dy.String(description='Panel identifier; "None" for a single-panel figure', metadata=released(FACTS))
+    subcaption_text = dy.String(nullable=True, description=f"Subcaption; {WITHHELD}", metadata=released(TEXT))
     subcaption_segments = dy.List(
-        dy.List(dy.Int64()), description="[start, length] of the caption's parts that make the subcaption, in order"
+        dy.List(dy.Int64()),
+        description="[start, length] of the caption's parts that make the subcaption, in order",
+        metadata=released(FACTS),
     )
-    panel_image_bytes = dy.Binary(nullable=True, description=f"PNG; {WITHHELD}")
+    panel_image_bytes = dy.Binary(nullable=True, description=f"PNG; {WITHHELD}", metadata=released(PICTURE))
     position = dy.String(
-        description="JSON {predicted_box, content_box, figure_page_coordinates, prediction_score}; pages from 0"
+        description="JSON {predicted_box, content_box, figure_page_coordinates, prediction_score}; pages from 0",
+        metadata=released(FACTS),
     )
     is_multi_page_figure = _ROWS["is_multi_page_figure"]
     in_text_mention = dy.String(
-        nullable=True, description=f"JSON list of paragraphs of the article that refer to the figure; {WITHHELD}"
+        nullable=True,
+        description=f"JSON list of paragraphs of the article that refer to the figure; {WITHHELD}",
+        metadata=released(TEXT),
     )
     contains_cfp = _ROWS["contains_cfp"]
     contains_oct = _ROWS["contains_oct"]
@@ -52,152 +70,190 @@ class PublishedPanels(dy.Schema):
     contains_marked = _ROWS["contains_marked"]
     image_data = dy.String(
         description="JSON list of {id, imaging_type, mark_status, is_gt, included_in_content_box, position}; position "
-        "is JSON in a string"
+        "is JSON in a string",
+        metadata=released(FACTS),
     )
     identifier_data = dy.String(
         description="JSON list of {id, is_gt, included_in_content_box, origin_identifier, position, text}; position is "
-        "JSON in a string"
+        "JSON in a string",
+        metadata=released(FACTS),
     )
     assembly = _ROWS["assembly"]
-    annotation = dy.String(description="JSON list of what people decided of the figure")
+    annotation = dy.String(description="JSON list of what people decided of the figure", metadata=released(FACTS))
     license = _ROWS["license"]
     attribution = _ROWS["attribution"]
     commercial_use = _ROWS["commercial_use"]
 
 
-_SPLIT = dy.Enum(["train", "validation", "test"], description="Split of the article")
+_SPLIT = dy.Enum(
+    ["train", "validation", "test"],
+    description="Split of the article",
+    metadata=released(FACTS, "panels", "figures", "articles"),
+)
 
 
-def _picture_column(description: str) -> dy.Struct:
+def _picture_column(description: str, config: Config) -> dy.Struct:
     """Return a column that readers of the hub take for pictures: the storage of the feature Image."""
     return dy.Struct(
         {"bytes": dy.Binary(nullable=True), "path": dy.String(nullable=True)},
         nullable=True,
         description=f"{description}; {WITHHELD}",
+        metadata=released(PICTURE, config),
     )
 
 
-class HubPanels(dy.Schema):
-    """A panel with its picture, subcaption, boxes, images and whom to credit: config `panels` of the hub's folder."""
+_OWN_COLUMNS: Final[Mapping[Config, dict[str, dy.Column]]] = {
+    "panels": {
+        "panel_image": _picture_column("Picture of the panel", "panels"),
+        "duplicate_group": dy.String(
+            nullable=True,
+            description="Panels that look the same have the same group; null for a panel that none resembles",
+            metadata=released(FACTS, "panels"),
+        ),
+        "split": _SPLIT,
+    },
+    "figures": {
+        "figure_image": _picture_column("Picture of the figure as rendered from the PDF", "figures"),
+        "picture_width": dy.Int64(
+            min=1, description="Pixels of the figure's picture", metadata=released(FACTS, "figures")
+        ),
+        "picture_height": dy.Int64(
+            min=1, description="Pixels of the figure's picture", metadata=released(FACTS, "figures")
+        ),
+        "caption": dy.String(
+            nullable=True,
+            description=f"Caption without the label; {WITHHELD}",
+            metadata=released(TEXT, "figures"),
+        ),
+        "caption_page_boxes": page_boxes_column(
+            "Where its caption lies, label included; pages from 0", metadata=released(FACTS, "figures")
+        ),
+        "panel_ids": dy.List(dy.String(), description="Its panels in the dataset", metadata=released(FACTS, "figures")),
+        "split": _SPLIT,
+    },
+    "articles": {
+        "figures": dy.Int64(min=1, description="Its figures in the dataset", metadata=released(FACTS, "articles")),
+        "panels": dy.Int64(min=1, description="Its panels in the dataset", metadata=released(FACTS, "articles")),
+        "split": _SPLIT,
+    },
+}
+"""Columns of the hub's tables that no table of a batch has: pictures, and what all batches together give."""
 
-    panel_id = dy.String(primary_key=True, description="Unique id of the panel, the same in every release")
-    panel_image = _picture_column("Picture of the panel")
-    panel_name = _ROWS["panel_name"]
-    subcaption_text = dy.String(nullable=True, description=f"Subcaption; {WITHHELD}")
-    contains_cfp = _ROWS["contains_cfp"]
-    contains_oct = _ROWS["contains_oct"]
-    contains_retinal = _ROWS["contains_retinal"]
-    contains_other = _ROWS["contains_other"]
-    contains_marked = _ROWS["contains_marked"]
-    images = _ROWS["images"]
-    identifiers = _ROWS["identifiers"]
-    in_text_mention = dy.List(
-        dy.String(), nullable=True, description=f"Paragraphs of the article that refer to the figure; {WITHHELD}"
+_DESCRIPTIONS: Final[Mapping[Config, str]] = {
+    "panels": "A panel with its picture, subcaption, boxes, images and whom to credit: config `panels` of the hub's "
+    "folder.",
+    "figures": "A figure of which a panel is in the dataset, whole: config `figures` of the hub's folder.",
+    "articles": "An article of which a panel is in the dataset: config `articles` of the hub's folder.",
+}
+
+_ORDER: Final[Mapping[Config, str]] = {
+    "panels": "panel_id panel_image panel_name subcaption_text contains_cfp contains_oct contains_retinal "
+    "contains_other contains_marked images identifiers in_text_mention article_id image_cluster_id figure_label "
+    "figure_ordinal panel_ordinal panel_box content_box panel_score figure_page_boxes is_multi_page_figure "
+    "subcaption_segments assembly assembly_method assembly_confidence caption_confidence annotations picture_width "
+    "picture_height picture_sha256 perceptual_hash duplicate_group split license license_url rights_statement "
+    "commercial_use attribution title authors journal year doi article_url article_version",
+    "figures": "article_id image_cluster_id figure_ordinal figure_label figure_image picture_width picture_height dpi "
+    "caption in_text_mention is_multi_page_figure figure_page_boxes caption_page_boxes page_sizes matched panel_ids "
+    "contains_cfp contains_oct contains_retinal contains_other contains_marked license license_url rights_statement "
+    "commercial_use attribution title authors journal year doi article_url article_version split",
+    "articles": "article_id package pmcid pmid doi title authors journal year citation mesh_terms keywords license "
+    "license_url commercial_use attribution article_url article_version is_manuscript figures panels split",
+}
+"""The order in which readers of releases know the columns; a column that is not named here comes after them."""
+
+CONFIGS: Final[tuple[Config, ...]] = ("panels", "figures", "articles")
+"""The hub's configs, the default one first."""
+
+_BASES: Final[Mapping[Config, tuple[str, ...]]] = {
+    "panels": ("dataset_rows",),
+    "figures": ("dataset_rows", "figures"),
+    "articles": ("dataset_rows", "articles"),
+}
+"""Tables of a batch that a config's rows are made of; the columns of all others are joined to them."""
+
+
+@functools.cache
+def joined_columns(config: Config) -> Mapping[str, tuple[str, ...]]:
+    """Return the columns of a config that come from other tables of a batch than its rows, by table.
+
+    Raises:
+        TypeError: if such a table has no column by which a row of the config is known.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for table, schema in sorted(table_schemas().items()):
+        own = released_columns(schema, config)
+        if not own or table in {base for bases in _BASES.values() for base in bases}:
+            continue
+        if missing := [name for name in KEYS[config] if name not in schema.columns()]:
+            raise TypeError(f"{table} has columns of the release's {config}, but not {', '.join(missing)}")
+        found[table] = tuple(own)
+    return found
+
+
+def joined_names() -> tuple[str, ...]:
+    """Return the tables of a batch whose columns a release carries besides those that its rows are made of."""
+    return tuple(dict.fromkeys(table for config in CONFIGS for table in joined_columns(config)))
+
+
+@functools.cache
+def hub_table(config: Config) -> type[dy.Schema]:
+    """Return the schema of a table of the hub's folder: what columns say they are to a release (`tables.released`)."""
+    columns = dict(_OWN_COLUMNS[config])
+    for table in (*_BASES[config], *joined_columns(config)):
+        for name, column in released_columns(schema_of(table), config).items():
+            if name in columns and name not in _OWN_COLUMNS[config] and table not in _BASES[config]:
+                raise TypeError(f"two tables have a column {name} for the release's {config}: {table} is the second")
+            own = withheld_where_forbidden(column)
+            columns.setdefault(name, own if table in _BASES[config] else nullable(own))
+    order = {name: place for place, name in enumerate(_ORDER[config].split())}
+    names = sorted(columns, key=lambda name: order.get(name, len(order)))
+    own_name = f"Hub{config.capitalize()}"
+    return type(own_name, (dy.Schema,), {"__doc__": _DESCRIPTIONS[config], **{name: columns[name] for name in names}})
+
+
+@functools.cache
+def release_tables() -> Mapping[str, type[dy.Schema]]:
+    """Return the tables that are made of articles: the published form, and the hub's configs by name."""
+    return {"pubmed_ophtha": PublishedPanels, **{config: hub_table(config) for config in CONFIGS}}
+
+
+@functools.cache
+def holdings() -> Mapping[str, Holding]:
+    """Return what each column of a release's tables holds of the article; a name means the same in each of them.
+
+    Raises:
+        TypeError: if a column does not say it, or two of one name say different things.
+    """
+    found: dict[str, Holding] = {}
+    for table, schema in release_tables().items():
+        for name, column in schema.columns().items():
+            said = released_as(column)
+            if said is None or found.setdefault(name, said.holds) is not said.holds:
+                raise TypeError(f"column {name} of {table}: declare what it holds of the article (tables.released)")
+    return found
+
+
+_ADDRESS_WORDS: Final = frozenset(
+    (
+        "type", "mark", "licence", "assembly", "split", "journal", "article", "q", "sort", "year", "confidence",
+        "caption", "page", "figure",
     )
-    article_id = _ROWS["article_id"]
-    image_cluster_id = _ROWS["image_cluster_id"]
-    figure_label = _ROWS["figure_label"]
-    figure_ordinal = _ROWS["figure_ordinal"]
-    panel_ordinal = _ROWS["panel_ordinal"]
-    panel_box = _ROWS["panel_box"]
-    content_box = _ROWS["content_box"]
-    panel_score = _ROWS["panel_score"]
-    figure_page_boxes = _ROWS["figure_page_boxes"]
-    is_multi_page_figure = _ROWS["is_multi_page_figure"]
-    subcaption_segments = _ROWS["subcaption_segments"]
-    assembly = _ROWS["assembly"]
-    assembly_method = _ROWS["assembly_method"]
-    assembly_confidence = _ROWS["assembly_confidence"]
-    caption_confidence = _ROWS["caption_confidence"]
-    annotations = _ROWS["annotations"]
-    picture_width = _ROWS["picture_width"]
-    picture_height = _ROWS["picture_height"]
-    picture_sha256 = _ROWS["picture_sha256"]
-    perceptual_hash = _ROWS["perceptual_hash"]
-    duplicate_group = dy.String(
-        nullable=True, description="Panels that look the same have the same group; null for a panel that none resembles"
-    )
-    split = _SPLIT
-    license = _ROWS["license"]
-    license_url = _ROWS["license_url"]
-    rights_statement = _ROWS["rights_statement"]
-    commercial_use = _ROWS["commercial_use"]
-    attribution = _ROWS["attribution"]
-    title = _ROWS["title"]
-    authors = _ROWS["authors"]
-    journal = _ROWS["journal"]
-    year = _ROWS["year"]
-    doi = _ROWS["doi"]
-    article_url = _ROWS["article_url"]
-    article_version = _ROWS["article_version"]
+)  # fmt: skip
+"""What the gallery's address says otherwise."""
 
 
-class HubFigures(dy.Schema):
-    """A figure of which a panel is in the dataset, whole: config `figures` of the hub's folder."""
+def filters() -> Mapping[str, str]:
+    """Return the columns of panels that the gallery has a filter of besides its own, with the filter's title.
 
-    article_id = _ROWS["article_id"]
-    image_cluster_id = _ROWS["image_cluster_id"]
-    figure_ordinal = _ROWS["figure_ordinal"]
-    figure_label = _ROWS["figure_label"]
-    figure_image = _picture_column("Picture of the figure as rendered from the PDF")
-    picture_width = dy.Int64(min=1, description="Pixels of the figure's picture")
-    picture_height = dy.Int64(min=1, description="Pixels of the figure's picture")
-    dpi = Figures.columns()["dpi"]
-    caption = dy.String(nullable=True, description=f"Caption without the label; {WITHHELD}")
-    in_text_mention = dy.List(
-        dy.String(), nullable=True, description=f"Paragraphs of the article that refer to the figure; {WITHHELD}"
-    )
-    is_multi_page_figure = _ROWS["is_multi_page_figure"]
-    figure_page_boxes = _ROWS["figure_page_boxes"]
-    caption_page_boxes = page_boxes_column("Where its caption lies, label included; pages from 0")
-    page_sizes = Figures.columns()["page_sizes"]
-    matched = Figures.columns()["matched"]
-    panel_ids = dy.List(dy.String(), description="Its panels in the dataset")
-    contains_cfp = _ROWS["contains_cfp"]
-    contains_oct = _ROWS["contains_oct"]
-    contains_retinal = _ROWS["contains_retinal"]
-    contains_other = _ROWS["contains_other"]
-    contains_marked = _ROWS["contains_marked"]
-    license = _ROWS["license"]
-    license_url = _ROWS["license_url"]
-    rights_statement = _ROWS["rights_statement"]
-    commercial_use = _ROWS["commercial_use"]
-    attribution = _ROWS["attribution"]
-    title = _ROWS["title"]
-    authors = _ROWS["authors"]
-    journal = _ROWS["journal"]
-    year = _ROWS["year"]
-    doi = _ROWS["doi"]
-    article_url = _ROWS["article_url"]
-    article_version = _ROWS["article_version"]
-    split = _SPLIT
-
-
-class HubArticles(dy.Schema):
-    """An article of which a panel is in the dataset: config `articles` of the hub's folder."""
-
-    article_id = _ROWS["article_id"]
-    package = Articles.columns()["package"]
-    pmcid = Articles.columns()["pmcid"]
-    pmid = Articles.columns()["pmid"]
-    doi = _ROWS["doi"]
-    title = _ROWS["title"]
-    authors = _ROWS["authors"]
-    journal = _ROWS["journal"]
-    year = _ROWS["year"]
-    citation = Articles.columns()["citation"]
-    mesh_terms = Articles.columns()["mesh_terms"]
-    keywords = Articles.columns()["keywords"]
-    license = _ROWS["license"]
-    license_url = _ROWS["license_url"]
-    commercial_use = _ROWS["commercial_use"]
-    attribution = _ROWS["attribution"]
-    article_url = _ROWS["article_url"]
-    article_version = _ROWS["article_version"]
-    is_manuscript = Articles.columns()["is_manuscript"]
-    figures = dy.Int64(min=1, description="Its figures in the dataset")
-    panels = dy.Int64(min=1, description="Its panels in the dataset")
-    split = _SPLIT
+    Raises:
+        TypeError: if a column is called like a filter of the gallery's own.
+    """
+    said = ((name, released_as(column)) for name, column in hub_table("panels").columns().items())
+    found = {name: item.filter for name, item in said if item is not None and item.filter is not None}
+    if taken := found.keys() & _ADDRESS_WORDS:
+        raise TypeError(f"the gallery has filters called {', '.join(sorted(taken))} already: call the column otherwise")
+    return found
 
 
 class PanelDuplicates(dy.Schema):
@@ -267,15 +323,3 @@ def arrow_schema(schema: type[dy.Schema]) -> pa.Schema:
     """Return the Arrow schema in which a table leaves in a release: plain lists, strings and binaries."""
     stored = empty_table(schema).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
     return pa.schema([pa.field(field.name, _plain(field.type)) for field in stored])
-
-
-RELEASE_TABLES: dict[str, type[dy.Schema]] = {
-    "pubmed_ophtha": PublishedPanels,
-    "panels": HubPanels,
-    "figures": HubFigures,
-    "articles": HubArticles,
-}
-"""The tables that are made of articles: the published form, and the hub's configs by name."""
-
-CONFIGS = ("panels", "figures", "articles")
-"""The hub's configs, the default one first."""

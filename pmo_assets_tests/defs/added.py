@@ -13,6 +13,7 @@ import pytest
 import pmo_assets.pipeline
 import pmo_assets.tables
 from pmo_assets.pipeline.graph import declared_stages
+from pmo_assets.tables.release import holdings, hub_table, joined_columns, release_tables
 from pmo_assets.tables.schemas import table_schemas
 
 PACKAGES: tuple[ModuleType, ...] = (pmo_assets.tables, pmo_assets.pipeline)
@@ -44,5 +45,5 @@ def added(folder: Path) -> Iterator[None]:
 
 
 def _forget() -> None:
-    table_schemas.cache_clear()
-    declared_stages.cache_clear()
+    for kept in (table_schemas, declared_stages, joined_columns, hub_table, release_tables, holdings):
+        kept.cache_clear()

@@ -5,6 +5,8 @@ The files of `new_group/` stand where they would stand in the package: their fol
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +14,20 @@ import dagster as dg
 import polars as pl
 import pytest
 
+import pmo_assets
+from pmo_assets.cli.documentation import documented
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.graph import graph_of_location
+from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.runner import run_job
 from pmo_assets.defs.stage_table import stage_table
+from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.stages import Stage
+from pmo_assets.release.differences import changed_rows
+from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
+from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.defs.added import added, written_lines
 from pmo_assets_tests.defs.conftest import Graph
 
@@ -39,7 +48,11 @@ def test_a_new_group_is_part_of_every_batch(graph: Graph, colours: dg.Definition
     assert stale_assets(colours, graph.instance, graph.tables, batch) == ["panel_colours", "rejections"]
     node = colours.resolve_asset_graph().get(dg.AssetKey("panel_colours"))
     assert (node.group_name, node.description) == ("colours", "The mean colour of each panel.")
-    assert [column.name for column in node.metadata["dagster/column_schema"].columns][-1] == "colour"
+    assert [column.name for column in node.metadata["dagster/column_schema"].columns][-3:] == [
+        "colour",
+        "brightness",
+        "opening",
+    ]
     assert node.tags["pmo/work"] == "pixels", "the step asks for pictures"
     run_job(colours, graph.instance, "process_batch", batch=batch, assets=["panel_colours", "rejections"])
     made = graph.tables.read("panel_colours", batch)
@@ -63,6 +76,48 @@ def test_what_a_new_group_cannot_process_is_collected_like_everything_else(
     assert rejected["image_cluster_id"].to_list() == [panel["image_cluster_id"]]
     assert graph.tables.read("panel_colours", batch).height == graph.tables.read("panels", batch).height - 1
     run_job(graph.defs, graph.instance, "process_batch", batch=batch, assets=["rejections"])
+
+
+def test_a_column_that_says_so_is_in_all_that_a_release_consists_of(graph: Graph, tmp_path: Path) -> None:
+    """One declaration at the column: data, card, Croissant, documents, gallery, loading, differences, licences."""
+    folder = tmp_path / "data"
+    shutil.copytree(graph.settings.data_root, folder)
+    settings = graph.settings.model_copy(update={"workers": 0, "data_root": str(folder)})
+    with added(GROUP), dg.DagsterInstance.ephemeral() as instance:
+        defs = build_defs(settings)
+        for batch in graph.batches:
+            register_partitions(instance, [batch])
+            run_job(defs, instance, "process_batch", batch=batch, assets=["panel_colours"])
+        run_job(defs, instance, "release")
+        hub = folder / "release/hub"
+        panels = pl.read_parquet(hub / "data/panels/*.parquet")
+        made = pl.concat([Tables(DataRoot(str(folder))).read("panel_colours", batch) for batch in graph.batches])
+        joined = panels.join(made.select("panel_id", value="brightness", word="opening"), on="panel_id", how="left")
+        assert panels.height > 0
+        assert panels.columns[-3:] == ["colour", "brightness", "opening"], "behind what readers know"
+        assert (joined["brightness"] == joined["value"]).all()
+        forbidden = joined["license"].map_elements(withheld, return_dtype=pl.Boolean, skip_nulls=False)
+        assert 0 < forbidden.sum() < panels.height
+        assert joined.filter(forbidden)["opening"].null_count() == forbidden.sum(), "words need a licence"
+        assert (joined.filter(~forbidden)["opening"] == joined.filter(~forbidden)["word"]).all()
+        card = (hub / "README.md").read_text(encoding="utf-8")
+        assert "| `brightness` |" in card
+        assert "`opening`" in (hub / "LICENSE.md").read_text(encoding="utf-8"), "named as withheld"
+        croissant = json.loads((hub / "croissant.json").read_text(encoding="utf-8"))
+        assert "panels/brightness" in {field["@id"] for part in croissant["recordSet"] for field in part["field"]}
+        assert "| `brightness` |" in documented("<!-- columns of panels -->\n<!-- /columns of panels -->")
+        release = pmo_assets.load(hub)
+        assert {panel.brightness for panel in release.panels} == set(panels["brightness"])
+        catalogue = (folder / "release/gallery/data/catalogue.js").read_text(encoding="utf-8")
+        assert '"filters":[{"name":"brightness","title":"Brightness","values":[' in catalogue
+        before = Path(graph.settings.data_root)
+        (first,) = before.glob("release/versions/*/rows.parquet")
+        (second,) = set(folder.glob("release/versions/*/rows.parquet")) - {folder / first.relative_to(before)}
+        changed = changed_rows(pl.read_parquet(first), pl.read_parquet(second), {})
+        assert set(changed["why"]) == {"picture, text"}, "the facets that its columns name"
+    assert "brightness" not in pmo_assets.load(hub).panels.columns, (
+        "who has not the group opens the release all the same"
+    )
 
 
 def test_a_new_group_costs_few_lines() -> None:

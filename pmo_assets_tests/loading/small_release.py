@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pmo_assets.pipeline.figures.pictures import pixels_digest
 from pmo_assets.records.geometry import crop_box
 from pmo_assets.samples.pictures import drawn_picture
-from pmo_assets.tables.release import RELEASE_TABLES, PanelDuplicates, arrow_schema
+from pmo_assets.tables.release import PanelDuplicates, arrow_schema, release_tables
 
 SPLITS = ("train", "train", "train", "validation", "test")
 """Of articles, one after the other."""
@@ -196,8 +196,8 @@ def write_release(
             half = (len(part) + 1) // 2 if split == "train" else len(part)
             for number, shard in enumerate((part[:half], part[half:])):
                 if shard:
-                    assert set(shard[0]) == set(RELEASE_TABLES[config].columns()), "rows have the release's columns"
-                    table = pa.Table.from_pylist(shard, schema=arrow_schema(RELEASE_TABLES[config]))
+                    assert set(shard[0]) == set(release_tables()[config].columns()), "rows have the release's columns"
+                    table = pa.Table.from_pylist(shard, schema=arrow_schema(release_tables()[config]))
                     pq.write_table(table, folder / f"{split}-{number:05}.parquet", row_group_size=group_rows)
     first = ordered["panels"][0]
     duplicate = {

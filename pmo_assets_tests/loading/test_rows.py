@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pmo_assets.loading import Panel, Release, Rows
 from pmo_assets.loading import shards as shards_module
-from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.release import arrow_schema, release_tables
 from pmo_assets_tests.loading.conftest import Written
 
 
@@ -69,7 +69,7 @@ def test_an_index_outside_says_so(release: Release, written: Written) -> None:
 def test_every_column_of_a_row_is_what_was_written(release: Release, written: Written) -> None:
     renamed = {"figures": "figure_count", "panels": "panel_count"}
     for config in ("panels", "figures", "articles"):
-        columns = [name for name in RELEASE_TABLES[config].columns() if not name.endswith("_image")]
+        columns = [name for name in release_tables()[config].columns() if not name.endswith("_image")]
         for record, row in zip(getattr(release, config), written.rows[config], strict=True):
             for name in columns:
                 held = getattr(record, renamed.get(name, name) if config == "articles" else name)
@@ -209,8 +209,8 @@ def test_tables_hold_the_same_rows(release: Release, pictures: bool) -> None:
         assert [cell and cell["bytes"] for cell in table["panel_image"]] == [panel.picture() for panel in some]
     assert release.to_arrow("figures", pictures=pictures).num_rows == len(release.figures)
     whole = release.panels.to_arrow(pictures=True)
-    assert whole.select(arrow_schema(RELEASE_TABLES["panels"]).names).schema.equals(
-        arrow_schema(RELEASE_TABLES["panels"])
+    assert whole.select(arrow_schema(release_tables()["panels"]).names).schema.equals(
+        arrow_schema(release_tables()["panels"])
     )
     assert release.lazy(pictures=pictures).collect()["panel_id"].to_list() == ids(release.panels)
 

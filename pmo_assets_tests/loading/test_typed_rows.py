@@ -22,7 +22,8 @@ from pmo_assets.pipeline.figures.pictures import pixels_digest
 from pmo_assets.records.geometry import Box, as_box, crop_box
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.release import CONFIGS, RELEASE_TABLES
+from pmo_assets.tables.release import CONFIGS, release_tables
+from pmo_assets.tables.released import Config
 from pmo_assets_tests.loading.conftest import Written
 from pmo_assets_tests.release.finished import finish, make
 
@@ -48,11 +49,11 @@ def test_a_mask_is_the_crop_of_the_figures_mask(found: list[Box], crop: Box, wid
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-def test_records_hold_every_column(config: str) -> None:
+def test_records_hold_every_column(config: Config) -> None:
     """Pictures are read when they are asked for; an article's figures and panels are the records, not their counts."""
     held = {item.name for item in dataclasses.fields(ROW_TYPES[config]) if not item.name.startswith("_")}
     renamed = {"figure_count": "figures", "panel_count": "panels"}
-    assert {renamed.get(name, name) for name in held} == set(RELEASE_TABLES[config].columns()) - {PICTURES[config]}
+    assert {renamed.get(name, name) for name in held} == set(release_tables()[config].columns()) - {PICTURES[config]}
 
 
 def test_a_release_as_it_is_made_opens_with_all_that_a_row_leads_to(tmp_path: Path) -> None:

@@ -20,9 +20,11 @@ from pmo_assets.release.differences import (
     changes_file,
     differences,
 )
-from pmo_assets.release.row_index import FACETS
+from pmo_assets.release.row_index import facets
 from pmo_assets.tables.release import RowIndex
 from pmo_assets.tables.schemas import checked
+
+FACETS = facets()
 
 
 def index(panels: Mapping[str, tuple[int, Mapping[str, int]]]) -> pl.DataFrame:

@@ -7,10 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pmo_assets.release.row_index import FACETS, row_digests
+from pmo_assets.release.row_index import facets, row_digests
 from pmo_assets.tables.dataset import DatasetRows
 from pmo_assets.tables.release import RowIndex
 from pmo_assets.tables.schemas import checked
+
+FACETS = facets()
 
 ROW: dict[str, Any] = {
     "panel_id": "p_7_f1_0",

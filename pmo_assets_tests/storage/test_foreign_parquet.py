@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage.foreign_parquet import ForeignLimits, ForeignParquet, TooLarge
-from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.release import arrow_schema, release_tables
 
 texts = st.none() | st.sampled_from(["", "a", "b", "Ä\0x", "long " * 40])
 rows = st.fixed_dictionaries(
@@ -75,9 +75,9 @@ def test_what_is_too_much_at_once_comes_in_parts(given_rows: list[dict[str, Any]
     assert [row for part in parts for row in part.to_pylist()] == given_rows
 
 
-@pytest.mark.parametrize("config", sorted(RELEASE_TABLES))
+@pytest.mark.parametrize("config", sorted(release_tables()))
 def test_a_release_has_its_own_types(config: str) -> None:
-    empty = arrow_schema(RELEASE_TABLES[config]).empty_table()
+    empty = arrow_schema(release_tables()[config]).empty_table()
     with ForeignParquet(written(empty), "it") as file:
         assert file.read().schema.equals(pq.read_table(written(empty)).schema)
 

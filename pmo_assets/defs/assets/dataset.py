@@ -42,7 +42,7 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import Retractions
-from pmo_assets.tables.release import HubPanels
+from pmo_assets.tables.release import hub_table, joined_names
 
 GROUP = "dataset"
 
@@ -246,6 +246,7 @@ def panel_duplicates(
         dg.AssetDep("figures", partition_mapping=ALL_BATCHES),
         dg.AssetDep("articles", partition_mapping=ALL_BATCHES),
         dg.AssetDep("article_packages", partition_mapping=ALL_BATCHES),
+        *(dg.AssetDep(name, partition_mapping=ALL_BATCHES) for name in joined_names()),
     ],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
     "licences applied; as the published file, as a folder for the Hugging Face Hub and as a gallery, with its version.",
@@ -259,7 +260,7 @@ def panel_duplicates(
         ),
         dg.AssetCheckSpec(checks.ROW_COUNT, asset="pubmed_ophtha", description="Every current row is in the release."),
     ],
-    metadata={"dagster/column_schema": table_schema(HubPanels)},
+    metadata={"dagster/column_schema": table_schema(hub_table("panels"))},
 )
 def pubmed_ophtha(
     context: dg.AssetExecutionContext,

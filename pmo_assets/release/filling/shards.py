@@ -25,7 +25,7 @@ from pmo_assets.release.shards import picture_array
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.foreign_parquet import ForeignParquet
 from pmo_assets.storage.parquet import ParquetStream, WrittenFile
-from pmo_assets.tables.release import RELEASE_TABLES, WithheldPanels, arrow_schema
+from pmo_assets.tables.release import WithheldPanels, arrow_schema, release_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Form:
     """A kind of file that has nulls where a licence forbids redistribution.
 
     Attributes:
-        table: its name in `RELEASE_TABLES`.
+        table: its name in `release_tables`.
         picture: column of pictures.
         text: column of subcaptions or captions; null where a row is withheld, and only there.
     """
@@ -45,7 +45,7 @@ class Form:
     @property
     def schema(self) -> pa.Schema:
         """Arrow schema of the file."""
-        return arrow_schema(RELEASE_TABLES[self.table])
+        return arrow_schema(release_tables()[self.table])
 
     @property
     def filled(self) -> tuple[str, ...]:

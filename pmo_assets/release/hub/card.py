@@ -14,7 +14,7 @@ from pmo_assets.release.facts import ConfigFacts, ReleaseFacts
 from pmo_assets.release.hub.card_sections import body
 from pmo_assets.release.hub.features import card_features
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, LICENSE_NAME
-from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.release import arrow_schema, release_tables
 
 CARD_FILE = "README.md"
 
@@ -71,7 +71,7 @@ def _info(config: ConfigFacts) -> dict[str, Any]:
     in_memory = {split: sum(file.arrow_bytes for file in files) for split, files in config.files.items()}
     return {
         "config_name": config.name,
-        "features": card_features(arrow_schema(RELEASE_TABLES[config.name])),
+        "features": card_features(arrow_schema(release_tables()[config.name])),
         "splits": [
             {"name": split, "num_bytes": in_memory[split], "num_examples": rows} for split, rows in config.rows.items()
         ],

@@ -11,7 +11,7 @@ from pmo_assets.release.hub.citation import PAPER_URL, SOFTWARE, bibtex
 from pmo_assets.release.hub.features import PICTURE
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, licence_rows, withheld_names
 from pmo_assets.release.hub.markdown import markdown_table, size_text
-from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.release import arrow_schema, release_tables
 from pmo_assets.tables.schemas import column_descriptions
 
 
@@ -169,7 +169,7 @@ PDF points from the page's upper left corner. `article_id` and `image_cluster_id
 every release."""
     ]
     for config in facts.configs:
-        schema = RELEASE_TABLES[config.name]
+        schema = release_tables()[config.name]
         types = arrow_schema(schema)
         rows = [(f"`{name}`", type_name(types.field(name).type), text) for name, _, text in column_descriptions(schema)]
         parts.append(f"### {config.name}\n\n{markdown_table(('field', 'type', 'meaning'), rows)}")

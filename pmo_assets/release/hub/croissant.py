@@ -18,7 +18,7 @@ from pmo_assets.release.facts import ConfigFacts, ReleaseFacts, ReleaseFile
 from pmo_assets.release.hub.citation import SOFTWARE, bibtex
 from pmo_assets.release.hub.features import PICTURE
 from pmo_assets.release.hub.licence_list import LICENSE_FILE
-from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.release import arrow_schema, release_tables
 
 CROISSANT_FILE = "croissant.json"
 
@@ -172,7 +172,7 @@ def _splits(facts: ReleaseFacts) -> dict[str, Any]:
 
 
 def _record_set(config: ConfigFacts) -> dict[str, Any]:
-    schema = RELEASE_TABLES[config.name]
+    schema = release_tables()[config.name]
     types, columns = arrow_schema(schema), schema.columns()
     fields = [
         _field(f"{config.name}/{field.name}", field.type, _source(config, field.name))

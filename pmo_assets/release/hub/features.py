@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pmo_assets.tables.release import RELEASE_TABLES, arrow_schema
+from pmo_assets.tables.release import arrow_schema, release_tables
 
 METADATA_KEY = b"huggingface"
 """Key of the Parquet metadata in which `datasets` looks for features."""
@@ -93,5 +93,5 @@ def hub_schema(config: str) -> pa.Schema:
     Args:
         config: "panels", "figures" or "articles".
     """
-    schema = arrow_schema(RELEASE_TABLES[config])
+    schema = arrow_schema(release_tables()[config])
     return schema.with_metadata(feature_metadata(schema))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pmo_assets.pipeline.dataset.licensing import HOLDS, Holding
 from pmo_assets.release.facts import LicenceCount, ReleaseFacts
 from pmo_assets.release.hub.markdown import markdown_table
-from pmo_assets.tables.release import CONFIGS, RELEASE_TABLES
+from pmo_assets.tables.release import CONFIGS, holdings, release_tables
+from pmo_assets.tables.released import FACTS
 
 LICENSE_NAME = "per-article-licences"
 """The hub's `license_name` of a licence that is none of its own: lower case with hyphens."""
@@ -18,8 +18,8 @@ LICENSE_FILE = "LICENSE.md"
 
 def withheld_names() -> str:
     """Return the hub's columns that are null where a licence forbids redistribution, for a sentence."""
-    columns = dict.fromkeys(name for config in CONFIGS for name in RELEASE_TABLES[config].columns())
-    return ", ".join(f"`{name}`" for name in columns if HOLDS[name] is not Holding.FACTS)
+    columns = dict.fromkeys(name for config in CONFIGS for name in release_tables()[config].columns())
+    return ", ".join(f"`{name}`" for name in columns if holdings()[name] is not FACTS)
 
 
 def licence_rows(licences: Sequence[LicenceCount]) -> list[tuple[object, ...]]:

@@ -18,6 +18,9 @@ MARK_STATUSES: Final = ("marked", "unmarked", UNDECIDED)
 
 UNKNOWN_LICENSE: Final = "licence unknown"
 
+NOTHING: Final = "none"
+"""The word for a panel of which a further filter says nothing."""
+
 NO_SPLIT: Final = ""
 NO_JOURNAL: Final = ""
 
@@ -72,8 +75,13 @@ def _numbers() -> array.array[int]:
 
 @dataclass
 class Columns:
-    """Collects what filters need, figure by figure: some 20 bytes a panel."""
+    """Collects what filters need, figure by figure: some 20 bytes a panel.
 
+    Attributes:
+        filters: further filters of panels (`GalleryPanel.filtered`): name in the address, title.
+    """
+
+    filters: tuple[tuple[str, str], ...] = ()
     types: Coded = field(default_factory=Coded)
     licenses: Coded = field(default_factory=Coded)
     assemblies: Coded = field(default_factory=Coded)
@@ -92,6 +100,11 @@ class Columns:
     panel_kind: array.array[int] = field(default_factory=_numbers)
     panel_assembly: array.array[int] = field(default_factory=_numbers)
     panel_confidence: array.array[int] = field(default_factory=_numbers)
+
+    def __post_init__(self) -> None:
+        """Make the columns of the further filters."""
+        self.filter_values = [Coded() for _ in self.filters]
+        self.filter_numbers = [_numbers() for _ in self.filters]
 
     def add(self, figure: GalleryFigure) -> None:
         """Note a figure and its panels."""
@@ -117,6 +130,9 @@ class Columns:
         self.panel_kind.append(self.kinds.number(tuple(sorted(kind))))
         self.panel_assembly.append(self.assemblies.number(panel.assembly))
         self.panel_confidence.append(confidence_steps(panel.confidence))
+        for place, value in enumerate(panel.filtered):
+            number = self.filter_values[place].number(NOTHING if value is None else value)
+            self.filter_numbers[place].append(number)
 
     def type_number(self, image_type: str | None) -> int:
         """Return the number of an image type."""
@@ -140,5 +156,6 @@ class Columns:
                 "kind": packed(self.panel_kind),
                 "assembly": packed(self.panel_assembly),
                 "confidence": packed(self.panel_confidence),
+                **{f"filter{place}": packed(numbers) for place, numbers in enumerate(self.filter_numbers)},
             },
         }

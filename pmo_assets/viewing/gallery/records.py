@@ -42,6 +42,7 @@ class GalleryPanel:
         assembly: how identifier and subcaption were assigned, e.g. "automatic".
         redistributable: whether the dataset may carry the pixels and text.
         confidence: 0..1 that the subcaption is the panel's; None when there is none.
+        filtered: of each further filter of the page, in its order, what the panel has; None for nothing.
     """
 
     panel_id: str
@@ -56,6 +57,7 @@ class GalleryPanel:
     assembly: str
     redistributable: bool
     confidence: float | None = None
+    filtered: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

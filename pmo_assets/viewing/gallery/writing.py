@@ -144,7 +144,13 @@ class _Page:
 
 
 def write_gallery_folder(
-    figures: Iterable[GalleryFigure], write: Write, *, title: str, facts: Mapping[str, str], notes: str = ""
+    figures: Iterable[GalleryFigure],
+    write: Write,
+    *,
+    title: str,
+    facts: Mapping[str, str],
+    notes: str = "",
+    filters: Mapping[str, str] | None = None,
 ) -> GalleryWritten:
     """Write the gallery, file by file.
 
@@ -157,8 +163,9 @@ def write_gallery_folder(
         title: heading of the page.
         facts: what the header says beside the numbers of articles, figures and panels: label to value.
         notes: plain text below them; an empty line starts a new paragraph.
+        filters: further filters of panels, name in the address to title, in the order of `GalleryPanel.filtered`.
     """
-    folder, columns, words = _Folder(write), Columns(), WordIndex()
+    folder, columns, words = _Folder(write), Columns(tuple((filters or {}).items())), WordIndex()
     page, ids = _Page(), _Ids()
     count = panels = 0
     for figure, pictures in _with_pictures(figures):
@@ -253,7 +260,15 @@ def _catalogue(columns: Columns, starts: list[str], figures: int, panels: int, t
             "maxStripes": MAX_STRIPES,
         },
         "reports": {"format": REPORTS_FORMAT, "mistakes": dict(MISTAKES)},
+        **({"filters": further} if (further := _further(columns)) else {}),
     }
+
+
+def _further(columns: Columns) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "title": plain_text(title), "values": [plain_text(value) for value in coded.values]}
+        for (name, title), coded in zip(columns.filters, columns.filter_values, strict=True)
+    ]
 
 
 def _write_page(folder: _Folder, title: str, facts: Mapping[str, str], notes: str) -> None:

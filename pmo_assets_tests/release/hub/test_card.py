@@ -16,7 +16,7 @@ from pmo_assets.release.facts import LicenceCount, ReleaseFacts
 from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.markdown import markdown_table, size_text
-from pmo_assets.tables.release import CONFIGS, RELEASE_TABLES
+from pmo_assets.tables.release import CONFIGS, release_tables
 
 
 def head(card: str) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_every_column_of_every_config_is_explained(facts: ReleaseFacts) -> None:
     for config in CONFIGS:
         section = card.split(f"\n### {config}\n")[1].split("\n## ")[0].split("\n### ")[0]
         rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| `")]
-        assert [row[0] for row in rows] == [f"| `{name}`" for name in RELEASE_TABLES[config].columns()]
+        assert [row[0] for row in rows] == [f"| `{name}`" for name in release_tables()[config].columns()]
         assert all(row[2].removesuffix(" |").strip() for row in rows)
 
 

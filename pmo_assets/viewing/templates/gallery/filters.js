@@ -16,8 +16,9 @@
     { name: "split", list: "splits" },
   ];
 
-  const emptyState = () => ({
+  const emptyState = (further) => ({
     type: new Set(), mark: new Set(), licence: new Set(), assembly: new Set(), split: new Set(),
+    ...Object.fromEntries(further.map(({ name }) => [name, new Set()])),
     journal: "", article: "", q: "", sort: "", page: 1, figure: "",
     year: [null, null], confidence: [null, null], caption: [null, null],
   });
@@ -30,6 +31,12 @@
         types: catalogue.types.map((type) => type.name), marks: catalogue.marks, licenses: catalogue.licenses,
         assemblies: catalogue.assemblies, splits: catalogue.splits.map((name) => name || "no split"),
       };
+      // Filters of columns that declare one: each has its options, and a number per panel.
+      this.further = (catalogue.filters || []).map(({ name, title, values }, place) => {
+        this.names[name] = values;
+        return { name, title, list: name, column: `filter${place}` };
+      });
+      this.facets = [...FACETS, ...this.further];
       this.articles = catalogue.articles ? catalogue.articles.split(" ") : [];
       const { article, figure, panel } = catalogue.columns;
       const unpack = (columns) =>
@@ -41,7 +48,7 @@
       this.firstPanel = new Uint32Array(figures + 1);
       for (let f = 0; f < figures; f += 1) this.firstPanel[f + 1] = this.firstPanel[f] + this.figure.panels[f];
       this.journals = catalogue.journals.map((name) => search.words(name).join(" "));
-      this.state = emptyState();
+      this.state = emptyState(this.further);
       this.found = null; // result of the search
       this.hits = new Uint8Array(catalogue.counts.panels);
       this.order = new Uint32Array(figures);
@@ -60,8 +67,8 @@
     /** Set the state from an address (#type=OCT&mark=marked). */
     read(hash) {
       const query = new URLSearchParams(hash.replace(/^#/, ""));
-      const state = emptyState();
-      for (const facet of FACETS) state[facet.name] = this.numbersOf(facet, query.getAll(facet.name));
+      const state = emptyState(this.further);
+      for (const facet of this.facets) state[facet.name] = this.numbersOf(facet, query.getAll(facet.name));
       for (const name of SINGLE) state[name] = (query.get(name) || "").trim();
       state.q = query.get("q") || "";
       if (!SORTS.includes(state.sort)) state.sort = "";
@@ -81,7 +88,7 @@
     address(changes) {
       const state = { ...this.state, ...changes };
       const query = new URLSearchParams();
-      for (const facet of FACETS) {
+      for (const facet of this.facets) {
         for (const number of state[facet.name]) query.append(facet.name, this.names[facet.list][number]);
       }
       for (const name of SINGLE) {
@@ -104,13 +111,13 @@
     /** How many filters are set, the words that are looked for not counted. */
     active() {
       const { state } = this;
-      return FACETS.reduce((sum, facet) => sum + state[facet.name].size, 0) +
+      return this.facets.reduce((sum, facet) => sum + state[facet.name].size, 0) +
         ["journal", "article"].filter((name) => state[name]).length +
         RANGES.filter((name) => state[name].some((value) => value !== null)).length;
     }
 
     clear() {
-      this.state = { ...emptyState(), sort: this.state.sort, figure: this.state.figure };
+      this.state = { ...emptyState(this.further), sort: this.state.sort, figure: this.state.figure };
     }
 
     // ---- what is left ------------------------------------------------------------------------------------------
@@ -165,13 +172,18 @@
       const licences = only(state.licence, this.names.licenses.length);
       const assemblies = only(state.assembly, this.names.assemblies.length);
       const splits = only(state.split, this.names.splits.length);
+      const further = this.further.map(({ name, list, column }) => ({
+        name, of: panel[column], chosen: only(state[name], this.names[list].length),
+      }));
       const confidence = this.range("confidence"), caption = this.range("caption");
       const within = (range, steps) => !range.set || (steps !== NO_CONFIDENCE && steps >= range.low && steps <= range.high);
       const counts = {
         licence: new Uint32Array(licences.length), assembly: new Uint32Array(assemblies.length),
         split: new Uint32Array(splits.length), kind: new Uint32Array(kinds.length),
+        ...Object.fromEntries(further.map(({ name, chosen }) => [name, new Uint32Array(chosen.length)])),
       };
-      const ofPanels = state.type.size || state.mark.size || state.assembly.size || confidence.set;
+      const ofPanels = state.type.size || state.mark.size || state.assembly.size || confidence.set ||
+        this.further.some(({ name }) => state[name].size);
       const seen = new Uint8Array(articles.length);
       let shown = 0, panels = 0;
       hits.fill(0);
@@ -188,12 +200,14 @@
           if (mask !== ALL_PANELS && !(mask >> (p - first) & 1)) continue;
           if (!within(confidence, panel.confidence[p])) continue;
           const kind = panel.kind[p], assembly = panel.assembly[p];
-          const misses = missed + (kinds[kind] ? 0 : 1) + (assemblies[assembly] ? 0 : 1);
+          let misses = missed + (kinds[kind] ? 0 : 1) + (assemblies[assembly] ? 0 : 1);
+          for (const { of, chosen } of further) misses += chosen[of[p]] ? 0 : 1;
           if (misses > 1) continue;
           if (!misses || !licences[licence]) counts.licence[licence] += 1;
           if (!misses || !splits[split]) counts.split[split] += 1;
           if (!misses || !assemblies[assembly]) counts.assembly[assembly] += 1;
           if (!misses || !kinds[kind]) counts.kind[kind] += 1;
+          for (const { name, of, chosen } of further) if (!misses || !chosen[of[p]]) counts[name][of[p]] += 1;
           if (misses) continue;
           hits[p] = 1;
           left += 1;
@@ -251,7 +265,8 @@
     /** Whether anything tells panels of a figure apart. */
     narrows() {
       const { type, mark, assembly, confidence } = this.state;
-      return Boolean(type.size || mark.size || assembly.size || confidence.some((v) => v !== null) || this.found);
+      const further = this.further.some(({ name }) => this.state[name].size);
+      return Boolean(type.size || mark.size || assembly.size || further || confidence.some((v) => v !== null) || this.found);
     }
 
     panelHits(f) {

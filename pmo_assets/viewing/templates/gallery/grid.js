@@ -1,7 +1,7 @@
 /* The filters' side, and the page of figures that are left. A card is filled when it comes near the window. */
 (() => {
   "use strict";
-  const { FACETS, RANGES, figureOf } = window.PmoGallery;
+  const { RANGES, figureOf } = window.PmoGallery;
   const { element, number, byId } = window.PmoGallery.elements;
   const PAGE = 48;
   const MORE = 8; // options of a facet that are shown at first
@@ -14,7 +14,7 @@
       this.boxes = [];
       const { catalogue } = filters;
       const orders = { types: catalogue.typeOrder };
-      for (const facet of FACETS) {
+      for (const facet of filters.facets) {
         const names = filters.names[facet.list];
         const order = orders[facet.list] || names.map((_, i) => i).sort((a, b) =>
           (facet.list === "marks" ? a - b : names[a].localeCompare(names[b])));
@@ -32,7 +32,7 @@
     }
 
     add(facet, names, order, changed) {
-      const group = byId("facet-" + facet.name);
+      const group = byId("facet-" + facet.name) || this.fieldset(facet);
       const splits = this.filters.article.split;
       const used = order.filter((i) => facet.name !== "split" || splits.includes(i));
       group.hidden = used.length === 0 || (facet.name === "split" && names.length < 2);
@@ -58,6 +58,14 @@
         } }, `All ${used.length}`);
         group.append(more);
       }
+    }
+
+    /** The place of a filter that a column declares: below the page's own. */
+    fieldset(facet) {
+      const group = element("fieldset", { class: "facet", id: "facet-" + facet.name },
+        element("legend", {}, facet.title), element("div", { class: "options" }));
+      byId("facet-assembly").after(group);
+      return group;
     }
 
     offerJournals() {

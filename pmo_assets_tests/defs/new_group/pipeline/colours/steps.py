@@ -17,6 +17,15 @@ def measure_colours(article_id: int, panels: Sequence[Mapping[str, Any]], panel_
     def rows(panel: Mapping[str, Any]) -> list[Row]:
         pixels = decoded(pictures.get(panel["panel_id"]), panel["panel_id"])
         mean = pixels.reshape(-1, 3).mean(axis=0)
-        return [{**figure_key(panel), "panel_id": panel["panel_id"], "colour": mean.tolist()}]
+        words = (panel["subcaption"] or "").split()
+        return [
+            {
+                **figure_key(panel),
+                "panel_id": panel["panel_id"],
+                "colour": mean.tolist(),
+                "brightness": ("dark", "medium", "bright")[int(mean.mean() // 86)],
+                "opening": words[0] if words else "",
+            }
+        ]
 
     return for_each_figure(panels, "panel_colours", rows)
