@@ -45,7 +45,7 @@ from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_f
 from pmo_assets.quality.metrics.matching import FOUND_IOU, assigned_figures, page_box
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, as_box, clip, normalise
 from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
-from pmo_assets.records.outcome import Row, rows_by_figure
+from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.samples import assembly_spec, typeset
 from pmo_assets.samples.caption_text import true_split
 from pmo_assets.samples.packages import write_package

@@ -30,8 +30,8 @@ from pmo_assets.pipeline.assembly.steps import figure_split
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import area, as_box, intersection
 from pmo_assets.records.identifiers import normalised_identifier
-from pmo_assets.records.outcome import Row
 from pmo_assets.records.reading import TextReader
+from pmo_assets.records.step_output import Row
 from pmo_assets.tables.detections import in_detection_order
 from pmo_assets.tables.panels import panel_caption_row
 from pmo_assets.tables.rows import record_of

@@ -36,7 +36,7 @@ from pmo_assets.quality.metrics.captions import RIGHT_BLEU, sentence_bleu
 from pmo_assets.quality.metrics.matching import FOUND_IOU, normalised_text
 from pmo_assets.records.geometry import Box, as_box, iou, reading_order
 from pmo_assets.records.identifiers import normalised_identifier
-from pmo_assets.records.outcome import Row
+from pmo_assets.records.step_output import Row
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.tables.captions import subcaption_rows
 from pmo_assets.viewing.comparisons import case as titled_case

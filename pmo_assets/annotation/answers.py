@@ -47,8 +47,8 @@ from pmo_assets.pipeline.assembly.membership import assigned_to_panels
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.records.geometry import Box, as_box, denormalise, iou, matched_boxes
 from pmo_assets.records.image_types import IMAGE_TYPES
-from pmo_assets.records.outcome import Row
 from pmo_assets.records.reviews import VERDICTS, DecidedField, Purpose
+from pmo_assets.records.step_output import Row
 from pmo_assets.records.stores import SystemicError
 
 MAX_TEXT: Final = 20_000

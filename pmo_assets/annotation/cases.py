@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from pmo_assets.records import panels as panel_rules
-from pmo_assets.records.outcome import Row, rows_by_figure, rows_by_unit
 from pmo_assets.records.reviews import Purpose
+from pmo_assets.records.step_output import Row, rows_by_figure, rows_by_unit
 from pmo_assets.storage.tables import Tables
 
 UNDECIDED = "not assigned"

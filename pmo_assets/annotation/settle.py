@@ -19,8 +19,8 @@ from pmo_assets.annotation.annotations import (
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
 from pmo_assets.pipeline.figures.fingerprint import difference
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, clip, denormalise, iou, matched_boxes, normalise
-from pmo_assets.records.outcome import Row
 from pmo_assets.records.reviews import ALL_FIELDS, DecidedField, Fingerprint
+from pmo_assets.records.step_output import Row
 
 SAME_PANEL: Final = 0.5
 """IoU from which two people mean the same panel."""

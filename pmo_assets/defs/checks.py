@@ -170,7 +170,7 @@ ACCOUNTED_WORDS = "Every article, figure and panel that came in is in the releas
 
 
 def accounted_result(unknown: Mapping[str, int]) -> dg.AssetCheckResult:
-    """Report whether every unit that came in has a fate.
+    """Report whether every unit that came in has an outcome.
 
     Args:
         unknown: by unit ("articles", "figures", "panels") how many no step accounts for.

@@ -13,8 +13,8 @@ import polars as pl
 from pmo_assets.configuration.step_inputs import step_input
 from pmo_assets.defs.surroundings import surroundings_of
 from pmo_assets.records.chat import ChatUsage
-from pmo_assets.records.outcome import Row
 from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.step_output import Row
 from pmo_assets.settings import Settings
 
 

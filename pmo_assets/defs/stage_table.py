@@ -33,8 +33,8 @@ from pmo_assets.defs.stage_log import effort_metadata, stage_logged
 from pmo_assets.defs.surroundings import settings_of, surroundings_of
 from pmo_assets.defs.versions import code_version, version_noted
 from pmo_assets.pipeline.graph import arguments_afterwards, declared_stages
-from pmo_assets.records.outcome import Row, rows_by_unit
 from pmo_assets.records.stages import Stage
+from pmo_assets.records.step_output import Row, rows_by_unit
 from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.storage.manifests import Manifests
 from pmo_assets.tables.schemas import column_descriptions, schema_of

@@ -17,8 +17,8 @@ from pmo_assets.pipeline.detection.steps import DetectionOptions
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.graph import UnitRun, run_unit
 from pmo_assets.records.memory_stores import MemoryPixels
-from pmo_assets.records.outcome import Row, rows_by_figure
 from pmo_assets.records.rejections import Rejection
+from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.records.stores import ObjectStore, PixelStore
 
 LAST: Final = "panel_assembly"

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pmo_assets.pipeline
-from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
 from pmo_assets.records.stages import Losing, Stage
+from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.tables.schemas import schema_of, unchecked
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pymupdf
 
 from pmo_assets.records.geometry import Box, area, expand, intersection, union_box
-from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import ObjectStore
 
 MARGIN = 12.0

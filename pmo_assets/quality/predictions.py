@@ -9,7 +9,7 @@ from pmo_assets.annotation.annotations import AnnotatedArticle
 from pmo_assets.pipeline.article import ArticleResult, annotation
 from pmo_assets.quality.metrics.detection import IDENTIFIER, PANEL, LabelledBox
 from pmo_assets.quality.metrics.matching import page_box
-from pmo_assets.records.outcome import Row, rows_by_figure, rows_by_unit
+from pmo_assets.records.step_output import Row, rows_by_figure, rows_by_unit
 
 
 def predicted_articles(

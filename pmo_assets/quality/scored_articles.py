@@ -11,7 +11,7 @@ from pmo_assets.annotation.annotations import AnnotatedArticle, annotated_articl
 from pmo_assets.quality.metrics.matching import FigurePair, Matched, matched_articles
 from pmo_assets.quality.predictions import predicted_articles
 from pmo_assets.quality.quality_tables import has_annotations, quality_key
-from pmo_assets.records.outcome import Row, rows_by_figure, rows_by_unit
+from pmo_assets.records.step_output import Row, rows_by_figure, rows_by_unit
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.selection import current_articles
 from pmo_assets.storage.parquet import read_parquet

@@ -20,7 +20,7 @@ from pmo_assets.quality.metrics.matching import FigurePair, normalised_text
 from pmo_assets.quality.metrics.metric import Metric, mean, share
 from pmo_assets.quality.scored_articles import ScoredArticles
 from pmo_assets.records.identifiers import normalised_identifier
-from pmo_assets.records.outcome import Row
+from pmo_assets.records.step_output import Row
 from pmo_assets.viewing.comparisons import caption_comparison, stacked, text_comparison
 from pmo_assets.viewing.quality_plots import calibration_plot, coverage_plot
 from pmo_assets.viewing.text_differences import caption_segments

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.units import ARTICLE, Unit
 
 Losing = Literal["units", "parts"]

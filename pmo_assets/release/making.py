@@ -17,7 +17,7 @@ from pmo_assets import __version__
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.published_annotations import annotation_entries, write_annotations
 from pmo_assets.records.defaults import CREATOR, REPOSITORY
-from pmo_assets.records.outcome import Row, rows_by_unit
+from pmo_assets.records.step_output import Row, rows_by_unit
 from pmo_assets.records.stores import StorageError
 from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.release.differences import Changes, changes_file, differences, moved_articles
@@ -33,7 +33,7 @@ from pmo_assets.release.panel_duplicates import PanelGroups, split_facts
 from pmo_assets.release.retractions import REMOVED, RETRACTED, read_retractions
 from pmo_assets.release.selection import Selection, articles_under
 from pmo_assets.release.statistics.counting import ReleaseStatistics
-from pmo_assets.release.statistics.fates import NONCOMMERCIAL
+from pmo_assets.release.statistics.outcomes import NONCOMMERCIAL
 from pmo_assets.release.statistics.views import statistics_json, statistics_markdown
 from pmo_assets.release.versions import (
     BatchOfRelease,

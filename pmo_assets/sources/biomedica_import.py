@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from pmo_assets.records.biomedica import BiomedicaFigure, MalformedRow
-from pmo_assets.records.outcome import Row
+from pmo_assets.records.step_output import Row
 from pmo_assets.sources.biomedica import BiomedicaSource, Shard, read_shard
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet

@@ -7,7 +7,7 @@ from typing import Any
 
 import dataframely as dy
 
-from pmo_assets.records.outcome import Row
+from pmo_assets.records.step_output import Row
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.tables.columns import SEGMENTS, FigureKey
 

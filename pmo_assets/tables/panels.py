@@ -9,8 +9,8 @@ from typing import Any, Final
 import dataframely as dy
 
 from pmo_assets.records.geometry import as_box, union_box
-from pmo_assets.records.outcome import Row
 from pmo_assets.records.panels import AUTOMATIC, CaptionedPanel, Evidence
+from pmo_assets.records.step_output import Row
 from pmo_assets.records.subcaptions import Subcaption
 from pmo_assets.tables.columns import SEGMENTS, FigureKey, box_column
 

@@ -20,8 +20,8 @@ import psutil
 
 from pmo_assets.logs import FIELDS, current_fields, log_fields
 from pmo_assets.records.faults import UnfitProcess, same_fault
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.workers.effort import Effort
 from pmo_assets.workers.process import (

@@ -23,8 +23,8 @@ import psutil
 
 from pmo_assets.logs import Collected, Line, log_fields, set_level
 from pmo_assets.records.faults import UnfitProcess, leaves_process_unfit, raise_fault
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import Rejection, rejection_from
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.tables.schemas import checked, schema_of, table_schemas, unchecked
 

@@ -13,8 +13,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from pmo_assets.logs import log_fields, thread_fields
 from pmo_assets.records.faults import raise_fault, same_fault
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import rejection_from
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.workers.effort import Effort
 from pmo_assets.workers.pool import Progress
 from pmo_assets.workers.process import Step

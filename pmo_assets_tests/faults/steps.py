@@ -37,9 +37,9 @@ from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.pictures import png_bytes
 from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures
 from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
-from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.packages import PackageListing
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.records.stores import Picture
 from pmo_assets.records.subcaptions import CaptionSplit
 from pmo_assets.release.gallery_pages import gallery_panel

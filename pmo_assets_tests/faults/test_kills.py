@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.workers.pool import WorkerPool
 
 pytestmark = [pytest.mark.faults, pytest.mark.skipif(sys.platform != "linux", reason="looks for workers as on Linux")]

@@ -29,7 +29,7 @@ from pmo_assets.release.keys import ANNOTATION_KEY, GALLERY_KEY, HUB, RELEASE_KE
 from pmo_assets.release.making import Origin
 from pmo_assets.release.retractions import write_retractions
 from pmo_assets.release.selection import select_articles
-from pmo_assets.release.statistics.fates import NONCOMMERCIAL
+from pmo_assets.release.statistics.outcomes import NONCOMMERCIAL
 from pmo_assets.release.versions import (
     data_digest,
     read_history,

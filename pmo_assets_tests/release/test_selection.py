@@ -14,7 +14,7 @@ from pmo_assets.release.keys import DUPLICATE_ARTICLES_KEY
 from pmo_assets.release.reports import duplicates_table, release_summary
 from pmo_assets.release.selection import Selection, current_rows, select_articles
 from pmo_assets.release.statistics.counting import release_statistics
-from pmo_assets.release.statistics.fates import DUPLICATE
+from pmo_assets.release.statistics.outcomes import DUPLICATE
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.report import ReportSummary

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.records.memory_stores import MemoryObjects
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.packages import FileMissing, PackageListing, Skipped, SourceError
 from pmo_assets.records.rejections import ArticleError, Rejection
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.sources import local as sources
 from pmo_assets.sources.local import BESIDE_PACKAGES, NO_DOCUMENT, LocalFolder
 from pmo_assets.sources.package_folders import loose_articles

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pmo_assets import logs
-from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.workers.effort import Effort, per_minute
 from pmo_assets.workers.pool import WorkerPool
 from pmo_assets.workers.threads import map_in_threads

@@ -19,8 +19,8 @@ import psutil
 import pytest
 
 from pmo_assets.records.faults import SameFault
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import StorageError, SystemicError
 from pmo_assets.workers import process as worker_process
 from pmo_assets.workers.pool import (

@@ -12,8 +12,8 @@ from functools import partial
 import pytest
 
 from pmo_assets.records.faults import SameFault
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.packages import SourceError
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.workers.threads import map_in_threads
 
 SOON = 5.0

@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from pmo_assets.records.defaults import MAX_PDF_MB
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.packages import PICTURE_SUFFIXES, ArticleSource, ChecksumMismatch, FileTooLarge
 from pmo_assets.records.rejections import ArticleError, Rejection, rejection_from
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import ObjectStore
 
 STAGE = "article_packages"

@@ -46,9 +46,9 @@ from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decode_gray
 from pmo_assets.pipeline.figures.registration import PICTURE_SIDE
 from pmo_assets.records.article import Article, PackageFigure
 from pmo_assets.records.biomedica import BiomedicaFigure
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.packages import ArticleSource
 from pmo_assets.records.rejections import ArticleError, rejection_from
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import ObjectStore
 from pmo_assets.tables.rows import record_of
 

@@ -31,9 +31,9 @@ from pmo_assets.records.geometry import (
     union_box,
 )
 from pmo_assets.records.identifiers import normalised_identifier
-from pmo_assets.records.outcome import Row
 from pmo_assets.records.panels import AUTOMATIC, BY_PERSON, GROUND_TRUTH, Evidence
 from pmo_assets.records.reviews import FULL, DecidedFigure, DecidedPanel, Fingerprint, Review
+from pmo_assets.records.step_output import Row
 from pmo_assets.records.subcaptions import CaptionSplit
 from pmo_assets.tables.rows import record_of
 

@@ -29,8 +29,8 @@ from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.geometry import as_box, crop_box
 from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
-from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.reading import TextReader
+from pmo_assets.records.step_output import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.tables.captions import caption_split

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Final
 
 from pmo_assets.records.geometry import Box, area, as_box, centre, covered_fraction, height, union_box
-from pmo_assets.records.outcome import Row
+from pmo_assets.records.step_output import Row
 
 MOST_COVERED: Final = 0.3
 """Up to this fraction of it may lie in panels when an image makes a panel: it does not belong to one from 0.7 on."""

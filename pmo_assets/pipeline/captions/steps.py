@@ -14,8 +14,8 @@ from pmo_assets.pipeline.captions.cascade import Cascade, DoubtfulCaption, secon
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.pipeline.prompting.asking import Progress
 from pmo_assets.records.chat import ChatUsage
-from pmo_assets.records.outcome import Row, StepOutput, for_each_figure
 from pmo_assets.records.rejections import rejection_from
+from pmo_assets.records.step_output import Row, StepOutput, for_each_figure
 from pmo_assets.tables.captions import caption_split, subcaption_rows
 
 

@@ -17,8 +17,8 @@ from pmo_assets.pipeline.dataset.rows import attribution, figure_license
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.credit_lines import credit_line, joined_statements
 from pmo_assets.records.geometry import Box, area, as_box, intersection, union_box
-from pmo_assets.records.outcome import Row
 from pmo_assets.records.reviews import ALL_FIELDS
+from pmo_assets.records.step_output import Row
 from pmo_assets.tables.rows import record_of
 
 PUBLISHED_KINDS: Final[Mapping[str, str]] = {

@@ -11,8 +11,8 @@ from pmo_assets.pipeline.articles.licences import commercial_use, license_code, 
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure, PageBox
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
-from pmo_assets.records.outcome import Row
 from pmo_assets.records.panels import Panel, PanelAnnotation, PanelImage, PrintedIdentifier, is_open
+from pmo_assets.records.step_output import Row
 
 
 @dataclass(frozen=True, slots=True)

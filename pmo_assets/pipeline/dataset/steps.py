@@ -14,8 +14,8 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.rows import Entry, dataset_rows
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.panels import Panel
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.tables.rows import record_of
 
 

@@ -23,8 +23,8 @@ from pmo_assets.records.defaults import NMS_IOU, SCORE_THRESHOLD
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.figure import Figure
-from pmo_assets.records.outcome import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.reading import ReaderSource
+from pmo_assets.records.step_output import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.tables.captions import caption_split
 from pmo_assets.tables.detections import in_detection_order

@@ -19,8 +19,8 @@ from pmo_assets.pipeline.figures.matching import match_figures
 from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import ArticleError, rejection_from
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import ObjectStore, Picture, PixelStore
 from pmo_assets.tables.rows import record_of
 

@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 from pmo_assets.records.geometry import Box, as_box
 from pmo_assets.records.identifiers import normalised_identifier
-from pmo_assets.records.outcome import Row
+from pmo_assets.records.step_output import Row
 from pmo_assets.release.comparing.panel_matching import (
     FigureMatch,
     PanelBoxes,

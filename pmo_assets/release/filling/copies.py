@@ -16,7 +16,6 @@ from typing import Final, Protocol
 
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.records.memory_stores import MemoryObjects
-from pmo_assets.records.outcome import Row
 from pmo_assets.records.packages import (
     DERIVED_ID_BASE,
     ArticleSource,
@@ -26,6 +25,7 @@ from pmo_assets.records.packages import (
     article_id_and_version,
 )
 from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.step_output import Row
 from pmo_assets.records.stores import ObjectStore
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import has_document, list_package

@@ -27,8 +27,8 @@ from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded, pixels_
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.geometry import Box, crop_box
 from pmo_assets.records.memory_stores import MemoryPixels
-from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.rejections import ArticleError, rejection_from
+from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.records.stores import Picture
 from pmo_assets.release.filling.copies import ArticleCopies, ArticleFiles, checked_copy
 from pmo_assets.release.writing import list_digest, text_digest

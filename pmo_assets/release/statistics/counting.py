@@ -1,7 +1,7 @@
 """What a release holds and what came before it, counted batch by batch.
 
 Memory holds the tables of one batch and counts: numbers of words and pixels as histograms, so that means and medians
-are exact. How the numbers are shown is in `views`, what a unit is lost for in `fates`.
+are exact. How the numbers are shown is in `views`, what a unit is lost for in `outcomes`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pmo_assets.pipeline.dataset.rows import Entry
 from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.panels import AUTOMATIC
 from pmo_assets.release.selection import Selection, current_rows
-from pmo_assets.release.statistics.fates import (
+from pmo_assets.release.statistics.outcomes import (
     ARTICLE_STEPS,
     EMPTY,
     FIGURE_STEPS,
@@ -28,12 +28,12 @@ from pmo_assets.release.statistics.fates import (
     PANEL_STEPS,
     REFUSED,
     UNWANTED,
-    BatchFates,
-    batch_fates,
-    package_fates,
+    BatchOutcomes,
+    batch_outcomes,
+    package_outcomes,
     read_columns,
 )
-from pmo_assets.release.statistics.waterfall import Fate, Waterfall, waterfall
+from pmo_assets.release.statistics.waterfall import Outcome, Waterfall, waterfall
 from pmo_assets.release.writing import is_noncommercial
 from pmo_assets.storage.manifests import in_sequence
 from pmo_assets.storage.registry import BatchRegistry
@@ -248,7 +248,7 @@ class _Totals:
     years: Counter[int | None] = field(default_factory=Counter)
     split_sizes: Counter[tuple[str, str]] = field(default_factory=Counter)
     mesh_terms: set[str] = field(default_factory=set)
-    fates: BatchFates = field(default_factory=BatchFates)
+    outcomes: BatchOutcomes = field(default_factory=BatchOutcomes)
     batches: dict[str, tuple[int | None, ...]] = field(default_factory=dict)
 
     def group(self, name: str, counts: Mapping[str, int]) -> None:
@@ -388,7 +388,7 @@ def release_statistics(
         say(f"statistics: batch {number} of {len(keys)} ({batch})")
         articles = selection.current.get(batch, [])
         registered = registry.manifest(batch)["article_id"].to_list() if batch in manifests else []
-        fates: dict[int, Fate] = {}
+        outcomes: dict[int, Outcome] = {}
         if batch in selection.current:
             current = current_rows(tables, selection, batch, _ROW_COLUMNS)
             rows = current if noncommercial else current.filter(~is_noncommercial())
@@ -397,16 +397,16 @@ def release_statistics(
             _count_articles(totals, tables, batch, articles, set(rows["article_id"]))
             _count_figures(totals, tables, batch, articles)
             _count_detections(totals, tables, batch, articles)
-            counted, fates = batch_fates(tables, batch, articles, rows, current, entry)
-            totals.fates.add(counted)
+            counted, outcomes = batch_outcomes(tables, batch, articles, rows, current, entry)
+            totals.outcomes.add(counted)
             totals.batches[batch] = tuple(
                 _height(tables, name, batch) if tables.exists(name, batch) else None for name in BATCH_TABLES
             )
-        totals.fates.articles.add(package_fates(tables, batch, registered, selection, fates, retracted))
+        totals.outcomes.articles.add(package_outcomes(tables, batch, registered, selection, outcomes, retracted))
     refused = tables.registration_rejections()
-    totals.fates.articles.fates.update(Fate(NOT_REGISTERED, error) for error in refused["error_class"])
+    totals.outcomes.articles.outcomes.update(Outcome(NOT_REGISTERED, error) for error in refused["error_class"])
     if refused.height:
-        totals.fates.articles.parts[REFUSED] += refused.height
+        totals.outcomes.articles.parts[REFUSED] += refused.height
     return _statistics(totals)
 
 
@@ -415,13 +415,13 @@ def _height(tables: Tables, asset: str, batch: str) -> int:
 
 
 def _statistics(totals: _Totals) -> ReleaseStatistics:
-    numbers, figure_fates = totals.numbers, totals.fates.figures.fates
+    numbers, figure_outcomes = totals.numbers, totals.outcomes.figures.outcomes
 
     def group(name: str) -> dict[str, int]:
         return _ordered(totals.groups.get(name, Counter()))
 
     def at(step: str) -> int:
-        return sum(count for fate, count in figure_fates.items() if fate.step == step)
+        return sum(count for outcome, count in figure_outcomes.items() if outcome.step == step)
 
     names = [name for name in (*SPLITS, NO_SPLIT) if totals.split_sizes["articles", name]]
     own = ("articles", "selected", "articles_after_filter", "articles_with_figures", "figures", "figures_matched",
@@ -463,9 +463,9 @@ def _statistics(totals: _Totals) -> ReleaseStatistics:
         caption_confidence=_spread_of_values(totals.caption_confidence),
     )
     ways = (
-        waterfall("articles", totals.fates.articles, ARTICLE_STEPS),
-        waterfall("figures", totals.fates.figures, FIGURE_STEPS),
-        waterfall("panels", totals.fates.panels, PANEL_STEPS),
+        waterfall("articles", totals.outcomes.articles, ARTICLE_STEPS),
+        waterfall("figures", totals.outcomes.figures, FIGURE_STEPS),
+        waterfall("panels", totals.outcomes.panels, PANEL_STEPS),
     )
     return ReleaseStatistics(processed, released, ways, totals.batches)
 

@@ -1,7 +1,7 @@
 """Where articles, figures and panels were lost: what came in, step by step what left and why, and what is left.
 
-Every unit has one fate: the step at which it left, or none. What is counted here is therefore exact by construction,
-and what no step accounts for has a line of its own. Which fate a unit has is decided in `release.statistics.fates`.
+Every unit has one outcome: the step at which it left, or none. What is counted here is therefore exact by construction,
+and what no step accounts for has a line of its own. Which outcome a unit has is decided in `release.statistics.outcomes`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_REASONS: Final = 8
 OTHER_REASONS: Final = "other reasons"
 
 
-class Fate(NamedTuple):
+class Outcome(NamedTuple):
     """Where a unit left, and why; `IN_THE_RELEASE` for what did not.
 
     Attributes:
@@ -32,7 +32,7 @@ class Fate(NamedTuple):
     reason: str = ""
 
 
-IN_THE_RELEASE: Final = Fate("")
+IN_THE_RELEASE: Final = Outcome("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,38 +87,38 @@ class Waterfall:
 
 
 @dataclass
-class FateCounts:
-    """How many units had which fate; counts of batches are added up.
+class OutcomeCounts:
+    """How many units had which outcome; counts of batches are added up.
 
     Attributes:
-        fates: by fate; `IN_THE_RELEASE` among them.
+        outcomes: by outcome; `IN_THE_RELEASE` among them.
         parts: where they came from; adds up to the same number.
     """
 
-    fates: Counter[Fate] = field(default_factory=Counter)
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
     parts: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: FateCounts) -> None:
+    def add(self, other: OutcomeCounts) -> None:
         """Add the counts of another batch."""
-        self.fates += other.fates
+        self.outcomes += other.outcomes
         self.parts += other.parts
 
 
-def waterfall(unit: str, counts: FateCounts, steps: Sequence[str]) -> Waterfall:
+def waterfall(unit: str, counts: OutcomeCounts, steps: Sequence[str]) -> Waterfall:
     """Return the way of a unit.
 
     Args:
         unit: "articles", "figures" or "panels".
         counts: what became of every one.
-        steps: the steps in the order of the data's way; a fate at any other one is not accounted for.
+        steps: the steps in the order of the data's way; an outcome at any other one is not accounted for.
 
     Raises:
-        ValueError: if parts and fates do not add up.
+        ValueError: if parts and outcomes do not add up.
     """
     by_step: dict[str, Counter[str]] = {step: Counter() for step in (*steps, NOT_ACCOUNTED_FOR)}
-    for fate, count in counts.fates.items():
-        if fate != IN_THE_RELEASE:
-            by_step[fate.step if fate.step in by_step else NOT_ACCOUNTED_FOR][fate.reason] += count
+    for outcome, count in counts.outcomes.items():
+        if outcome != IN_THE_RELEASE:
+            by_step[outcome.step if outcome.step in by_step else NOT_ACCOUNTED_FOR][outcome.reason] += count
     losses = tuple(
         Loss(step, reasons.total(), _told_apart(reasons))
         for step, reasons in by_step.items()
@@ -126,10 +126,10 @@ def waterfall(unit: str, counts: FateCounts, steps: Sequence[str]) -> Waterfall:
     )
     return Waterfall(
         unit=unit,
-        came_in=counts.fates.total(),
+        came_in=counts.outcomes.total(),
         parts=tuple(counts.parts.items()),
         losses=losses,
-        rest=counts.fates[IN_THE_RELEASE],
+        rest=counts.outcomes[IN_THE_RELEASE],
     )
 
 

@@ -18,7 +18,7 @@ from pmo_assets.pipeline.assembly.steps import (
     panel_id,
 )
 from pmo_assets.records.geometry import Box
-from pmo_assets.records.outcome import Row
+from pmo_assets.records.step_output import Row
 from pmo_assets.tables.panels import REMAINING, PanelAssembly
 from pmo_assets.tables.schemas import empty_table
 

@@ -25,7 +25,7 @@ from pmo_assets.release.comparing.comparison import (
 from pmo_assets.release.comparing.page import comparison_page, comparison_tables, pairs_file
 from pmo_assets.release.comparing.published_file import read_published
 from pmo_assets.release.comparing.summary import Confusion, FoundCount, Numbers, summarised
-from pmo_assets.release.statistics import fates
+from pmo_assets.release.statistics import outcomes
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.published import ComparedPanels
@@ -266,12 +266,12 @@ def test_tables_below_the_data_root_say_why(tmp_path: Path) -> None:
     write_batch(tables, "0001-a", articles, rejected=rejected)
     found = absences_below(tables, [*articles, 99], ENTRY, noncommercial=False)
     assert [found.article(number) for number in (2, 3, 4, 6, 99)] == [
-        fates.NOT_RELEVANT, fates.RETRACTED, f"{fates.NO_PANEL_ENTERS}: no subcaption", fates.NONCOMMERCIAL,
+        outcomes.NOT_RELEVANT, outcomes.RETRACTED, f"{outcomes.NO_PANEL_ENTERS}: no subcaption", outcomes.NONCOMMERCIAL,
         "article in no batch",
     ]  # fmt: skip
-    assert found.figure(1, "F2.jpg") == f"{fates.UNWANTED}: no image of a wanted type"
-    assert found.figure(5, "f2") == f"{fates.REJECTED}: panel_captions: OutOfMemory"
-    assert found.figure(5, "f3") == fates.NOT_LOCATED
+    assert found.figure(1, "F2.jpg") == f"{outcomes.UNWANTED}: no image of a wanted type"
+    assert found.figure(5, "f2") == f"{outcomes.REJECTED}: panel_captions: OutOfMemory"
+    assert found.figure(5, "f3") == outcomes.NOT_LOCATED
     assert found.figure(5, "f9") == "the article has no such figure"
     assert found.figure(1, "f1") == NOT_IN_THE_FILE, "what the tables have and the file does not"
     assert absences_below(tables, [6], ENTRY).article(6) == NOT_IN_THE_FILE

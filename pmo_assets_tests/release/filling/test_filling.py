@@ -25,7 +25,7 @@ from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.assembly.steps import crop_article_panels, review_article
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.pipeline.figures.extraction import FigureOptions
-from pmo_assets.records.outcome import StepOutput
+from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release.filling.copies import ArticleCopies, ArticleFiles, DataRootCopies, FolderCopies, PmcCopies
 from pmo_assets.release.filling.fill import Filled, _alone, fill_null, finish_exchange

@@ -1,4 +1,4 @@
-"""The numbers of a release, and the way into it: every unit has one fate, and what is lost is named."""
+"""The numbers of a release, and the way into it: every unit has one outcome, and what is lost is named."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.release.reports import release_summary
 from pmo_assets.release.selection import select_articles
 from pmo_assets.release.standing import Withdrawal
-from pmo_assets.release.statistics import fates as f
+from pmo_assets.release.statistics import outcomes as f
 from pmo_assets.release.statistics import paper_numbers as paper
 from pmo_assets.release.statistics.counting import (
     NO_SPLIT,
@@ -44,9 +44,9 @@ from pmo_assets.release.statistics.waterfall import (
     MOST_REASONS,
     NOT_ACCOUNTED_FOR,
     OTHER_REASONS,
-    Fate,
-    FateCounts,
     Loss,
+    Outcome,
+    OutcomeCounts,
     Waterfall,
     waterfall,
 )
@@ -169,8 +169,8 @@ def test_what_pmc_retracted_since_is_retracted_once_and_superseded_elsewhere(tab
     selection = select_articles(tables)
     known: set[int] = set()
     retracted = type(selection)({"0001-a": [], "0002-b": []}, retracted={7: Withdrawal("n7", "PMC says so", True)})
-    fates = [f.package_fates(tables, batch, [], retracted, {}, known).fates for batch in ("0001-a", "0002-b")]
-    assert fates == [{Fate(f.RETRACTED): 1}, {Fate(f.SUPERSEDED): 1}]
+    outcomes = [f.package_outcomes(tables, batch, [], retracted, {}, known).outcomes for batch in ("0001-a", "0002-b")]
+    assert outcomes == [{Outcome(f.RETRACTED): 1}, {Outcome(f.SUPERSEDED): 1}]
 
 
 def test_words_types_licences_years_and_splits(tables: Tables) -> None:
@@ -343,26 +343,26 @@ def test_a_figure_that_no_step_accounts_for_is_told(tables: Tables) -> None:
 
 @given(
     st.dictionaries(
-        st.builds(Fate, st.sampled_from(["", "x", "y", "unheard of"]), st.text(max_size=2)), st.integers(1, 9)
+        st.builds(Outcome, st.sampled_from(["", "x", "y", "unheard of"]), st.text(max_size=2)), st.integers(1, 9)
     )
 )
-def test_a_step_that_nobody_named_is_not_accounted_for(fates: dict[Fate, int]) -> None:
-    total = sum(fates.values())
-    counts = FateCounts()
-    counts.fates.update(fates)
+def test_a_step_that_nobody_named_is_not_accounted_for(outcomes: dict[Outcome, int]) -> None:
+    total = sum(outcomes.values())
+    counts = OutcomeCounts()
+    counts.outcomes.update(outcomes)
     counts.parts.update({"came": total})
     way = waterfall("things", counts, ("x", "y"))
-    assert way.rest == fates.get(IN_THE_RELEASE, 0)
+    assert way.rest == outcomes.get(IN_THE_RELEASE, 0)
     assert way.came_in - way.rest == sum(loss.count for loss in way.losses)
     assert {loss.step for loss in way.losses} <= {"x", "y", NOT_ACCOUNTED_FOR}
     assert all(len(loss.reasons) <= MOST_REASONS + 1 for loss in way.losses)
 
 
 def test_rare_reasons_are_counted_together() -> None:
-    counts = FateCounts()
-    counts.fates.update({Fate("x", f"reason {n}"): n for n in range(1, MOST_REASONS + 3)})
-    counts.fates[Fate("x")] = 5
-    counts.parts["came"] = counts.fates.total()
+    counts = OutcomeCounts()
+    counts.outcomes.update({Outcome("x", f"reason {n}"): n for n in range(1, MOST_REASONS + 3)})
+    counts.outcomes[Outcome("x")] = 5
+    counts.parts["came"] = counts.outcomes.total()
     (loss, _) = waterfall("things", counts, ("x",)).losses
     assert loss.reasons[0] == (f"reason {MOST_REASONS + 2}", MOST_REASONS + 2)
     assert loss.reasons[-1] == (OTHER_REASONS, 1 + 2 + 5)

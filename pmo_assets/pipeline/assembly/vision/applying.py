@@ -18,8 +18,8 @@ from pmo_assets.pipeline.assembly.vision.question import AskedPanel, FigureQuest
 from pmo_assets.pipeline.assembly.vision.verdict import Settled, Verdict
 from pmo_assets.records.geometry import as_box, reading_order, union_box
 from pmo_assets.records.identifiers import normalised_identifier
-from pmo_assets.records.outcome import Row, figure_key
 from pmo_assets.records.panels import ADJUDICATED, BY_MODEL, Evidence
+from pmo_assets.records.step_output import Row, figure_key
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.tables.panels import panel_image
 

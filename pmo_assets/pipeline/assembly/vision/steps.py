@@ -17,8 +17,8 @@ from pmo_assets.pipeline.figures.pictures import decoded
 from pmo_assets.pipeline.prompting.asking import Progress, asked_side_by_side
 from pmo_assets.records.chat import NO_USAGE, ChatUsage
 from pmo_assets.records.faults import raise_fault, same_fault
-from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.rejections import Rejection, rejection_from
+from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.records.stores import PixelStore
 
 Key = tuple[int, str]

@@ -11,7 +11,7 @@ import numpy as np
 from pmo_assets.pipeline.assembly.vision.question import FigureQuestion, figure_question
 from pmo_assets.pipeline.figures.pictures import png_bytes
 from pmo_assets.records.memory_stores import MemoryPixels
-from pmo_assets.records.outcome import Row
+from pmo_assets.records.step_output import Row
 from pmo_assets.records.stores import Picture
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.tables.captions import caption_split, subcaption_rows

@@ -20,8 +20,8 @@ from pmo_assets.pipeline.assembly.vision.look import FigureReader
 from pmo_assets.pipeline.assembly.vision.steps import VisionCounts, refine_assembly
 from pmo_assets.records.chat import ChatUnavailable
 from pmo_assets.records.memory_stores import MemoryPixels
-from pmo_assets.records.outcome import Row, StepOutput
 from pmo_assets.records.panels import ADJUDICATED, AUTOMATIC, BY_MODEL
+from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.panels import PanelAssembly
 from pmo_assets.tables.schemas import checked

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pmo_assets.records.outcome import StepOutput
 from pmo_assets.records.rejections import ArticleError
+from pmo_assets.records.step_output import StepOutput
 
 
 class Silent(ArticleError):

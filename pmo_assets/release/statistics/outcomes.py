@@ -22,7 +22,7 @@ from pmo_assets.pipeline.dataset.rows import LEFT_OUT_REASONS, NO_SUBCAPTION, En
 from pmo_assets.pipeline.graph import declared_stages, losing_stages, stages_of_unit
 from pmo_assets.records.panels import Panel
 from pmo_assets.release.selection import Selection
-from pmo_assets.release.statistics.waterfall import IN_THE_RELEASE, NOT_ACCOUNTED_FOR, Fate, FateCounts
+from pmo_assets.release.statistics.waterfall import IN_THE_RELEASE, NOT_ACCOUNTED_FOR, Outcome, OutcomeCounts
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rows import record_of
 from pmo_assets.tables.schemas import empty_table, schema_of
@@ -79,7 +79,7 @@ DRAWN: Final = "drawn by people or a vision model"
 _WAY: Final = (
     NOT_ACCOUNTED_FOR, JOINED, REDRAWN, EMPTY, REJECTED, UNWANTED, *LEFT_OUT_REASONS, NO_PANEL_ENTERS, NONCOMMERCIAL
 )  # fmt: skip
-"""How far things come, the farthest last: the fate of a figure is that of its panel that came farthest, and so on."""
+"""How far things come, the farthest last: the outcome of a figure is that of its panel that came farthest, and so on."""
 
 _CONTRADICTIONS: Final = {error.__name__ for error in (PdfOfAnotherArticle, MetadataOfAnotherArticle)}
 
@@ -91,20 +91,20 @@ def _ending_figures() -> tuple[str, ...]:
 
 
 @dataclass
-class BatchFates:
+class BatchOutcomes:
     """What became of what a batch, or several, held.
 
     Attributes:
-        articles, figures, panels: how many of each had which fate.
-        of_figures: the fate of each figure of this batch.
+        articles, figures, panels: how many of each had which outcome.
+        of_figures: the outcome of each figure of this batch.
     """
 
-    articles: FateCounts = field(default_factory=FateCounts)
-    figures: FateCounts = field(default_factory=FateCounts)
-    panels: FateCounts = field(default_factory=FateCounts)
-    of_figures: Mapping[FigureName, Fate] = field(default_factory=dict)
+    articles: OutcomeCounts = field(default_factory=OutcomeCounts)
+    figures: OutcomeCounts = field(default_factory=OutcomeCounts)
+    panels: OutcomeCounts = field(default_factory=OutcomeCounts)
+    of_figures: Mapping[FigureName, Outcome] = field(default_factory=dict)
 
-    def add(self, other: BatchFates) -> None:
+    def add(self, other: BatchOutcomes) -> None:
         """Add the counts of another batch."""
         self.articles.add(other.articles)
         self.figures.add(other.figures)
@@ -165,22 +165,28 @@ class _Rejected:
         """Return the figures that a step rejected, each by itself."""
         return {(article, figure) for at, article, figure in self._figures if at == stage}
 
-    def first(self, stages: Iterable[str], figure: FigureName) -> Fate | None:
-        """Return the fate of a figure that one of the steps rejected; None if none did."""
+    def first(self, stages: Iterable[str], figure: FigureName) -> Outcome | None:
+        """Return the outcome of a figure that one of the steps rejected; None if none did."""
         found = ((stage, self.figure(stage, figure)) for stage in stages)
-        return next((Fate(REJECTED, f"{stage}: {error}") for stage, error in found if error), None)
+        return next((Outcome(REJECTED, f"{stage}: {error}") for stage, error in found if error), None)
 
 
-def farthest(fates: Iterable[Fate]) -> Fate:
-    """Return the fate of what came farthest; of several at one step the most frequent reason, else alphabetically."""
-    counted = Counter(fates)
+def farthest(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the outcome of what came farthest; of several at one step the most frequent reason, else alphabetically."""
+    counted = Counter(outcomes)
     return max(
-        counted, key=lambda fate: (fate == IN_THE_RELEASE, _way(fate), counted[fate], [-ord(c) for c in fate.reason])
+        counted,
+        key=lambda outcome: (
+            outcome == IN_THE_RELEASE,
+            _way(outcome),
+            counted[outcome],
+            [-ord(c) for c in outcome.reason],
+        ),
     )
 
 
-def _way(fate: Fate) -> int:
-    return _WAY.index(fate.step) if fate.step in _WAY else 0
+def _way(outcome: Outcome) -> int:
+    return _WAY.index(outcome.step) if outcome.step in _WAY else 0
 
 
 @dataclass(frozen=True)
@@ -189,11 +195,11 @@ class _Rows:
 
     released: Mapping[PanelName, bool]
 
-    def fate(self, panel: PanelName) -> Fate | None:
-        """Return the fate of a panel that has a row; None if it has none."""
+    def outcome(self, panel: PanelName) -> Outcome | None:
+        """Return the outcome of a panel that has a row; None if it has none."""
         if panel not in self.released:
             return None
-        return IN_THE_RELEASE if self.released[panel] else Fate(NONCOMMERCIAL)
+        return IN_THE_RELEASE if self.released[panel] else Outcome(NONCOMMERCIAL)
 
 
 _PANEL_KEY: Final = {"article_id": pl.Int64, "image_cluster_id": pl.String, "ordinal": pl.Int64}
@@ -203,10 +209,10 @@ def _panel_key(row: Mapping[str, Any]) -> PanelName:
     return row["article_id"], row["image_cluster_id"], row["ordinal"]
 
 
-def _panel_fates(
+def _panel_outcomes(
     tables: Tables, batch: str, articles: Collection[int], rows: _Rows, rejected: _Rejected, entry: Entry
-) -> tuple[dict[PanelName, Fate], dict[PanelName, dict[str, Any]]]:
-    """Return the fate of every assembled panel of a batch, and what `reviewed_panels` says of it."""
+) -> tuple[dict[PanelName, Outcome], dict[PanelName, dict[str, Any]]]:
+    """Return the outcome of every assembled panel of a batch, and what `reviewed_panels` says of it."""
     columns = (
         "article_id", "image_cluster_id", "ordinal", "members", "wanted", "made_of_image", "images", "stray_images",
         "annotations",
@@ -218,26 +224,26 @@ def _panel_fates(
     assembled = {_panel_key(row): row for row in _of(reviewed.drop("stray_images", "annotations"), articles)}
     panels = tables.read("panels", batch) if tables.exists("panels", batch) else empty_table(schema_of("panels"))
     keys = {_panel_key(row) for row in _of(panels.select("article_id", "image_cluster_id", "ordinal"), articles)}
-    fates = {key: fate for key in keys if (fate := rows.fate(key)) is not None}
+    outcomes = {key: outcome for key in keys if (outcome := rows.outcome(key)) is not None}
     # Only of those without a row everything is read: records are slow to make.
-    absent = pl.DataFrame(sorted(keys - fates.keys()), _PANEL_KEY, orient="row")
+    absent = pl.DataFrame(sorted(keys - outcomes.keys()), _PANEL_KEY, orient="row")
     for row in panels.join(absent, on=list(_PANEL_KEY), how="semi").iter_rows(named=True):
-        fates[_panel_key(row)] = _left_out(row, rejected, entry)
+        outcomes[_panel_key(row)] = _left_out(row, rejected, entry)
     for key, row in assembled.items():
-        if key not in fates:
-            why = rejected.first(("panels",), key[:2]) if row["wanted"] else Fate(UNWANTED)
-            fates[key] = rows.fate(key) or why or Fate(NOT_ACCOUNTED_FOR)
+        if key not in outcomes:
+            why = rejected.first(("panels",), key[:2]) if row["wanted"] else Outcome(UNWANTED)
+            outcomes[key] = rows.outcome(key) or why or Outcome(NOT_ACCOUNTED_FOR)
     for key in rows.released:
-        fates.setdefault(key, rows.fate(key) or Fate(NOT_ACCOUNTED_FOR))
-    return fates, assembled
+        outcomes.setdefault(key, rows.outcome(key) or Outcome(NOT_ACCOUNTED_FOR))
+    return outcomes, assembled
 
 
-def _left_out(row: Mapping[str, Any], rejected: _Rejected, entry: Entry) -> Fate:
+def _left_out(row: Mapping[str, Any], rejected: _Rejected, entry: Entry) -> Outcome:
     """Return why a panel with a picture has no row in the dataset."""
     reason = left_out_reason(record_of(Panel, row), entry)
     if reason is not None:
-        return Fate(reason, reason_kind(row["reason"]) if reason == NO_SUBCAPTION else "")
-    return rejected.first(("dataset_rows",), (row["article_id"], row["image_cluster_id"])) or Fate(NOT_ACCOUNTED_FOR)
+        return Outcome(reason, reason_kind(row["reason"]) if reason == NO_SUBCAPTION else "")
+    return rejected.first(("dataset_rows",), (row["article_id"], row["image_cluster_id"])) or Outcome(NOT_ACCOUNTED_FOR)
 
 
 def _of(table: pl.DataFrame, articles: Collection[int]) -> Iterable[dict[str, Any]]:
@@ -245,95 +251,95 @@ def _of(table: pl.DataFrame, articles: Collection[int]) -> Iterable[dict[str, An
 
 
 def _panel_counts(
-    fates: Mapping[PanelName, Fate],
+    outcomes: Mapping[PanelName, Outcome],
     assembled: Mapping[PanelName, Mapping[str, Any]],
     detected: AbstractSet[PanelName],
     rejected: _Rejected,
-) -> FateCounts:
+) -> OutcomeCounts:
     """Count panels: every detection once, and every panel that stands for none of them."""
-    counts = FateCounts()
+    counts = OutcomeCounts()
     left = set(detected)
     reviewed = {key[:2] for key, row in assembled.items() if row["annotated"]}
-    for key in sorted(fates):
+    for key in sorted(outcomes):
         row = assembled.get(key)
         members = [(*key[:2], member["ordinal"]) for member in row["members"]] if row is not None else [key]
         own = [member for member in dict.fromkeys(members) if member in left]
         left.difference_update(own)
-        counts.fates[fates[key]] += 1
+        counts.outcomes[outcomes[key]] += 1
         if not own:
             counts.parts[OF_IMAGES if row is not None and row["made_of_image"] else DRAWN] += 1
         elif len(own) > 1:
-            counts.fates[Fate(JOINED)] += len(own) - 1
+            counts.outcomes[Outcome(JOINED)] += len(own) - 1
     for key in left:
-        gone = Fate(REDRAWN) if key[:2] in reviewed else Fate(NOT_ACCOUNTED_FOR)
-        counts.fates[rejected.first(_ending_figures(), key[:2]) or gone] += 1
+        gone = Outcome(REDRAWN) if key[:2] in reviewed else Outcome(NOT_ACCOUNTED_FOR)
+        counts.outcomes[rejected.first(_ending_figures(), key[:2]) or gone] += 1
     counts.parts = Counter({DETECTED: len(detected), **counts.parts})
     return counts
 
 
-def _figure_fate(
+def _figure_outcome(
     figure: FigureName,
-    panels: Mapping[FigureName, Sequence[Fate]],
+    panels: Mapping[FigureName, Sequence[Outcome]],
     images: Mapping[FigureName, int],
     detected: Collection[FigureName],
     rejected: _Rejected,
-) -> Fate:
-    """Return the fate of a figure that was found in the PDF."""
+) -> Outcome:
+    """Return the outcome of a figure that was found in the PDF."""
     if figure in panels:
-        fate = farthest(panels[figure])
-        if fate.step == UNWANTED:
-            return Fate(UNWANTED, NO_WANTED_TYPE if images[figure] else NO_IMAGE)
-        if fate == IN_THE_RELEASE or fate.step in FIGURE_STEPS or fate.step == NOT_ACCOUNTED_FOR:
-            return fate
-        return Fate(NO_PANEL_ENTERS, fate.step)
+        outcome = farthest(panels[figure])
+        if outcome.step == UNWANTED:
+            return Outcome(UNWANTED, NO_WANTED_TYPE if images[figure] else NO_IMAGE)
+        if outcome == IN_THE_RELEASE or outcome.step in FIGURE_STEPS or outcome.step == NOT_ACCOUNTED_FOR:
+            return outcome
+        return Outcome(NO_PANEL_ENTERS, outcome.step)
     lost = rejected.first(_ending_figures(), figure)
-    return lost or Fate(NOT_ACCOUNTED_FOR if figure in detected else EMPTY)
+    return lost or Outcome(NOT_ACCOUNTED_FOR if figure in detected else EMPTY)
 
 
-def _absent_fate(figure: FigureName, rejected: _Rejected) -> Fate:
-    """Return the fate of a figure that the XML lists and `figures` does not have."""
+def _absent_outcome(figure: FigureName, rejected: _Rejected) -> Outcome:
+    """Return the outcome of a figure that the XML lists and `figures` does not have."""
     if rejected.own("pdf_figures", figure):
-        return Fate(NOT_LOCATED)
+        return Outcome(NOT_LOCATED)
     if error := rejected.article("pdf_figures", figure[0]):
-        return Fate(PDF_NOT_READ, error)
-    return rejected.first(("figure_matches", "figures"), figure) or Fate(NOT_ACCOUNTED_FOR)
+        return Outcome(PDF_NOT_READ, error)
+    return rejected.first(("figure_matches", "figures"), figure) or Outcome(NOT_ACCOUNTED_FOR)
 
 
-def article_fate(
-    row: Mapping[str, Any], has_xml_file: bool, errors: Callable[[str], Sequence[str]], figures: Sequence[Fate]
-) -> Fate:
-    """Return the fate of an article that counts, by its row of `articles` and what became of its figures.
+def article_outcome(
+    row: Mapping[str, Any], has_xml_file: bool, errors: Callable[[str], Sequence[str]], figures: Sequence[Outcome]
+) -> Outcome:
+    """Return the outcome of an article that counts, by its row of `articles` and what became of its figures.
 
     Args:
         row: of `articles`.
         has_xml_file: its package holds an XML, readable or not.
         errors: gives why a step rejected the article as a whole; nothing if it did not.
-        figures: fates of its figures that were found in the PDF.
+        figures: outcomes of its figures that were found in the PDF.
     """
     rejections = errors("articles")
     if IN_THE_RELEASE in figures:
         return IN_THE_RELEASE
     if row["has_xml"] and not row["relevant"]:
-        return Fate(NOT_RELEVANT)
+        return Outcome(NOT_RELEVANT)
     if row["is_retracted"]:
-        return Fate(RETRACTED)
+        return Outcome(RETRACTED)
     if not row["has_pdf"]:
-        return Fate(NO_PDF, ", ".join(rejections))
+        return Outcome(NO_PDF, ", ".join(rejections))
     if not row["relevant"]:
         # An XML that cannot be read is no loss where the PDF could be judged.
         unread = len(rejections) > (has_xml_file and not row["has_xml"])
-        return Fate(NO_PDF, ", ".join(rejections)) if unread else Fate(NOT_RELEVANT)
+        return Outcome(NO_PDF, ", ".join(rejections)) if unread else Outcome(NOT_RELEVANT)
     if figures:
         return farthest(figures)
     if why := errors("pdf_figures"):
-        return Fate(NO_PDF, ", ".join(why))
+        return Outcome(NO_PDF, ", ".join(why))
     lost = ((stage, errors(stage)) for stage in ("figure_matches", "figures"))
-    return next((Fate(REJECTED, f"{stage}: {why[0]}") for stage, why in lost if why), Fate(NO_FIGURE))
+    return next((Outcome(REJECTED, f"{stage}: {why[0]}") for stage, why in lost if why), Outcome(NO_FIGURE))
 
 
-def batch_fates(
+def batch_outcomes(
     tables: Tables, batch: str, articles: Collection[int], released: pl.DataFrame, current: pl.DataFrame, entry: Entry
-) -> tuple[BatchFates, dict[int, Fate]]:
+) -> tuple[BatchOutcomes, dict[int, Outcome]]:
     """Return what became of figures and panels of the articles that a release takes of a batch, and of each article.
 
     Args:
@@ -347,15 +353,15 @@ def batch_fates(
     rejected = _Rejected(tables, batch)
     taken = set(released.select("article_id", "image_cluster_id", "panel_ordinal").iter_rows())
     names = current.select("article_id", "image_cluster_id", "panel_ordinal").iter_rows()
-    panel_fates, assembled = _panel_fates(
+    panel_outcomes, assembled = _panel_outcomes(
         tables, batch, articles, _Rows({name: name in taken for name in names}), rejected, entry
     )
     detections = read_columns(tables, "panel_detections", batch, ("article_id", "image_cluster_id", "kind", "ordinal"))
     detected = {_panel_key(row) for row in _of(detections.filter(pl.col("kind") == "panel"), articles)}
-    result = BatchFates(panels=_panel_counts(panel_fates, assembled, detected, rejected))
-    by_figure: dict[FigureName, list[Fate]] = {}
-    for key, fate in panel_fates.items():
-        by_figure.setdefault(key[:2], []).append(fate)
+    result = BatchOutcomes(panels=_panel_counts(panel_outcomes, assembled, detected, rejected))
+    by_figure: dict[FigureName, list[Outcome]] = {}
+    for key, outcome in panel_outcomes.items():
+        by_figure.setdefault(key[:2], []).append(outcome)
     images: Counter[FigureName] = Counter()
     for key, row in assembled.items():
         images[key[:2]] += row["images"]
@@ -369,61 +375,62 @@ def batch_fates(
     }
     with_panels = {key[:2] for key in detected}
     found |= refused - listed
-    fates = {
-        figure: rejected.first(("figures",), figure) or _figure_fate(figure, by_figure, images, with_panels, rejected)
+    outcomes = {
+        figure: rejected.first(("figures",), figure)
+        or _figure_outcome(figure, by_figure, images, with_panels, rejected)
         for figure in found
     }
-    of_article: dict[int, list[Fate]] = {}
-    for figure, fate in fates.items():
-        of_article.setdefault(figure[0], []).append(fate)
-    result.of_figures = {**fates, **{figure: _absent_fate(figure, rejected) for figure in listed - found}}
-    result.figures.fates.update(result.of_figures.values())
+    of_article: dict[int, list[Outcome]] = {}
+    for figure, outcome in outcomes.items():
+        of_article.setdefault(figure[0], []).append(outcome)
+    result.of_figures = {**outcomes, **{figure: _absent_outcome(figure, rejected) for figure in listed - found}}
+    result.figures.outcomes.update(result.of_figures.values())
     result.figures.parts.update({LISTED: len(listed), FOUND: len(found - listed)})
-    return result, _article_fates(tables, batch, articles, of_article, rejected)
+    return result, _article_outcomes(tables, batch, articles, of_article, rejected)
 
 
-def _article_fates(
+def _article_outcomes(
     tables: Tables,
     batch: str,
     articles: Collection[int],
-    figures: Mapping[int, Sequence[Fate]],
+    figures: Mapping[int, Sequence[Outcome]],
     rejected: _Rejected,
-) -> dict[int, Fate]:
+) -> dict[int, Outcome]:
     columns = ("article_id", "relevant", "is_retracted", "has_xml", "has_pdf")
     known = {row["article_id"]: row for row in _of(read_columns(tables, "articles", batch, columns), articles)}
     packages = read_columns(tables, "article_packages", batch, ("article_id", "xml"))
     with_xml = set(packages.filter(pl.col("xml").is_not_null())["article_id"])
-    fates: dict[int, Fate] = {}
+    outcomes: dict[int, Outcome] = {}
     for article in articles:
         errors, shown = partial(_errors, rejected, article), figures.get(article, ())
         if article in known:
-            fates[article] = article_fate(known[article], article in with_xml, errors, shown)
+            outcomes[article] = article_outcome(known[article], article in with_xml, errors, shown)
         elif IN_THE_RELEASE in shown:
-            fates[article] = IN_THE_RELEASE  # its rows are of an earlier run
+            outcomes[article] = IN_THE_RELEASE  # its rows are of an earlier run
         else:
             classes = errors("articles")
             step = NOT_ONE_ARTICLE if _CONTRADICTIONS.intersection(classes) else NOT_READ
-            fates[article] = Fate(step, ", ".join(classes)) if classes else Fate(NOT_ACCOUNTED_FOR)
-    return fates
+            outcomes[article] = Outcome(step, ", ".join(classes)) if classes else Outcome(NOT_ACCOUNTED_FOR)
+    return outcomes
 
 
 def _errors(rejected: _Rejected, article: int, stage: str) -> Sequence[str]:
     return rejected.errors(stage, article)
 
 
-def package_fates(
-    tables: Tables, batch: str, registered: Iterable[int], selection: Selection, articles: Mapping[int, Fate],
+def package_outcomes(
+    tables: Tables, batch: str, registered: Iterable[int], selection: Selection, articles: Mapping[int, Outcome],
     retracted: set[int],
-) -> FateCounts:  # fmt: skip
-    """Count what became of a batch's packages; see `fates_of_packages`."""
-    fates = fates_of_packages(tables, batch, registered, selection, articles, retracted)
-    return FateCounts(Counter(fates.values()), Counter({PACKAGES: len(fates)}))
+) -> OutcomeCounts:  # fmt: skip
+    """Count what became of a batch's packages; see `outcomes_of_packages`."""
+    outcomes = outcomes_of_packages(tables, batch, registered, selection, articles, retracted)
+    return OutcomeCounts(Counter(outcomes.values()), Counter({PACKAGES: len(outcomes)}))
 
 
-def fates_of_packages(
-    tables: Tables, batch: str, registered: Iterable[int], selection: Selection, articles: Mapping[int, Fate],
+def outcomes_of_packages(
+    tables: Tables, batch: str, registered: Iterable[int], selection: Selection, articles: Mapping[int, Outcome],
     retracted: set[int],
-) -> dict[int, Fate]:  # fmt: skip
+) -> dict[int, Outcome]:  # fmt: skip
     """Return what became of each of a batch's packages.
 
     Args:
@@ -431,28 +438,28 @@ def fates_of_packages(
         batch: a batch, finished or not.
         registered: numbers of the articles in its manifest.
         selection: what the release takes.
-        articles: fates of the articles that it takes of this batch (`batch_fates`).
+        articles: outcomes of the articles that it takes of this batch (`batch_outcomes`).
         retracted: articles of `selection.retracted` that were counted in an earlier batch; those of this one are added.
     """
     fetched = set(read_columns(tables, "article_packages", batch, ("article_id",))["article_id"])
     packages = sorted(fetched.union(registered))
-    fates: dict[int, Fate] = {}
+    outcomes: dict[int, Outcome] = {}
     identifiers = {item.package.article_id: str(item.identifier) for item in selection.duplicates}
     rejections = tables.read_rejections(["article_packages"], batch).select("article_id", "error_class")
     errors: dict[int, str] = dict(rejections.reverse().iter_rows())
     for number in packages:
         if batch not in selection.current:
-            fate = Fate(NOT_FINISHED)
+            outcome = Outcome(NOT_FINISHED)
         elif number in articles:
-            fate = articles[number]
+            outcome = articles[number]
         elif number not in fetched:
-            fate = Fate(NOT_FETCHED, errors[number]) if number in errors else Fate(NOT_ACCOUNTED_FOR)
+            outcome = Outcome(NOT_FETCHED, errors[number]) if number in errors else Outcome(NOT_ACCOUNTED_FOR)
         elif selection.batches.get(number) == batch:
-            fate = Fate(DUPLICATE, f"by {identifiers[number]}")
+            outcome = Outcome(DUPLICATE, f"by {identifiers[number]}")
         elif number in selection.retracted and number not in retracted:
             retracted.add(number)
-            fate = Fate(RETRACTED)
+            outcome = Outcome(RETRACTED)
         else:
-            fate = Fate(SUPERSEDED)
-        fates[number] = fate
-    return fates
+            outcome = Outcome(SUPERSEDED)
+        outcomes[number] = outcome
+    return outcomes
