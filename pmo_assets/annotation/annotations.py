@@ -241,7 +241,7 @@ def article_of_row(row: Mapping[str, Any]) -> AnnotatedArticle:
 def annotated_articles(rows: Iterable[Mapping[str, Any]]) -> dict[int, AnnotatedArticle]:
     """Return the articles of table `annotations` that can be measured on, by number: all their figures, in full.
 
-    Decisions of open cases and answers of an audit are no ground truth: they were asked about chosen figures only.
+    Decisions of undecided cases and answers of an audit are no ground truth: they were asked about chosen figures only.
     """
     found = ((row["article_id"], article_of_row(row)) for row in rows)
     return {

@@ -1,4 +1,4 @@
-"""What is put before people: open cases, a random sample for an audit, whole articles."""
+"""What is put before people: undecided cases, a random sample for an audit, whole articles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FigureCase:
         batch: that holds it.
         article: its row of `articles`.
         figure: its row of `figures`.
-        panels: its rows of `panel_assembly`, in order; of `reviewed_panels` for open cases.
+        panels: its rows of `panel_assembly`, in order; of `reviewed_panels` for undecided cases.
         purpose: why they are asked.
         asked: ordinals of the panels that are meant, for an audit; all if empty.
         remarks: what was reported to be wrong with it, for people to read.
@@ -45,7 +45,7 @@ def figure_cases(
 ) -> Iterator[FigureCase]:
     """Yield every figure of the articles that are assembled, batch by batch, in the order of the article.
 
-    Whether a case is still open is known after review: what people decided is not put before them again.
+    Whether a case is still undecided is known after review: what people decided is not put before them again.
 
     Args:
         tables: of the data root.
@@ -71,15 +71,15 @@ def figure_cases(
                 yield FigureCase(batch, rows["articles"][number][0], figure, own, purpose)
 
 
-def is_open(case: FigureCase, least: float) -> bool:
-    """Say whether a figure that goes on has an open panel (`records.panels.is_open`).
+def is_undecided(case: FigureCase, least: float) -> bool:
+    """Say whether a figure that goes on has an undecided panel (`records.panels.is_undecided`).
 
     Args:
         case: the figure.
         least: confidence from which rules are sure, 0..1.
     """
     return any(
-        row["wanted"] and panel_rules.is_open(row["subcaption"], row["assembly"], row["confidence"], least)
+        row["wanted"] and panel_rules.is_undecided(row["subcaption"], row["assembly"], row["confidence"], least)
         for row in case.panels
     )
 

@@ -209,7 +209,7 @@ def write_export(
         if not exported.tasks:
             raise NothingToExport(
                 "there is nothing to ask people: no figure is a case of this kind "
-                "(--open: all panels are sure or decided)"
+                "(--undecided: all panels are sure or decided)"
             )
         for interface, stream in streams.items():
             stream.write("\n]\n")

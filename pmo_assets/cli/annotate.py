@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from pmo_assets.annotation.server import LabelStudio
     from pmo_assets.storage.tables import Tables
 
-annotate_app = typer.Typer(help="People: open cases, audits and whole articles, by Label Studio.", no_args_is_help=True)
+annotate_app = typer.Typer(
+    help="People: undecided cases, audits and whole articles, by Label Studio.", no_args_is_help=True
+)
 
 TOKEN = "LABEL_STUDIO_API_KEY"
 """Environment variable with the server's token: options are shown in process lists, environments are not."""
@@ -81,10 +83,10 @@ def _chosen(
     seed: int,
     by_figure: bool,
 ) -> list[FigureCase] | object:
-    from pmo_assets.annotation.cases import audit_sample, figure_cases, is_open
+    from pmo_assets.annotation.cases import audit_sample, figure_cases, is_undecided
 
     if kind == "resolve":
-        return (case for case in figure_cases(tables, current, "resolve") if is_open(case, below))
+        return (case for case in figure_cases(tables, current, "resolve") if is_undecided(case, below))
     if kind == "audit":
         return audit_sample(lambda: figure_cases(tables, current, "audit"), audit, seed, by_figure=by_figure)
     return figure_cases(tables, current, "full", numbers)
@@ -93,13 +95,18 @@ def _chosen(
 @annotate_app.command("export")
 def export(
     folder: Annotated[Path, typer.Argument(help="Where the projects go, a folder each.")],
-    open_cases: Annotated[
-        bool, typer.Option("--open", help="Figures with a panel that neither rules nor a model nor people decided.")
+    undecided_cases: Annotated[
+        bool,
+        typer.Option(
+            "--undecided", "--open", help="Figures with a panel that neither rules nor a model nor people decided."
+        ),
     ] = False,
     below: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="With --open: confidence that is not enough; PMO_MIN_ASSEMBLY_CONFIDENCE if not given."
+            min=0,
+            max=1,
+            help="With --undecided: the least confidence that is enough; PMO_MIN_ASSEMBLY_CONFIDENCE if not given.",
         ),
     ] = None,
     audit: Annotated[
@@ -133,10 +140,10 @@ def export(
     from pmo_assets.storage.objects import ContentStore
     from pmo_assets.storage.pixels import ParquetPixels
 
-    chosen = [open_cases, audit is not None, bool(reports), bool(articles)]
+    chosen = [undecided_cases, audit is not None, bool(reports), bool(articles)]
     if sum(chosen) != 1 and (any(chosen) or not batch):
         raise CommandError(
-            "say what: --open, --audit N, --reports FILE, or --articles NAME (or --batch KEY for all of a batch)"
+            "say what: --undecided, --audit N, --reports FILE, or --articles NAME (or --batch KEY for all of a batch)"
         )
     kind = ("resolve", "audit", "reports", "full")[chosen.index(True) if any(chosen) else -1]
     if pictures not in (EMBEDDED, FOLDER) and not pictures.startswith(("http://", "https://")):

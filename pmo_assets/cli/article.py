@@ -38,7 +38,7 @@ def article(
     from pmo_assets.pipeline.articles.fetching import fetch_package
     from pmo_assets.pipeline.articles.relevance import load_specialty
     from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
-    from pmo_assets.records.panels import is_open
+    from pmo_assets.records.panels import is_undecided
     from pmo_assets.settings.step_options import fetch_limits
     from pmo_assets.sources.local import LocalFolder
     from pmo_assets.sources.package_folders import list_package
@@ -81,10 +81,10 @@ def article(
         _write_overlays(overlays, result, pixels.read(result.article["article_id"]))
     panels = [panel for rows in result.assembled.values() for panel in rows]
     least = settings.min_assembly_confidence
-    still_open = sum(is_open(item["subcaption"], item["assembly"], item["confidence"], least) for item in panels)
+    undecided = sum(is_undecided(item["subcaption"], item["assembly"], item["confidence"], least) for item in panels)
     messages.print(
         f"{len(result.figures)} figures, {len(panels)} panels, "
-        f"{sum(panel['subcaption'] is not None for panel in panels)} with a subcaption, {still_open} open, "
+        f"{sum(panel['subcaption'] is not None for panel in panels)} with a subcaption, {undecided} undecided, "
         f"{len(result.rejections)} rejections, {seconds:.1f} s"
     )
     for item in result.rejections:

@@ -231,13 +231,13 @@ def _process_batch(
 
 
 def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: float) -> None:
-    from pmo_assets.records.panels import is_open
+    from pmo_assets.records.panels import is_undecided
     from pmo_assets.storage.tables import Tables
 
     tables = Tables(data_root_of(settings))
     least = settings.min_assembly_confidence
     panels = tables.read("panels", batch).select("subcaption", "assembly", "confidence")
-    still_open = sum(is_open(said, by, sure, least) for said, by, sure in panels.iter_rows())
+    undecided = sum(is_undecided(said, by, sure, least) for said, by, sure in panels.iter_rows())
     counts = {
         name: tables.read(name, batch).height
         for name in ("articles", "figures", "panels", "dataset_rows", "rejections")
@@ -249,10 +249,10 @@ def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: floa
         highlight=False,
         soft_wrap=True,
     )
-    if still_open:
+    if undecided:
         progress.console.print(
-            f"  {still_open} {'panel is' if still_open == 1 else 'panels are'} open and not in the dataset: "
-            "`pmo annotate export FOLDER --open` asks people",
+            f"  {undecided} {'panel is' if undecided == 1 else 'panels are'} undecided and not in the dataset: "
+            "`pmo annotate export FOLDER --undecided` asks people",
             highlight=False,
             soft_wrap=True,
         )

@@ -93,7 +93,9 @@ def chat_resource(settings: Settings, data_root: DataRoot) -> dg.ResourceDefinit
 def vision_resource(settings: Settings, data_root: DataRoot) -> dg.ResourceDefinition:
     """Return the model that looks at figures as a resource, None if the settings name none."""
 
-    @dg.resource(required_resource_keys={"chat"}, description="Vision model for panels that rules leave open, or None.")
+    @dg.resource(
+        required_resource_keys={"chat"}, description="Vision model for panels that rules leave undecided, or None."
+    )
     def vision(context: dg.InitResourceContext) -> Iterator[ChatModel | None]:
         with vision_model(settings, data_root, context.resources.chat) as model:
             yield model

@@ -139,7 +139,7 @@ def process_article(
         target: the last stage; one that follows `panel_assembly` in the graph runs after it.
         inputs: what steps shall get instead of `default_inputs`: `figure_options` (limits and resolution),
             `detection_options` (detectors and thresholds), `cascade` (how captions are split), `reading_options` (what
-            reads printed identifiers), `reader` (the vision model that looks at figures with open panels).
+            reads printed identifiers), `reader` (the vision model that looks at figures with undecided panels).
 
     An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
 
@@ -207,7 +207,7 @@ def _panel(panel: Row) -> Row:
                 "marked": image["marked"],
                 "score": round(image["score"], 4),
             }
-            for image in (*panel["images"], *panel["stray_images"])
+            for image in (*panel["images"], *panel["unassigned_images"])
         ],
         "score": round(panel["score"], 4),
         "assembly": panel["method"],

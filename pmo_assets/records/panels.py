@@ -20,14 +20,14 @@ ADJUDICATED: Final = "LLM Assignment (adjudication)"
 """… by a vision model that was shown its two answers, which differed."""
 
 BY_PERSON: Final = "Manual Assignment"
-"""… by a person who decided a case that was open."""
+"""… by a person who decided an undecided case."""
 
 GROUND_TRUTH: Final = "Ground Truth"
 """… by people who annotated the whole figure."""
 
 
-def is_open(subcaption: str | None, assembly: str | None, confidence: float, least: float) -> bool:
-    """Say whether a panel is open: a vision model or people may decide it, and it stays out of the dataset.
+def is_undecided(subcaption: str | None, assembly: str | None, confidence: float, least: float) -> bool:
+    """Say whether a panel is undecided: a vision model or people may decide it, and it stays out of the dataset.
 
     It is when it has no subcaption, or one that rules are not sure of. What a model or people decided is decided: their
     confidence is of another kind.

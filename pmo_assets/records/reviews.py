@@ -13,7 +13,7 @@ from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import ImageType
 
 Purpose = Literal["full", "resolve", "audit"]
-"""Why people looked: to annotate a whole article, to decide an open case, to judge what the machine assigned."""
+"""Why people looked: to annotate a whole article, to decide an undecided case, to judge what the machine assigned."""
 
 DecidedField = Literal["figure", "caption", "panels", "identifiers", "subcaptions", "images"]
 """What an answer decides; what it does not stays the machine's."""

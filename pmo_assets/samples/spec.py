@@ -65,7 +65,7 @@ class ImageSpec:
 
 Evidence = Literal["decides", "conflicts", "none"]
 """What figure and caption say about which subcaption a panel has: they decide it; they suggest it, but speak against it
-as well, so that it may as well be left open; nothing decides it, so that it must be left open."""
+as well, so that it may as well be left undecided; nothing decides it, so that it must be left undecided."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def _figure_truth(spec: ArticleSpec, placed: PlacedFigure, has_xml: bool) -> dic
                     "identifier": panel.identifier,
                     "identifier_box": fraction(panel.identifier_box, top) if panel.identifier_box else None,
                     "box": fraction(panel.box, top),
-                    # Where nothing decides, there is no subcaption: leaving the panel open is right.
+                    # Where nothing decides, there is no subcaption: leaving the panel undecided is right.
                     "subcaption": None if panel.evidence == "none" else subcaption(figure.caption, panel.identifier),
                     "images": [
                         {

@@ -244,8 +244,9 @@ class Settings(BaseSettings):
     )
     min_assembly_confidence: float = _option(
         ASSEMBLY_THRESHOLD,
-        "Panels of whose subcaption rules are less sure are open: a vision model, if there is one, or people decide "
-        "(`pmo annotate export --open`), else they stay out of the dataset. What a model or people decided counts.",
+        "Panels of whose subcaption rules are less sure are undecided: a vision model, if there is one, or people "
+        "decide (`pmo annotate export --undecided`), else they stay out of the dataset. What a model or people decided "
+        "counts.",
         (*_ASSEMBLY, "dataset_rows"),
         ge=0,
         le=1,
@@ -294,7 +295,7 @@ class Settings(BaseSettings):
     vlm_offline: bool = _option(False, "Run the vision model in this process by vLLM instead of asking an endpoint.")
     vlm_model: str | None = _option(
         None,
-        "Vision model that looks at figures with open panels: its name at the endpoint. Without it, no model.",
+        "Vision model that looks at figures with undecided panels: its name at the endpoint. Without it, no model.",
         _ASSEMBLY,
         validate_default=True,
     )

@@ -69,7 +69,7 @@ def caption_cascade(settings: Settings, model: ChatModel | None) -> Cascade:
 
 
 def figure_reader(settings: Settings, model: ChatModel | None) -> FigureReader | None:
-    """Return how figures with open panels are looked at; None if there is no model."""
+    """Return how figures with undecided panels are looked at; None if there is no model."""
     if model is None:
         return None
     return FigureReader(

@@ -98,7 +98,9 @@ class PanelAssembly(PanelCaptions):
         description="Panel detections that it is made of: position and normalised box; none where images made it",
     )
     images = _images_column("Images in the panel: detection, normalised box, type and mark status with scores")
-    stray_images = _images_column("Images that no panel covers, listed with the nearest one; not in its content box")
+    unassigned_images = _images_column(
+        "Images that no panel covers, listed with the nearest one; not in its content box"
+    )
     made_of_image = dy.Bool(description="No panel was detected here: images that none covers make this one")
     wanted = dy.Bool(description="Its figure goes on: it holds an image of a wanted type, or of an undecided one")
 
@@ -234,4 +236,4 @@ def image_panel_row(
         evidence=tuple(evidence),
     )
     row = _panel_row(panel, (), caption_confidence)
-    return {"ordinal": ordinal, **row, "images": images, "stray_images": [], "made_of_image": True}
+    return {"ordinal": ordinal, **row, "images": images, "unassigned_images": [], "made_of_image": True}

@@ -60,7 +60,7 @@ _ANNOTATED_FIGURE = dy.Struct(
 
 
 class Annotations(ArticleKey):
-    """What people annotated, as read from the files at `PMO_ANNOTATIONS`: ground truth, and decisions of open cases."""
+    """What people annotated, read from files at `PMO_ANNOTATIONS`: ground truth and decisions of undecided cases."""
 
     name = dy.String(description="Name of the article's package")
     figures = dy.List(

@@ -58,7 +58,7 @@ def panel_row(ordinal: int, box: Sequence[float], identifier: str | None, **furt
         "assembly": "Automatic Caption Assignment" if named else None, "confidence": 0.9 if named else 0.2,
         "runner_up": None, "runner_up_confidence": 0.0, "evidence": [], "reason": "printed" if named else "open",
         "printed_identifiers": [{"id": f"d{ordinal}", "box": corner, "score": 0.8, "text": identifier}],
-        "images": [image(f"i{ordinal}", inner)], "stray_images": [], "made_of_image": False, "wanted": True,
+        "images": [image(f"i{ordinal}", inner)], "unassigned_images": [], "made_of_image": False, "wanted": True,
     } | further  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Open cases and audit samples."""
+"""Undecided cases and audit samples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 import polars as pl
 
-from pmo_assets.annotation.cases import FigureCase, audit_sample, figure_cases, is_open, stratum
+from pmo_assets.annotation.cases import FigureCase, audit_sample, figure_cases, is_undecided, stratum
 from pmo_assets.records.reviews import Purpose
 from pmo_assets_tests.annotation.answered_cases import LEFT, RIGHT, case, figure_row, panel_row
 
@@ -20,17 +20,17 @@ def many(count: int = 60) -> list[FigureCase]:
     return made
 
 
-def test_a_case_is_open_without_a_subcaption_or_below_a_confidence() -> None:
+def test_a_case_is_undecided_without_a_subcaption_or_below_a_confidence() -> None:
     certain = case(panel_row(0, LEFT, "a", confidence=0.8))
-    assert is_open(case(), 0.0)
-    assert not is_open(certain, 0.8)
-    assert is_open(certain, 0.81)
+    assert is_undecided(case(), 0.0)
+    assert not is_undecided(certain, 0.8)
+    assert is_undecided(certain, 0.81)
 
 
 def test_what_a_model_decided_and_figures_that_do_not_go_on_are_not_open() -> None:
-    assert not is_open(case(panel_row(0, LEFT, "a", confidence=0.6, assembly="LLM Assignment")), 0.9)
-    assert not is_open(case(panel_row(0, LEFT, "a", confidence=0.6, assembly="Manual Assignment")), 0.9)
-    assert not is_open(case(panel_row(0, LEFT, None, wanted=False)), 0.9)
+    assert not is_undecided(case(panel_row(0, LEFT, "a", confidence=0.6, assembly="LLM Assignment")), 0.9)
+    assert not is_undecided(case(panel_row(0, LEFT, "a", confidence=0.6, assembly="Manual Assignment")), 0.9)
+    assert not is_undecided(case(panel_row(0, LEFT, None, wanted=False)), 0.9)
 
 
 def test_a_sample_has_as_many_of_each_kind_as_there_are_and_is_the_same_again() -> None:
@@ -70,6 +70,6 @@ def test_what_people_decided_is_not_put_before_them_again_but_audited_as_the_mac
     def found(purpose: Purpose, *, reviewed: bool) -> list[FigureCase]:
         return list(figure_cases(Batch(reviewed=reviewed), {"b1": [7]}, purpose))  # type: ignore[arg-type]
 
-    assert [is_open(item, 0.9) for item in found("resolve", reviewed=False)] == [True]
-    assert [is_open(item, 0.9) for item in found("resolve", reviewed=True)] == [False]
+    assert [is_undecided(item, 0.9) for item in found("resolve", reviewed=False)] == [True]
+    assert [is_undecided(item, 0.9) for item in found("resolve", reviewed=True)] == [False]
     assert [row["assembly"] for item in found("audit", reviewed=True) for row in item.panels][1] is None

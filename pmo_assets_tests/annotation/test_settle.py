@@ -66,7 +66,7 @@ def test_what_is_decided_in_part_or_judged_is_no_ground_truth(tmp_path: Path) ->
     assert annotated_articles(annotation_rows([written(tmp_path, *whole()[:1])])) == {}
     article = written(tmp_path, *whole())
     (truth,) = annotated_articles(annotation_rows([article])).values()
-    assert [figure.purpose for figure in truth.figures] == ["full"], "without the open case"
+    assert [figure.purpose for figure in truth.figures] == ["full"], "without the undecided case"
     assert len(article.figures) == 2
 
 

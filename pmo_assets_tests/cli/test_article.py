@@ -52,7 +52,7 @@ def test_an_article_that_links_out_of_its_folder_reads_nothing_there(
     assert json.loads((tmp_path / "out.json").read_text())["article_id"] == "package"
 
 
-def test_a_vision_model_is_asked_about_open_panels(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
+def test_a_vision_model_is_asked_about_undecided_panels(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
     package = sorted(few_articles.iterdir())[0]
     with chat_server(otherwise=looks_at_figures) as server:
         result = pmo(

@@ -229,7 +229,7 @@ def test_every_image_of_a_figure_is_kept(graph: Graph) -> None:
         [
             assembled.select("article_id", "image_cluster_id", pl.col(column).list.eval(pl.element().struct["id"]))
             .explode(column).drop_nulls().rename({column: "detection_id"})
-            for column in ("images", "stray_images")
+            for column in ("images", "unassigned_images")
         ]
     )  # fmt: skip
     keys = ["article_id", "image_cluster_id", "detection_id"]

@@ -48,7 +48,7 @@ def materialised(
     return tables.read("panel_assembly", batch), tables.read_rejections(["panel_assembly"], batch), metadata
 
 
-def test_open_panels_are_put_to_the_model_and_counted(graph: Graph, tmp_path: Path) -> None:
+def test_undecided_panels_are_put_to_the_model_and_counted(graph: Graph, tmp_path: Path) -> None:
     without, _, plain = materialised(graph, tmp_path / "without", None)
     with chat_server(otherwise=looks_at_figures) as server:
         rows, rejections, facts = materialised(graph, tmp_path / "with", server.base_url)
@@ -58,7 +58,7 @@ def test_open_panels_are_put_to_the_model_and_counted(graph: Graph, tmp_path: Pa
     assert rejections.is_empty()
     by_model = rows.filter(pl.col("assembly") == "LLM Assignment")
     assert by_model.height == facts["vlm_agreed"] > 0
-    assert facts["vlm_panels"] == facts["vlm_agreed"] + facts["vlm_left_open"]
+    assert facts["vlm_panels"] == facts["vlm_agreed"] + facts["vlm_left_undecided"]
     assert facts["vlm_prompt_tokens"] == 100 * asked
     assert rows.height == without.height
     options = graph.tables.read("subcaptions", graph.batches[0])

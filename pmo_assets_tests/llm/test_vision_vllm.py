@@ -139,7 +139,7 @@ def test_a_figure_comes_back_with_all_its_panels_and_a_second_time_for_nothing(
     assert len(output.rows) == 3
     assert output.rows[0] == figure.panels[0]
     assert counts.figures == 1
-    assert sum(counts.outcomes.values()) == 2, "every open panel came to something"
+    assert sum(counts.outcomes.values()) == 2, "every undecided panel came to something"
     assert counts.usage.requests >= 2
     assert counts.usage.completion_tokens > 0
     again, costs = refine_assembly(figure.tables, figure.panels, reader, pixel_store())

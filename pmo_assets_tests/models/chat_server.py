@@ -107,7 +107,7 @@ def reads_captions(handler: Handler, body: dict[str, Any]) -> None:
 
 
 def looks_at_figures(handler: Handler, body: dict[str, Any]) -> None:
-    """Give every open panel the first of the caption's names, and leave out every image: always a fitting answer."""
+    """Give every undecided panel the first of the caption's names, and leave out every image: it always fits."""
     content = next(turn["content"] for turn in reversed(body["messages"]) if isinstance(turn["content"], list))
     given = json.loads(content[0]["text"])
     assert content[1]["image_url"]["url"].startswith("data:image/png;base64,iVBOR")

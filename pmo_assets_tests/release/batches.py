@@ -196,7 +196,7 @@ def _write_panel(
         "content_box": BOX, "score": 1.0, "identifier": "a", "subcaption": "Four words are here", "segments": [[0, 4]],
         "caption_confidence": 1.0, "method": "identifier", "assembly": AUTOMATIC, "confidence": 0.99, "runner_up": None,
         "runner_up_confidence": 0.0, "evidence": [], "reason": "", "printed_identifiers": [], "images": images,
-        "stray_images": [], "made_of_image": not panel.members, "wanted": made.wanted,
+        "unassigned_images": [], "made_of_image": not panel.members, "wanted": made.wanted,
         "annotations": [decided] if made.annotated else [], "panel_id": f"p_{key['article_id']}_"
         f"{key['image_cluster_id']}_{ordinal}", "width": 30, "height": 20, "sha256": "0", "picture_bytes": 1,
         "perceptual_hash": "", **panel.facts,

@@ -162,7 +162,7 @@ def _way_of(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
         "subcaption": row["subcaption_text"], "segments": row["subcaption_segments"],
         "caption_confidence": row["caption_confidence"], "method": row["assembly_method"], "assembly": row["assembly"],
         "confidence": row["assembly_confidence"], "runner_up": None, "runner_up_confidence": 0.0, "evidence": [],
-        "reason": "", "printed_identifiers": row["identifiers"], "images": images, "stray_images": [],
+        "reason": "", "printed_identifiers": row["identifiers"], "images": images, "unassigned_images": [],
         "made_of_image": False, "wanted": True, "annotations": [], "panel_id": row["panel_id"],
         "width": row["picture_width"], "height": row["picture_height"], "sha256": row["picture_sha256"],
         "perceptual_hash": row["perceptual_hash"],

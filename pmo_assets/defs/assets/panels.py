@@ -14,7 +14,7 @@ from pmo_assets.defs.stage_table import stage_table
 from pmo_assets.defs.versions import APPLIED_DIGEST
 from pmo_assets.pipeline.assembly.steps import NOT_APPLIED
 from pmo_assets.pipeline.assembly.vision.steps import VisionCounts
-from pmo_assets.records.panels import is_open
+from pmo_assets.records.panels import is_undecided
 
 ANNOTATIONS_APPLIED = "annotations_applied"
 """Name of the check that every decision of people found its figure."""
@@ -32,7 +32,9 @@ def _caption_summary(made: Made) -> Mapping[str, Any]:
         "methods": dg.MetadataValue.json(dict(methods.most_common())),
         "undecided": dg.MetadataValue.json(dict(reasons.most_common(10))),
         "sure": sum(
-            not is_open(row["subcaption"], row["assembly"], row["confidence"], made.settings.min_assembly_confidence)
+            not is_undecided(
+                row["subcaption"], row["assembly"], row["confidence"], made.settings.min_assembly_confidence
+            )
             for row in made.rows
         ),
         "preview": preview(
@@ -59,7 +61,7 @@ def _counted(counts: VisionCounts) -> Mapping[str, Any]:
         "vlm_agreed": counts.outcomes["agreed"],
         "vlm_adjudicated": counts.outcomes["adjudicated"],
         "vlm_rejected": counts.outcomes["rejected"],
-        "vlm_left_open": counts.outcomes["left open"],
+        "vlm_left_undecided": counts.outcomes["left undecided"],
         "vlm_failed_figures": counts.failed,
         **usage_metadata("vlm", counts.usage),
     }
@@ -83,7 +85,7 @@ panel_assembly = stage_table(
         "images": sum(len(row["images"]) for row in made.rows),
         "without_image": sum(not row["images"] for row in made.rows),
         "made_of_images": sum(row["made_of_image"] for row in made.rows),
-        "stray_images": sum(len(row["stray_images"]) for row in made.rows),
+        "unassigned_images": sum(len(row["unassigned_images"]) for row in made.rows),
         "figures": made.tables["figures"].height,
         "figures_that_do_not_go_on": dg.MetadataValue.json(dict(made.tally.most_common())),
         "preview": _assembled(made),

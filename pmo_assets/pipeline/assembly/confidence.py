@@ -21,7 +21,7 @@ PACKAGE_DATA = ("weights/assembly_confidence.json",)
 """Files of the package that this module reads."""
 
 CONFIDENCE_THRESHOLD: Final = 0.92
-"""Panels that rules are less sure of are open (`records.panels.is_open`)."""
+"""Panels that rules are less sure of are undecided (`records.panels.is_undecided`)."""
 
 _LEAST: Final = 1e-3
 

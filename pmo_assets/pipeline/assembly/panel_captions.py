@@ -1,8 +1,9 @@
 """Which subcaption each panel of a figure has, what speaks for it, and how sure that is.
 
 A caption that names no panel is the whole caption of each panel (annotation guide). Otherwise names and panels are
-brought together in one sum over all evidence (`assignment`); what that leaves open, or what contradicts itself, stays
-open with a reason. What belongs here: from detections and a split to panels with subcaptions.
+brought together in one sum over all evidence (`assignment`); what
+that leaves undecided, or what contradicts itself, stays undecided with a
+reason. What belongs here: from detections and a split to panels with subcaptions.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from rapidfuzz.distance import Levenshtein
 
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
-from pmo_assets.pipeline.assembly.strays import with_all_images
+from pmo_assets.pipeline.assembly.unassigned_images import with_all_images
 from pmo_assets.pipeline.captions.alignment import aligned
 from pmo_assets.pipeline.figures.fingerprint import difference
 from pmo_assets.records.geometry import (
@@ -123,8 +123,8 @@ def decisions_of(
 ) -> tuple[dict[str, list[DecidedFigure]], list[str]]:
     """Return what people decided of each figure, by image_cluster_id, and what cannot be applied to any, with why.
 
-    Decisions of open cases come first, so that a full annotation of the same figure has the last word. Answers of an
-    audit decide nothing.
+    Decisions of undecided cases come first, so that a full annotation of the same figure has the last word.
+    Answers of an audit decide nothing.
 
     Args:
         annotated: `figures` of a row of `annotations`.
@@ -237,7 +237,7 @@ def _person(case: _Case, identifier: str | None) -> Row:
 
 
 def _confirmed(case: _Case, identifier: str | None, row: Row) -> Row:
-    """Return the columns of a panel in which a person read the identifier that it has: it is not open any more."""
+    """Return the columns of a panel in which a person read the identifier that it has: it is decided."""
     if row["assembly"] != AUTOMATIC:
         return {"identifier": identifier}
     why = f"a person read “{identifier}” in the panel, too"
@@ -315,7 +315,7 @@ def _blank(figure: Mapping[str, Any], template: Mapping[str, Any], ordinal: int)
         "identifier": None,
         **_nothing_assigned("a person drew this panel, nobody said which subcaption it has"),
         "evidence": [],
-        "stray_images": [],
+        "unassigned_images": [],
         "made_of_image": False,
     }
 
@@ -325,7 +325,7 @@ def _with_panels(case: _Case, rows: Sequence[Row], columns: Sequence[str]) -> li
     boxes = [panel.box for panel in case.decided.panels]
     same = matched_boxes(boxes, [as_box(row["content_box"]) for row in rows], SAME_BOX)
     identifiers = [item for row in rows for item in row["printed_identifiers"]]
-    images = [item for row in rows for item in (*row["images"], *_unmarked(row["stray_images"]))]
+    images = [item for row in rows for item in (*row["images"], *_unmarked(row["unassigned_images"]))]
     of_identifier = assigned_to_panels([as_box(item["box"]) for item in identifiers], boxes)
     of_image = assigned_to_panels([as_box(item["box"]) for item in images], boxes)
     result: list[tuple[Row, DecidedPanel | None]] = []
@@ -356,7 +356,7 @@ def _decided_row(case: _Case, row: Row, panel: DecidedPanel, machine: Sequence[R
         printed = [item for other in machine for item in other["printed_identifiers"]]
         row["printed_identifiers"] = _printed(panel, printed, row["ordinal"])
     if case.decides("images"):
-        images = [item for other in machine for item in (*other["images"], *other["stray_images"])]
+        images = [item for other in machine for item in (*other["images"], *other["unassigned_images"])]
         row["images"] = _images(panel, images, row["ordinal"])
     words = _words_of(case, panel, row)
     row |= words
@@ -417,15 +417,18 @@ def review_figure(
         result.tally["panels decided"] += own is not None
         result.rows.append({**made, "annotations": [*row_annotations(row), entry]})
     if case.decides("images"):
-        result.rows = _without_decided_strays(result.rows)
+        result.rows = _without_decided_unassigned(result.rows)
     result.tally["figures decided"] = 1
     return result
 
 
-def _without_decided_strays(rows: Sequence[Row]) -> list[Row]:
-    """Return rows without stray images that people put into a panel: each image stands in one row, once."""
+def _without_decided_unassigned(rows: Sequence[Row]) -> list[Row]:
+    """Return rows without unassigned images that people put into a panel: each image stands in one row, once."""
     taken = {image["id"] for row in rows for image in row["images"]}
-    return [{**row, "stray_images": [item for item in row["stray_images"] if item["id"] not in taken]} for row in rows]
+    return [
+        {**row, "unassigned_images": [item for item in row["unassigned_images"] if item["id"] not in taken]}
+        for row in rows
+    ]
 
 
 def row_annotations(row: Mapping[str, Any]) -> list[Row]:

@@ -19,7 +19,7 @@ from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split, panel_names
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.assembly.review import changed, decisions_of, review_figure, unreviewed
-from pmo_assets.pipeline.assembly.strays import placed_strays
+from pmo_assets.pipeline.assembly.unassigned_images import placed_unassigned_images
 from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reason
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.perceptual_hash import perceptual_hash
@@ -162,7 +162,7 @@ def assemble_figure(
     owned = {number for content in contents for number in content.images}
     split = figure_split(figure, subcaption_rows, detection_rows)
     left = _subcaptions_left(panel_rows, split)
-    strays = placed_strays(
+    unassigned = placed_unassigned_images(
         [number for number in range(len(images)) if number not in owned],
         boxes,
         [content.content_box for content in contents],
@@ -173,15 +173,15 @@ def assemble_figure(
             **row,
             "content_box": list(content.content_box),
             "images": [panel_image(images[i]) for i in content.images],
-            "stray_images": [panel_image(images[i]) for i in strays.listed.get(place, ())],
+            "unassigned_images": [panel_image(images[i]) for i in unassigned.listed.get(place, ())],
             "made_of_image": False,
         }
         for place, (row, content) in enumerate(zip(panel_rows, contents, strict=True))
     ]
     first = 1 + max((member["ordinal"] for row in panel_rows for member in row["members"]), default=-1)
     undecided = any(row["subcaption"] is None for row in panel_rows)
-    remaining = left[0] if len(left) == 1 and len(strays.panels) == 1 and not undecided else None
-    for ordinal, group in enumerate(strays.panels, start=first):
+    remaining = left[0] if len(left) == 1 and len(unassigned.panels) == 1 and not undecided else None
+    for ordinal, group in enumerate(unassigned.panels, start=first):
         made = image_panel_row(ordinal, [images[i] for i in group], remaining, split.confidence)
         rows.append({**figure_key(figure), **made})
     wanted = figure_is_wanted(images, wanted_types)
@@ -345,7 +345,7 @@ def review_article(
                 raise_fault(error)
                 tally[f"{NOT_APPLIED}{decided.label or cluster}: {type(error).__name__}: {error}"] += 1
                 continue
-            images = [image for row in made.rows for image in (*row["images"], *row["stray_images"])]
+            images = [image for row in made.rows for image in (*row["images"], *row["unassigned_images"])]
             goes_on = figure_is_wanted(images, wanted_types)
             present = [{**row, "wanted": goes_on} for row in made.rows]
             tally.update(made.tally)

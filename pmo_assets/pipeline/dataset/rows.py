@@ -11,7 +11,7 @@ from pmo_assets.pipeline.articles.licences import commercial_use, license_code, 
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure, PageBox
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
-from pmo_assets.records.panels import Panel, PanelAnnotation, PanelImage, PrintedIdentifier, is_open
+from pmo_assets.records.panels import Panel, PanelAnnotation, PanelImage, PrintedIdentifier, is_undecided
 from pmo_assets.records.step_output import Row
 
 
@@ -172,7 +172,7 @@ def left_out_reason(panel: Panel, entry: Entry) -> str | None:
         return NO_SUBCAPTION
     if (panel.caption_confidence or 0.0) < entry.min_caption_confidence:
         return UNSURE_CAPTION
-    if is_open(panel.subcaption, panel.assembly, panel.confidence, entry.min_assembly_confidence):
+    if is_undecided(panel.subcaption, panel.assembly, panel.confidence, entry.min_assembly_confidence):
         return UNSURE_SUBCAPTION
     image_types = entry.image_types
     types = [image.image_type for image in panel.images]

@@ -79,7 +79,7 @@ DRAWN: Final = "drawn by people or a vision model"
 _WAY: Final = (
     NOT_ACCOUNTED_FOR, JOINED, REDRAWN, EMPTY, REJECTED, UNWANTED, *LEFT_OUT_REASONS, NO_PANEL_ENTERS, NONCOMMERCIAL
 )  # fmt: skip
-"""How far things come, the farthest last: the outcome of a figure is that of its panel that came farthest, and so on."""
+"""How far things come, the farthest last: a figure has the outcome of its panel that came farthest, and so on."""
 
 _CONTRADICTIONS: Final = {error.__name__ for error in (PdfOfAnotherArticle, MetadataOfAnotherArticle)}
 
@@ -172,7 +172,7 @@ class _Rejected:
 
 
 def farthest(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the outcome of what came farthest; of several at one step the most frequent reason, else alphabetically."""
+    """Return the outcome that came farthest; of several at one step the most frequent reason, else alphabetically."""
     counted = Counter(outcomes)
     return max(
         counted,
@@ -214,14 +214,14 @@ def _panel_outcomes(
 ) -> tuple[dict[PanelName, Outcome], dict[PanelName, dict[str, Any]]]:
     """Return the outcome of every assembled panel of a batch, and what `reviewed_panels` says of it."""
     columns = (
-        "article_id", "image_cluster_id", "ordinal", "members", "wanted", "made_of_image", "images", "stray_images",
-        "annotations",
+        "article_id", "image_cluster_id", "ordinal", "members", "wanted", "made_of_image", "images",
+        "unassigned_images", "annotations",
     )  # fmt: skip
     reviewed = read_columns(tables, "reviewed_panels", batch, columns).with_columns(
-        images=pl.col("images").list.len() + pl.col("stray_images").list.len(),
+        images=pl.col("images").list.len() + pl.col("unassigned_images").list.len(),
         annotated=pl.col("annotations").list.len() > 0,
     )
-    assembled = {_panel_key(row): row for row in _of(reviewed.drop("stray_images", "annotations"), articles)}
+    assembled = {_panel_key(row): row for row in _of(reviewed.drop("unassigned_images", "annotations"), articles)}
     panels = tables.read("panels", batch) if tables.exists("panels", batch) else empty_table(schema_of("panels"))
     keys = {_panel_key(row) for row in _of(panels.select("article_id", "image_cluster_id", "ordinal"), articles)}
     outcomes = {key: outcome for key in keys if (outcome := rows.outcome(key)) is not None}

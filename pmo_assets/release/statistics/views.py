@@ -203,7 +203,7 @@ def statistics_markdown(statistics: ReleaseStatistics) -> str:
         f"{out.several_types:,} of {panels:,} do.",
         markdown_table(COMPARED_HEADER, [compared_cells(line) for line in compared(statistics)]),
         "### Where articles, figures and panels were lost",
-        f"Every one of them has one outcome. “{NOT_ACCOUNTED_FOR}” is what is gone although no step says that it lost it.",
+        f"Every one has one outcome. “{NOT_ACCOUNTED_FOR}” is what is gone although no step says that it lost it.",
     ]
     for way in statistics.waterfalls:
         cells = [("" if cell is None else cell for cell in row) for row in waterfall_cells(way)]

@@ -1,7 +1,7 @@
 """Where articles, figures and panels were lost: what came in, step by step what left and why, and what is left.
 
 Every unit has one outcome: the step at which it left, or none. What is counted here is therefore exact by construction,
-and what no step accounts for has a line of its own. Which outcome a unit has is decided in `release.statistics.outcomes`.
+and what no step accounts for has a line of its own. Which outcome a unit has, `release.statistics.outcomes` decides.
 """
 
 from __future__ import annotations

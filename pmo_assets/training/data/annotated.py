@@ -49,7 +49,7 @@ def annotated_figures(annotations: Path, articles: Path) -> Iterator[tuple[str, 
 
 
 def _annotated_in_full(figure: dict[str, Any]) -> bool:
-    """Say whether people drew everything in a figure, and not only decided an open case of it."""
+    """Say whether people drew everything in a figure, and not only decided an undecided case of it."""
     review = figure.get("review")
     if not review:
         return True

@@ -91,7 +91,7 @@ def test_two_panels_for_three_names_are_a_guess_that_says_so() -> None:
     assert all(item.confidence < CONFIDENCE_THRESHOLD for item in result)
 
 
-def test_one_panel_for_four_names_is_open() -> None:
+def test_one_panel_for_four_names_is_undecided() -> None:
     (only,) = captioned_panels([panel((0.0, 0.0, 1.0, 1.0))], split(*"abcd"))
     assert only.subcaption is None
     assert "1 panels, 4 subcaptions" in only.reason

@@ -127,15 +127,15 @@ def test_images_that_people_drew_replace_the_machines_under_their_names() -> Non
     assert first["annotations"] == [{"purpose": "full", "decided": list(fields), "annotator": "p1", "at": "2026-01-02"}]
 
 
-def test_a_stray_image_that_people_put_into_a_panel_stands_there_and_nowhere_else() -> None:
+def test_an_unassigned_image_that_people_put_into_a_panel_stands_there_and_nowhere_else() -> None:
     box = [0.3, 0.8, 0.45, 0.95]
-    listed = [panel_row(0, LEFT, "a", stray_images=[image("i9", box)]), MACHINE[1]]
+    listed = [panel_row(0, LEFT, "a", unassigned_images=[image("i9", box)]), MACHINE[1]]
     given = decided(LEFT, "a", images=[{"box": box, "type": "OCT", "marked": None}])
     first, _ = reviewed(
         annotation(given, decided(RIGHT, None), purpose="full", fields=("images",)), machine=listed
     ).rows
     assert [item["id"] for item in first["images"]] == ["i9"]
-    assert first["stray_images"] == []
+    assert first["unassigned_images"] == []
 
 
 @pytest.mark.parametrize("machine", [panel_row(1, RIGHT, "b", confidence=0.4),
@@ -167,7 +167,7 @@ def test_panels_that_people_drew_are_added_under_numbers_of_their_own_and_struck
 
 
 def test_a_full_annotation_has_the_last_word_and_may_say_that_there_is_no_subcaption() -> None:
-    resolve = annotation(decided(RIGHT, "b", "From the open case."))
+    resolve = annotation(decided(RIGHT, "b", "From the undecided case."))
     full = annotation(decided(LEFT, "a", "True words."), decided(RIGHT, None), purpose="full",
                       fields=("panels", "subcaptions"))  # fmt: skip
     first, second = reviewed(full, resolve).rows

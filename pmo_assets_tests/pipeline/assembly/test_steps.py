@@ -131,7 +131,7 @@ def test_what_is_printed_outside_of_all_panels_counts_for_the_split_too() -> Non
 
 def test_a_small_image_outside_is_listed() -> None:
     rows = assembled([LEFT, RIGHT], [LEFT, (0.9, 0.6, 0.95, 0.65)])
-    assert [[image["id"] for image in row["stray_images"]] for row in rows] == [[], ["i1"]]
+    assert [[image["id"] for image in row["unassigned_images"]] for row in rows] == [[], ["i1"]]
     assert rows[1]["content_box"] == list(RIGHT)
 
 
@@ -154,7 +154,7 @@ def test_every_image_stands_in_one_row_once(
     panels: list[Box], images: list[Box], names: list[str], captions: list[str]
 ) -> None:
     rows = assembled(panels, images, names, captions or [None])
-    shown = [image["id"] for row in rows for column in ("images", "stray_images") for image in row[column]]
+    shown = [image["id"] for row in rows for column in ("images", "unassigned_images") for image in row[column]]
     assert sorted(shown) == sorted(row["detection_id"] for row in image_rows(images))
     assert len({row["ordinal"] for row in rows}) == len(rows)
     assert all(row["images"] for row in of_images(rows))

@@ -1,4 +1,5 @@
-"""A verdict becomes rows of `panel_assembly`: subcaptions on panels, panels made of images, reasons for what is open.
+"""A verdict becomes rows of `panel_assembly`: subcaptions on panels, panels made of images, reasons for
+what is undecided.
 
 The subcaption is always the caption's own, by its name: the model's words are evidence and nothing else. What is
 printed and was read surely is believed before the model.
@@ -12,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from pmo_assets.pipeline.assembly.membership import belongs
-from pmo_assets.pipeline.assembly.strays import with_all_images
+from pmo_assets.pipeline.assembly.unassigned_images import with_all_images
 from pmo_assets.pipeline.assembly.vision.decisions import Decision
 from pmo_assets.pipeline.assembly.vision.question import AskedPanel, FigureQuestion
 from pmo_assets.pipeline.assembly.vision.verdict import Settled, Verdict
@@ -35,8 +36,8 @@ IMAGE_GROUP: Final = "image group"
 _METHODS: Final = {"print": "identifier", "place": "position"}
 _UNDECIDED: Final = ("identifier", "subcaption", "segments", "caption_confidence", "method", "assembly")
 
-Outcome = Literal["agreed", "adjudicated", "rejected", "left open"]
-"""What became of an open panel, or where a panel that was made of images comes from."""
+Outcome = Literal["agreed", "adjudicated", "rejected", "left undecided"]
+"""What became of an undecided panel, or where a panel that was made of images comes from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class FigureFacts:
 
 
 def with_verdict(question: FigureQuestion, verdict: Verdict, facts: FigureFacts, model: str) -> Applied:
-    """Return a figure's rows with what a verdict says of its open panels; final ones come back as they are.
+    """Return a figure's rows with what a verdict says of its undecided panels; final ones come back as they are.
 
     Args:
         question: what was asked.
@@ -84,7 +85,8 @@ def with_verdict(question: FigureQuestion, verdict: Verdict, facts: FigureFacts,
     """
     rows = {panel.id: row for panel in question.panels for row in facts.panels if row["ordinal"] == panel.ordinal}
     changed: dict[str, tuple[Row | None, Outcome]] = {
-        panel.id: (_as_it_was(question, panel, verdict, rows[panel.id]), "left open") for panel in question.open_panels
+        panel.id: (_as_it_was(question, panel, verdict, rows[panel.id]), "left undecided")
+        for panel in question.undecided_panels
     }
     groups: list[Settled] = []
     for item in verdict.settled:
@@ -103,7 +105,7 @@ def with_verdict(question: FigureQuestion, verdict: Verdict, facts: FigureFacts,
 
 
 def _panel_of(question: FigureQuestion, decision: Decision) -> str | None:
-    """Return the panel that a decision is about; of a group of images, the open panel that holds just these."""
+    """Return the panel that a decision is about; of a group of images, the undecided panel that holds just these."""
     if decision.panel is not None or decision.name is None:
         return decision.panel
     holders = {image.panel for image in question.images if image.id in decision.images}
@@ -113,7 +115,7 @@ def _panel_of(question: FigureQuestion, decision: Decision) -> str | None:
 
 
 def _as_it_was(question: FigureQuestion, panel: AskedPanel, verdict: Verdict, row: Row) -> Row:
-    """Return the row of an open panel that nothing is decided about, with the reason where there is one."""
+    """Return the row of an undecided panel that nothing is decided about, with the reason where there is one."""
     own = {panel.id, *(image.id for image in question.images if image.panel == panel.id)}
     reasons = sorted({verdict.contested[subject] for subject in own & verdict.contested.keys()})
     left_out = any(item.decision.name is None and item.decision.images & own for item in verdict.settled)
@@ -148,7 +150,7 @@ def _decided(
     name = item.decision.name
     printed = _contradicting(row, name)
     if printed is not None:
-        return _contradiction(row, name, printed), "left open"
+        return _contradiction(row, name, printed), "left undecided"
     if name is None:
         return _rejected(row, item, model), "rejected"
     method = _METHODS[item.decision.grounds]
@@ -248,7 +250,7 @@ def _taken_groups(
         if any(printed.values()):
             for panel, said in printed.items():
                 if said is not None:
-                    changed[panel] = _contradiction(rows[panel], item.decision.name, said), "left open"
+                    changed[panel] = _contradiction(rows[panel], item.decision.name, said), "left undecided"
             continue
         taken.append(item)
         moved |= item.decision.images
@@ -257,14 +259,14 @@ def _taken_groups(
         row = changed[panel][0] or rows[panel]
         left = [image for image in row["images"] if image["id"] not in gone]
         rest = open_because({**row, "images": left}, "the vision model put other images of it into panels of their own")
-        changed[panel] = (rest if left else None), "left open"
+        changed[panel] = (rest if left else None), "left undecided"
     return taken
 
 
 def _holders(question: FigureQuestion, decision: Decision) -> list[str]:
-    """Return the open panels that hold images of a group, in order."""
+    """Return the undecided panels that hold images of a group, in order."""
     held = {image.panel for image in question.images if image.id in decision.images}
-    return [panel.id for panel in question.open_panels if panel.id in held]
+    return [panel.id for panel in question.undecided_panels if panel.id in held]
 
 
 def _made_of_images(
@@ -296,7 +298,7 @@ def _made_of_images(
         **_assigned(facts, before, item, name, IMAGE_GROUP, model),
         "printed_identifiers": [label for label in printed.values() if belongs(as_box(label["box"]), box) > 0],
         "images": [panel_image(row) for row in images],
-        "stray_images": [],
+        "unassigned_images": [],
         "made_of_image": False,
         "wanted": True,
     }

@@ -1,6 +1,6 @@
 """An answer that fits its question, as decisions: which panel, or which images, have which subcaption, on what grounds.
 
-What is held against the question: ids, names, that everything open is answered once and nothing final, and that a new
+What is held against the question: ids, names, that everything undecided is answered once, nothing final, and that a new
 label lies in its panel and is small. An answer that does not fit is sent back with the reason.
 """
 
@@ -99,7 +99,7 @@ def fitting_decisions(question: FigureQuestion, answer: FigureAnswer) -> tuple[D
         MisfittingAnswer: if it does not fit the question.
     """
     if isinstance(answer, AlphanumericAnswer):
-        return _panel_decisions(question, answer.assignments, required=question.open_panels)
+        return _panel_decisions(question, answer.assignments, required=question.undecided_panels)
     if isinstance(answer, PositionalAnswer):
         return _image_decisions(question, answer, question.images, required=question.images)
     return _mixed_decisions(question, answer)
@@ -109,7 +109,7 @@ def _mixed_decisions(question: FigureQuestion, answer: MixedAnswer) -> tuple[Dec
     panels = _panel_decisions(question, answer.assignments, required=())
     assigned = {decision.panel for decision in panels}
     free = [image for image in question.images if image.panel not in assigned]
-    grouped = {panel.id for panel in question.open_panels} - assigned
+    grouped = {panel.id for panel in question.undecided_panels} - assigned
     required = [image for image in free if image.panel in grouped]
     without_image = grouped - {image.panel for image in required}
     if without_image:

@@ -1,4 +1,4 @@
-"""What a model is asked about one figure: its open panels, what is printed in it, what the caption offers.
+"""What a model is asked about one figure: its undecided panels, what is printed in it, what the caption offers.
 
 Ids are the question's own ("P2", "L1", "I4"): short, and without a meaning that a model could read into them.
 """
@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from pmo_assets.pipeline.assembly.vision.figure_types import FigureType, figure_type, hints
 from pmo_assets.pipeline.prompting.prompts import as_json
 from pmo_assets.records.geometry import Box, area, as_box, covered_fraction
-from pmo_assets.records.panels import is_open
+from pmo_assets.records.panels import is_undecided
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.subcaptions import CaptionSplit
 
@@ -22,7 +22,7 @@ COORDINATES: Final = 1000
 """Boxes go to the model, and come back, in 0 … 1000 across and down the picture (Qwen's convention, the paper's)."""
 
 LABEL_OVERLAP: Final = 0.05
-"""A printed label belongs to the question when so much of it lies in an open panel (paper's code)."""
+"""A printed label belongs to the question when so much of it lies in an undecided panel (paper's code)."""
 
 MAX_QUESTION_CHARACTERS: Final = 60_000
 """Longer questions are not asked: a caption of 20,000 characters whose panels all share it."""
@@ -87,7 +87,7 @@ class AskedImage:
         id: "I1", …
         detection: its detection_id.
         box: normalised.
-        panel: id of the open panel that it was given to; None when to none.
+        panel: id of the undecided panel that it was given to; None when to none.
     """
 
     id: str
@@ -117,14 +117,14 @@ class FigureQuestion:
     images: tuple[AskedImage, ...]
 
     @property
-    def open_panels(self) -> tuple[AskedPanel, ...]:
+    def undecided_panels(self) -> tuple[AskedPanel, ...]:
         """The panels that an answer must decide."""
         return tuple(panel for panel in self.panels if not panel.is_final)
 
 
 def is_asked(row: Mapping[str, Any], threshold: float) -> bool:
-    """Say whether a row of `panel_assembly` is put to the model: it is open (`records.panels.is_open`)."""
-    return is_open(row["subcaption"], row["assembly"], row["confidence"], threshold)
+    """Say whether a row of `panel_assembly` is put to the model: it is undecided (`records.panels.is_undecided`)."""
+    return is_undecided(row["subcaption"], row["assembly"], row["confidence"], threshold)
 
 
 def figure_question(
@@ -135,7 +135,7 @@ def figure_question(
     image_rows: Sequence[Mapping[str, Any]],
     threshold: float,
 ) -> FigureQuestion | None:
-    """Return what is asked about a figure; None when nothing is open or its caption leaves no choice.
+    """Return what is asked about a figure; None when nothing is undecided or its caption leaves no choice.
 
     Args:
         caption: the figure's.
@@ -143,7 +143,7 @@ def figure_question(
         panel_rows: rows of `panel_assembly` of the figure.
         identifier_rows: rows of `panel_detections` of its printed identifiers.
         image_rows: its rows of `image_detections`.
-        threshold: confidence below which rules leave a panel open.
+        threshold: confidence below which rules leave a panel undecided.
 
     Raises:
         FigureNotAsked: if it is beyond what a model is asked.
@@ -184,7 +184,7 @@ def _panel(name: str, row: Mapping[str, Any], threshold: float) -> AskedPanel:
 def _labels(
     rows: Sequence[Mapping[str, Any]], printed: Mapping[str, AskedPanel], panels: Sequence[AskedPanel]
 ) -> tuple[AskedLabel, ...]:
-    """Return the labels that may be an open panel's: given to none that is final, or reaching into an open one."""
+    """Return the labels that may be an undecided panel's: given to no final one, or reaching into an undecided one."""
     found: list[AskedLabel] = []
     for row in sorted(rows, key=lambda row: row["ordinal"]):
         box, holder = as_box(row["box"]), printed.get(row["detection_id"])

@@ -1,4 +1,4 @@
-"""The step that puts what rules left open to a vision model, for the figures of any number of articles."""
+"""The step that puts what rules left undecided to a vision model, for the figures of any number of articles."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ STAGE = "panel_assembly"
 
 @dataclass(frozen=True)
 class VisionCounts:
-    """What became of the open panels that a model was asked about.
+    """What became of the undecided panels that a model was asked about.
 
     Attributes:
         figures: figures that were asked about.
-        panels: open panels in them.
+        panels: undecided panels in them.
         failed: figures without a usable answer.
         outcomes: how many panels came to what; panels that were made of images count, those they replace do not.
         usage: what it cost.
@@ -63,7 +63,7 @@ def refine_assembly(
     figure_pixels: PixelStore,
     progress: Progress | None = None,
 ) -> tuple[StepOutput, VisionCounts]:
-    """Put the open panels of figures that go on to a vision model: rows of `panel_assembly`.
+    """Put the undecided panels of figures that go on to a vision model: rows of `panel_assembly`.
 
     A figure for which the model gives no fitting answer keeps its rows, with the reason, and is listed as a rejection
     too: that is where a person looks for what failed. In the main process, because waiting for a server takes threads
@@ -99,10 +99,10 @@ def refine_assembly(
             outcomes += applied.outcomes
     for key in errors.keys() - changed.keys():
         changed[key] = [_unanswered(row, errors[key], reader.threshold) for row in by_figure[STAGE][key]]
-        outcomes["left open"] += sum(is_asked(row, reader.threshold) for row in changed[key])
+        outcomes["left undecided"] += sum(is_asked(row, reader.threshold) for row in changed[key])
     kept = [row for key, group in by_figure[STAGE].items() for row in changed.get(key, group)]
     usage = sum((look.usage for look in looks), NO_USAGE)
-    panels = sum(len(item.question.open_panels) for item in asked)
+    panels = sum(len(item.question.undecided_panels) for item in asked)
     return StepOutput(kept, _rejections(errors, asked)), VisionCounts(len(asked), panels, len(errors), outcomes, usage)
 
 

@@ -1,4 +1,4 @@
-"""Two answers about a figure become one verdict: what both say, what a third settles, and what stays open.
+"""Two answers about a figure become one verdict: what both say, what a third settles, and what stays undecided.
 
 Two answers agree on a panel, or on a group of images, when subcaption and kind of evidence are the same (paper's code).
 Where they differ anywhere, or one label is given to two panels, the model is shown both and decides.
@@ -48,7 +48,7 @@ class Verdict:
 
     Attributes:
         settled: what stands.
-        contested: why what stays open does, by id of the panel or image.
+        contested: why what stays undecided does, by id of the panel or image.
     """
 
     settled: tuple[Settled, ...]
@@ -80,7 +80,7 @@ def conflicts(first: Answered, second: Answered) -> list[str]:
 
 
 def agreement(first: Answered, second: Answered, why_open: str) -> Verdict:
-    """Return what two answers have in common; the rest stays open.
+    """Return what two answers have in common; the rest stays undecided.
 
     Args:
         first: one answer.

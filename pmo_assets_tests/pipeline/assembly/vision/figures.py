@@ -1,4 +1,4 @@
-"""Figures as rows, with open panels, and answers of a model about them."""
+"""Figures as rows, with undecided panels, and answers of a model about them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def panel(number: int, box: Sequence[float], name: str | None = None, sure: floa
                 )
             }
         ],
-        "stray_images": [],
+        "unassigned_images": [],
         "made_of_image": False,
         "wanted": True,
     }

@@ -47,7 +47,7 @@ def decided(question: FigureQuestion, answer: Any) -> tuple[Decision, ...]:
 
 
 def lettered() -> Figure:
-    """A is certain; B and C are open; a label that nobody read stands in the panel of B."""
+    """A is certain; B and C are undecided; a label that nobody read stands in the panel of B."""
     panels = [panel(0, TOP_LEFT, "A", 0.97), panel(1, TOP_RIGHT), panel(2, BOTTOM_LEFT, "C", 0.4)]
     return Figure(
         ["A", "B", "C"], panels, [label(0, [0.52, 0.01, 0.55, 0.06], None), label(1, [0.0, 0.0, 0.04, 0.05], "A")]
@@ -87,7 +87,7 @@ def test_hints_speak_of_likely_confusions_and_gaps_and_lines() -> None:
 # the question
 
 
-def test_a_question_holds_what_is_open_and_shows_what_is_final() -> None:
+def test_a_question_holds_what_is_undecided_and_shows_what_is_final() -> None:
     question = lettered().question()
     facts = question_json(question, "json")
     assert [(item["panel_id"], item["is_final"]) for item in facts["panels"]] == [

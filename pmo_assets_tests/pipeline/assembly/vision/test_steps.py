@@ -50,7 +50,7 @@ NEW = {"bbox_2d": [5, 515, 40, 560], "text": "C"}
 
 
 def lettered(**columns: Any) -> Figure:
-    """A is certain; P2 and P3 are open, P3 with a guess of the rules; L1 stands above P2 and was given to nobody."""
+    """A is certain; P2 and P3 are undecided, P3 with a guess of the rules; L1 stands above P2, given to nobody."""
     panels = [panel(0, TOP_LEFT, "A", 0.97), panel(1, TOP_RIGHT, **columns), panel(2, BOTTOM_LEFT, "B", 0.4)]
     return Figure(["A", "B", "C"], panels, [label(0, [0.7, -0.0, 0.75, 0.04], "8")])
 
@@ -154,7 +154,7 @@ def test_boxes_may_be_drawn_on_a_smaller_picture_instead() -> None:
     assert sent is not None
     assert sent.shape == (150, 200, 3)
     colours = {tuple(int(value) for value in pixel) for pixel in sent.reshape(-1, 3)}
-    assert (200, 90, 0) in colours, "the open panels' colour, in OpenCV's order"
+    assert (200, 90, 0) in colours, "the undecided panels' colour, in OpenCV's order"
 
 
 def test_an_answer_is_asked_for_once_and_kept(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_third_answer_that_never_comes_leaves_open_what_differs_and_takes_the_
         "AnswerRejected",
     )
     assert "panels_adjudication of panels_alphanumeric" in rejection.message
-    assert dict(counts.outcomes) == {"agreed": 1, "left open": 1}
+    assert dict(counts.outcomes) == {"agreed": 1, "left undecided": 1}
 
 
 # answers that do not fit
@@ -281,7 +281,7 @@ def test_answers_that_never_fit_leave_the_rows_with_the_reason_and_a_rejection()
     assert rows[1]["reason"] == "by rules; the vision model gave no answer (AnswerRejected)"
     assert (rows[2]["identifier"], rows[2]["assembly"]) == ("B", AUTOMATIC), "the guess of the rules stays, open"
     assert "P2, P3 is not answered" in output.rejections[0].message
-    assert (counts.failed, counts.outcomes["left open"]) == (1, 2)
+    assert (counts.failed, counts.outcomes["left undecided"]) == (1, 2)
 
 
 def test_a_figure_that_the_model_refuses_concerns_only_itself() -> None:
@@ -321,7 +321,7 @@ def test_print_that_was_read_surely_is_believed_before_the_model(sure: float, be
     if believed:
         assert row["subcaption"] is None
         assert row["reason"] == "by rules; the vision model says that it is “C”, but “B” is printed in it"
-        assert dict(counts.outcomes) == {"agreed": 1, "left open": 1}
+        assert dict(counts.outcomes) == {"agreed": 1, "left undecided": 1}
     else:
         assert row["identifier"] == "C"
         assert [item["kind"] for item in row["evidence"]] == ["vision model", "identifier"]
@@ -394,7 +394,7 @@ def test_a_panel_that_gives_an_image_away_keeps_the_others_and_stays_open() -> N
         "bottom row": ["i2", "i3"],
     }
     assert sorted(rows) == [0, 3, 4], "in reading order behind what there was"
-    assert counts.outcomes["left open"] == 1
+    assert counts.outcomes["left undecided"] == 1
 
 
 def test_images_outside_of_all_panels_can_make_one() -> None:

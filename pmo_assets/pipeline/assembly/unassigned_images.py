@@ -25,7 +25,7 @@ SAME_ROW: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Strays:
+class UnassignedImages:
     """What becomes of a figure's images that no panel covers, by their number among its images.
 
     Attributes:
@@ -37,23 +37,25 @@ class Strays:
     listed: Mapping[int, tuple[int, ...]]
 
 
-def placed_strays(strays: Sequence[int], images: Sequence[Box], panels: Sequence[Box], *, joined: bool) -> Strays:
-    """Return which stray images make panels and with which panel the others are listed.
+def placed_unassigned_images(
+    unassigned: Sequence[int], images: Sequence[Box], panels: Sequence[Box], *, joined: bool
+) -> UnassignedImages:
+    """Return which unassigned images make panels and with which panel the others are listed.
 
     Args:
-        strays: images that belong to no panel.
+        unassigned: images that belong to no panel.
         images: boxes of the figure's images.
         panels: boxes of its panels; where there are none, every image makes a panel.
         joined: images side by side make one panel.
     """
-    alone = [number for number in strays if _makes_panel(images[number], panels)]
+    alone = [number for number in unassigned if _makes_panel(images[number], panels)]
     groups = _side_by_side(alone, images, panels) if joined else [(number,) for number in alone]
     listed: dict[int, tuple[int, ...]] = {}
-    for number in strays:
+    for number in unassigned:
         if number not in alone:
             nearest = min(range(len(panels)), key=lambda place: (_distance(images[number], panels[place]), place))
             listed[nearest] = (*listed.get(nearest, ()), number)
-    return Strays(tuple(groups), listed)
+    return UnassignedImages(tuple(groups), listed)
 
 
 def _makes_panel(image: Box, panels: Sequence[Box]) -> bool:
@@ -89,7 +91,7 @@ def _distance(image: Box, panel: Box) -> tuple[float, float]:
 
 
 def with_all_images(before: Sequence[Row], after: Sequence[Row]) -> list[Row]:
-    """Return a figure's rows so that every image stands in one of them, once; what lost its panel is a stray.
+    """Return a figure's rows so that every image stands in one of them, once; what lost its panel is unassigned.
 
     Args:
         before: rows of `panel_assembly` that hold or list every image.
@@ -97,11 +99,11 @@ def with_all_images(before: Sequence[Row], after: Sequence[Row]) -> list[Row]:
     """
     if not after:
         return []
-    images = {image["id"]: image for row in before for image in (*row["images"], *row["stray_images"])}
+    images = {image["id"]: image for row in before for image in (*row["images"], *row["unassigned_images"])}
     listed: list[list[Row]] = [[] for _ in after]
     seen = {image["id"] for row in after for image in row["images"]}
     for place, row in enumerate(after):
-        for image in row["stray_images"]:
+        for image in row["unassigned_images"]:
             if image["id"] not in seen:
                 listed[place].append(image)
                 seen.add(image["id"])
@@ -110,4 +112,4 @@ def with_all_images(before: Sequence[Row], after: Sequence[Row]) -> list[Row]:
             boxes = [as_box(row["content_box"] or row["box"]) for row in after]
             nearest = min(range(len(boxes)), key=lambda k: (_distance(as_box(image["box"]), boxes[k]), k))
             listed[nearest].append({key: value for key, value in image.items() if key != "is_gt"})
-    return [{**row, "stray_images": strays} for row, strays in zip(after, listed, strict=True)]
+    return [{**row, "unassigned_images": unassigned} for row, unassigned in zip(after, listed, strict=True)]
