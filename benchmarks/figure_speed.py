@@ -25,10 +25,10 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
+from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.page import TEXT_FLAGS
-from pmo_assets.pipeline.figures.pictures import png_bytes
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure
 from pmo_assets.records.rejections import ArticleError

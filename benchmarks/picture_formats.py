@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
-from pmo_assets.pipeline.figures.pictures import decoded_bytes, png_bytes
+from pmo_assets.pictures import decoded_bytes, png_bytes
 
 Pixels = NDArray[np.uint8]
 Encoder = Callable[[Pixels], bytes]

@@ -46,13 +46,13 @@ from botocore.config import Config
 from pmo_assets.defs.stage_table import THREADS_PER_REQUEST
 from pmo_assets.pipeline.articles.fetching import FetchLimits
 from pmo_assets.pipeline.articles.steps import fetch_article
-from pmo_assets.refresh.candidates import Candidates
 from pmo_assets.refresh.finding import Inventoried, find
 from pmo_assets.sources.opening import SourceOpener
 from pmo_assets.sources.pmc_bucket import PmcBucket, PmcOptions, md5_of
 from pmo_assets.sources.pmc_cloud import ArticleVersion, PmcCloud, listing_from_metadata
 from pmo_assets.sources.pmc_inventory import write_inventory
 from pmo_assets.storage.batches import manifest_rows
+from pmo_assets.storage.candidates import Candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.workers.threads import map_in_threads

@@ -26,10 +26,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
+from pmo_assets.pictures import compact_bytes, decoded_bytes, png_bytes
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import Entry
 from pmo_assets.pipeline.dataset.splits import SplitOptions
-from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded_bytes, png_bytes
 from pmo_assets.records.stores import Picture
 from pmo_assets.release.keys import HUB, RELEASE_KEY
 from pmo_assets.release.making import Origin, make_release

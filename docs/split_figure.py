@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from pmo_assets.pictures import decoded
 from pmo_assets.pipeline.article import process_article
 from pmo_assets.pipeline.articles.relevance import load_specialty
-from pmo_assets.pipeline.figures.pictures import decoded
 from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
 from pmo_assets.samples import sample_articles
 from pmo_assets.viewing.captions import caption_picture

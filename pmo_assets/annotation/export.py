@@ -33,10 +33,10 @@ from pmo_assets.annotation.tasks import (
     captions_task,
     page_task,
 )
+from pmo_assets.pictures import PictureUnreadable, decoded
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
-from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decoded
 from pmo_assets.records.faults import raise_fault
-from pmo_assets.records.printed_pages import page_number
+from pmo_assets.records.figure_names import page_number
 from pmo_assets.records.stores import ObjectStore, Picture, SystemicError
 from pmo_assets.system.aside import text_aside, write_bytes, write_text
 

@@ -27,8 +27,8 @@ from pmo_assets.annotation.interfaces import (
     TRANSCRIPTION,
 )
 from pmo_assets.annotation.regions import chosen, link, part, rectangle, written
+from pmo_assets.records.figure_names import page_number
 from pmo_assets.records.geometry import Box, as_box, normalise
-from pmo_assets.records.printed_pages import page_number
 from pmo_assets.records.reviews import Fingerprint
 
 TASK_FORMAT: Final = 1

@@ -97,8 +97,8 @@ def article(
 def _write_overlays(folder: Path, result: Any, pictures: Any) -> None:
     from PIL import Image
 
-    from pmo_assets.pipeline.figures.pictures import decoded
-    from pmo_assets.records.printed_pages import figure_file_name
+    from pmo_assets.pictures import decoded
+    from pmo_assets.records.figure_names import figure_file_name
     from pmo_assets.viewing.comparisons import stacked
     from pmo_assets.viewing.overlays import draw_detections, draw_legend
 

@@ -98,10 +98,10 @@ def find(
 
     from pmo_assets.records.packages import PackageListing
     from pmo_assets.records.rejections import ArticleError
-    from pmo_assets.refresh.candidates import left_out, read_candidates
     from pmo_assets.refresh.searching import pmc_options, query_of, released_between
     from pmo_assets.sources.pmc_bucket import PmcBucket
     from pmo_assets.sources.pmc_cloud import PmcCloud
+    from pmo_assets.storage.candidates import left_out, read_candidates
     from pmo_assets.storage.registry import BatchRegistry
 
     settings = settings_from_environment()

@@ -62,10 +62,10 @@ def refresh(
 
 
 def _say_what_would_happen(settings: Settings) -> None:
-    from pmo_assets.refresh.candidates import read_candidates
     from pmo_assets.refresh.registering import chosen_rows
     from pmo_assets.refresh.searching import search_pmc
     from pmo_assets.sources.pmc_cloud import PmcCloud
+    from pmo_assets.storage.candidates import read_candidates
     from pmo_assets.storage.registry import BatchRegistry
 
     data_root = data_root_of(settings)

@@ -80,13 +80,14 @@ def decisions_in_force(settings: Settings, data_root: DataRoot) -> Callable[[Col
     articles a batch has is read once in the life of the process, because manifests never change.
     """
     in_force = functools.cache(functools.partial(annotations_in_force, settings, data_root))
+    known = _articles_read(data_root)
 
     def of(batches: Collection[str]) -> dict[str, str]:
         annotated, tables = set(in_force()["article_id"]), Tables(data_root)
         digests = dict.fromkeys(batches, "")
         if annotated:
-            articles = _articles(data_root, batches)
-            concerned = [batch for batch in batches if annotated & articles[batch] and tables.exists("figures", batch)]
+            known.update(BatchRegistry(data_root).articles([batch for batch in batches if batch not in known]))
+            concerned = [b for b in batches if annotated & known.get(b, frozenset()) and tables.exists("figures", b)]
             figures = tables.read_batches("figures", concerned, ["article_id"]).unique()
             for (batch,), found in figures.group_by("batch"):
                 digests[str(batch)] = decisions_digest(in_force(), found["article_id"])
@@ -95,15 +96,10 @@ def decisions_in_force(settings: Settings, data_root: DataRoot) -> Callable[[Col
     return of
 
 
-_ARTICLES: Final[dict[tuple[DataRoot, str], frozenset[int]]] = {}
-
-
-def _articles(data_root: DataRoot, batches: Collection[str]) -> dict[str, frozenset[int]]:
-    """Return the articles of batches; none of a batch that is not registered."""
-    new = [batch for batch in batches if (data_root, batch) not in _ARTICLES]
-    found = BatchRegistry(data_root).articles(new) if new else {}
-    _ARTICLES.update({(data_root, batch): articles for batch, articles in found.items()})
-    return {batch: _ARTICLES.get((data_root, batch), frozenset()) for batch in batches}
+@functools.cache
+def _articles_read(data_root: DataRoot) -> dict[str, frozenset[int]]:
+    """Return the articles of the batches that were asked for in this process, by batch: manifests never change."""
+    return {}
 
 
 def annotations_are_stale(defs: dg.Definitions, made: dg.AssetMaterialization | None, settings: Settings) -> bool:

@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.figures.pictures import decoded, decoded_bytes
+from pmo_assets.pictures import decoded, decoded_bytes
+from pmo_assets.records.figure_names import figure_words
 from pmo_assets.records.geometry import as_box, normalise
-from pmo_assets.records.printed_pages import figure_words
 from pmo_assets.records.stores import ObjectStore, PixelStore
 from pmo_assets.viewing.captions import caption_picture
 from pmo_assets.viewing.comparisons import stacked

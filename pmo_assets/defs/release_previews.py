@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from pmo_assets.defs.previews import READABLE_TILES, Pixels, Tile
-from pmo_assets.pipeline.figures.pictures import decoded, decoded_bytes
+from pmo_assets.pictures import decoded, decoded_bytes
 from pmo_assets.records.geometry import as_box, normalise
 from pmo_assets.release.keys import HUB
 from pmo_assets.release.panel_duplicates import PanelGroups

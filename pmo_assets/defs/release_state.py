@@ -6,8 +6,8 @@ import hashlib
 
 import dagster as dg
 
-from pmo_assets.refresh.candidates import known_of_pmc
 from pmo_assets.release.standing import waiting_statements
+from pmo_assets.storage.candidates import known_of_pmc
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 

@@ -16,10 +16,10 @@ from pmo_assets.defs.jobs import PROCESS_BATCH, REFRESH, RELEASE
 from pmo_assets.defs.partitions import ARTICLE_BATCHES
 from pmo_assets.defs.release_state import RELEASE_TAG, release_is_due, release_state
 from pmo_assets.defs.runner import close_dead_runs, unfinished_runs
-from pmo_assets.refresh.candidates import has_backlog
 from pmo_assets.refresh.lock import refresh_at_work
 from pmo_assets.refresh.searching import NO_EMAIL
 from pmo_assets.settings import Settings
+from pmo_assets.storage.candidates import has_backlog
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
 

@@ -36,7 +36,7 @@ _MADE: Final = dg.DagsterEventType.ASSET_MATERIALIZATION
 
 
 @dataclass(frozen=True)
-class Made:
+class Materialised:
     """The latest materialisation of an asset.
 
     Attributes:
@@ -98,7 +98,7 @@ def stages_of_location(defs: dg.Definitions, data_root: DataRoot, unit: Unit = A
 
 
 def out_of_date(
-    stages: Stages, made: Mapping[str, Made], decided: str, exists: Callable[[str], bool] = lambda name: True
+    stages: Stages, made: Mapping[str, Materialised], decided: str, exists: Callable[[str], bool] = lambda name: True
 ) -> list[str]:
     """Return the assets of a batch that are not up to date, in the order of the data's way.
 
@@ -126,7 +126,7 @@ def out_of_date(
     return stale
 
 
-def _is_made_of(own: Made, name: str, upstream: Made) -> bool:
+def _is_made_of(own: Materialised, name: str, upstream: Materialised) -> bool:
     """Say whether something was made of what an asset upstream is now; by the event log where tables do not say it."""
     if own.provenance is not None and upstream.provenance is not None:
         return own.provenance.inputs.get(name) == upstream.provenance.identity
@@ -135,14 +135,14 @@ def _is_made_of(own: Made, name: str, upstream: Made) -> bool:
 
 def made_of_batches(
     instance: dg.DagsterInstance, stages: Stages, batch: str | None = None
-) -> dict[str, dict[str, Made]]:
+) -> dict[str, dict[str, Materialised]]:
     """Return how every batch's assets, or those of one, were made last, by batch and asset."""
-    found: dict[str, dict[str, Made]] = {}
+    found: dict[str, dict[str, Materialised]] = {}
     for name in stages.parents:
         tables = stages.provenances(name, [batch] if batch is not None else None)
         for partition, provenance in tables.items():
             if provenance is not None:
-                found.setdefault(partition, {})[name] = Made(
+                found.setdefault(partition, {})[name] = Materialised(
                     0,
                     provenance.code_version or None,
                     provenance.applied or "",
@@ -155,8 +155,8 @@ def made_of_batches(
 
 
 def _remembered(
-    instance: dg.DagsterInstance, stages: Stages, said: Mapping[str, Mapping[str, Made]], batch: str | None
-) -> Iterator[tuple[str, str, Made]]:
+    instance: dg.DagsterInstance, stages: Stages, said: Mapping[str, Mapping[str, Materialised]], batch: str | None
+) -> Iterator[tuple[str, str, Materialised]]:
     """Yield (asset, batch, how it was made) by the event log, of what the tables do not say."""
     storage = instance.event_log_storage
     for name in stages.parents:
@@ -179,7 +179,7 @@ def _remembered(
         noted = _noted(instance, key, old)
         for partition, order in orders.items():
             version = versions[partition]
-            made = noted.get(partition) or Made(order, None)
+            made = noted.get(partition) or Materialised(order, None)
             known = replace(made, code_version=code_version_in(version) or made.code_version)
             applied = applied_in(version)
             yield name, partition, known if applied is None else replace(known, applied=applied)
@@ -189,7 +189,7 @@ _EVENTS: Final = 500
 """Materialisations that are fetched at once, some 20 kB each."""
 
 
-def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, orders: Mapping[int, str]) -> dict[str, Made]:
+def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, orders: Mapping[int, str]) -> dict[str, Materialised]:
     """Return how partitions were made, by what the materialisations say that have these places in the event log."""
     places = list(orders)
     wanted = (places[first : first + _EVENTS] for first in range(0, len(places), _EVENTS))
@@ -202,7 +202,7 @@ def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, orders: Mapping[int, 
     }
 
 
-def latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None) -> Made | None:
+def latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None) -> Materialised | None:
     """Return how an asset, or a partition of it, was made last; None if it never was."""
     records = instance.fetch_materializations(
         dg.AssetRecordsFilter(asset_key=key, asset_partitions=[partition] if partition is not None else None), limit=1
@@ -210,11 +210,11 @@ def latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None
     return _made(records[0]) if records else None
 
 
-def _made(record: dg.EventLogRecord) -> Made:
+def _made(record: dg.EventLogRecord) -> Materialised:
     materialization = record.asset_materialization
     tags = dict(materialization.tags or {}) if materialization is not None else {}
     metadata = {key: item.value for key, item in materialization.metadata.items()} if materialization else {}
-    return Made(record.storage_id, tags.get(CODE_VERSION_TAG), applied_digest(metadata), metadata)
+    return Materialised(record.storage_id, tags.get(CODE_VERSION_TAG), applied_digest(metadata), metadata)
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class Stale:
         decided: of every batch what `reviewed_panels` has to apply, as a digest.
     """
 
-    made: Mapping[str, Mapping[str, Made]]
+    made: Mapping[str, Mapping[str, Materialised]]
     assets: Mapping[str, Sequence[str]]
     decided: Mapping[str, str]
 
@@ -308,7 +308,7 @@ def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: s
 
 def _changed(instance: dg.DagsterInstance, stale: Stale, asset: str, batch: str, now: Mapping[str, Any]) -> list[str]:
     """Return what is set otherwise than when a batch's asset was made; nothing if that was not noted then."""
-    made: Made | None = stale.made[batch][asset]
+    made: Materialised | None = stale.made[batch][asset]
     if (
         made is None or made.provenance is None or asset == REVIEWED
     ):  # which decisions were in force stands in the event log only

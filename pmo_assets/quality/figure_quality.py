@@ -8,8 +8,8 @@ from pmo_assets.quality.metrics.figures import FigureRecord, figure_metrics, fig
 from pmo_assets.quality.page_renderer import PageRenderer
 from pmo_assets.quality.page_views import PageView, page_view
 from pmo_assets.quality.scored_articles import ScoredArticles
+from pmo_assets.records.figure_names import page_number
 from pmo_assets.records.geometry import Box
-from pmo_assets.records.printed_pages import page_number
 from pmo_assets.viewing.comparisons import page_comparison, stacked, text_comparison
 from pmo_assets.viewing.overlays import Pixels
 from pmo_assets.viewing.quality_plots import recall_plot

@@ -65,7 +65,7 @@ class Picture:
         width: pixels.
         height: pixels.
         png: as PNG.
-        compact: the same pixels in fewer bytes (`pipeline.figures.pictures.compact_bytes`); None where nobody asks.
+        compact: the same pixels in fewer bytes (`pictures.compact_bytes`); None where nobody asks.
     """
 
     key: str

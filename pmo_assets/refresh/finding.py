@@ -19,9 +19,9 @@ import polars as pl
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion, with_event
 from pmo_assets.records.packages import FileMissing, SourceError
 from pmo_assets.records.rejections import ArticleError
-from pmo_assets.refresh.candidates import Candidates, waiting
 from pmo_assets.sources.pmc_cloud import ArticleVersion, PmcCloud
 from pmo_assets.sources.pmc_inventory import versions_of
+from pmo_assets.storage.candidates import Candidates, waiting
 from pmo_assets.tables.pmc import VERSION_COLUMNS, PmcCandidates
 from pmo_assets.tables.schemas import empty_table
 

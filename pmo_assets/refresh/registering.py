@@ -8,7 +8,7 @@ import polars as pl
 
 from pmo_assets.records.packages import REGISTRATION_STAGE
 from pmo_assets.records.rejections import Rejection
-from pmo_assets.refresh.candidates import Candidates, candidates_of, waiting
+from pmo_assets.storage.candidates import Candidates, candidates_of, waiting
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
 

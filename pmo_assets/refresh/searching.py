@@ -9,13 +9,13 @@ from typing import Final
 
 from pmo_assets.pipeline.articles.relevance import entrez_query, load_specialty
 from pmo_assets.records.stores import ObjectStore, SystemicError
-from pmo_assets.refresh.candidates import Candidates
 from pmo_assets.refresh.finding import Found, find
 from pmo_assets.refresh.inventory import latest_inventory, newest_inventory
 from pmo_assets.settings import Settings
 from pmo_assets.sources.entrez import EntrezOptions, EntrezSearch, pmc_query
 from pmo_assets.sources.pmc_bucket import PmcBucket, PmcOptions
 from pmo_assets.sources.pmc_cloud import PmcCloud
+from pmo_assets.storage.candidates import Candidates
 from pmo_assets.storage.data_root import DataRoot
 
 NO_EMAIL = (

@@ -41,7 +41,7 @@ def articles_of(tables: Tables, batch: str, rows: pl.DataFrame, columns: Sequenc
     return table.filter(pl.col("article_id").is_in(rows["article_id"].implode()))
 
 
-class Evidence:
+class PackageEvidence:
     """What packages that bear one number hold: title, authors, PDF; read for these few alone."""
 
     def __init__(self, tables: Tables, order: Sequence[str], trusted: Collection[str], rows: pl.DataFrame) -> None:

@@ -19,7 +19,6 @@ from pmo_assets.pipeline.dataset.published_annotations import annotation_entries
 from pmo_assets.records.defaults import CREATOR, REPOSITORY
 from pmo_assets.records.step_output import Row, rows_by_unit
 from pmo_assets.records.stores import StorageError
-from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.release.differences import Changes, changes_file, differences, moved_articles
 from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, ReleaseFile
 from pmo_assets.release.hub.card import dataset_card
@@ -49,6 +48,7 @@ from pmo_assets.release.versions import (
     write_version,
 )
 from pmo_assets.release.writing import ReleaseOptions, WrittenTables, is_noncommercial, write_tables
+from pmo_assets.storage.candidates import read_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.tables import Tables

@@ -14,9 +14,9 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from pmo_assets.records.candidates import CandidateState
-from pmo_assets.refresh.candidates import read_candidates
 from pmo_assets.release.keys import RELEASE_KEY, RETRACTIONS_KEY
 from pmo_assets.release.selection import Selection
+from pmo_assets.storage.candidates import read_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes, read_parquet
 from pmo_assets.storage.tables import Tables

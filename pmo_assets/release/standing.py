@@ -26,10 +26,10 @@ from pmo_assets.pipeline.dataset.identity import (
     contradict,
 )
 from pmo_assets.records.stores import StorageError
-from pmo_assets.refresh.candidates import KnownOfPmc, known_of_pmc, stated_at_pmc
-from pmo_assets.release.evidence import Evidence, articles_of, files_of, is_trusted_source, known_package
+from pmo_assets.release.evidence import PackageEvidence, articles_of, files_of, is_trusted_source, known_package
 from pmo_assets.release.statements import AT_PMC, Rank, Statement, Word, narrowed, word_of
 from pmo_assets.release.versions import read_version_table, released_versions
+from pmo_assets.storage.candidates import KnownOfPmc, known_of_pmc, stated_at_pmc
 from pmo_assets.storage.manifests import in_sequence, manifest_key
 from pmo_assets.storage.parquet import read_columns
 from pmo_assets.storage.registry import BatchRegistry
@@ -270,7 +270,7 @@ class _Decisions:
         )
         counted = rows.group_by("article_id").agg(pl.col("speaker").n_unique()).filter(pl.col("speaker") > 1)
         contested = self._rows.filter(pl.col("article_id").is_in(counted["article_id"].implode()))
-        self._evidence = Evidence(tables, order, trusted, contested)
+        self._evidence = PackageEvidence(tables, order, trusted, contested)
 
     def made(self) -> Iterator[tuple[int, int]]:
         """Yield (place of the batch, article number) of the packages that count."""
@@ -354,7 +354,7 @@ class _Contest:
         number: int,
         said: Mapping[str, Sequence[Statement]],
         counting: Sequence[Statement],
-        evidence: Evidence,
+        evidence: PackageEvidence,
     ) -> None:
         self.conflicts: list[Conflict] = []
         self._number = number

@@ -16,6 +16,7 @@ from typing import Any, Final
 import polars as pl
 import pyarrow as pa
 
+from pmo_assets.pictures import decoded_bytes, pixels_digest
 from pmo_assets.pipeline.dataset.hub_rows import (
     FIGURE_PICTURE,
     PANEL_PICTURE,
@@ -27,7 +28,6 @@ from pmo_assets.pipeline.dataset.hub_rows import (
 from pmo_assets.pipeline.dataset.licensing import withheld, without_forbidden
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
-from pmo_assets.pipeline.figures.pictures import decoded_bytes, pixels_digest
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.release.row_index import row_digests
 from pmo_assets.release.selection import Selection, articles_under, current_rows

@@ -39,11 +39,11 @@ SeenManifests = dict[str, tuple[str, Sequence[tuple[int, int, str]]]]
 """Of manifests that were read, by batch: kind of source, and (article number, version, digest) of each package."""
 
 _TOTALS = "pmo/totals"
-"""Key under which a manifest says what of its source was seen, used and left out (`Look.totals`), as JSON."""
+"""Key under which a manifest says what of its source was seen, used and left out (`SourceContents.totals`), as JSON."""
 
 
 @dataclass
-class Look:
+class SourceContents:
     """What a source holds, as one look at it found.
 
     Attributes:
@@ -161,14 +161,16 @@ class BatchRegistry:
         """
         return self.register(self.look_at(source, progress), size).added
 
-    def look_at(self, source: ArticleSource, progress: Callable[[PackageListing], None] = lambda _: None) -> Look:
+    def look_at(
+        self, source: ArticleSource, progress: Callable[[PackageListing], None] = lambda _: None
+    ) -> SourceContents:
         """Return what a source holds, everything accounted for.
 
         Args:
             source: where the packages are.
             progress: told of each package as it is listed.
         """
-        look = Look(source.uri)
+        look = SourceContents(source.uri)
         for item in source.listings():
             if isinstance(item, Rejection):
                 look.rejections.append(item)
@@ -179,7 +181,7 @@ class BatchRegistry:
                 look.listings.append(item)
         return look
 
-    def register(self, look: Look, size: int) -> Registered:
+    def register(self, look: SourceContents, size: int) -> Registered:
         """Register what a source holds and no manifest does; each manifest says what was seen, used and left out.
 
         What cannot be registered is kept as the source's rejections (`Tables.registration_rejections`).

@@ -26,10 +26,10 @@ from pmo_assets.defs.sensors import (
     started_again,
 )
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
-from pmo_assets.refresh.candidates import Candidates, write_candidates
 from pmo_assets.refresh.lock import sole_refresh
 from pmo_assets.settings import Settings
 from pmo_assets.sources.local import LocalFolder
+from pmo_assets.storage.candidates import Candidates, write_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets_tests.defs.conftest import settings_below, statements

@@ -25,8 +25,8 @@ from pmo_assets.defs.loading import all_assets
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.runner import read_annotations_if_changed, run_job
 from pmo_assets.defs.staleness import evaluations, stages_in_force, stale_of_batches
+from pmo_assets.pictures import decoded, png_bytes
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
-from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.stores import Picture
 from pmo_assets.release.selection import current_articles
 from pmo_assets.settings import Settings

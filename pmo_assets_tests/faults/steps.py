@@ -17,6 +17,7 @@ import polars as pl
 import pymupdf
 
 from pmo_assets.cli.captions import coloured_caption
+from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.articles.relevance import Specialty, load_specialty
@@ -34,7 +35,6 @@ from pmo_assets.pipeline.captions.steps import split_article_captions
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
 from pmo_assets.pipeline.figures.extraction import FigureOptions
-from pmo_assets.pipeline.figures.pictures import png_bytes
 from pmo_assets.pipeline.figures.steps import join_article_figures, locate_pdf_figures, match_article_figures
 from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
 from pmo_assets.records.packages import PackageListing

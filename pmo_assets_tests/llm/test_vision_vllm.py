@@ -18,12 +18,12 @@ import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from pmo_assets.models.chat import ChatEndpoint, KeptAnswers
+from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.assembly.vision.answers import ANSWERS
 from pmo_assets.pipeline.assembly.vision.figure_types import FIGURE_TYPES, FigureType
 from pmo_assets.pipeline.assembly.vision.look import TASK_OF, TASKS, FigureReader
 from pmo_assets.pipeline.assembly.vision.question import question_json
 from pmo_assets.pipeline.assembly.vision.steps import refine_assembly
-from pmo_assets.pipeline.figures.pictures import png_bytes
 from pmo_assets.pipeline.prompting.prompts import load_prompt
 from pmo_assets.records.chat import ChatPicture, ChatRequest, Message, SamplingOptions
 from pmo_assets.storage.data_root import DataRoot

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.figures.pictures import pixels_digest
+from pmo_assets.pictures import pixels_digest
 from pmo_assets.records.geometry import crop_box
 from pmo_assets.samples.pictures import drawn_picture
 from pmo_assets.tables.release import PanelDuplicates, arrow_schema, release_tables

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from pmo_assets.pictures import PictureUnreadable, decoded, png_bytes
 from pmo_assets.pipeline.article import ArticleResult, annotation, process_article
 from pmo_assets.pipeline.articles.licences import freedoms, license_code
 from pmo_assets.pipeline.articles.relevance import load_specialty
@@ -18,9 +19,8 @@ from pmo_assets.pipeline.articles.steps import read_article
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.detection.steps import DetectionOptions, detect_article_images, detect_article_panels
 from pmo_assets.pipeline.figures.matched import matched_figures
-from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decoded, png_bytes
+from pmo_assets.records.figure_names import UNMATCHED_PREFIX
 from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
-from pmo_assets.records.printed_pages import UNMATCHED_PREFIX
 from pmo_assets.records.stores import Picture
 from pmo_assets.samples import TypesetArticle, sample_articles
 from pmo_assets_tests.pipeline.articles.pdf_pages import front_page

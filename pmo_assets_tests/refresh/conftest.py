@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from pmo_assets.records.candidates import CandidateState
-from pmo_assets.refresh.candidates import Candidates, read_candidates, write_candidates
 from pmo_assets.refresh.finding import Found, find
 from pmo_assets.refresh.inventory import newest_inventory, renew_inventory
 from pmo_assets.refresh.registering import register_candidates
 from pmo_assets.sources.pmc_bucket import PmcBucket, PmcOptions
 from pmo_assets.sources.pmc_cloud import PmcCloud
+from pmo_assets.storage.candidates import Candidates, read_candidates, write_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.registry import BatchRegistry

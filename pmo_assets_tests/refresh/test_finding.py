@@ -13,20 +13,20 @@ import pytest
 from pmo_assets.records.candidates import CandidateState, KnownVersion
 from pmo_assets.records.packages import SourceError
 from pmo_assets.refresh import finding
-from pmo_assets.refresh.candidates import (
+from pmo_assets.refresh.finding import MANY_REMOVED, OVERLAP, PATIENCE, Inventoried, found_rows, search_from, suspects
+from pmo_assets.sources.pmc_bucket import PmcBucket, PmcOptions
+from pmo_assets.sources.pmc_cloud import PmcCloud
+from pmo_assets.sources.pmc_inventory_files import INVENTORY_SCHEMA
+from pmo_assets.storage.candidates import (
     CANDIDATES_KEY,
     Candidates,
     candidates_of,
     known_of_pmc,
     write_candidates,
 )
-from pmo_assets.refresh.finding import MANY_REMOVED, OVERLAP, PATIENCE, Inventoried, found_rows, search_from, suspects
-from pmo_assets.sources.pmc_bucket import PmcBucket, PmcOptions
-from pmo_assets.sources.pmc_cloud import PmcCloud
-from pmo_assets.sources.pmc_inventory_files import INVENTORY_SCHEMA
 from pmo_assets_tests.loopback import Answer, Faults
 from pmo_assets_tests.refresh.conftest import NOW, Refreshes, article
-from pmo_assets_tests.refresh.test_candidates import candidate
+from pmo_assets_tests.storage.test_candidates import candidate
 
 ABSENT, AVAILABLE, UNUSABLE, REMOVED = list(CandidateState)[1:]
 TODAY = NOW.date()

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from pmo_assets.records.candidates import CandidateState
-from pmo_assets.refresh.candidates import Candidates, write_candidates
 from pmo_assets.refresh.registering import chosen_rows, register_candidates, rejections
+from pmo_assets.storage.candidates import Candidates, write_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
-from pmo_assets_tests.refresh.test_candidates import candidate, listing
+from pmo_assets_tests.storage.test_candidates import candidate, listing
 
 SOURCE = "pmc://pmc-oa-opendata"
 SEVEN = Candidates().updated([candidate(number=number) for number in range(1, 8)])
@@ -83,7 +83,7 @@ def test_what_cannot_be_registered_is_said_with_its_reason() -> None:
 REGISTER = """
 import os, sys, time
 from pathlib import Path
-from pmo_assets.refresh.candidates import read_candidates
+from pmo_assets.storage.candidates import read_candidates
 from pmo_assets.refresh.registering import register_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pmo_assets.records.stores import SystemicError
-from pmo_assets.refresh.candidates import Candidates
 from pmo_assets.refresh.searching import entrez_options, pmc_options, query_of, released_between, search_pmc
 from pmo_assets.settings import Settings
+from pmo_assets.storage.candidates import Candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets_tests.loopback import LoopbackPmc, articles_from_folder

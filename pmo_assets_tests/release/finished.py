@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pmo_assets.pictures import compact_bytes, pixels_digest, png_bytes
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.pipeline.figures.perceptual_hash import perceptual_hash
-from pmo_assets.pipeline.figures.pictures import compact_bytes, pixels_digest, png_bytes
 from pmo_assets.records.panels import AUTOMATIC
 from pmo_assets.records.stores import Picture
 from pmo_assets.release.keys import RELEASE_KEY

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
 from pmo_assets.records.packages import PackageFile, PackageListing
-from pmo_assets.refresh.candidates import Candidates, read_candidates, write_candidates
 from pmo_assets.storage.batches import manifest_rows
+from pmo_assets.storage.candidates import Candidates, read_candidates, write_candidates
 from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.articles import ArticleBatch

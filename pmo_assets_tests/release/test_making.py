@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pmo_assets.annotation.annotations import AnnotatedArticle, annotation_rows
+from pmo_assets.pictures import compact_bytes, png_bytes
 from pmo_assets.pipeline.articles.licences import LICENSE_CODES, TEXT_MINING
-from pmo_assets.pipeline.figures.pictures import compact_bytes, png_bytes
 from pmo_assets.records.stores import StorageError
 from pmo_assets.release import making
 from pmo_assets.release.differences import NEW_ARTICLE, NOT_MADE

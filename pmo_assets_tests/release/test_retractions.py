@@ -11,7 +11,6 @@ import pytest
 
 from pmo_assets.records.candidates import Candidate, CandidateState, KnownVersion
 from pmo_assets.records.packages import PackageListing
-from pmo_assets.refresh.candidates import Candidates, write_candidates
 from pmo_assets.release.keys import RELEASE_KEY, RETRACTIONS_KEY
 from pmo_assets.release.retractions import (
     REMOVED,
@@ -23,6 +22,7 @@ from pmo_assets.release.retractions import (
     write_retractions,
 )
 from pmo_assets.release.selection import current_articles, select_articles
+from pmo_assets.storage.candidates import Candidates, write_candidates
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.release.finished import LOCAL, finish, published, release_of

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from pmo_assets.pictures import compact_bytes, decoded_bytes, pixels_digest, png_bytes
 from pmo_assets.pipeline.articles.licences import LICENSE_CODES, TEXT_MINING
 from pmo_assets.pipeline.dataset.hub_rows import FIGURE_PICTURE, PANEL_PICTURE
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS, article_fraction
-from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded_bytes, pixels_digest, png_bytes
 from pmo_assets.records.stores import Picture, StorageError
 from pmo_assets.release import shards
 from pmo_assets.release.row_index import row_digests

@@ -25,7 +25,6 @@ from pmo_assets.defs.versions import code_version, same_settings
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.records.stores import StorageError
-from pmo_assets.refresh.candidates import seconds_on_the_way
 from pmo_assets.release.gallery_pages import write_gallery
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
 from pmo_assets.release.making import make_release
@@ -38,6 +37,7 @@ from pmo_assets.release.statistics.views import not_accounted_for
 from pmo_assets.release.versions import check_size, version_facts
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.settings import Settings
+from pmo_assets.storage.candidates import seconds_on_the_way
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables

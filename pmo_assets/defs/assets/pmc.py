@@ -17,14 +17,6 @@ from pmo_assets.defs.stage_table import OWNERS, Stopwatch, column_schema
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import entrez_query
 from pmo_assets.records.candidates import CandidateState, Event
-from pmo_assets.refresh.candidates import (
-    CANDIDATES_KEY,
-    Candidates,
-    read_candidates,
-    waiting,
-    without_pdf,
-    write_candidates,
-)
 from pmo_assets.refresh.finding import Found, find
 from pmo_assets.refresh.inventory import renew_inventory
 from pmo_assets.refresh.lock import sole_refresh
@@ -34,6 +26,14 @@ from pmo_assets.settings import Settings
 from pmo_assets.sources.entrez import pmc_query
 from pmo_assets.sources.pmc_bucket import PmcBucket
 from pmo_assets.sources.pmc_cloud import PmcCloud
+from pmo_assets.storage.candidates import (
+    CANDIDATES_KEY,
+    Candidates,
+    read_candidates,
+    waiting,
+    without_pdf,
+    write_candidates,
+)
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.registry import BatchRegistry

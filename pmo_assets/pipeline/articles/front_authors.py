@@ -11,7 +11,7 @@ from pmo_assets.pipeline.articles.front_lines import SUPERSCRIPT, has_loose_acce
 from pmo_assets.pipeline.articles.front_title import Heading
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata
 from pmo_assets.pipeline.figures.page import PageContent, TextLine
-from pmo_assets.records.printed_pages import page_number
+from pmo_assets.records.figure_names import page_number
 
 # Where the byline stands and how it is set: beneath the title, in one style, its lines below each other. On the front
 # pages of real articles 5 to 33 points, or up to 0.04 of the page's height, lie between title and byline.

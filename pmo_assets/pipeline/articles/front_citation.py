@@ -11,7 +11,7 @@ from typing import Final
 from pmo_assets.pipeline.articles.front_lines import in_margin, own_lines
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata
 from pmo_assets.pipeline.figures.page import PageContent, TextLine
-from pmo_assets.records.printed_pages import page_number
+from pmo_assets.records.figure_names import page_number
 
 
 @dataclass(frozen=True)

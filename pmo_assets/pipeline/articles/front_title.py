@@ -14,7 +14,7 @@ from pmo_assets.pipeline.articles.credit import letters
 from pmo_assets.pipeline.articles.front_lines import SUPERSCRIPT, has_loose_accents
 from pmo_assets.pipeline.articles.pdf_metadata import PdfMetadata
 from pmo_assets.pipeline.figures.page import PageContent, TextLine
-from pmo_assets.records.printed_pages import page_number
+from pmo_assets.records.figure_names import page_number
 
 SAME_TITLE: Final = 92
 """Similarity (0 to 100, letters and digits only) from which a title in the metadata and one on the page are the same;

@@ -26,7 +26,7 @@ from lxml import etree
 
 from pmo_assets.pipeline.articles.jats_graphics import GRAPHICS, graphic_hrefs, image_cluster_id
 from pmo_assets.pipeline.articles.jats_text import GRAPHICAL_ABSTRACT, plain_text
-from pmo_assets.pipeline.articles.mentions import ReferringParagraph, figure_key, mentions_of_figures
+from pmo_assets.pipeline.articles.mentions import ReferringParagraph, label_key, mentions_of_figures
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.credit_lines import credit_line, joined_statements
 
@@ -230,7 +230,7 @@ def _single(element: etree._Element, *, supplementary: bool, without: frozenset[
 def _number(element: etree._Element) -> str | None:
     """The number of a figure that its label calls one; None for panels ("(a)")."""
     label, _ = _label_and_caption(element)
-    return figure_key(label) if _LABEL_WORD.match(label) or _EXTENDED.match(label) else None
+    return label_key(label) if _LABEL_WORD.match(label) or _EXTENDED.match(label) else None
 
 
 def _figures_of(element: etree._Element, *, supplementary: bool) -> list[_Figure]:

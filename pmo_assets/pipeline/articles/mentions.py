@@ -179,7 +179,7 @@ def _between(first: str, last: str) -> list[str]:
     return [f"{low.group(1)}{number}" for number in range(start + 1, stop)] if 0 < stop - start <= MAX_RANGE else []
 
 
-def figure_key(label: str) -> str | None:
+def label_key(label: str) -> str | None:
     """Return the key by which the text names the figure of this label; None where the label has no number."""
     found = figure_references(label)
     if found:
@@ -203,7 +203,7 @@ def mentions_of_figures(
     for index, (own_ids, label) in enumerate(zip(ids, labels, strict=True)):
         for own_id in own_ids:
             by_id.setdefault(own_id, index)
-        key = figure_key(label)
+        key = label_key(label)
         if key is not None:
             by_key.setdefault(key, index)
     found: list[dict[InTextMention, None]] = [{} for _ in labels]

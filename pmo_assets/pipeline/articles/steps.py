@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import Any
 
+from pmo_assets.pictures import PictureUnreadable, decode_gray
 from pmo_assets.pipeline.articles.biomedica import match_biomedica
 from pmo_assets.pipeline.articles.credit import citation_text, pmc_number
 from pmo_assets.pipeline.articles.dois import clean_doi
@@ -42,7 +43,6 @@ from pmo_assets.pipeline.articles.relevance import (
     assess_relevance_of_text,
 )
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
-from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decode_gray
 from pmo_assets.pipeline.figures.registration import PICTURE_SIDE
 from pmo_assets.records.article import Article, PackageFigure
 from pmo_assets.records.biomedica import BiomedicaFigure

@@ -46,7 +46,7 @@ class NameShares:
     repeats: bool
 
 
-def name_shares(boxes: Sequence[Box], names: Sequence[str], evidence: IdentifierEvidence) -> NameShares:
+def panel_name_shares(boxes: Sequence[Box], names: Sequence[str], evidence: IdentifierEvidence) -> NameShares:
     """Return how likely each panel has each name.
 
     Args:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pmo_assets.pipeline.assembly.assignment import BY_PLACE, FREE_ORDER, NameShares, decided_names, name_shares
+from pmo_assets.pipeline.assembly.assignment import BY_PLACE, FREE_ORDER, NameShares, decided_names, panel_name_shares
 from pmo_assets.pipeline.assembly.confidence import Features, confidence
 from pmo_assets.pipeline.assembly.identifier_evidence import (
     IdentifierEvidence,
@@ -197,7 +197,7 @@ def _with_subcaptions(
 ) -> list[CaptionedPanel]:
     """Return the panels of a caption that names them, the parts of one panel joined."""
     by_name = {normalised_identifier(sub.identifier): sub for sub in reversed(split.subcaptions)}
-    found = name_shares([panel.box for panel in panels], names, evidence)
+    found = panel_name_shares([panel.box for panel in panels], names, evidence)
     decided = decided_names(found)
     subcaptions = [by_name[normalised_identifier(name)] for name in names]
     figure = _Figure(panels, names, subcaptions, split, found, evidence, decided, chances, sureness)

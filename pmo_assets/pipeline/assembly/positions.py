@@ -35,7 +35,7 @@ FITS, OPEN, MISSES = 1.0, 0.3, 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedPlace:
     """Where a positional identifier points.
 
     Attributes:
@@ -51,7 +51,7 @@ class Place:
     row: int | None = None
 
 
-def place_of(identifier: str) -> Place | None:
+def place_of(identifier: str) -> NamedPlace | None:
     """Return where a positional identifier points; None when it is not positional ("A", "2b", "left eye")."""
     words = re.findall(r"[a-z0-9]+", identifier.lower())
     x: float | None = None
@@ -76,11 +76,11 @@ def place_of(identifier: str) -> Place | None:
     if number is not None:
         # "second panel": which of the two directions the panels show.
         if across == down:
-            return Place(x, y, column=number, row=number) if not across else None
-        return Place(x, y, column=number if across else None, row=number if down else None)
+            return NamedPlace(x, y, column=number, row=number) if not across else None
+        return NamedPlace(x, y, column=number if across else None, row=number if down else None)
     if middle:
         x, y = _middle(x, y, across=across, down=down)
-    return Place(x, y) if x is not None or y is not None else None
+    return NamedPlace(x, y) if x is not None or y is not None else None
 
 
 def _middle(x: float | None, y: float | None, *, across: bool, down: bool) -> tuple[float | None, float | None]:
@@ -125,7 +125,7 @@ def place_weights(identifiers: Sequence[str], boxes: Sequence[Box]) -> NDArray[n
     return weights
 
 
-def _fit(place: Place, column: tuple[int, int], row: tuple[int, int]) -> float:
+def _fit(place: NamedPlace, column: tuple[int, int], row: tuple[int, int]) -> float:
     """Return how well a panel stands at a place; `column` and `row` are its number from 0 and how many there are."""
     x, y, single = place.x, place.y, column[1] == 1 or row[1] == 1
     if x == 0.5 and y == 0.5 and single:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pictures import compact_bytes, decoded, pixels_digest, png_bytes
 from pmo_assets.pipeline.assembly.assemble import panel_contents
 from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split, panel_names
@@ -23,7 +24,6 @@ from pmo_assets.pipeline.assembly.unassigned_images import placed_unassigned_ima
 from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reason
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.perceptual_hash import perceptual_hash
-from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded, pixels_digest, png_bytes
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.geometry import as_box, crop_box

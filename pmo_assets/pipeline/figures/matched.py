@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pmo_assets.records.credit_lines import credit_line, joined_statements
-from pmo_assets.records.printed_pages import UNMATCHED_PREFIX
+from pmo_assets.records.figure_names import UNMATCHED_PREFIX
 
 
 def matched_figures(

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
+from pmo_assets.pictures import decoded_gray
 from pmo_assets.pipeline.figures.caption_location.labels import compact_text, figure_number
-from pmo_assets.pipeline.figures.pictures import decoded_gray
 from pmo_assets.pipeline.figures.registration import SAME_PICTURE, package_gray, rendering_correlation
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure

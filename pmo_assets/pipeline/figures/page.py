@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from pmo_assets.pipeline.figures.vector_shapes import VectorShape, shapes_on_bitmaps
 from pmo_assets.records.defaults import MAX_PAGES
 from pmo_assets.records.faults import raise_fault
+from pmo_assets.records.figure_names import page_number
 from pmo_assets.records.geometry import Box, as_box, intersection, union_box
-from pmo_assets.records.printed_pages import page_number
 from pmo_assets.records.rejections import ArticleError
 
 MAX_DRAWINGS_PER_PAGE = 500_000

@@ -30,8 +30,8 @@ from pmo_assets.pipeline.figures.rendering import joined_pixels
 from pmo_assets.pipeline.figures.trimming import TrimmedPart
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PageBox
+from pmo_assets.records.figure_names import page_number
 from pmo_assets.records.geometry import Box, covered_fraction, expand, intersection, iou, union_box
-from pmo_assets.records.printed_pages import page_number
 
 MIN_GAIN = 0.02
 """A registered region replaces a located one when it agrees with the package picture by so much better."""

@@ -16,7 +16,7 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.figures.pictures import decoded_gray
+from pmo_assets.pictures import decoded_gray
 from pmo_assets.pipeline.figures.rendering import gray_page, ink_frame
 from pmo_assets.records.geometry import Box
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pictures import decoded, png_bytes
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.matched import matched_figures
 from pmo_assets.pipeline.figures.matching import match_figures
-from pmo_assets.pipeline.figures.pictures import decoded, png_bytes
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure
 from pmo_assets.records.rejections import ArticleError, rejection_from

@@ -17,13 +17,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from pmo_assets.pictures import compact_bytes, decoded, pixels_digest, png_bytes
 from pmo_assets.pipeline.article import find_figures
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.assembly.steps import cut_panel
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.dataset.rows import BOX_DIGITS, mentioning_paragraphs
 from pmo_assets.pipeline.figures.extraction import FigureOptions
-from pmo_assets.pipeline.figures.pictures import compact_bytes, decoded, pixels_digest, png_bytes
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.geometry import Box, crop_box
 from pmo_assets.records.memory_stores import MemoryPixels
@@ -107,7 +107,7 @@ class WantedArticle:
     def keys(self) -> set[str]:
         """The keys of everything that is wanted."""
         return {panel.panel_id for panel in self.panels} | {
-            figure_key(self.files.article_id, figure.image_cluster_id) for figure in self.figures
+            restored_key(self.files.article_id, figure.image_cluster_id) for figure in self.figures
         }
 
     @property
@@ -125,7 +125,7 @@ class Restored:
     mentions: Sequence[str]
 
 
-def figure_key(article_id: int, image_cluster_id: str) -> str:
+def restored_key(article_id: int, image_cluster_id: str) -> str:
     """Return the key of a figure among restored panels and figures; no panel_id is like it."""
     return f"{article_id}/{image_cluster_id}"
 
@@ -190,7 +190,7 @@ def _makers(article: WantedArticle) -> Iterator[tuple[str, str, _Maker]]:
         yield panel.panel_id, panel.image_cluster_id, _panel_maker(panel, article.as_png)
     for figure in article.figures:
         cluster = figure.image_cluster_id
-        yield figure_key(article.files.article_id, cluster), cluster, _figure_maker(figure)
+        yield restored_key(article.files.article_id, cluster), cluster, _figure_maker(figure)
 
 
 def _panel_maker(panel: WantedPanel, as_png: bool) -> _Maker:

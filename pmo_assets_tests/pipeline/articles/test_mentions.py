@@ -10,8 +10,8 @@ from pmo_assets.pipeline.articles.mentions import (
     MAX_MENTIONS,
     MAX_PARAGRAPH,
     ReferringParagraph,
-    figure_key,
     figure_references,
+    label_key,
     mentions_of_figures,
     sentence_spans,
 )
@@ -111,7 +111,7 @@ def test_figures_named_in_plain_text(text: str, keys: list[str]) -> None:
     [("Figure 3", "3"), ("FIG. 12", "12"), ("4.", "4"), ("Figure S2", "S2"), ("", None), ("(a)", None)],
 )
 def test_key_of_a_label(label: str, key: str | None) -> None:
-    assert figure_key(label) == key
+    assert label_key(label) == key
 
 
 def test_a_sentence_counts_once_for_cross_reference_and_plain_text() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pmo_assets.pipeline.assembly.positions import FITS, MISSES, OPEN, Place, is_place, place_of, place_weights
+from pmo_assets.pipeline.assembly.positions import FITS, MISSES, OPEN, NamedPlace, is_place, place_of, place_weights
 from pmo_assets.records.geometry import Box
 
 LEFT, RIGHT = (0.0, 0.0, 0.48, 1.0), (0.52, 0.0, 1.0, 1.0)
@@ -18,26 +18,26 @@ GRID = [TOP_LEFT, TOP_RIGHT, LOWER_LEFT, LOWER_RIGHT]
 @pytest.mark.parametrize(
     ("identifier", "place"),
     [
-        ("left", Place(0.0, None)),
-        ("Right panel", Place(1.0, None)),
-        ("top", Place(None, 0.0)),
-        ("upper right", Place(1.0, 0.0)),
-        ("lower row", Place(None, 1.0)),
-        ("middle", Place(0.5, 0.5)),
-        ("middle row", Place(None, 0.5)),
-        ("rightmost", Place(1.0, None)),
-        ("middle column", Place(0.5, None)),
-        ("middle left", Place(0.0, 0.5)),
-        ("top middle", Place(0.5, 0.0)),
-        ("above", Place(None, 0.0)),
-        ("below", Place(None, 1.0)),
-        ("first row", Place(row=1)),
-        ("second column", Place(column=2)),
-        ("3rd column", Place(column=3)),
-        ("last row", Place(row=-1)),
-        ("Column 2", Place(column=2)),
+        ("left", NamedPlace(0.0, None)),
+        ("Right panel", NamedPlace(1.0, None)),
+        ("top", NamedPlace(None, 0.0)),
+        ("upper right", NamedPlace(1.0, 0.0)),
+        ("lower row", NamedPlace(None, 1.0)),
+        ("middle", NamedPlace(0.5, 0.5)),
+        ("middle row", NamedPlace(None, 0.5)),
+        ("rightmost", NamedPlace(1.0, None)),
+        ("middle column", NamedPlace(0.5, None)),
+        ("middle left", NamedPlace(0.0, 0.5)),
+        ("top middle", NamedPlace(0.5, 0.0)),
+        ("above", NamedPlace(None, 0.0)),
+        ("below", NamedPlace(None, 1.0)),
+        ("first row", NamedPlace(row=1)),
+        ("second column", NamedPlace(column=2)),
+        ("3rd column", NamedPlace(column=3)),
+        ("last row", NamedPlace(row=-1)),
+        ("Column 2", NamedPlace(column=2)),
         ("panel 2", None),
-        ("second panel", Place(column=2, row=2)),
+        ("second panel", NamedPlace(column=2, row=2)),
         ("left 2", None),
         ("panel", None),
         ("A", None),
@@ -47,7 +47,7 @@ GRID = [TOP_LEFT, TOP_RIGHT, LOWER_LEFT, LOWER_RIGHT]
         ("", None),
     ],
 )
-def test_where_an_identifier_points(identifier: str, place: Place | None) -> None:
+def test_where_an_identifier_points(identifier: str, place: NamedPlace | None) -> None:
     assert place_of(identifier) == place
     assert is_place(identifier) == (place is not None)
 

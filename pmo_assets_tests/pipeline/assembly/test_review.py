@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.assembly.steps import NOT_APPLIED, review_article
 from pmo_assets.pipeline.figures.fingerprint import difference, fingerprint
-from pmo_assets.pipeline.figures.pictures import png_bytes
 from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import Picture
 from pmo_assets.tables.panels import ReviewedPanels

@@ -117,7 +117,7 @@ def as_line(picture: NDArray[np.uint8], stretch: float = STRETCH) -> NDArray[np.
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CropStyle:
     """How a crop is made.
 
     Attributes:
@@ -134,7 +134,7 @@ class Look:
     turned: int = 0
 
 
-def identifier_crop(rgb: NDArray[np.uint8], box: Box, look: Look) -> NDArray[np.uint8] | None:
+def identifier_crop(rgb: NDArray[np.uint8], box: Box, look: CropStyle) -> NDArray[np.uint8] | None:
     """Return one crop at an identifier's box, ready for an engine; None when nothing is seen there.
 
     Args:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pmo_assets.pipeline.assembly.reading.crops import Look, identifier_crop
+from pmo_assets.pipeline.assembly.reading.crops import CropStyle, identifier_crop
 from pmo_assets.pipeline.assembly.reading.evidence import mean, pooled, powered
 from pmo_assets.pipeline.assembly.reading.identifier_text import (
     IdentifierReading,
@@ -24,13 +24,13 @@ from pmo_assets.pipeline.assembly.reading.template_reading import template_readi
 from pmo_assets.records.geometry import Box, crop_box
 from pmo_assets.records.reading import ReadText, TextReader
 
-FIRST_LOOK = Look("colour", 0.1)
+FIRST_LOOK = CropStyle("colour", 0.1)
 """Crop that is read of every box."""
 
-FURTHER_LOOKS = (Look("grey", 0.2), Look("colour", 0.2, 2.2), Look("ink", 0.25))
+FURTHER_LOOKS = (CropStyle("grey", 0.2), CropStyle("colour", 0.2, 2.2), CropStyle("ink", 0.25))
 """Crops that are read where the first leaves doubts."""
 
-TURNED_LOOKS = (Look("colour", 0.1, turned=1), Look("colour", 0.1, turned=3))
+TURNED_LOOKS = (CropStyle("colour", 0.1, turned=1), CropStyle("colour", 0.1, turned=3))
 """Crops that are read besides where print may be turned."""
 
 SURE = 0.97
@@ -111,7 +111,7 @@ def reader_readings(
 def _look(
     rgb: NDArray[np.uint8],
     boxes: Sequence[Box],
-    wanted: Sequence[tuple[int, Look]],
+    wanted: Sequence[tuple[int, CropStyle]],
     reader: TextReader,
     looks: list[list[tuple[ReadText, ...]]],
 ) -> None:

@@ -62,7 +62,7 @@ class FigureReader:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FigureVerdict:
     """What a model made of a figure.
 
     Attributes:
@@ -76,7 +76,7 @@ class Look:
     usage: ChatUsage
 
 
-def look_at_figure(question: FigureQuestion, picture: ChatPicture, reader: FigureReader) -> Look:
+def look_at_figure(question: FigureQuestion, picture: ChatPicture, reader: FigureReader) -> FigureVerdict:
     """Ask a model about a figure.
 
     Args:
@@ -91,16 +91,16 @@ def look_at_figure(question: FigureQuestion, picture: ChatPicture, reader: Figur
     try:
         first, second = (_answered(question, picture, reader, spent, seed) for seed in _SEEDS)
     except ArticleError as error:
-        return Look(None, error, sum(spent, ChatUsage()))
+        return FigureVerdict(None, error, sum(spent, ChatUsage()))
     differing = conflicts(first, second)
     if not differing:
-        return Look(agreement(first, second, NO_AGREEMENT), None, sum(spent, ChatUsage()))
+        return FigureVerdict(agreement(first, second, NO_AGREEMENT), None, sum(spent, ChatUsage()))
     try:
         third = _adjudicated(question, picture, reader, spent, (first, second), differing)
     except ArticleError as error:
         verdict = agreement(first, second, f"{NO_AGREEMENT}, and it could not settle them ({type(error).__name__})")
-        return Look(verdict, error, sum(spent, ChatUsage()))
-    return Look(adjudicated(first, second, third), None, sum(spent, ChatUsage()))
+        return FigureVerdict(verdict, error, sum(spent, ChatUsage()))
+    return FigureVerdict(adjudicated(first, second, third), None, sum(spent, ChatUsage()))
 
 
 def _answered(

@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.assembly.vision.question import BoxesShown, FigureQuestion
-from pmo_assets.pipeline.figures.pictures import png_bytes
 from pmo_assets.records.chat import ChatPicture
 from pmo_assets.records.geometry import Box, crop_box
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pmo_assets.pictures import decoded
 from pmo_assets.pipeline.assembly.steps import figure_split
 from pmo_assets.pipeline.assembly.vision.applying import FigureFacts, Outcome, open_because, with_verdict
-from pmo_assets.pipeline.assembly.vision.look import FigureReader, Look, look_at_figure
+from pmo_assets.pipeline.assembly.vision.look import FigureReader, FigureVerdict, look_at_figure
 from pmo_assets.pipeline.assembly.vision.pictures import shown_figure
 from pmo_assets.pipeline.assembly.vision.question import FigureNotAsked, FigureQuestion, figure_question, is_asked
-from pmo_assets.pipeline.figures.pictures import decoded
 from pmo_assets.pipeline.prompting.asking import Progress, asked_side_by_side
 from pmo_assets.records.chat import NO_USAGE, ChatUsage
 from pmo_assets.records.faults import raise_fault, same_fault
@@ -159,7 +159,7 @@ def _asked_about(
     return _Asked(key, figure["pdf_figure_id"], question, facts) if question is not None else None
 
 
-def _looked_at(item: _Asked, reader: FigureReader, figure_pixels: PixelStore, turn: threading.Lock) -> Look:
+def _looked_at(item: _Asked, reader: FigureReader, figure_pixels: PixelStore, turn: threading.Lock) -> FigureVerdict:
     try:
         with turn:  # a figure of 40 million pixels takes 120 MB while it is scaled down: one at a time
             pixels = decoded(figure_pixels.read(item.key[0]).get(item.picture), item.picture)
@@ -168,7 +168,7 @@ def _looked_at(item: _Asked, reader: FigureReader, figure_pixels: PixelStore, tu
         return look_at_figure(item.question, picture, reader)
     except Exception as error:
         raise_fault(error)
-        return Look(None, error, NO_USAGE)
+        return FigureVerdict(None, error, NO_USAGE)
 
 
 def _unanswered(row: Row, error: Exception, threshold: float) -> Row:

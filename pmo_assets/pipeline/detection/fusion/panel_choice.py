@@ -37,7 +37,7 @@ SAME: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FigureEvidence:
     """What is known of a figure beside its panels.
 
     Attributes:
@@ -78,7 +78,7 @@ def agreement(panels: Sequence[PanelDetection], others: Sequence[PanelDetection]
 
 
 def option_features(
-    source: Source, options: Mapping[Source, Sequence[PanelDetection]], evidence: Evidence
+    source: Source, options: Mapping[Source, Sequence[PanelDetection]], evidence: FigureEvidence
 ) -> dict[str, float]:
     """Return the features of an option by name, each 0..1; see the module's text."""
     mine = counted(source, options[source])
@@ -110,7 +110,7 @@ def option_features(
 def known_features() -> tuple[str, ...]:
     """Return the names of the features of all options."""
     nothing: dict[Source, Sequence[PanelDetection]] = dict.fromkeys(COUNTED, ())
-    evidence = Evidence(2, (), live=False, lettered=False)
+    evidence = FigureEvidence(2, (), live=False, lettered=False)
     return tuple(name for source in COUNTED for name in option_features(source, nothing, evidence))
 
 
@@ -129,14 +129,16 @@ def worth(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return 1 / (1 + math.exp(-sum(weights.get(name, 0.0) * value for name, value in features.items())))
 
 
-def lacks_panels(source: Source, options: Mapping[Source, Sequence[PanelDetection]], evidence: Evidence) -> bool:
+def lacks_panels(source: Source, options: Mapping[Source, Sequence[PanelDetection]], evidence: FigureEvidence) -> bool:
     """Say whether an option joins panels that are named by their places and that structure keeps apart."""
     known = min(evidence.names, len(counted("structure", options["structure"])))
     return len(counted(source, options[source])) < known
 
 
 def judged(
-    options: Mapping[Source, Sequence[PanelDetection]], evidence: Evidence, weights: Mapping[str, float] | None = None
+    options: Mapping[Source, Sequence[PanelDetection]],
+    evidence: FigureEvidence,
+    weights: Mapping[str, float] | None = None,
 ) -> Judged:
     """Return the best option of a figure.
 

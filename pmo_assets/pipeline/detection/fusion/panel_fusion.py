@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pmo_assets.pipeline.detection.fusion.panel_choice import Evidence, Source, judged, scored
+from pmo_assets.pipeline.detection.fusion.panel_choice import FigureEvidence, Source, judged, scored
 from pmo_assets.pipeline.detection.fusion.unnamed_panels import are_apart, holds_centre, named_by_print, with_further
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork, as_box, network_panels
 from pmo_assets.pipeline.detection.protocols import BoxNetwork, NetworkBoxes
@@ -143,7 +143,7 @@ class PanelOptions:
 
     panels: Mapping[Source, Sequence[PanelDetection]]
     marks: tuple[PanelDetection, ...]
-    evidence: Evidence
+    evidence: FigureEvidence
 
 
 def panel_options(
@@ -210,7 +210,7 @@ def network_option(boxes: NetworkBoxes, options: PanelFusionOptions) -> list[Pan
     return [found[k] for k in non_maximum_suppression([p.box for p in found], [p.score for p in found])]
 
 
-def evidence_of(view: FigureView, printed: PrintedNames) -> Evidence:
+def evidence_of(view: FigureView, printed: PrintedNames) -> FigureEvidence:
     """Return what is known of a figure beside its panels."""
     tall, wide = printed.canvas.ink.shape
     marks = tuple(
@@ -218,7 +218,7 @@ def evidence_of(view: FigureView, printed: PrintedNames) -> Evidence:
     )
     known = sum(map(bool, printed.places))
     single = all(len(own) <= 1 for own in printed.places)
-    return Evidence(len(printed.names), marks, view.is_live, 2 * known >= len(printed.names) and single)
+    return FigureEvidence(len(printed.names), marks, view.is_live, 2 * known >= len(printed.names) and single)
 
 
 def _with_unread(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.assembly.vision.question import FigureQuestion, figure_question
-from pmo_assets.pipeline.figures.pictures import png_bytes
 from pmo_assets.records.memory_stores import MemoryPixels
 from pmo_assets.records.step_output import Row
 from pmo_assets.records.stores import Picture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pmo_assets.pipeline.detection.fusion.panel_choice import (
-    Evidence,
+    FigureEvidence,
     Source,
     agreement,
     choice_weights,
@@ -26,7 +26,7 @@ HALVES = [panel(LEFT), panel(RIGHT)]
 SEEN = [panel(LEFT, 0.95, "network"), panel(RIGHT, 0.95, "network")]
 SPECKS = [panel((0.0, 0.0, 0.04, 0.05), 0.4), panel(RIGHT, 0.4)]
 MARKS = (((0.0, 0.0, 0.04, 0.05), 0.9), ((0.52, 0.0, 0.56, 0.05), 0.9))
-FLAT = Evidence(2, MARKS, live=False, lettered=True)
+FLAT = FigureEvidence(2, MARKS, live=False, lettered=True)
 
 
 def options(structure: list[PanelDetection], network: list[PanelDetection]) -> dict[Source, list[PanelDetection]]:
@@ -46,13 +46,13 @@ def test_the_network_is_taken_where_structure_leaves_specks() -> None:
 
 
 def test_the_network_is_not_asked_about_panels_that_have_no_letters() -> None:
-    best = judged(options(HALVES, SEEN), Evidence(2, (), live=True, lettered=False))
+    best = judged(options(HALVES, SEEN), FigureEvidence(2, (), live=True, lettered=False))
     assert best.source != "network"
 
 
 def test_panels_that_are_called_by_their_places_are_not_joined() -> None:
     joined = [panel((0.0, 0.0, 1.0, 1.0), 0.9, "network")]
-    by_place = Evidence(2, (), live=True, lettered=False)
+    by_place = FigureEvidence(2, (), live=True, lettered=False)
     best = judged({"structure": HALVES, "mixture": joined, "network": joined}, by_place)
     assert best.source == "structure"
     alone = judged({"structure": [panel((0.0, 0.0, 1.0, 1.0), 0.3)], "mixture": joined, "network": joined}, by_place)

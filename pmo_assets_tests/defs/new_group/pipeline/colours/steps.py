@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pmo_assets.pipeline.figures.pictures import decoded
+from pmo_assets.pictures import decoded
 from pmo_assets.records.step_output import Row, StepOutput, figure_key, for_each_figure
 from pmo_assets.records.stores import PixelStore
 

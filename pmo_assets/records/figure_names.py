@@ -1,4 +1,4 @@
-"""Pages as people count them, from 1.
+"""What people call figures and pages; pages count from 1.
 
 Rows, JSON, ids and columns count pages from 0, as the published dataset does. Whatever people read (messages, titles,
 names of files) goes through here, the one place where the one becomes the other; the gallery's is `pageNumber` in

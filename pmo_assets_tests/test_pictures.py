@@ -13,8 +13,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from PIL import Image
 
-from pmo_assets.pipeline.figures import pictures
-from pmo_assets.pipeline.figures.pictures import PictureUnreadable, decode_gray, decoded_bytes, decoded_gray, png_bytes
+from pmo_assets import pictures
+from pmo_assets.pictures import PictureUnreadable, decode_gray, decoded_bytes, decoded_gray, png_bytes
 from pmo_assets_tests.pipeline.figures.typesetting import jpeg, photograph, png
 
 

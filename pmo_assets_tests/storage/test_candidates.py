@@ -11,8 +11,8 @@ import pytest
 from pmo_assets.records.candidates import Candidate, CandidateState, Event, KnownVersion, event_between, with_event
 from pmo_assets.records.packages import PackageFile, PackageListing, PackageProblem
 from pmo_assets.records.stores import StorageError
-from pmo_assets.refresh import candidates as candidates_module
-from pmo_assets.refresh.candidates import (
+from pmo_assets.storage import candidates as candidates_module
+from pmo_assets.storage.candidates import (
     CANDIDATES_KEY,
     Candidates,
     candidates_of,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pmo_assets.records.printed_pages import UNMATCHED_PREFIX, figure_file_name, figure_words, page_number
+from pmo_assets.records.figure_names import UNMATCHED_PREFIX, figure_file_name, figure_words, page_number
 
 
 def test_people_count_from_one() -> None:
