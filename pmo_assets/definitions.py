@@ -11,7 +11,7 @@ from pmo_assets.configuration.frozen import frozen_settings
 from pmo_assets.configuration.reading import configured_settings
 from pmo_assets.defs.executors import executor_of, retry_policy_of
 from pmo_assets.defs.jobs import JOBS, jobs_of_units
-from pmo_assets.defs.loading import all_assets
+from pmo_assets.defs.loading import all_assets, jobs_of_groups
 from pmo_assets.defs.needs import with_needs
 from pmo_assets.defs.renewing import current_checks, staleness
 from pmo_assets.defs.resources import built_in_resources
@@ -46,7 +46,7 @@ def build_defs(
     assets = with_needs(all_assets(), settings, retry_policy_of(settings))
     return dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: in_force(spec, settings), assets),
-        jobs=[*JOBS, *jobs_of_units()],
+        jobs=[*JOBS, *jobs_of_units(), *jobs_of_groups()],
         asset_checks=[current_checks(assets)],
         sensors=[new_articles, registered_batches, dead_runs, staleness],
         schedules=[weekly_release],

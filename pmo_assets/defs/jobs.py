@@ -1,5 +1,7 @@
 """Jobs: one for each thing that people want done, named after it. What they select follows from the graph.
 
+Those of groups that only a job makes (`train`, `evaluate`) are declared there (`job_assets`).
+
 None names an executor: all have the code location's (`PMO_EXECUTOR`), in-process unless set. Starting a process for
 each step would cost more than most steps take; the work is in the workers.
 """
@@ -8,8 +10,6 @@ from __future__ import annotations
 
 import dagster as dg
 
-from pmo_assets.defs.assets.models import training
-from pmo_assets.defs.assets.quality import comparison
 from pmo_assets.defs.graph import BATCH_TAG
 from pmo_assets.defs.renewing import renewal
 from pmo_assets.pipeline.graph import declared_units
@@ -89,19 +89,6 @@ RELEASE = _job(
     "on, it follows by itself.",
 )
 
-EVALUATE = comparison.to_job(
-    "evaluate",
-    executor_def=dg.in_process_executor,
-    description="Compare what the pipeline found with annotated articles (PMO_ANNOTATIONS). Launched in the launchpad.",
-)
-
-TRAIN = training.to_job(
-    "train",
-    executor_def=dg.in_process_executor,
-    description="Compose synthetic figures and train networks of your own on them: hours, gigabytes, and PyTorch "
-    "(extra models). Launched in the launchpad, where ops can be chosen and options set.",
-)
-
 RENEW = renewal.to_job(
     "renew",
     executor_def=dg.in_process_executor,
@@ -110,4 +97,4 @@ RENEW = renewal.to_job(
     "Launchpad → Launch run.",
 )
 
-JOBS = (REFRESH, FETCH_PACKAGES, PROCESS_BATCH, RESPLIT, REDETECT, REASSEMBLE, RELEASE, EVALUATE, TRAIN, RENEW)
+JOBS = (REFRESH, FETCH_PACKAGES, PROCESS_BATCH, RESPLIT, REDETECT, REASSEMBLE, RELEASE, RENEW)

@@ -1,17 +1,20 @@
 """Finds the assets: every module of `pmo_assets.defs.assets` is a group, loaded by itself.
 
 A new group is a new module there, and a stage that none of them names has an asset, too; nothing lists them. The order
-of a batch's assets follows from what they read.
+of a batch's assets follows from what they read. Assets that only a job makes (`job_assets`) come with their job.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
 
 import dagster as dg
 
 from pmo_assets.defs.graph import batch_graph
+from pmo_assets.defs.job_assets import JobAsset, jobs_of
 from pmo_assets.defs.rejections import rejections_asset
 from pmo_assets.defs.stage_table import manifest_asset, stage_table
 from pmo_assets.pipeline.graph import declared_stages, declared_units
@@ -20,14 +23,31 @@ GROUPS = "pmo_assets.defs.assets"
 """The package whose modules are the groups; by name, because groups may ask here what there is."""
 
 
+def _groups() -> Iterator[ModuleType]:
+    package = importlib.import_module(GROUPS)
+    for item in sorted(pkgutil.iter_modules(package.__path__, f"{package.__name__}."), key=lambda item: item.name):
+        yield importlib.import_module(item.name)
+
+
+def _made_by_jobs(group: ModuleType) -> list[JobAsset]:
+    return [value for value in vars(group).values() if isinstance(value, JobAsset)]
+
+
+def jobs_of_groups() -> list[dg.JobDefinition]:
+    """Return the jobs that make what nothing else makes."""
+    return jobs_of(item for group in _groups() for item in _made_by_jobs(group))
+
+
 def group_assets() -> list[dg.AssetsDefinition]:
     """Return the assets of all groups, by group and name."""
-    package = importlib.import_module(GROUPS)
     found: dict[str, dg.AssetsDefinition] = {}
-    for item in sorted(pkgutil.iter_modules(package.__path__, f"{package.__name__}."), key=lambda item: item.name):
-        for value in vars(importlib.import_module(item.name)).values():
+    for group in _groups():
+        for value in vars(group).values():
             if isinstance(value, dg.AssetsDefinition):
                 found.setdefault(min(key.path[-1] for key in value.keys), value)
+        own = {key for assets in found.values() for key in assets.keys}
+        if specs := [spec for item in _made_by_jobs(group) for spec in item.specs if spec.key not in own]:
+            found[min(spec.key.path[-1] for spec in specs)] = dg.AssetsDefinition(specs=specs)
     # A unit's manifests and a stage that nothing is said of for the UI have their asset all the same.
     manifests = [manifest_asset(unit) for unit in declared_units() if unit.batch not in found]
     return [*found.values(), *manifests, *(stage_table(name) for name in declared_stages() if name not in found)]

@@ -22,6 +22,10 @@ ARTICLE_BATCHES: Final = batches_of(ARTICLE)
 """One partition per batch, about 200 articles each: never one per article (see `docs/own_articles.md`, "Batches")."""
 
 
+ALL_BATCHES: Final = dg.AllPartitionMapping()
+"""Of an asset that is not partitioned and reads a table of all batches."""
+
+
 def register_partitions(instance: dg.DagsterInstance, batches: Sequence[str], unit: Unit = ARTICLE) -> None:
     """Make sure that every batch is a partition, and that the UI lets it be materialised without a warning."""
     name = str(batches_of(unit).name)

@@ -196,7 +196,7 @@ def run_job(
         KeyboardInterrupt: if the run was interrupted, so that no further one begins.
     """
     definition = defs.resolve_job_def(job)
-    of_assets = bool(definition.asset_layer.selected_asset_keys)  # else its ops make them: `made_by_job`
+    of_assets = bool(definition.asset_layer.selected_asset_keys)  # else its ops make them: `job_assets`
     result = definition.execute_in_process(
         instance=instance,
         partition_key=batch,

@@ -10,13 +10,14 @@ from types import ModuleType
 
 import pytest
 
+import pmo_assets.defs.assets
 import pmo_assets.pipeline
 import pmo_assets.tables
 from pmo_assets.pipeline.graph import declared_stages
 from pmo_assets.tables.release import holdings, hub_table, joined_columns, release_tables
 from pmo_assets.tables.schemas import table_schemas
 
-PACKAGES: tuple[ModuleType, ...] = (pmo_assets.tables, pmo_assets.pipeline)
+PACKAGES: tuple[ModuleType, ...] = (pmo_assets.tables, pmo_assets.pipeline, pmo_assets.defs.assets)
 
 
 def written_lines(folder: Path) -> int:

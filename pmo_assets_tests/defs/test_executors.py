@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.executors import STEP_VARIABLE, celery_config, retry_policy_of
-from pmo_assets.defs.jobs import EVALUATE, JOBS, RENEW, TRAIN
+from pmo_assets.defs.jobs import JOBS, RENEW
 from pmo_assets.records.stores import SystemicError
 from pmo_assets.settings import Settings
 
@@ -24,7 +24,7 @@ def settings(**options: Any) -> Settings:
 
 def executors(**options: Any) -> set[str]:
     defs = build_defs(settings(**options))
-    return {defs.resolve_job_def(job.name).executor_def.name for job in JOBS if job not in (EVALUATE, TRAIN, RENEW)}
+    return {defs.resolve_job_def(job.name).executor_def.name for job in JOBS if job != RENEW}
 
 
 def test_jobs_run_in_one_process_unless_set_otherwise():

@@ -16,8 +16,7 @@ from PIL import Image
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs import checks
-from pmo_assets.defs.assets.models import MODEL_ASSETS
-from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
+from pmo_assets.defs.assets.quality import QUALITY_ASSETS
 from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import all_assets, group_assets
@@ -38,6 +37,8 @@ from pmo_assets_tests.defs.conftest import Graph, settings_below
 
 STAGES = batch_graph(group_assets()).stages
 """Tables of a batch in the order of the data's way."""
+
+MODEL_ASSETS = ("synthetic_figures", "panel_detector", "image_detector", "mark_classifier", "image_type_network")
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -68,14 +69,14 @@ def test_the_graph_holds_the_assets_of_the_design() -> None:
     keys = {key.to_user_string() for key in build_defs().resolve_asset_graph().get_all_asset_keys()}
     release = {"retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report"}
     pmc = {"pmc_inventory", "pmc_candidates", "pmc_batches"}
-    assert keys == {*BATCH_ASSETS, *release, *pmc, *MODEL_ASSETS, *QUALITY_ASSETS, *PEOPLE_ASSETS}
+    assert keys == {*BATCH_ASSETS, *release, *pmc, *MODEL_ASSETS, *QUALITY_ASSETS, "annotation_quality"}
 
 
 def test_materialize_all_trains_nothing_and_measures_nothing() -> None:
     """The button of the lineage page takes every asset that is executable."""
     graph = build_defs().resolve_asset_graph()
     left_out = {key.path[-1] for key in graph.get_all_asset_keys() if not graph.get(key).is_executable}
-    assert left_out == {*MODEL_ASSETS, *QUALITY_ASSETS[1:], *PEOPLE_ASSETS}
+    assert left_out == {*MODEL_ASSETS, *QUALITY_ASSETS[1:], "annotation_quality"}
 
 
 def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
@@ -103,7 +104,7 @@ def test_detection_has_workers_of_its_own_on_a_gpu_only(device: str, workers: in
 
 def test_table_assets_show_their_columns_with_meaning() -> None:
     graph = build_defs().resolve_asset_graph()
-    for name in [*BATCH_ASSETS, *QUALITY_ASSETS, *PEOPLE_ASSETS]:
+    for name in [*BATCH_ASSETS, *QUALITY_ASSETS, "annotation_quality"]:
         columns = graph.get(dg.AssetKey(name)).metadata["dagster/column_schema"].columns
         assert [column.name for column in columns] == list(schema_of(name).columns())
         assert all(column.description for column in columns), name

@@ -8,10 +8,10 @@ import dagster as dg
 import pytest
 
 from pmo_assets.definitions import build_defs
-from pmo_assets.defs.assets.quality import PEOPLE_ASSETS, QUALITY_ASSETS
+from pmo_assets.defs.assets.quality import QUALITY_ASSETS
 from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.jobs import JOBS
-from pmo_assets.defs.loading import all_assets
+from pmo_assets.defs.loading import all_assets, jobs_of_groups
 
 BATCH_ASSETS = set(batch_graph(all_assets()).stages)
 
@@ -31,7 +31,7 @@ MADE: Mapping[str, set[str]] = {
 }
 
 OPS: Mapping[str, set[str]] = {
-    "evaluate": {*QUALITY_ASSETS, *PEOPLE_ASSETS},
+    "evaluate": {*QUALITY_ASSETS, "annotation_quality"},
     "train": {"synthetic_figures", "figure_network", "mark_classifier", "image_type_network"},
     "renew": {"renew_what_is_stale"},
 }
@@ -43,8 +43,9 @@ def defs() -> dg.Definitions:
 
 
 def test_there_is_a_job_for_each_thing_that_people_want_done() -> None:
-    assert [job.name for job in JOBS] == [*MADE, *OPS]
-    assert all(job.description for job in JOBS)
+    jobs = [*JOBS, *jobs_of_groups()]
+    assert {job.name for job in jobs} == {*MADE, *OPS}
+    assert all(job.description for job in jobs)
 
 
 @pytest.mark.parametrize("job", MADE)

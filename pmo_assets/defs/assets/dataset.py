@@ -13,6 +13,7 @@ from pmo_assets.defs.graph import batch_graph
 from pmo_assets.defs.loading import group_assets
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.page_links import page_link
+from pmo_assets.defs.partitions import ALL_BATCHES
 from pmo_assets.defs.previews import preview
 from pmo_assets.defs.release_origin import EVEN_SO_TAG, release_origin
 from pmo_assets.defs.release_previews import duplicates_sheet, release_sheet
@@ -45,8 +46,6 @@ from pmo_assets.tables.dataset import Retractions
 from pmo_assets.tables.release import hub_table, joined_names
 
 GROUP = "dataset"
-
-ALL_BATCHES = dg.AllPartitionMapping()
 
 RELEASE_POOL = "release"
 """Two runs that write a release at the same time would take each other's files away."""

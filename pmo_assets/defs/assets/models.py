@@ -15,10 +15,9 @@ import dagster as dg
 from pydantic import Field
 
 from pmo_assets.defs.declared_config import config_with_options, options_from
-from pmo_assets.defs.made_by_job import made_by_job
+from pmo_assets.defs.job_assets import GroupJob, made_by
 from pmo_assets.defs.previews import preview
-from pmo_assets.defs.stage_table import OWNERS, Stopwatch
-from pmo_assets.defs.versions import code_version
+from pmo_assets.defs.stage_table import Stopwatch
 from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE
 from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_FILE
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_FILE
@@ -43,10 +42,12 @@ from pmo_assets.training.synthetic.layouts import Split
 from pmo_assets.training.synthetic.previews import contact_sheet
 from pmo_assets.viewing.overlays import data_uri
 
-GROUP = "models"
-
-MODEL_ASSETS = ("synthetic_figures", "panel_detector", "image_detector", "mark_classifier", "image_type_network")
-"""Names of the group's assets."""
+TRAIN = GroupJob(
+    "train",
+    "models",
+    "Compose synthetic figures and train networks of your own on them: hours, gigabytes, and PyTorch (extra models). "
+    "Launched in the launchpad, where ops can be chosen and options set.",
+)
 
 
 class ModelPlaces(dg.Config):  # type: ignore[misc, unused-ignore]
@@ -103,18 +104,7 @@ def _need_torch() -> None:
         raise dg.Failure("training needs PyTorch: pip install 'pmo-assets[models]'", allow_retries=False)
 
 
-SYNTHETIC_FIGURES = dg.AssetSpec(
-    "synthetic_figures",
-    group_name=GROUP,
-    owners=OWNERS,
-    kinds={"coco"},
-    tags={"pmo/work": "pixels"},
-    description="Compound figures composed on real and random layouts, with exact boxes, in COCO format.",
-    code_version=code_version(pool_pictures, write_synthetic_shards),
-)
-
-
-@made_by_job("synthetic_figures", SYNTHETIC_FIGURES)
+@made_by(TRAIN, makers=[pool_pictures, write_synthetic_shards], kinds={"coco"})
 def synthetic_figures(context: dg.OpExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Compound figures composed on real and random layouts, with exact boxes, in COCO format."""
     watch = Stopwatch()
@@ -138,29 +128,21 @@ def synthetic_figures(context: dg.OpExecutionContext, config: ModelConfig) -> dg
     )
 
 
-FIGURE_NETWORK = [
-    dg.AssetSpec(
-        name,
-        group_name=GROUP,
-        owners=OWNERS,
-        kinds={"pytorch", "onnx"},
-        tags={"pmo/work": "pixels"},
-        deps=["synthetic_figures"],
-        description=text,
-        code_version=code_version(
-            "pmo_assets.training.loop.train_detector",
-            "pmo_assets.training.architectures.export:export_detector",
-            write_annotated_data,
-        ),
-    )
-    for name, text in (
-        ("panel_detector", "The figure network as detector of panels and identifiers."),
-        ("image_detector", "The figure network as detector of images with their type: the same file."),
-    )
-]
-
-
-@made_by_job("figure_network", *FIGURE_NETWORK, pool="gpu")
+@made_by(
+    TRAIN,
+    {
+        "panel_detector": "The figure network as detector of panels and identifiers.",
+        "image_detector": "The figure network as detector of images with their type: the same file.",
+    },
+    makers=[
+        "pmo_assets.training.loop.train_detector",
+        "pmo_assets.training.architectures.export:export_detector",
+        write_annotated_data,
+    ],
+    kinds={"pytorch", "onnx"},
+    deps=["synthetic_figures"],
+    pool="gpu",
+)
 def figure_network(context: dg.OpExecutionContext, config: ModelConfig) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """Train the network that finds panels, identifiers and images in one pass, and export it."""
     _need_torch()
@@ -204,21 +186,16 @@ def figure_network(context: dg.OpExecutionContext, config: ModelConfig) -> Itera
         yield dg.MaterializeResult(asset_key=name, metadata=shared | numbers)
 
 
-MARK_CLASSIFIER = dg.AssetSpec(
-    "mark_classifier",
-    group_name=GROUP,
-    owners=OWNERS,
+@made_by(
+    TRAIN,
+    makers=[
+        "pmo_assets.training.loop.train_marks",
+        "pmo_assets.training.architectures.export:export_marks",
+        pool_pictures,
+    ],
     kinds={"pytorch", "onnx"},
-    tags={"pmo/work": "pixels"},
-    description="The network that says whether a mark points at a region of an image; its examples are drawn while it "
-    "trains.",
-    code_version=code_version(
-        "pmo_assets.training.loop.train_marks", "pmo_assets.training.architectures.export:export_marks", pool_pictures
-    ),
+    pool="gpu",
 )
-
-
-@made_by_job("mark_classifier", MARK_CLASSIFIER, pool="gpu")
 def mark_classifier(context: dg.OpExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """The network that says whether a mark points at a region of an image; its examples are drawn while it trains."""
     _need_torch()
@@ -248,23 +225,16 @@ def mark_classifier(context: dg.OpExecutionContext, config: ModelConfig) -> dg.M
     )
 
 
-IMAGE_TYPE_NETWORK = dg.AssetSpec(
-    "image_type_network",
-    group_name=GROUP,
-    owners=OWNERS,
-    kinds={"pytorch", "onnx"},
-    tags={"pmo/work": "pixels"},
-    description="The network that says what an image was made with, taught by pictures of known modality as figures "
-    "show them.",
-    code_version=code_version(
+@made_by(
+    TRAIN,
+    makers=[
         "pmo_assets.training.loop.train_image_type",
         "pmo_assets.training.architectures.export:export_types",
         typed_pictures,
-    ),
+    ],
+    kinds={"pytorch", "onnx"},
+    pool="gpu",
 )
-
-
-@made_by_job("image_type_network", IMAGE_TYPE_NETWORK, pool="gpu")
 def image_type_network(context: dg.OpExecutionContext, config: ModelConfig) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """The network that says what an image was made with, taught by pictures of known modality as figures show them."""
     _need_torch()
@@ -294,14 +264,3 @@ def image_type_network(context: dg.OpExecutionContext, config: ModelConfig) -> d
             **_curves(run, ()),
         }
     )
-
-
-models = dg.AssetsDefinition(specs=[SYNTHETIC_FIGURES, *FIGURE_NETWORK, MARK_CLASSIFIER, IMAGE_TYPE_NETWORK])
-
-
-@dg.graph(description="Synthetic figures, and the networks that are trained on them.")
-def training() -> None:
-    """Make the assets of the group; what the job `train` does."""
-    figure_network(after=synthetic_figures())
-    mark_classifier()
-    image_type_network()

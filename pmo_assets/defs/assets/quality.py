@@ -13,8 +13,7 @@ import dagster as dg
 
 from pmo_assets.annotation.annotations import annotation_files, read_annotations
 from pmo_assets.defs.annotated import FILES_DIGEST, files_digest
-from pmo_assets.defs.assets.dataset import ALL_BATCHES
-from pmo_assets.defs.made_by_job import made_by_job
+from pmo_assets.defs.job_assets import GroupJob, JobAsset, made_by
 from pmo_assets.defs.page_links import page_link
 from pmo_assets.defs.previews import plot_metadata, preview
 from pmo_assets.defs.stage_table import OWNERS, Stopwatch, column_schema
@@ -46,7 +45,11 @@ from pmo_assets.tables.schemas import schema_of
 from pmo_assets.viewing.comparisons import case
 from pmo_assets.workers.pool import WorkerPool
 
-GROUP = "quality"
+EVALUATE = GroupJob(
+    "evaluate",
+    "quality",
+    "Compare what the pipeline found with annotated articles (PMO_ANNOTATIONS). Launched in the launchpad.",
+)
 
 NO_ANNOTATIONS = (
     "nothing to compare with, skipped: set PMO_ANNOTATIONS to the folder of your annotation files "
@@ -117,7 +120,7 @@ def _annotations_read(
     specs=[
         dg.AssetSpec(
             "annotations",
-            group_name=GROUP,
+            group_name=EVALUATE.group,
             skippable=True,
             description=Annotations.__doc__,
             owners=OWNERS,
@@ -138,7 +141,7 @@ def annotations(
     yield from _annotations_read(context.log, settings, data_root)
 
 
-@made_by_job("annotations", *annotations.specs)
+@made_by(EVALUATE, list(annotations.specs), name="annotations")
 def read_annotation_files(
     context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings], data_root: dg.ResourceParam[DataRoot]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -194,31 +197,24 @@ def _materialized(
     return dg.MaterializeResult(metadata=metadata)
 
 
-def _quality_spec(name: str, needs: Sequence[str], measure: Callable[..., object]) -> dg.AssetSpec:
-    """Return the declaration of an asset that compares the tables it needs, over all batches, with `annotations`.
+def _compares(*tables: str, measure: Callable[..., object]) -> Callable[[Callable[..., Any]], JobAsset]:
+    """Return the decorator of an asset that compares tables of all batches, and `articles`, with `annotations`.
 
     Args:
-        name: of the asset.
-        needs: tables of the batches, besides `articles`.
-        measure: what compares them: its code makes the version.
+        tables: what it compares.
+        measure: how; its code makes the version.
     """
-    return dg.AssetSpec(
-        name,
-        group_name=GROUP,
-        deps=["annotations", *(dg.AssetDep(table, partition_mapping=ALL_BATCHES) for table in ("articles", *needs))],
-        description=schema_of(name).__doc__,
-        owners=OWNERS,
-        kinds={"polars", "parquet", "matplotlib"},
-        tags={"pmo/work": "pixels"},
-        code_version=code_version(schema_of(name), measure, scored_articles, write_measured),
-        metadata={"dagster/column_schema": column_schema(name)},
+    return made_by(
+        EVALUATE,
+        makers=[measure, scored_articles, write_measured],
+        kinds={"matplotlib"},
+        deps=["annotations"],
+        batches=["articles", *tables],
+        table=True,
     )
 
 
-FIGURE_QUALITY = _quality_spec("figure_quality", ["figures"], figures_measured)
-
-
-@made_by_job("figure_quality", FIGURE_QUALITY)
+@_compares("figures", measure=figures_measured)
 def figure_quality(
     context: dg.OpExecutionContext,
     settings: dg.ResourceParam[Settings],
@@ -242,10 +238,7 @@ def figure_quality(
     yield _materialized(context, settings, "figure_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-SUBCAPTION_QUALITY = _quality_spec("subcaption_quality", ["figures", "subcaptions"], subcaptions_measured)
-
-
-@made_by_job("subcaption_quality", SUBCAPTION_QUALITY)
+@_compares("figures", "subcaptions", measure=subcaptions_measured)
 def subcaption_quality(
     context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings], tables: dg.ResourceParam[Tables]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -263,12 +256,7 @@ def subcaption_quality(
     yield _materialized(context, settings, "subcaption_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-DETECTION_QUALITY = _quality_spec(
-    "detection_quality", ["figures", "panel_detections", "image_detections", "panel_assembly"], detections_measured
-)
-
-
-@made_by_job("detection_quality", DETECTION_QUALITY)
+@_compares("figures", "panel_detections", "image_detections", "panel_assembly", measure=detections_measured)
 def detection_quality(
     context: dg.OpExecutionContext,
     settings: dg.ResourceParam[Settings],
@@ -293,10 +281,7 @@ def detection_quality(
     yield _materialized(context, settings, "detection_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-ASSEMBLY_QUALITY = _quality_spec("assembly_quality", ["figures", "panel_assembly"], assembly_measured)
-
-
-@made_by_job("assembly_quality", ASSEMBLY_QUALITY)
+@_compares("figures", "panel_assembly", measure=assembly_measured)
 def assembly_quality(
     context: dg.OpExecutionContext,
     settings: dg.ResourceParam[Settings],
@@ -318,10 +303,7 @@ def assembly_quality(
     yield _materialized(context, settings, "assembly_quality", tables.data_root, scored, measured, watch, headlines)
 
 
-ANNOTATION_QUALITY = _quality_spec("annotation_quality", ["panel_assembly"], annotations_measured)
-
-
-@made_by_job("annotation_quality", ANNOTATION_QUALITY)
+@_compares("panel_assembly", measure=annotations_measured)
 def annotation_quality(
     context: dg.OpExecutionContext, tables: dg.ResourceParam[Tables]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -351,20 +333,5 @@ def annotation_quality(
     yield dg.MaterializeResult(metadata=metadata)
 
 
-PEOPLE_ASSETS = ["annotation_quality"]
-"""The assets that compare people with each other; made only when there are answers."""
-
 QUALITY_ASSETS = ["annotations", "figure_quality", "subcaption_quality", "detection_quality", "assembly_quality"]
-"""The assets that compare with ground truth, in order."""
-
-quality = dg.AssetsDefinition(
-    specs=[FIGURE_QUALITY, SUBCAPTION_QUALITY, DETECTION_QUALITY, ASSEMBLY_QUALITY, ANNOTATION_QUALITY]
-)
-
-
-@dg.graph(description="Annotations, and what the pipeline found compared with them.")
-def comparison() -> None:
-    """Make the assets of the group; what the job `evaluate` does."""
-    read = read_annotation_files()
-    for op in (figure_quality, subcaption_quality, detection_quality, assembly_quality, annotation_quality):
-        op(after=read)
+"""The assets that compare with ground truth, in order; `annotation_quality` compares people with each other."""
