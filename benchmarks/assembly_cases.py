@@ -46,12 +46,13 @@ from pmo_assets.quality.metrics.matching import FOUND_IOU, assigned_figures, pag
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, as_box, clip, normalise
 from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
 from pmo_assets.records.step_output import Row, rows_by_figure
-from pmo_assets.samples import assembly_spec, typeset
+from pmo_assets.samples import typeset
 from pmo_assets.samples.caption_text import true_split
 from pmo_assets.samples.packages import write_package
 from pmo_assets.samples.spec import ArticleSpec, Evidence
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
+from pmo_assets_tests.samples.assembly_specs import assembly_spec
 
 SUFFIX = ".zip"
 CASES = "cases.json"

@@ -34,9 +34,9 @@ from pmo_assets.quality.metrics.reliability import brier_score, expected_error, 
 from pmo_assets.records.average_precision import ranked_boxes, right_boxes
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box, as_box
-from pmo_assets.samples.random_specs import random_spec
 from pmo_assets.samples.typesetter import typeset
 from pmo_assets.training.data.coco import figure_of_coco, read_coco, shards
+from pmo_assets_tests.samples.random_specs import random_spec
 
 WEIGHTS = Path(__file__).parents[1] / "pmo_assets" / "weights" / "detection_calibration.json"
 DPI = 200

@@ -4,9 +4,10 @@
     python benchmarks/fit_panel_choice.py DATA [--shared ../shared] [--figures 800] [--typeset 120] [--write]
 
 Fitted on the synthetic figures of DATA/validation (flat pictures), on figures of typeset articles (live text and
-bitmaps), and on pictures in rows with printed letters (`samples/letter_rows.py`, cases 0 to 149). Checked on DATA/test,
-on typeset articles and rows of other seeds, and on the annotated articles, of which nothing was fitted. As in
-`fit_detection_calibration.py` figures are looked at in their true boxes, with the names that captions would give.
+bitmaps), and on pictures in rows with printed letters (`pmo_assets_tests/samples/letter_rows.py`, cases 0 to 149).
+Checked on DATA/test, on typeset articles and rows of other seeds, and on the annotated articles, of which nothing was
+fitted. As in `fit_detection_calibration.py` figures are looked at in their true boxes, with the names that captions
+would give.
 
 Run it again when the figure network was trained further. Without `--write` the weights are left as they are.
 """
@@ -38,7 +39,7 @@ from pmo_assets.pipeline.detection.structure.panels import printed_names, struct
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import Box, matched_boxes
-from pmo_assets.samples.letter_rows import letter_rows, letter_rows_case
+from pmo_assets_tests.samples.letter_rows import letter_rows, letter_rows_case
 
 WEIGHTS = Path(__file__).parents[1] / "pmo_assets" / "weights" / "panel_choice.json"
 SHRINKAGE = 1.0

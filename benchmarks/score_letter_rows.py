@@ -1,4 +1,4 @@
-"""Score figures of pictures in rows with printed letters (`samples/letter_rows.py`): boxes, panels, identifiers.
+"""Score figures of pictures in rows with printed letters: boxes, panels, identifiers.
 
     python benchmarks/score_letter_rows.py [--first 0] [--cases 150] [--source both] [--whole] [--list]
 
@@ -30,7 +30,7 @@ from pmo_assets.pipeline.detection.detector_set import detector_set
 from pmo_assets.pipeline.detection.protocols import PanelDetector
 from pmo_assets.quality.metrics.scores import article_scores, score_lines
 from pmo_assets.records.geometry import area, as_box, centre, iou
-from pmo_assets.samples.letter_rows import FIGURE_FILE, LetterRows, LetterRowsCase, letter_rows, letter_rows_case
+from pmo_assets_tests.samples.letter_rows import FIGURE_FILE, LetterRows, LetterRowsCase, letter_rows, letter_rows_case
 
 DPI = 200
 FIRST_NUMBER = 8_000_000

@@ -1,9 +1,7 @@
-"""Sample articles written to disk: as plain folders, and in the layout of the PMC Cloud Service."""
+"""Sample articles written to disk, a folder each."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,11 +12,6 @@ from pmo_assets.samples.samples import sample_specs
 from pmo_assets.samples.spec import Expected, TypesetArticle
 from pmo_assets.samples.typesetter import typeset
 
-BUCKET = "pmc-oa-opendata"
-"""The public bucket whose layout is imitated."""
-INVENTORY_DATE = "2026-01-08T01-00Z"
-_MODIFIED = "2026-01-07T11:47:59.000Z"
-
 
 @dataclass(frozen=True, slots=True)
 class WrittenSample:
@@ -27,8 +20,8 @@ class WrittenSample:
     Attributes:
         name: "PMC9000000001".
         article_id: the number without "PMC".
-        folder: its files; for the PMC Cloud layout the version's prefix.
-        truth: the annotation file; None if the PDF is not readable, or in the PMC Cloud layout.
+        folder: its files.
+        truth: the annotation file; None if the PDF is not readable.
         expected: what a correct pipeline finds out.
     """
 
@@ -103,81 +96,3 @@ def write_sample_articles(
             truth.write_bytes(_json_bytes(article.truth))
         written.append(WrittenSample(article.name, article.article_id, home, truth, article.expected))
     return written
-
-
-def pmc_cloud_objects(article: TypesetArticle, version: int = 1) -> dict[str, bytes]:
-    """Return the article's objects in the PMC Cloud Service: key to bytes, the metadata JSON under both its keys."""
-    stem = f"{article.name}.{version}"
-    files = {f"{stem}.txt": article.text.encode()}
-    if article.xml is not None:
-        files[f"{stem}.xml"] = article.xml
-    if article.pdf is not None:
-        files[f"{stem}.pdf"] = article.pdf
-    files |= article.figures
-
-    def url(name: str) -> str | None:
-        if name not in files:
-            return None
-        return f"s3://{BUCKET}/{stem}/{name}?md5={hashlib.md5(files[name], usedforsecurity=False).hexdigest()}"
-
-    metadata = {
-        **article.metadata,
-        "version": version,
-        "xml_url": url(f"{stem}.xml"),
-        "pdf_url": url(f"{stem}.pdf"),
-        "media_urls": [url(name) for name in article.figures],
-        "text_url": url(f"{stem}.txt"),
-    }
-    record = _json_bytes(metadata)
-    objects = {f"{stem}/{name}": data for name, data in files.items()}
-    return {**objects, f"{stem}/{stem}.json": record, f"metadata/{stem}.json": record}
-
-
-def _inventory_objects(records: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return an S3 Inventory of metadata keys: manifest and one compressed CSV file."""
-    rows = [
-        f'"{BUCKET}","{key}","{_MODIFIED}","{hashlib.md5(data, usedforsecurity=False).hexdigest()}"\n'
-        for key, data in sorted(records.items())
-    ]
-    table = gzip.compress("".join(rows).encode(), mtime=0)
-    digest = hashlib.md5(table, usedforsecurity=False).hexdigest()
-    root = f"inventory-reports/{BUCKET}/metadata"
-    key = f"{root}/data/{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}.csv.gz"
-    manifest = {
-        "sourceBucket": BUCKET,
-        "destinationBucket": f"arn:aws:s3:::{BUCKET}",
-        "version": "2016-11-30",
-        "fileFormat": "CSV",
-        "fileSchema": "Bucket, Key, LastModifiedDate, ETag",
-        "files": [{"key": key, "size": len(table), "MD5checksum": digest}],
-    }
-    return {f"{root}/{INVENTORY_DATE}/manifest.json": _json_bytes(manifest), key: table}
-
-
-def write_pmc_cloud_layout(
-    folder: Path, *, seed: int = 0, copies: int = 1, features: Collection[str] | None = None, inventory: bool = True
-) -> list[WrittenSample]:
-    """Write the standard set as the objects of the PMC Cloud Service, one file per object key below `folder`.
-
-    Keys: `PMC9000000001.1/PMC9000000001.1.{xml,pdf,txt,json}` and media files in the same prefix,
-    `metadata/PMC9000000001.1.json`, and with `inventory` an S3 Inventory report over the metadata. URLs in the metadata
-    carry the MD5 digest of their object.
-    """
-    written = []
-    records: dict[str, bytes] = {}
-    for article in sample_articles(seed, copies, features):
-        objects = pmc_cloud_objects(article)
-        _write_objects(folder, objects)
-        records |= {key: data for key, data in objects.items() if key.startswith("metadata/")}
-        home = folder / f"{article.name}.1"
-        written.append(WrittenSample(article.name, article.article_id, home, None, article.expected))
-    if inventory:
-        _write_objects(folder, _inventory_objects(records))
-    return written
-
-
-def _write_objects(folder: Path, objects: Mapping[str, bytes]) -> None:
-    for key, data in objects.items():
-        path = folder / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)

@@ -2,7 +2,7 @@
 
 One prefix per version of an article, `PMC10009416.1/`, with its XML, text, metadata and, where the licence permits, PDF
 and media files; the metadata once more below `metadata/`; reports of an S3 Inventory over `metadata/` below
-`inventory-reports/`. A sample article gives the same bytes as `pmo_assets.samples.pmc_cloud_objects`.
+`inventory-reports/`.
 """
 
 from __future__ import annotations

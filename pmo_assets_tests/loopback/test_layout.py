@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import signal
@@ -12,14 +13,34 @@ from pathlib import Path
 
 import pytest
 
-from pmo_assets.samples import pmc_cloud_objects, sample_articles
+from pmo_assets.samples import sample_articles
 from pmo_assets_tests.loopback import CloudArticle, article_from_package, article_from_sample, objects_of
-from pmo_assets_tests.loopback.layout import UNNUMBERED, articles_from_folder
+from pmo_assets_tests.loopback.layout import BUCKET, UNNUMBERED, articles_from_folder
 
 
-def test_sample_articles_lie_as_the_package_writes_them() -> None:
+def test_sample_articles_lie_as_they_do_in_the_bucket() -> None:
     for sample in sample_articles(features={"retracted", "no_pdf", "no_xml", "table"}):
-        assert objects_of(article_from_sample(sample)) == pmc_cloud_objects(sample)
+        objects = objects_of(article_from_sample(sample))
+        stem = f"{sample.name}.1"
+        record = objects[f"metadata/{stem}.json"]
+        documents = {f"{stem}.txt": sample.text.encode(), f"{stem}.xml": sample.xml, f"{stem}.pdf": sample.pdf}
+        files = {name: data for name, data in documents.items() if data is not None} | dict(sample.figures)
+        urls = {
+            name: f"s3://{BUCKET}/{stem}/{name}?md5={hashlib.md5(data).hexdigest()}" for name, data in files.items()
+        }
+
+        assert {key: data for key, data in objects.items() if not key.endswith(".json")} == {
+            f"{stem}/{name}": data for name, data in files.items()
+        }
+        assert objects[f"{stem}/{stem}.json"] == record
+        assert json.loads(record) == {
+            **sample.metadata,
+            "version": 1,
+            "xml_url": urls.get(f"{stem}.xml"),
+            "pdf_url": urls.get(f"{stem}.pdf"),
+            "text_url": urls[f"{stem}.txt"],
+            "media_urls": [urls[name] for name in sample.figures],
+        }
 
 
 def test_package_folders_give_the_same_articles(sample_folder: Path) -> None:

@@ -12,7 +12,7 @@ from pmo_assets.pipeline.detection.detect import detect_panels
 from pmo_assets.pipeline.figures.extraction import extract_figures
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box, as_box, centre, iou
-from pmo_assets.samples.letter_rows import LetterRows, letter_rows, letter_rows_case
+from pmo_assets_tests.samples.letter_rows import LetterRows, letter_rows, letter_rows_case
 
 PLAIN = LetterRows(
     seed=1, counts=(5, 5), centred=True, side="below", form="({})", titled=False, font="tiro", size=8.0,

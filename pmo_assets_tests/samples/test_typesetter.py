@@ -19,8 +19,9 @@ from PIL import Image
 
 from pmo_assets.records.geometry import contains
 from pmo_assets.records.image_types import IMAGE_TYPES
-from pmo_assets.samples import ArticleSpec, TypesetArticle, random_spec, sample_specs, typeset
+from pmo_assets.samples import ArticleSpec, TypesetArticle, sample_specs, typeset
 from pmo_assets_tests.samples.page_ink import assert_exact, stacked_panels
+from pmo_assets_tests.samples.random_specs import random_spec
 
 SPECS = sample_specs()
 

@@ -10,7 +10,8 @@ from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.figures.caption_location.labels import figure_number
 from pmo_assets.pipeline.figures.extraction import Extraction, FigureOptions, extract_figures
 from pmo_assets.records.geometry import iou
-from pmo_assets.samples import TypesetArticle, random_spec, sample_articles, typeset
+from pmo_assets.samples import TypesetArticle, sample_articles, typeset
+from pmo_assets_tests.samples.random_specs import random_spec
 
 BOXES_ONLY = FigureOptions(render=False)
 

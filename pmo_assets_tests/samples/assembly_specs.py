@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pmo_assets.samples.figure_drafts import LAYOUTS, Draft, chosen, drafted, one_of, panel_texts, picture_kinds
-from pmo_assets.samples.figure_faults import FAULTS, WEIGHTS, applied, fits, go_together
-from pmo_assets.samples.random_parts import (
+from pmo_assets.samples.spec import FIRST_ARTICLE_NUMBER, ArticleSpec, CaptionEntry, CaptionSpec, FigureSpec, PanelSpec
+from pmo_assets_tests.samples.figure_drafts import LAYOUTS, Draft, chosen, drafted, one_of, panel_texts, picture_kinds
+from pmo_assets_tests.samples.figure_faults import FAULTS, WEIGHTS, applied, fits, go_together
+from pmo_assets_tests.samples.random_parts import (
     CLOSINGS,
     INTRODUCTIONS,
     LABELS,
@@ -22,7 +23,6 @@ from pmo_assets.samples.random_parts import (
     random_image,
     random_journal,
 )
-from pmo_assets.samples.spec import FIRST_ARTICLE_NUMBER, ArticleSpec, CaptionEntry, CaptionSpec, FigureSpec, PanelSpec
 
 _NUMBERS_FROM = FIRST_ARTICLE_NUMBER + 1_000_000
 _UPPER, _LOWER = tuple("ABCDEFGHIJKLMNOP"), tuple("abcdefghijklmnop")

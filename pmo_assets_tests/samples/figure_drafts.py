@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pmo_assets.samples.random_parts import BITMAPS, PLOTS, random_image, random_text
 from pmo_assets.samples.spec import CaptionEntry, CaptionSpec, FigureSpec, PanelSpec, PictureKind
+from pmo_assets_tests.samples.random_parts import BITMAPS, PLOTS, random_image, random_text
 
 Layout = Literal["line", "rows", "columns", "unequal", "blocks", "shuffled", "spanning", "several"]
 """One row or column; a grid that is read in rows, or in columns; rows of different length; two blocks side by side; a

@@ -6,7 +6,16 @@ from typing import Literal
 
 import numpy as np
 
-from pmo_assets.samples.random_parts import (
+from pmo_assets.samples.spec import (
+    FIRST_ARTICLE_NUMBER,
+    ArticleSpec,
+    CaptionEntry,
+    CaptionSpec,
+    CaptionStyle,
+    FigureSpec,
+    PanelSpec,
+)
+from pmo_assets_tests.samples.random_parts import (
     BITMAPS,
     CLOSINGS,
     INTRODUCTIONS,
@@ -16,15 +25,6 @@ from pmo_assets.samples.random_parts import (
     random_image,
     random_journal,
     random_text,
-)
-from pmo_assets.samples.spec import (
-    FIRST_ARTICLE_NUMBER,
-    ArticleSpec,
-    CaptionEntry,
-    CaptionSpec,
-    CaptionStyle,
-    FigureSpec,
-    PanelSpec,
 )
 
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pmo_assets.samples.figure_drafts import Draft, one_of
 from pmo_assets.samples.spec import PLOT_KINDS, CaptionEntry, Evidence, ImageSpec
+from pmo_assets_tests.samples.figure_drafts import Draft, one_of
 
 Fault = Callable[[np.random.Generator, Draft], None]
 _OUTSIDE = ("below", "below_left", "above", "above_centre", "beside")
