@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import os
 import tempfile
 import time
 import zipfile
@@ -52,6 +51,7 @@ from pmo_assets.samples.packages import write_package
 from pmo_assets.samples.spec import ArticleSpec, Evidence
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
+from pmo_assets.system.aside import path_aside
 from pmo_assets_tests.samples.assembly_specs import assembly_spec
 
 SUFFIX = ".zip"
@@ -211,14 +211,12 @@ def article_cases(found: _Detected, truth: AnnotatedArticle, known: Sequence[_Kn
 
 def write_cases(path: Path, cases: Sequence[AssemblyCase]) -> None:
     """Write an article's cases; the file appears whole or not at all."""
-    partial_path = path.with_suffix(f".{os.getpid()}.part")
-    with zipfile.ZipFile(partial_path, "w", zipfile.ZIP_STORED) as file:
+    with path_aside(path, durable=False) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as file:
         facts = []
         for number, item in enumerate(cases):
             file.writestr(f"{number}.png", item.png)
             facts.append({key: value for key, value in asdict(item).items() if key != "png"})
         file.writestr(CASES, json.dumps(facts, ensure_ascii=False), zipfile.ZIP_DEFLATED)
-    partial_path.replace(path)
 
 
 def _panel(value: Mapping[str, Any]) -> TruePanel:

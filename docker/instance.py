@@ -16,6 +16,8 @@ from typing import Any
 
 import yaml
 
+from pmo_assets.system.aside import write_text
+
 FOLDER = Path(__file__).resolve().parent
 
 
@@ -64,10 +66,7 @@ def main() -> None:
         )
     except ValueError as error:
         sys.exit(f"error: {error}")
-    target = Path(os.environ["DAGSTER_HOME"]) / "dagster.yaml"
-    partial = target.with_name(f".dagster.yaml.{os.getpid()}.part")
-    partial.write_text(yaml.safe_dump(config), encoding="utf-8")
-    partial.replace(target)
+    write_text(Path(os.environ["DAGSTER_HOME"]) / "dagster.yaml", yaml.safe_dump(config))
     os.execvp(sys.argv[1], sys.argv[1:])
 
 

@@ -38,7 +38,7 @@ def test_no_module_outgrows_its_idea() -> None:
 
 def test_writing_aside_and_renaming_has_one_home() -> None:
     """Else each home has its own faults: one name for all writers, no word to the disk, no way back."""
-    marks = re.compile(r"\bos\.(?:replace|rename|link|fsync)\(|\.part\"")
+    marks = re.compile(r"\bos\.(?:replace|rename|link|fsync)\(|\.part\"|\bpartial\w*\.(?:replace|rename)\(")
     home, progress_for_people = "system/aside.py", "cli/captions.py"
     found = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if marks.search(path.read_text("utf-8"))}
     assert found - {home, progress_for_people} == set()

@@ -246,6 +246,7 @@ def average(
     import torch
 
     from pmo_assets.training.loop.averaging import averaged_detector
+    from pmo_assets.training.loop.training_run import save_whole
 
     if threads:
         torch.set_num_threads(threads)
@@ -253,9 +254,7 @@ def average(
         result = averaged_detector(detector, start, data, share, seed)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    partial = to.with_name(f"{to.name}.partial")
-    torch.save(result, partial)
-    partial.replace(to)
+    save_whole(result, to)
     _show({"file": str(to)} | result["validation"])
 
 

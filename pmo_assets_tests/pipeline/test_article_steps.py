@@ -291,8 +291,8 @@ def test_the_same_article_gives_the_same_answer() -> None:
     assert annotation("x", processed(article)) == annotation("x", processed(article))
 
 
-def test_figures_in_groups_for_a_gpu_get_what_they_get_alone() -> None:
-    """Structure needs no GPU, but takes the same way there as the networks."""
+def test_figures_in_groups_for_a_gpu_get_what_they_get_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Structure needs no GPU, but takes the same way there as the networks. Images need no split of the caption."""
     article = max(sample_articles(), key=lambda item: len(item.truth["figures"]) if item.expected.pdf_readable else 0)
     objects, pixels = MemoryObjects({}), MemoryPixels({})
     found = process_article(
@@ -304,8 +304,10 @@ def test_figures_in_groups_for_a_gpu_get_what_they_get_alone() -> None:
     panels = detect_article_panels(number, figures, [], pixels, many, NO_READER)
     assert panels == detect_article_panels(number, figures, [], pixels, one, NO_READER)
     assert panels.rows
-    images = detect_article_images(number, figures, panels.rows, [], pixels, many)
-    assert images == detect_article_images(number, figures, panels.rows, [], pixels, one)
+    with monkeypatch.context() as without:
+        without.delattr("pmo_assets.pipeline.detection.steps.alternative_splits")
+        images = detect_article_images(number, figures, panels.rows, [], pixels, many)
+        assert images == detect_article_images(number, figures, panels.rows, [], pixels, one)
     assert images.rows
 
     key = figures[0]["pdf_figure_id"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,7 @@ def detect_article_panels(
 
     def rows(group: Sequence[Mapping[str, Any]]) -> list[Row]:
         found = panels_of_figures(
-            [with_printed_words(view, reader) for view in _views(group, pictures, captions)],
+            [with_printed_words(_named(view, figure, captions), reader) for figure, view in _views(group, pictures)],
             detectors.panels,
             score_threshold=detection_options.score_threshold,
             nms_iou=detection_options.nms_iou,
@@ -145,18 +145,19 @@ def detect_article_panels(
 
 
 def _views(
-    figures: Sequence[Mapping[str, Any]],
-    pictures: Mapping[str, Picture],
-    captions: Mapping[str, Sequence[Mapping[str, Any]]],
-) -> list[FigureView]:
-    """Return what detectors see of figures; the captions' splits tell which identifiers to expect."""
-    views = []
+    figures: Sequence[Mapping[str, Any]], pictures: Mapping[str, Picture]
+) -> Iterator[tuple[Figure, FigureView]]:
+    """Yield figures with what detectors see of them."""
     for figure in (record_of(Figure, row) for row in figures):
         pixels = decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id)
-        identifiers = caption_split(captions.get(figure.image_cluster_id, ())).identifiers
-        others = () if identifiers else tuple(split.identifiers for split in alternative_splits(figure.caption))
-        views.append(FigureView(pixels, figure.bitmaps, figure.texts, identifiers, others, shapes=figure.shapes))
-    return views
+        yield figure, FigureView(pixels, figure.bitmaps, figure.texts, shapes=figure.shapes)
+
+
+def _named(view: FigureView, figure: Figure, captions: Mapping[str, Sequence[Mapping[str, Any]]]) -> FigureView:
+    """Return a view that says which identifiers to expect, as the caption's split tells: what finds panels reads it."""
+    names = caption_split(captions.get(figure.image_cluster_id, ())).identifiers
+    others = () if names else tuple(split.identifiers for split in alternative_splits(figure.caption))
+    return replace(view, caption_identifiers=names, alternative_identifiers=others)
 
 
 def words_of_panels(panels: int, panel_captions: Sequence[Mapping[str, Any]], caption: str) -> dict[int, str]:
@@ -207,7 +208,7 @@ def detect_article_images(
             count = sum(panel.kind == "panel" for panel in panels[-1])
             words.append(words_of_panels(count, caption_rows.get(cluster, ()), figure["caption"]))
         found = images_of_figures(
-            _views(group, pictures, {}),
+            [view for _, view in _views(group, pictures)],
             panels,
             detectors.images,
             detectors.marks,

@@ -128,7 +128,7 @@ def train_network(
             "model": model.state_dict(), "averaged": averaged.state_dict(), "optimiser": optimiser.state_dict(),
             "state": state, **described,
         }  # fmt: skip
-        _save_whole(everything, folder / "last.pt")
+        save_whole(everything, folder / "last.pt")
 
     saved_at = logged_at = started = time.monotonic()
     seen = 0
@@ -165,7 +165,7 @@ def train_network(
                 if better:
                     state["best"] = score(result)
                     best = {"model": averaged.state_dict(), "step": state["step"], "validation": result, **described}
-                    _save_whole(best, folder / "best.pt")
+                    save_whole(best, folder / "best.pt")
                 speed = {"per_second": round(seen / (time.monotonic() - started), 2), "at_once": at_once}
                 rounded = [{k: round(v, 4) for k, v in values.items()} for values in (losses, result)]
                 record = {"step": state["step"]} | speed | rounded[0] | rounded[1]
@@ -185,7 +185,7 @@ def train_network(
         events.close()
 
 
-def _save_whole(content: Mapping[str, Any], path: Path) -> None:
+def save_whole(content: Mapping[str, Any], path: Path) -> None:
     """Save a checkpoint whole or not at all."""
     with path_aside(path) as partial:
         torch.save(dict(content), partial)
