@@ -7,10 +7,8 @@ are taken.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
@@ -41,7 +39,7 @@ from pmo_assets.annotation.interfaces import (
     VERDICT,
     labels_of,
 )
-from pmo_assets.annotation.regions import Answered, BadRegion, DrawnBox, answered, linked
+from pmo_assets.annotation.label_studio import Answered, BadRegion, DrawnBox, answered, linked, when, who
 from pmo_assets.annotation.tasks import TASK_FORMAT
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
 from pmo_assets.pipeline.captions.segments import join_segments
@@ -49,7 +47,6 @@ from pmo_assets.records.geometry import Box, as_box, denormalise, iou, matched_b
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.reviews import VERDICTS, DecidedField, Purpose
 from pmo_assets.records.step_output import Row
-from pmo_assets.records.stores import SystemicError
 
 MAX_TEXT: Final = 20_000
 """Characters of a subcaption or name; captions have some thousand."""
@@ -62,10 +59,6 @@ MOVED: Final = 0.98
 
 SAME_FIGURE: Final = 0.5
 """IoU from which a box that people drew on a page is the figure that the machine found there."""
-
-
-class ExportUnreadable(SystemicError):
-    """A file is no export of Label Studio; the message says what to export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,23 +125,6 @@ def as_is(annotator: str) -> str:
     return annotator
 
 
-def exported_tasks(content: bytes) -> list[Any]:
-    """Return the tasks of an export.
-
-    Raises:
-        ExportUnreadable: if it is none.
-    """
-    try:
-        tasks = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise ExportUnreadable(
-            f"this is no JSON ({error}): export the project as JSON, not as JSON-MIN or CSV"
-        ) from error
-    if not isinstance(tasks, list):
-        raise ExportUnreadable("this is no list of tasks: export the project as JSON")
-    return tasks
-
-
 def task_article(task: object) -> str | None:
     """Return the name of the article that a task is about; None when it says none."""
     about = _about_of(task)
@@ -159,21 +135,6 @@ def task_article(task: object) -> str | None:
 def _about_of(task: object) -> Any:
     data = task.get("data") if isinstance(task, dict) else None
     return data.get("pmo") if isinstance(data, dict) else None
-
-
-def _who(annotation: Mapping[str, Any]) -> str:
-    person = annotation.get("completed_by")
-    if isinstance(person, dict):
-        person = person.get("email") or person.get("id")
-    return "unknown" if person is None else str(person)[:200].encode("utf-8", "replace").decode()
-
-
-def _when(annotation: Mapping[str, Any]) -> str | None:
-    said = annotation.get("updated_at") or annotation.get("created_at")
-    try:
-        return datetime.fromisoformat(str(said)).isoformat() if said else None
-    except ValueError:
-        raise BadRegion(f"its time cannot be read: {str(said)[:40]!r}") from None
 
 
 def take_answers(tasks: Sequence[object], known: KnownFigures, name: Callable[[str], str] = hashed) -> TakenAnswers:
@@ -214,7 +175,7 @@ def _take(
     if annotation.get("was_cancelled"):
         taken.skipped += 1
         return
-    person = name(_who(annotation))
+    person = name(who(annotation))
     try:
         figures = list(_figures(about, annotation, known, person))
     except BadRegion as error:
@@ -269,7 +230,7 @@ def _figures(
             decided=decided,
             interface=about.interface,
             annotator=person,
-            at=_when(annotation),
+            at=when(annotation),
             fingerprint=about.fingerprint,
         ),
     )
@@ -420,7 +381,7 @@ def _page_figures(
                 decided=DECIDES["pages"],
                 interface="pages",
                 annotator=person,
-                at=_when(annotation),
+                at=when(annotation),
             ),
         )
 

@@ -26,7 +26,7 @@ from pmo_assets.annotation.interfaces import (
     SUBCAPTION,
     TRANSCRIPTION,
 )
-from pmo_assets.annotation.regions import chosen, link, part, rectangle, written
+from pmo_assets.annotation.label_studio import chosen, link, part, rectangle, written
 from pmo_assets.records.figure_names import page_number
 from pmo_assets.records.geometry import Box, as_box, normalise
 from pmo_assets.records.reviews import Fingerprint

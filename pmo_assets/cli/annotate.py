@@ -247,9 +247,10 @@ def import_answers(
     ] = False,
 ) -> None:
     """Check people's answers and put them into the annotation files; what cannot be taken is named."""
-    from pmo_assets.annotation.answers import KnownFigures, as_is, exported_tasks, hashed, take_answers, task_article
+    from pmo_assets.annotation.answers import KnownFigures, as_is, hashed, take_answers, task_article
     from pmo_assets.annotation.cases import known_figures
     from pmo_assets.annotation.files import write_answers
+    from pmo_assets.annotation.label_studio import exported_tasks
 
     if pull == bool(files):
         raise CommandError("give exports of Label Studio, or --pull to take them from the server")

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmo_assets.annotation.answers import ExportUnreadable, as_is, exported_tasks, take_answers, task_article
-from pmo_assets.annotation.regions import answered, box_of, characters, rectangle, utf16_units
+from pmo_assets.annotation.answers import as_is, take_answers, task_article
+from pmo_assets.annotation.label_studio import (
+    ExportUnreadable,
+    answered,
+    box_of,
+    characters,
+    exported_tasks,
+    rectangle,
+    utf16_units,
+)
 from pmo_assets.annotation.tasks import ShownPage, audit_tasks, boxes_task, captions_task, page_task
 from pmo_assets.records.geometry import Box
 from pmo_assets_tests.annotation.answered_cases import (

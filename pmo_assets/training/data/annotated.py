@@ -13,6 +13,8 @@ import cv2
 import numpy as np
 import pymupdf
 
+from pmo_assets.annotation.interfaces import ANNOTATED, IDENTIFIER, PANEL
+from pmo_assets.annotation.label_studio import BadRegion, box_of, exported_tasks
 from pmo_assets.records.geometry import Box, as_box
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.reviews import ALL_FIELDS, FULL
@@ -110,8 +112,10 @@ def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, Labe
 
     Raises:
         FileNotFoundError: for a task whose picture is not in the folder.
+        ValueError: for a box that cannot be, as one that is turned.
+        ExportUnreadable: for a file that is no export.
     """
-    for task in json.loads(export.read_text("utf-8")):
+    for task in exported_tasks(export.read_bytes()):
         made = [a for a in task.get("annotations") or () if not a.get("was_cancelled")]
         if not made:
             continue
@@ -124,18 +128,20 @@ def label_studio_figures(export: Path, images: Path) -> Iterator[tuple[str, Labe
         found: list[PlacedImage] = []
         result = made[-1].get("result") or ()
         marked_ids = {
-            row["id"] for row in result if row.get("type") == "choices" and row["value"].get("choices") == ["Annotated"]
+            row["id"] for row in result if row.get("type") == "choices" and row["value"].get("choices") == [ANNOTATED]
         }
         for row in result:
             value = row.get("value", {})
             names = value.get("rectanglelabels", [])
             if row.get("type") != "rectanglelabels" or not names:
                 continue
-            left, top = value["x"] / 100, value["y"] / 100
-            box = (left, top, left + value["width"] / 100, top + value["height"] / 100)
-            if "Panel" in names:
+            try:
+                box = box_of(value)
+            except BadRegion as error:
+                raise ValueError(f"{export.name}, {name}: {error}") from error
+            if PANEL in names:
                 panels.append(box)
-            elif "Label" in names or "Identifier" in names:
+            elif "Label" in names or IDENTIFIER in names:
                 labels.append(box)
             kind = next((t for t in IMAGE_TYPES if t in names), None)
             if kind is not None:

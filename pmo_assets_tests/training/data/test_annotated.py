@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from pmo_assets.annotation.label_studio import ExportUnreadable
 from pmo_assets.training.data.annotated import (
     annotated_figures,
     figure_of_annotation,
@@ -93,6 +94,31 @@ def test_a_label_studio_export_is_read(tmp_path: Path) -> None:
 def test_a_missing_picture_is_named(tmp_path: Path) -> None:
     (tmp_path / "export.json").write_text('[{"data": {"image": "nowhere.png"}, "annotations": [{"result": []}]}]')
     with pytest.raises(FileNotFoundError, match=r"nowhere\.png"):
+        list(label_studio_figures(tmp_path / "export.json", tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"rotation": 30}, "a box is turned"),
+        ({"width": 0}, "a box has no area"),
+        ({"x": "left"}, "x of a box is no number"),
+        ({"x": 70}, "lies outside the picture"),
+    ],
+)
+def test_a_box_that_cannot_be_is_named_with_its_picture(tmp_path: Path, value: dict[str, object], reason: str) -> None:
+    cv2.imwrite(str(tmp_path / "fig1.png"), np.zeros((50, 80, 3), np.uint8))
+    drawn = rectangle(0, 0, 50, 100, "Panel")
+    drawn["value"] = {**drawn["value"], **value}  # type: ignore[dict-item]
+    task = {"data": {"image": "fig1.png"}, "annotations": [{"result": [drawn]}]}
+    (tmp_path / "export.json").write_text(json.dumps([task]))
+    with pytest.raises(ValueError, match=rf"export\.json, fig1\.png: .*{reason}"):
+        list(label_studio_figures(tmp_path / "export.json", tmp_path))
+
+
+def test_another_form_of_export_is_refused_with_what_to_export(tmp_path: Path) -> None:
+    (tmp_path / "export.json").write_text('{"tasks": []}')
+    with pytest.raises(ExportUnreadable, match="export the project as JSON"):
         list(label_studio_figures(tmp_path / "export.json", tmp_path))
 
 

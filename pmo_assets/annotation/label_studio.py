@@ -1,17 +1,20 @@
-"""Regions of Label Studio: boxes in per cent, stretches of text in UTF-16 units, and what people wrote at them.
+"""Label Studio's format: exports, who answered, boxes in per cent, text in UTF-16 units, what people wrote at them.
 
-What belongs here: one region to and from our units, with every check of what comes from outside. What does not: what a
-region means.
+What belongs here: what is read of an export, and regions to and from our units, with every check of what comes from
+outside. What does not: what a region means.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from pmo_assets.annotation.interfaces import BOXES, CAPTION_TEXT, DESCRIBES, PARTS, PICTURE
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, clip
+from pmo_assets.records.stores import SystemicError
 
 OUTSIDE: Final = 0.01
 """A box may stick out of its picture by this fraction: browsers round. What sticks out further was not drawn there."""
@@ -19,9 +22,12 @@ OUTSIDE: Final = 0.01
 MAX_REGIONS: Final = 2000
 """A figure with more regions was not drawn by people."""
 
-
 LARGEST: Final = 1e9
 """Per cent and places in a text are smaller."""
+
+
+class ExportUnreadable(SystemicError):
+    """A file is no export of Label Studio; the message says what to export."""
 
 
 class BadRegion(ValueError):
@@ -64,6 +70,44 @@ class Answered:
     parts: tuple[MarkedText, ...]
     links: tuple[tuple[str, str], ...]
     choices: Mapping[str, str]
+
+
+def exported_tasks(content: bytes) -> list[Any]:
+    """Return the tasks of an export.
+
+    Raises:
+        ExportUnreadable: if it is none.
+    """
+    try:
+        tasks = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ExportUnreadable(
+            f"this is no JSON ({error}): export the project as JSON, not as JSON-MIN or CSV"
+        ) from error
+    if not isinstance(tasks, list):
+        raise ExportUnreadable("this is no list of tasks: export the project as JSON")
+    return tasks
+
+
+def who(annotation: Mapping[str, Any]) -> str:
+    """Return the account of who answered; "unknown" where the export does not say."""
+    person = annotation.get("completed_by")
+    if isinstance(person, dict):
+        person = person.get("email") or person.get("id")
+    return "unknown" if person is None else str(person)[:200].encode("utf-8", "replace").decode()
+
+
+def when(annotation: Mapping[str, Any]) -> str | None:
+    """Return when an answer was given, in ISO 8601; None where the export does not say.
+
+    Raises:
+        BadRegion: if what it says is no time.
+    """
+    said = annotation.get("updated_at") or annotation.get("created_at")
+    try:
+        return datetime.fromisoformat(str(said)).isoformat() if said else None
+    except ValueError:
+        raise BadRegion(f"its time cannot be read: {str(said)[:40]!r}") from None
 
 
 def rectangle(region_id: str, box: Box, label: str, width: int, height: int) -> dict[str, Any]:
