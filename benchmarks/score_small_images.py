@@ -22,11 +22,11 @@ from pmo_assets.pipeline.detection.detector_set import DetectorSet, detector_set
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box, matched_boxes
+from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.data.training_data import pool_pictures
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
 from pmo_assets.training.synthetic.figure_styles import Style, figure_style
 from pmo_assets.training.synthetic.layouts import Layout
-from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.method_diagrams import method_diagram
 from pmo_assets.training.synthetic.placed_figure import PlacedImage
 from pmo_assets.training.synthetic.pools import PicturePool

@@ -8,22 +8,12 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from pmo_assets.samples.drawing import Floats, Pixels, Rng, cloud, grey_picture
 from pmo_assets.samples.spec import MarkKind, PictureKind
 
-Pixels = NDArray[np.uint8]
-_Floats = NDArray[np.float32]
 
-
-def _cloud(rng: np.random.Generator, width: int, height: int, cells: int) -> _Floats:
-    """Return smooth noise of mean 0 with about `cells` blobs across, shape (height, width)."""
-    rows = max(2, round(cells * height / width))
-    coarse = rng.standard_normal((rows + 2, cells + 2)).astype(np.float32)
-    return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
-
-
-def _vessel_tree(rng: np.random.Generator, width: int, height: int, disc: tuple[float, float], side: float) -> _Floats:
+def _vessel_tree(rng: Rng, width: int, height: int, disc: tuple[float, float], side: float) -> Floats:
     """Return a mask 0..1 of four vessel arcades that leave the disc and branch; shape (height, width)."""
     size = min(width, height)
     mask = np.zeros((height, width), dtype=np.uint8)
@@ -56,7 +46,7 @@ def _vessel_tree(rng: np.random.Generator, width: int, height: int, disc: tuple[
     return np.asarray(mask / 255, dtype=np.float32)
 
 
-def _field(width: int, height: int) -> tuple[_Floats, _Floats]:
+def _field(width: int, height: int) -> tuple[Floats, Floats]:
     """Return the distance from the centre in units of the field's radius, and a soft mask of the round field."""
     y, x = np.arange(height, dtype=np.float32)[:, None], np.arange(width, dtype=np.float32)[None, :]
     radius = 0.485 * min(width, height)
@@ -64,14 +54,14 @@ def _field(width: int, height: int) -> tuple[_Floats, _Floats]:
     return distance, np.clip((1 - distance) * radius / 1.5, 0, 1).astype(np.float32)
 
 
-def _blob(width: int, height: int, x: float, y: float, radius: float, softness: float) -> _Floats:
+def _blob(width: int, height: int, x: float, y: float, radius: float, softness: float) -> Floats:
     """Return a round spot, 1 inside and falling off over `softness` pixels."""
     rows, columns = np.arange(height, dtype=np.float32)[:, None], np.arange(width, dtype=np.float32)[None, :]
     return np.asarray(np.clip((radius - np.hypot(columns - x, rows - y)) / softness + 0.5, 0, 1), dtype=np.float32)
 
 
 def _spot(
-    layer: _Floats, colour: _Floats | float, share: float, x: float, y: float, radius: float, softness: float
+    layer: Floats, colour: Floats | float, share: float, x: float, y: float, radius: float, softness: float
 ) -> None:
     """Mix a small round spot into the layer in place; only its surroundings are computed."""
     height, width = layer.shape[:2]
@@ -87,19 +77,19 @@ def _spot(
     window += part * (np.asarray(colour, dtype=np.float32) - window)
 
 
-def _mixed(base: _Floats, colour: tuple[float, float, float], share: _Floats) -> _Floats:
+def _mixed(base: Floats, colour: tuple[float, float, float], share: Floats) -> Floats:
     mix = share[:, :, None]
     return np.asarray(base + mix * (np.array(colour, dtype=np.float32) - base), dtype=np.float32)
 
 
-def fundus_photograph(rng: np.random.Generator, width: int, height: int) -> Pixels:
+def fundus_photograph(rng: Rng, width: int, height: int) -> Pixels:
     """Draw a colour fundus photograph: orange disc on black, optic disc, branching vessels, macula, some drusen."""
     size = min(width, height)
     side = float(rng.choice([-1.0, 1.0]))  # +1: temporal retina lies right of the disc
     cx, cy = (width - 1) / 2, (height - 1) / 2
     disc = (cx - side * 0.24 * size, cy + float(rng.uniform(-0.02, 0.02)) * size)
     distance, field = _field(width, height)
-    shade = 1.08 - 0.42 * distance**2 + 0.05 * _cloud(rng, width, height, 9)
+    shade = 1.08 - 0.42 * distance**2 + 0.05 * cloud(rng, width, height, 9)
     base = np.array([208, 98, 42], dtype=np.float32) + rng.uniform(-12, 12, 3).astype(np.float32)
     picture = np.asarray(base * shade[:, :, None], dtype=np.float32)
     picture = _mixed(picture, (122, 44, 20), 0.55 * _blob(width, height, cx + side * 0.12 * size, cy, 0, 0.22 * size))
@@ -115,13 +105,13 @@ def fundus_photograph(rng: np.random.Generator, width: int, height: int) -> Pixe
     return np.asarray(np.clip(picture * field[:, :, None] + 4 * (1 - field[:, :, None]), 0, 255), dtype=np.uint8)
 
 
-def _grey_fundus(rng: np.random.Generator, width: int, height: int, *, vessel_shift: float, leak: bool) -> Pixels:
+def _grey_fundus(rng: Rng, width: int, height: int, *, vessel_shift: float, leak: bool) -> Pixels:
     size = min(width, height)
     side = float(rng.choice([-1.0, 1.0]))
     cx, cy = (width - 1) / 2, (height - 1) / 2
     disc = (cx - side * 0.24 * size, cy)
     distance, _ = _field(width, height)
-    level = 96 - 26 * distance**2 + 9 * _cloud(rng, width, height, 12) + 6 * _cloud(rng, width, height, 40)
+    level = 96 - 26 * distance**2 + 9 * cloud(rng, width, height, 12) + 6 * cloud(rng, width, height, 40)
     level -= 46 * _blob(width, height, cx + side * 0.12 * size, cy, 0, 0.2 * size)
     level += vessel_shift * _vessel_tree(rng, width, height, disc, side)
     disc_level = 60.0 if leak else -55.0
@@ -132,15 +122,15 @@ def _grey_fundus(rng: np.random.Generator, width: int, height: int, *, vessel_sh
             _spot(level, 205.0, 0.8, x, y, float(rng.uniform(0.01, 0.03)) * size, 0.03 * size)
     level += rng.normal(0, 5.0, level.shape)
     grey = np.asarray(np.clip(level, 6, 250), dtype=np.uint8)
-    return np.ascontiguousarray(np.repeat(grey[:, :, None], 3, axis=2))
+    return grey_picture(grey)
 
 
-def fluorescein_angiogram(rng: np.random.Generator, width: int, height: int) -> Pixels:
+def fluorescein_angiogram(rng: Rng, width: int, height: int) -> Pixels:
     """Draw a fluorescein angiogram: grey fundus, bright vessels, leaking spots."""
     return _grey_fundus(rng, width, height, vessel_shift=135.0, leak=True)
 
 
-def autofluorescence(rng: np.random.Generator, width: int, height: int) -> Pixels:
+def autofluorescence(rng: Rng, width: int, height: int) -> Pixels:
     """Draw a fundus autofluorescence picture: grey fundus, dark vessels and disc."""
     return _grey_fundus(rng, width, height, vessel_shift=-60.0, leak=False)
 
@@ -150,7 +140,7 @@ _OCT_LAYERS = ((0.0, 0.045, 150), (0.045, 0.13, 96), (0.13, 0.17, 128), (0.17, 0
 """Bands below the inner limiting membrane: start, end (fractions of the picture's height), brightness."""
 
 
-def oct_scan(rng: np.random.Generator, width: int, height: int) -> Pixels:
+def oct_scan(rng: Rng, width: int, height: int) -> Pixels:
     """Draw an OCT B-scan: dark vitreous, layered bright bands with a foveal pit, fading choroid, speckle."""
     x = np.linspace(-1, 1, width, dtype=np.float32)
     tilt, bend = float(rng.uniform(-0.05, 0.05)), float(rng.uniform(0.02, 0.09))
@@ -166,8 +156,8 @@ def oct_scan(rng: np.random.Generator, width: int, height: int) -> Pixels:
         level[band] = brightness
     below = depth >= 1
     fall = np.exp(-(rows - bottom[None, :]) / (0.14 * height))
-    level = np.where(below, 18 + 120 * fall * (1 + 0.25 * _cloud(rng, width, height, 30)), level)
-    level *= 1 + 0.08 * _cloud(rng, width, height, 14)
+    level = np.where(below, 18 + 120 * fall * (1 + 0.25 * cloud(rng, width, height, 30)), level)
+    level *= 1 + 0.08 * cloud(rng, width, height, 14)
     speckle = rng.gamma(5.0, 1 / 5.0, (height, width)).astype(np.float32)
     speckle = np.asarray(cv2.GaussianBlur(speckle, (0, 0), 0.7), dtype=np.float32)
     if rng.random() < 0.5:  # a pocket of fluid
@@ -179,16 +169,16 @@ def oct_scan(rng: np.random.Generator, width: int, height: int) -> Pixels:
     grey = np.asarray(
         np.clip(cv2.GaussianBlur(level.astype(np.float32), (0, 0), 1.0) * speckle, 0, 255), dtype=np.uint8
     )
-    return np.ascontiguousarray(np.repeat(grey[:, :, None], 3, axis=2))
+    return grey_picture(grey)
 
 
-def histology(rng: np.random.Generator, width: int, height: int) -> Pixels:
+def histology(rng: Rng, width: int, height: int) -> Pixels:
     """Draw a stained section: pink ground, purple nuclei, pale gaps; reaches the picture's edges everywhere."""
     ground = np.empty((height, width, 3), dtype=np.float32)
-    texture = 10 * _cloud(rng, width, height, 14) + 6 * _cloud(rng, width, height, 45)
+    texture = 10 * cloud(rng, width, height, 14) + 6 * cloud(rng, width, height, 45)
     for channel, value in enumerate((226, 158, 196)):
         ground[:, :, channel] = value + texture * (0.6, 1.3, 0.8)[channel]
-    gaps = np.clip((_cloud(rng, width, height, 6) - 0.9) * 4, 0, 0.75).astype(np.float32)
+    gaps = np.clip((cloud(rng, width, height, 6) - 0.9) * 4, 0, 0.75).astype(np.float32)
     picture = np.asarray(np.clip(_mixed(ground, (236, 214, 228), gaps), 0, 236), dtype=np.uint8)
     unit = max(width, height) / 100
     for _ in range(130):
@@ -208,7 +198,7 @@ _DRAWERS = {
 }
 
 
-def drawn_picture(kind: PictureKind, rng: np.random.Generator, width: int, height: int) -> Pixels:
+def drawn_picture(kind: PictureKind, rng: Rng, width: int, height: int) -> Pixels:
     """Draw a picture of the kind.
 
     Raises:
@@ -217,7 +207,7 @@ def drawn_picture(kind: PictureKind, rng: np.random.Generator, width: int, heigh
     return _DRAWERS[kind](rng, width, height)
 
 
-def drawn_mark(picture: Pixels, mark: MarkKind, rng: np.random.Generator, colour: tuple[int, int, int]) -> Pixels:
+def drawn_mark(picture: Pixels, mark: MarkKind, rng: Rng, colour: tuple[int, int, int]) -> Pixels:
     """Return the picture with a mark that points at a place in its middle part."""
     marked = picture.copy()
     height, width = marked.shape[:2]

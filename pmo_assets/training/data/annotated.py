@@ -18,9 +18,9 @@ from pmo_assets.annotation.label_studio import BadRegion, box_of, exported_tasks
 from pmo_assets.records.geometry import Box, as_box
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.reviews import ALL_FIELDS, FULL
+from pmo_assets.samples.drawing import Pixels
 from pmo_assets.system.aside import write_text
 from pmo_assets.training.data.coco import LabelledFigure, article_of_name, shards, write_coco
-from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.placed_figure import PlacedImage, PlacedPanel, SyntheticFigure
 
 DPI = 150

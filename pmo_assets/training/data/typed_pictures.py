@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from pmo_assets.records.modalities import Modality, modalities_of
+from pmo_assets.samples.drawing import Pixels
 from pmo_assets.samples.pictures import oct_scan
 from pmo_assets.training.data.annotated import annotated_figures, image_crops
 from pmo_assets.training.synthetic.drawings import FILLED_KINDS, PAPER_KINDS, drawn, trimmed
 from pmo_assets.training.synthetic.filled_pictures import segmentation
-from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.paper_drawings import flow_diagram, line_drawing, table
 from pmo_assets.training.synthetic.picture_folders import folder_modality, no_larger, read_picture
 from pmo_assets.training.synthetic.pools import article_pictures, unannotated_articles

@@ -15,12 +15,12 @@ from torch.utils.data import DataLoader, Dataset
 from pmo_assets.pipeline.detection.networks.type_input import type_input
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.modalities import MODALITIES, TYPE_OF_MODALITY, Modality
+from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.image_type_network import ImageTypeNetwork, marginal_loss
 from pmo_assets.training.data.typed_pictures import TypedPicture, stand_ins
 from pmo_assets.training.loop.training_run import Batch, train_network
 from pmo_assets.training.options import ImageTypeOptions
 from pmo_assets.training.synthetic.figure_crops import figure_crop
-from pmo_assets.training.synthetic.letters import Pixels
 
 TYPE_SHARES: dict[ImageType, float] = {"CFP": 0.2, "OCT": 0.22, "Retinal Imaging": 0.3, "Other": 0.28}
 """How often each type is shown: retinal imaging has the most modalities, Other the most kinds of pictures."""

@@ -21,11 +21,11 @@ from pmo_assets.pipeline.detection.networks.mark_input import (
     second_scale,
     windows_in_square,
 )
+from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.figure_detector import mixed_precision
 from pmo_assets.training.architectures.mark_network import MarkNetwork, network_of_onnx
 from pmo_assets.training.loop.training_run import Batch, train_network
 from pmo_assets.training.options import MarkOptions
-from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.mark_examples import Crop, mark_example, varied_crop
 from pmo_assets.training.synthetic.pools import PicturePool
 

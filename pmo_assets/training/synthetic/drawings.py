@@ -10,8 +10,8 @@ from collections.abc import Callable
 import cv2
 import numpy as np
 
+from pmo_assets.samples.drawing import Pixels, Rng, one_by_odds
 from pmo_assets.training.synthetic.filled_pictures import body_scan, heat_map, photograph, segmentation, spots, texture
-from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.paper_drawings import flow_diagram, line_drawing, table, trace
 from pmo_assets.training.synthetic.plots import (
     bar_plot,
@@ -22,7 +22,6 @@ from pmo_assets.training.synthetic.plots import (
     scatter_plot,
     stacked_bar_plot,
 )
-from pmo_assets.training.synthetic.words_and_colours import Rng
 
 
 def trimmed(pixels: Pixels) -> Pixels:
@@ -49,7 +48,6 @@ def drawn(
     rng: Rng, kinds: tuple[tuple[Callable[[Rng, int, int], Pixels], float], ...], width: int, height: int
 ) -> Pixels:
     """Return a picture of a random kind; on paper it is cut to its ink and may thus be smaller than asked."""
-    odds = np.asarray([weight for _, weight in kinds])
-    kind = kinds[int(rng.choice(len(kinds), p=odds / odds.sum()))][0]
+    kind = one_by_odds(rng, [kind for kind, _ in kinds], [odds for _, odds in kinds])
     picture = kind(rng, max(24, width), max(24, height))
     return trimmed(picture) if kinds is PAPER_KINDS else picture

@@ -13,9 +13,7 @@ from typing import Final
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Colour, Pixels, print_text
-
-Rng = np.random.Generator
+from pmo_assets.samples.drawing import Colour, Pixels, Rng, grey_of, one_by_odds, print_text
 
 MARK_COLOURS: tuple[tuple[Colour, float], ...] = (
     ((255, 255, 255), 4), ((0, 0, 0), 3), ((255, 255, 0), 2.5), ((255, 0, 0), 2.5), ((0, 255, 0), 1.2),
@@ -55,8 +53,7 @@ class Stroke:
 
 
 def _colour(rng: Rng) -> Colour:
-    odds = np.asarray([weight for _, weight in MARK_COLOURS])
-    return MARK_COLOURS[int(rng.choice(len(MARK_COLOURS), p=odds / odds.sum()))][0]
+    return one_by_odds(rng, [colour for colour, _ in MARK_COLOURS], [odds for _, odds in MARK_COLOURS])
 
 
 def _angle(rng: Rng) -> float:
@@ -243,7 +240,7 @@ def _draw_brace(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
 def _draw_outline(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
     """Draw an outline that follows what is seen there, or a wavy one where nothing is."""
     height, width = pixels.shape[:2]
-    grey = np.asarray(cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY))
+    grey = grey_of(pixels)
     sigma = max(2.0, stroke.size * rng.uniform(0.06, 0.2))
     soft = np.asarray(cv2.GaussianBlur(grey, (0, 0), sigma))
     x, y = (int(np.clip(v, 0, n - 1)) for v, n in zip(stroke.place, (width, height), strict=True))
@@ -266,7 +263,7 @@ def _draw_outline(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
 def _draw_layers(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
     """Draw one to four lines across a part of the picture, along its strongest edges, as layers are delineated."""
     height, width = pixels.shape[:2]
-    grey = np.asarray(cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY))
+    grey = grey_of(pixels)
     slope = np.abs(np.asarray(cv2.Sobel(cv2.GaussianBlur(grey, (0, 0), 3), cv2.CV_32F, 0, 1)))
     begin, end = (0, width - 1) if rng.random() < 0.5 else sorted(rng.integers(0, width, 2).tolist())
     columns = np.linspace(begin, max(end, begin + min(20, width - 1 - begin)), 40)
@@ -316,9 +313,8 @@ def draw_marks(rng: Rng, pixels: Pixels, least: float = SIZES[0]) -> None:
         pixels: (height, width, 3) uint8.
         least: least size of a mark as a part of the picture's side.
     """
-    odds = np.asarray([odds for _, _, odds in MARK_KINDS])
     for _ in range(1 if rng.random() < 0.8 else 2):
-        name, draw, _ = MARK_KINDS[int(rng.choice(len(MARK_KINDS), p=odds / odds.sum()))]
+        name, draw, _ = one_by_odds(rng, MARK_KINDS, [odds for _, _, odds in MARK_KINDS])
         colour = _colour(rng)
         height, width = pixels.shape[:2]
         side = float(np.sqrt(height * width))

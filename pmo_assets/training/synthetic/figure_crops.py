@@ -11,12 +11,10 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.modalities import Modality
+from pmo_assets.samples.drawing import Colour, Pixels, Rng, false_colours, grey_of, one_of, print_text
 from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
-from pmo_assets.training.synthetic.letters import Colour, Pixels, print_text
 from pmo_assets.training.synthetic.pools import recoloured_oct
 from pmo_assets.training.synthetic.worn_pictures import worn
-
-Rng = np.random.Generator
 
 WORKING_SIDE = 256
 """Long side in pixels at which pictures are drawn upon: more is lost again on the way into the network."""
@@ -102,9 +100,9 @@ def _recoloured(rng: Rng, picture: Pixels, modality: Modality | None) -> Pixels:
         modality in ("OCT angiography", "fluorescein angiography", "infrared", "adaptive optics")
         and rng.random() < 0.06
     ):
-        grey = np.asarray(cv2.cvtColor(np.ascontiguousarray(picture), cv2.COLOR_RGB2GRAY))
+        grey = grey_of(picture)
         maps = (cv2.COLORMAP_HOT, cv2.COLORMAP_VIRIDIS, cv2.COLORMAP_BONE, cv2.COLORMAP_OCEAN)
-        picture = np.asarray(cv2.applyColorMap(grey, maps[int(rng.integers(4))])[:, :, ::-1], dtype=np.uint8)
+        picture = false_colours(grey, one_of(rng, maps))
     elif modality == "OCT angiography" and rng.random() < 0.05:
         picture = np.asarray(255 - picture, dtype=np.uint8)
     gamma, gain = float(np.exp(rng.normal(0, 0.3))), float(np.exp(rng.normal(0, 0.2)))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.samples.drawing import Colour, Rng
 from pmo_assets.training.synthetic.layouts import Layout
-from pmo_assets.training.synthetic.letters import Colour
-from pmo_assets.training.synthetic.words_and_colours import Rng, some_words
+from pmo_assets.training.synthetic.words_and_colours import some_words
 
 PAPER: Colour = (255, 255, 255)
 

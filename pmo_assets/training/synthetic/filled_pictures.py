@@ -8,16 +8,22 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Colour, Pixels, print_text
-from pmo_assets.training.synthetic.words_and_colours import Rng
+from pmo_assets.samples.drawing import (
+    Colour,
+    Pixels,
+    Rng,
+    cloud,
+    false_colours,
+    grey_picture,
+    one_of,
+    paper,
+    print_text,
+)
 
-
-def cloud(rng: Rng, width: int, height: int, cells: float) -> np.ndarray:
-    """Return smooth noise of mean 0 and deviation about 1, shape (height, width), with `cells` blobs across."""
-    columns = max(2, round(cells))
-    rows = max(2, round(cells * height / max(1, width)))
-    coarse = rng.standard_normal((min(rows, 400) + 2, columns + 2)).astype(np.float32)
-    return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC))
+_MAPS: tuple[int, ...] = (
+    cv2.COLORMAP_VIRIDIS, cv2.COLORMAP_JET, cv2.COLORMAP_HOT, cv2.COLORMAP_BONE, cv2.COLORMAP_INFERNO,
+    cv2.COLORMAP_COOL,
+)  # fmt: skip
 
 
 def heat_map(rng: Rng, width: int, height: int) -> Pixels:
@@ -27,15 +33,7 @@ def heat_map(rng: Rng, width: int, height: int) -> Pixels:
     if rng.random() < 0.5:  # a confusion matrix
         values = values * 0.3 + np.eye(n, m) * 0.7
     grey = np.asarray(values * 255, dtype=np.uint8)
-    maps = [
-        cv2.COLORMAP_VIRIDIS,
-        cv2.COLORMAP_JET,
-        cv2.COLORMAP_HOT,
-        cv2.COLORMAP_BONE,
-        cv2.COLORMAP_INFERNO,
-        cv2.COLORMAP_COOL,
-    ]
-    colours = cv2.applyColorMap(grey, maps[int(rng.integers(len(maps)))])
+    colours = cv2.applyColorMap(grey, one_of(rng, _MAPS))
     picture = np.asarray(cv2.resize(colours, (width, height), interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
     if n * m <= 64 and rng.random() < 0.6:
         size = max(6, round(min(width / m, height / n) * 0.35))
@@ -59,7 +57,7 @@ def spots(rng: Rng, width: int, height: int) -> Pixels:
     if style <= 1:
         mask = level > 0.4
         ground = [(0, 0, 0), (0, 45, 70), (68, 1, 84), (255, 255, 255)][int(rng.integers(4))]
-        picture = np.full((height, width, 3), ground, np.uint8)
+        picture = paper(width, height, ground)
         picture[mask] = [(255, 255, 255), (255, 170, 0), (200, 30, 30), (40, 160, 60)][int(rng.integers(4))]
         if ground == (255, 255, 255):
             cv2.rectangle(picture, (0, 0), (width - 1, height - 1), (0, 0, 0), 1)
@@ -67,16 +65,14 @@ def spots(rng: Rng, width: int, height: int) -> Pixels:
         return picture
     grey = np.asarray(np.clip(level * 255, 0, 255), dtype=np.uint8)
     if style == 2:
-        return np.repeat(grey[:, :, None], 3, axis=2)
-    return np.ascontiguousarray(
-        cv2.applyColorMap(grey, cv2.COLORMAP_JET if style == 3 else cv2.COLORMAP_HOT)[:, :, ::-1]
-    )
+        return grey_picture(grey)
+    return false_colours(grey, cv2.COLORMAP_JET if style == 3 else cv2.COLORMAP_HOT)
 
 
 def segmentation(rng: Rng, width: int, height: int) -> Pixels:
     """Draw a segmentation mask: regions and small lesions in flat colours on a dark ground; fills the frame."""
     grounds: tuple[Colour, ...] = ((0, 0, 0), (0, 45, 70), (68, 1, 84), (20, 20, 60))
-    picture = np.full((height, width, 3), grounds[int(rng.integers(len(grounds)))], np.uint8)
+    picture = paper(width, height, one_of(rng, grounds))
     colours = [tuple(int(v) for v in rng.integers(60, 256, 3)) for _ in range(2)]
     if rng.random() < 0.6:  # one large region
         picture[cloud(rng, width, height, 4) > rng.uniform(0.6, 1.3)] = colours[0]
@@ -102,7 +98,7 @@ def blot(rng: Rng, width: int, height: int) -> Pixels:
             band = np.exp(-(((cols - x) / a) ** 4) - ((lines - y) / b) ** 2)
             level[:, left:right] -= band * rng.uniform(60, 200)
     grey = np.clip(level + rng.normal(0, 3, level.shape), 5, 250).astype(np.uint8)
-    return np.repeat((255 - grey if dark_ground else grey)[:, :, None], 3, axis=2)
+    return grey_picture(255 - grey if dark_ground else grey)
 
 
 def texture(rng: Rng, width: int, height: int) -> Pixels:
@@ -146,7 +142,7 @@ def texture(rng: Rng, width: int, height: int) -> Pixels:
     grey = np.clip(128 + 30 * coarse + 22 * fine + 18 * cloud(rng, width, height, min(width, 300)), 0, 255).astype(
         np.uint8
     )
-    return np.repeat(grey[:, :, None], 3, axis=2)
+    return grey_picture(grey)
 
 
 def body_scan(rng: Rng, width: int, height: int) -> Pixels:
@@ -169,7 +165,7 @@ def body_scan(rng: Rng, width: int, height: int) -> Pixels:
             level = np.where(organ & outline, rng.uniform(20, 235), level)
         level = cv2.GaussianBlur(level.astype(np.float32), (0, 0), max(0.8, width / 250))
         level = level + rng.normal(0, 5, level.shape)
-    return np.repeat(np.clip(level, 0, 255).astype(np.uint8)[:, :, None], 3, axis=2)
+    return grey_picture(np.clip(level, 0, 255).astype(np.uint8))
 
 
 def photograph(rng: Rng, width: int, height: int) -> Pixels:

@@ -6,10 +6,10 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.samples.drawing import Pixels, print_text
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
 from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
 from pmo_assets.training.synthetic.filled_pictures import heat_map, segmentation, spots
-from pmo_assets.training.synthetic.letters import Pixels, print_text
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.worn_pictures import worn
 

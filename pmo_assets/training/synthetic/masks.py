@@ -9,9 +9,8 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.image_types import ImageType
-from pmo_assets.training.synthetic.filled_pictures import cloud, segmentation, spots
-from pmo_assets.training.synthetic.letters import Colour, Pixels
-from pmo_assets.training.synthetic.words_and_colours import Rng
+from pmo_assets.samples.drawing import Colour, Pixels, Rng, cloud, one_of
+from pmo_assets.training.synthetic.filled_pictures import segmentation, spots
 
 _REGIONS: tuple[Colour, ...] = (
     (255, 255, 255), (230, 30, 30), (40, 170, 60), (40, 80, 220), (250, 220, 40), (160, 60, 180), (60, 200, 210),
@@ -54,7 +53,7 @@ def mask_picture(rng: Rng, pixels: Pixels, kind: ImageType) -> Pixels:
     tall, wide = pixels.shape[:2]
     if rng.random() < 0.2:
         return (segmentation if rng.random() < 0.5 else spots)(rng, wide, tall)
-    ground = _GROUNDS[int(rng.integers(len(_GROUNDS)))]
+    ground = one_of(rng, _GROUNDS)
     colours = [_REGIONS[int(k)] for k in rng.permutation(len(_REGIONS))]
     if rng.random() < 0.5:
         colours[0] = (255, 255, 255) if ground != (255, 255, 255) else (0, 0, 0)

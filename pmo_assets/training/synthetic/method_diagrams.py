@@ -13,22 +13,22 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.image_types import ImageType
+from pmo_assets.samples.drawing import Colour, PixelBox, Pixels, Rng, one_by_odds, one_of, print_text, text_mask
 from pmo_assets.training.synthetic.drawings import trimmed
 from pmo_assets.training.synthetic.figure_styles import PAPER, Style
-from pmo_assets.training.synthetic.letters import Colour, PixelBox, Pixels, print_text, text_mask
 from pmo_assets.training.synthetic.masks import mask_picture, overlaid_picture
 from pmo_assets.training.synthetic.placed_figure import PlacedImage
 from pmo_assets.training.synthetic.plots import bar_plot, box_plot, line_plot, scatter_plot
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.tiles import Tile, blank_canvas, ink_of, paste, pool_picture
-from pmo_assets.training.synthetic.words_and_colours import PALETTES, Rng, colour_of, some_words
+from pmo_assets.training.synthetic.words_and_colours import any_palette, colour_of, some_words
 
 Draw = Callable[[Rng, Pixels, PixelBox, Colour], None]
 """Draws into a box of a canvas, in place, with an ink."""
 
 
 def _pale(rng: Rng, share: float = 0.35) -> Colour:
-    red, green, blue = colour_of(rng, PALETTES[int(rng.integers(len(PALETTES)))])
+    red, green, blue = colour_of(rng, any_palette(rng))
     return (round(255 - (255 - red) * share), round(255 - (255 - green) * share), round(255 - (255 - blue) * share))
 
 
@@ -164,7 +164,7 @@ def method_diagram(rng: Rng, pool: PicturePool, style: Style, width: int, height
     tile = Tile(canvas)
     share = float(rng.uniform(0.2, 0.8))
     filled = [(i, j) for i in range(rows) for j in range(columns) if rng.random() > 0.1] or [(0, 0)]
-    pictured = {place for place in filled if rng.random() < share} or {filled[int(rng.integers(len(filled)))]}
+    pictured = {place for place in filled if rng.random() < share} or {one_of(rng, filled)}
     _draw_containers(rng, canvas, rows, columns, (cell_w, cell_h))
     previous: PixelBox | None = None
     for place in filled:
@@ -174,8 +174,7 @@ def method_diagram(rng: Rng, pool: PicturePool, style: Style, width: int, height
         if place in pictured:
             previous = _add_pictures(rng, pool, style, tile, box)
         else:
-            odds = np.asarray([weight for _, weight in DRAWN])
-            DRAWN[int(rng.choice(len(DRAWN), p=odds / odds.sum()))][0](rng, canvas, box, ink)
+            one_by_odds(rng, [draw for draw, _ in DRAWN], [odds for _, odds in DRAWN])(rng, canvas, box, ink)
             previous = box
     return tile
 

@@ -8,17 +8,17 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.image_types import ImageType
+from pmo_assets.samples.drawing import Colour, Rng, one_of, print_text, text_mask
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn, trimmed
 from pmo_assets.training.synthetic.figure_styles import PAPER, SUBJECT_ODDS, SUBJECTS, Style
 from pmo_assets.training.synthetic.filled_pictures import blot, heat_map, spots
-from pmo_assets.training.synthetic.letters import Colour, print_text, text_mask
 from pmo_assets.training.synthetic.method_diagrams import method_diagram
 from pmo_assets.training.synthetic.placed_figure import PlacedImage
 from pmo_assets.training.synthetic.plots import bar_plot, box_plot, line_plot, scatter_plot
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.thumbnail_grids import comparison, thumbnails
 from pmo_assets.training.synthetic.tiles import Tile, blank_canvas, ink_of, paste, pool_picture
-from pmo_assets.training.synthetic.words_and_colours import Rng, some_words
+from pmo_assets.training.synthetic.words_and_colours import some_words
 
 
 def _shape(rng: Rng, kind: ImageType, width: int, height: int) -> tuple[int, int]:
@@ -54,7 +54,7 @@ def _grid(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) ->
     """Compose a grid of pictures with headings above columns, beside rows or below pictures, gaps or none."""
     aspect = width / height
     choices = [(r, c) for r in range(1, 6) for c in range(1, 7) if 2 <= r * c <= 20 and 0.5 < aspect * r / c < 2.6]
-    rows, columns = choices[int(rng.integers(len(choices)))] if choices else (1, 2)
+    rows, columns = one_of(rng, choices) if choices else (1, 2)
     if width / columns < 36 or height / rows < 30:
         return _single(rng, pool, style, width, height)
     canvas = blank_canvas(style, width, height)
@@ -112,7 +112,7 @@ def _plot_grid(rng: Rng, style: Style, width: int, height: int) -> Tile:
     """Compose a row or grid of plots of one kind, each an image."""
     aspect = width / height
     choices = [(r, c) for r in range(1, 4) for c in range(1, 6) if 2 <= r * c <= 10 and 0.6 < aspect * r / c < 2.2]
-    rows, columns = choices[int(rng.integers(len(choices)))] if choices else (1, 2)
+    rows, columns = one_of(rng, choices) if choices else (1, 2)
     if width / columns < 70 or height / rows < 60:
         return _plot(rng, style, width, height)
     canvas = blank_canvas(style, width, height)

@@ -8,16 +8,16 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Pixels, print_text, text_mask
-from pmo_assets.training.synthetic.words_and_colours import PALETTES, Rng, colour_of, some_words
+from pmo_assets.samples.drawing import Pixels, Rng, paper, print_centred, print_text, text_mask
+from pmo_assets.training.synthetic.words_and_colours import any_palette, colour_of, some_words
 
 
 def table(rng: Rng, width: int, height: int) -> Pixels:
     """Draw a table of words and numbers with rules, perhaps with cells in colours."""
-    canvas = np.full((height, width, 3), 255, np.uint8)
+    canvas = paper(width, height)
     rows, columns = int(rng.integers(3, 9)), int(rng.integers(2, 6))
     if rng.random() < 0.4:
-        palette, strength = PALETTES[int(rng.integers(len(PALETTES)))], float(rng.uniform(0.2, 0.9))
+        palette, strength = any_palette(rng), float(rng.uniform(0.2, 0.9))
         for i in range(1, rows):
             for j in range(1, columns):
                 first, last = (round(j * width / columns), round(i * height / rows)), (
@@ -49,9 +49,9 @@ def table(rng: Rng, width: int, height: int) -> Pixels:
 
 def flow_diagram(rng: Rng, width: int, height: int) -> Pixels:
     """Draw boxes with words, joined by arrows."""
-    canvas = np.full((height, width, 3), 255, np.uint8)
+    canvas = paper(width, height)
     columns, rows = max(1, round(width / rng.uniform(110, 220))), max(1, round(height / rng.uniform(70, 130)))
-    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    palette = any_palette(rng)
     size = int(np.clip(min(width / columns * 0.09, height / rows * 0.2), 6, 16))
     tinted, rounded = rng.random() < 0.6, rng.random() < 0.3
     middles: list[tuple[int, int]] = []
@@ -75,15 +75,14 @@ def flow_diagram(rng: Rng, width: int, height: int) -> Pixels:
                 cv2.rectangle(canvas, (x - half_w, y - half_h), (x + half_w, y + half_h), fill, -1)
                 cv2.rectangle(canvas, (x - half_w, y - half_h), (x + half_w, y + half_h), (0, 0, 0), 1)
             text = some_words(rng, 1, 2)
-            mask = text_mask(text, "helv", size)
-            print_text(canvas, x - mask.shape[1] // 2, y - mask.shape[0] // 2, text, "helv", size, (0, 0, 0))
+            print_centred(canvas, x, y - text_mask(text, "helv", size).shape[0] // 2, text, "helv", size, (0, 0, 0))
     return canvas
 
 
 def line_drawing(rng: Rng, width: int, height: int) -> Pixels:
     """Draw an outline drawing with leader lines and words: an eye, apparatus, molecules."""
-    canvas = np.full((height, width, 3), 255, np.uint8)
-    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    canvas = paper(width, height)
+    palette = any_palette(rng)
     size = int(np.clip(0.05 * min(width, height), 6, 15))
     for _ in range(int(rng.integers(3, 10))):
         place = (int(rng.uniform(0.2, 0.8) * width), int(rng.uniform(0.2, 0.8) * height))

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.modalities import TYPE_OF_MODALITY, Modality
-from pmo_assets.training.synthetic.letters import Pixels
+from pmo_assets.samples.drawing import Pixels
 
 FOLDERS: dict[str, Modality] = {
     "cfp": "fundus photograph", "video frame": "fundus photograph", "chase db1 mini": "fundus photograph",

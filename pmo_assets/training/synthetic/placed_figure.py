@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pmo_assets.records.image_types import ImageType
-from pmo_assets.training.synthetic.letters import Pixels
+from pmo_assets.samples.drawing import Pixels
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,19 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Colour, Pixels, print_text, text_mask
-from pmo_assets.training.synthetic.words_and_colours import PALETTES, Rng, some_words
+from pmo_assets.samples.drawing import (
+    Colour,
+    Pixels,
+    Rng,
+    false_colours,
+    grey_picture,
+    one_of,
+    paper,
+    print_centred,
+    print_text,
+    text_mask,
+)
+from pmo_assets.training.synthetic.words_and_colours import any_palette, some_words
 
 
 def _draw_axes(rng: Rng, canvas: Pixels) -> tuple[int, int, int, int]:
@@ -44,8 +55,7 @@ def _draw_axes(rng: Rng, canvas: Pixels) -> tuple[int, int, int, int]:
         x = round(left + (right - left) * (k + 0.5 * named) / (n_x + named))
         cv2.line(canvas, (x, bottom), (x, bottom + size // 3), ink, line)
         text = some_words(rng, 1, 1)[:7] if named else f"{k * step:g}"
-        mask = text_mask(text, face, size)
-        print_text(canvas, x - mask.shape[1] // 2, bottom + size // 2, text, face, size, ink)
+        print_centred(canvas, x, bottom + size // 2, text, face, size, ink)
     if style > 0.6:
         cv2.rectangle(canvas, (left, top), (right, bottom), ink, line)
     elif style > 0.15:
@@ -54,16 +64,13 @@ def _draw_axes(rng: Rng, canvas: Pixels) -> tuple[int, int, int, int]:
     middle = (left + right) // 2
     if titled_x:
         text = some_words(rng, 1, 3)
-        mask = text_mask(text, face, size)
-        print_text(canvas, middle - mask.shape[1] // 2, height - mask.shape[0] - 1, text, face, size, ink)
+        print_centred(canvas, middle, height - text_mask(text, face, size).shape[0] - 1, text, face, size, ink)
     if titled_y:
         text = some_words(rng, 1, 3)
         mask = text_mask(text, face, size)
         print_text(canvas, 1, (top + bottom - mask.shape[1]) // 2, text, face, size, ink, upright=True)
     if headed:
-        text = some_words(rng, 1, 3)
-        mask = text_mask(text, face, size + 1)
-        print_text(canvas, middle - mask.shape[1] // 2, 1, text, face, size + 1, ink)
+        print_centred(canvas, middle, 1, some_words(rng, 1, 3), face, size + 1, ink)
     return left + line, top + 1, right, bottom
 
 
@@ -80,9 +87,9 @@ def _draw_legend(rng: Rng, canvas: Pixels, area: tuple[int, int, int, int], colo
 
 def line_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw curves, with markers or error bars."""
-    canvas = np.full((height, width, 3), 255, np.uint8)
+    canvas = paper(width, height)
     left, top, right, bottom = area = _draw_axes(rng, canvas)
-    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    palette = any_palette(rng)
     n, points = int(rng.integers(1, 5)), int(rng.choice([5, 8, 30, 120]))
     thick = max(1, round(min(width, height) / rng.uniform(120, 320)))
     colours = [palette[k % len(palette)] for k in range(n)]
@@ -136,9 +143,9 @@ def _draw_bar(canvas: Pixels, box: tuple[int, int, int, int], colour: Colour, pa
 
 def bar_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw (grouped) bars with error bars and significance asterisks, or a histogram."""
-    canvas = np.full((height, width, 3), 255, np.uint8)
+    canvas = paper(width, height)
     left, top, right, bottom = area = _draw_axes(rng, canvas)
-    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    palette = any_palette(rng)
     histogram = rng.random() < 0.25
     groups, per = (
         (int(rng.integers(12, 40)), 1) if histogram else (int(rng.integers(2, 8)), int(rng.choice([1, 1, 2, 3, 4])))
@@ -178,9 +185,9 @@ def bar_plot(rng: Rng, width: int, height: int) -> Pixels:
 
 def stacked_bar_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw bars of several parts on top of each other, touching or apart, upright or lying, with a legend."""
-    canvas = np.full((height, width, 3), 255, np.uint8)
+    canvas = paper(width, height)
     left, top, right, bottom = area = _draw_axes(rng, canvas)
-    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    palette = any_palette(rng)
     parts, bars, upright = int(rng.integers(2, 6)), int(rng.integers(1, 12)), rng.random() < 0.75
     long, across = (bottom - top, right - left) if upright else (right - left, bottom - top)
     slot, used = across / bars, float(rng.choice([1.0, 0.9, 0.6]))
@@ -200,7 +207,13 @@ def stacked_bar_plot(rng: Rng, width: int, height: int) -> Pixels:
     return canvas
 
 
-MATRIX_MAPS = (cv2.COLORMAP_BONE, cv2.COLORMAP_VIRIDIS, cv2.COLORMAP_HOT, cv2.COLORMAP_COOL, cv2.COLORMAP_PARULA)
+MATRIX_MAPS: tuple[int, ...] = (
+    cv2.COLORMAP_BONE,
+    cv2.COLORMAP_VIRIDIS,
+    cv2.COLORMAP_HOT,
+    cv2.COLORMAP_COOL,
+    cv2.COLORMAP_PARULA,
+)
 
 
 def matrix_plot(rng: Rng, width: int, height: int) -> Pixels:
@@ -208,7 +221,7 @@ def matrix_plot(rng: Rng, width: int, height: int) -> Pixels:
 
     Cells of one colour with something in the middle look like thumbnails; the whole is one image.
     """
-    canvas = np.full((height, width, 3), 255, np.uint8)
+    canvas = paper(width, height)
     labelled = rng.random() < 0.5
     left, bottom = (round(width * 0.14), height - round(height * 0.12)) if labelled else (0, height)
     cell = float(rng.uniform(14, 60))
@@ -224,10 +237,9 @@ def matrix_plot(rng: Rng, width: int, height: int) -> Pixels:
         "random": rng.integers(0, levels, (rows, columns)),
     }[kind]
     shades = np.clip(255 * (1 - steps / max(1, levels - 1)), 0, 255).astype(np.uint8)
-    table = cv2.cvtColor(shades, cv2.COLOR_GRAY2RGB)
+    table = grey_picture(shades)
     if rng.random() < 0.6:
-        chosen = MATRIX_MAPS[int(rng.integers(len(MATRIX_MAPS)))]
-        table = cv2.cvtColor(cv2.applyColorMap(shades, chosen), cv2.COLOR_BGR2RGB)
+        table = false_colours(shades, one_of(rng, MATRIX_MAPS))
     gap = int(rng.choice([0, 0, 0, 1, 2]))
     numbers, size = rng.random() < 0.75, round(min((width - left) / columns, bottom / rows) * rng.uniform(0.25, 0.55))
     for i in range(rows):
@@ -254,9 +266,9 @@ def matrix_plot(rng: Rng, width: int, height: int) -> Pixels:
 
 def scatter_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw points, in one cloud with a regression line or in several clusters."""
-    canvas = np.full((height, width, 3), 255, np.uint8)
+    canvas = paper(width, height)
     left, top, right, bottom = _draw_axes(rng, canvas)
-    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    palette = any_palette(rng)
     radius = max(1, round(min(width, height) / rng.uniform(70, 200)))
     clusters = int(rng.choice([1, 1, 3, 5]))
     for k in range(clusters):
@@ -284,8 +296,8 @@ def scatter_plot(rng: Rng, width: int, height: int) -> Pixels:
 
 def box_plot(rng: Rng, width: int, height: int) -> Pixels:
     """Draw box-and-whisker or strip plots, singly or in groups of touching boxes, perhaps with a legend at the side."""
-    canvas = np.full((height, width, 3), 255, np.uint8)
-    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    canvas = paper(width, height)
+    palette = any_palette(rng)
     grouped = rng.random() < 0.35
     beside = grouped and rng.random() < 0.5 and width > 160
     inner = width - round(width * 0.22) if beside else width
@@ -328,8 +340,8 @@ def box_plot(rng: Rng, width: int, height: int) -> Pixels:
 
 def pie_chart(rng: Rng, width: int, height: int) -> Pixels:
     """Draw a pie with or without a legend."""
-    canvas = np.full((height, width, 3), 255, np.uint8)
-    palette = PALETTES[int(rng.integers(len(PALETTES)))]
+    canvas = paper(width, height)
+    palette = any_palette(rng)
     radius = round(min(width, height) * 0.42)
     shares = rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0)) * 360
     start = 0.0

@@ -20,10 +20,10 @@ import pymupdf
 
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.modalities import TYPE_OF_MODALITY
+from pmo_assets.samples.drawing import Pixels, false_colours, grey_of, grey_picture, one_of
 from pmo_assets.samples.pictures import autofluorescence, fluorescein_angiogram, fundus_photograph, oct_scan
 from pmo_assets.training.synthetic.drawings import FILLED_KINDS, drawn
 from pmo_assets.training.synthetic.layouts import Split, split_of
-from pmo_assets.training.synthetic.letters import Pixels
 from pmo_assets.training.synthetic.picture_folders import folder_modality, no_larger, plain_name, read_picture
 
 
@@ -216,15 +216,11 @@ class PicturePool:
             pictures = self.by_type["CFP"]
         if not pictures or rng.random() >= self.real_share:
             return _STAND_INS[image_type](rng, width, height)
-        pixels = framed(rng, _any(rng, pictures), width, height, image_type)
+        pixels = framed(rng, one_of(rng, pictures), width, height, image_type)
         if turned:
             return as_retinal_imaging(rng, pixels)
         pixels = varied(rng, pixels, 0.05 if image_type == "CFP" else 0.03)
         return recoloured_oct(rng, pixels) if image_type == "OCT" else pixels
-
-
-def _any(rng: np.random.Generator, pictures: Sequence[Pixels]) -> Pixels:
-    return pictures[int(rng.integers(len(pictures)))]
 
 
 def varied(rng: np.random.Generator, pixels: Pixels, tint: float) -> Pixels:
@@ -256,20 +252,20 @@ def as_retinal_imaging(rng: np.random.Generator, photograph: Pixels) -> Pixels:
         if style == "angiogram":
             plane = np.clip((plane.astype(np.float32) - 70) * 1.7, 0, 255).astype(np.uint8)
     plane = np.clip(plane.astype(np.float32) * rng.uniform(0.6, 1.25), 0, 255).astype(np.uint8)
-    picture = np.repeat(plane[:, :, None], 3, axis=2)
+    picture = grey_picture(plane)
     return np.ascontiguousarray(picture[:, ::-1] if rng.random() < 0.5 else picture)
 
 
 def recoloured_oct(rng: np.random.Generator, scan: Pixels) -> Pixels:
     """Return a scan in one of the colour schemes of OCT devices: grey, inverted, rainbow on black, green."""
-    grey = np.asarray(cv2.cvtColor(np.ascontiguousarray(scan), cv2.COLOR_RGB2GRAY))
+    grey = grey_of(scan)
     style = rng.random()
     if style < 0.6:
-        return np.repeat(grey[:, :, None], 3, axis=2)
+        return grey_picture(grey)
     if style < 0.72:
-        return np.repeat(255 - grey[:, :, None], 3, axis=2)
+        return grey_picture(255 - grey)
     if style < 0.9:
-        rainbow = np.asarray(cv2.applyColorMap(grey, cv2.COLORMAP_JET))[:, :, ::-1]
+        rainbow = false_colours(grey, cv2.COLORMAP_JET)
         return np.asarray(rainbow * np.clip(grey[:, :, None] / rng.uniform(60, 120), 0, 1), dtype=np.uint8)
     return np.asarray(np.stack([grey * 0.4, grey * 0.9, grey * 0.3], axis=2), dtype=np.uint8)
 

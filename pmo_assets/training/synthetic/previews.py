@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Colour, Pixels
+from pmo_assets.samples.drawing import Colour, Pixels
 from pmo_assets.training.synthetic.placed_figure import SyntheticFigure
 
 PANEL: Colour = (230, 0, 0)

@@ -23,21 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.records.modalities import Modality
-from pmo_assets.training.synthetic.letters import Pixels
-
-Floats = NDArray[np.float32]
-Rng = np.random.Generator
+from pmo_assets.samples.drawing import Floats, Pixels, Rng, cloud, false_colours, grey_picture, one_of
 
 FIELD = 14
 """Level of the green channel from which a pixel of a fundus photograph belongs to the field and not its surround."""
-
-
-def _cloud(rng: Rng, width: int, height: int, cells: float) -> Floats:
-    """Return smooth noise of about mean 0 and deviation 1 with `cells` blobs across, shape (height, width)."""
-    columns = max(2, round(cells))
-    rows = max(2, round(cells * height / width))
-    coarse = rng.standard_normal((rows + 2, columns + 2)).astype(np.float32)
-    return np.asarray(cv2.resize(coarse, (width, height), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
 
 def _blurred(values: NDArray[np.floating], sigma: float) -> Floats:
@@ -49,7 +38,7 @@ def _grey(values: NDArray[np.floating], field: NDArray[np.bool_] | None = None) 
     plane = (np.clip(values, 0, 1) * 255).astype(np.uint8)
     if field is not None:
         plane = np.where(field, plane, 0).astype(np.uint8)
-    return np.repeat(plane[:, :, None], 3, axis=2)
+    return grey_picture(plane)
 
 
 def _parts(photograph: Pixels) -> tuple[Floats, Floats, NDArray[np.bool_]]:
@@ -110,7 +99,7 @@ def infrared(rng: Rng, photograph: Pixels) -> Pixels:
     red, green = part[:, :, 0].astype(np.float32) / 255, part[:, :, 1].astype(np.float32) / 255
     mixed = red * 0.45 + green * 0.55
     detail = mixed - _blurred(mixed, side / 12)
-    level = float(rng.uniform(0.3, 0.6)) + 0.08 * _cloud(rng, side, side, 3)
+    level = float(rng.uniform(0.3, 0.6)) + 0.08 * cloud(rng, side, side, 3)
     values = level + detail * float(rng.uniform(1.0, 2.2)) + _grain(rng, mixed.shape, float(rng.uniform(0.01, 0.06)))
     return _grey(values * (1 - 0.25 * (1 - _spot(values.shape, side / 2, side / 2, side * 0.45))))
 
@@ -121,14 +110,14 @@ def autofluorescence(rng: Rng, photograph: Pixels) -> Pixels:
     side = float(np.sqrt(ground.size))
     disc = _disc(ground, field)
     fovea = _fovea(rng, ground.shape, disc)
-    values = float(rng.uniform(0.35, 0.6)) + 0.06 * _cloud(rng, ground.shape[1], ground.shape[0], 4)
+    values = float(rng.uniform(0.35, 0.6)) + 0.06 * cloud(rng, ground.shape[1], ground.shape[0], 4)
     values = values * (1 - 0.75 * vessels)
     values *= 1 - float(rng.uniform(0.6, 0.95)) * np.clip(_spot(ground.shape, *disc, side * 0.065) * 1.8, 0, 1)
     values *= 1 - float(rng.uniform(0.3, 0.7)) * _spot(ground.shape, *fovea, side * float(rng.uniform(0.05, 0.1)))
     ring = _spot(ground.shape, *fovea, side * 0.16) - 0.8 * _spot(ground.shape, *fovea, side * 0.11)
     values += float(rng.choice([0.0, 0.15, 0.35])) * np.clip(ring, 0, 1)
     if rng.random() < 0.5:  # atrophy is black with a sharp, scalloped edge
-        patches = _cloud(rng, ground.shape[1], ground.shape[0], 9) + 2.2 * _spot(ground.shape, *fovea, side * 0.15)
+        patches = cloud(rng, ground.shape[1], ground.shape[0], 9) + 2.2 * _spot(ground.shape, *fovea, side * 0.15)
         values = np.where(_blurred(patches, side / 150) > rng.uniform(1.6, 2.4), 0.06, values)
     values = values + _grain(rng, values.shape, float(rng.uniform(0.01, 0.05)))
     if rng.random() < 0.5:  # the square field of a scanning laser
@@ -151,7 +140,7 @@ def fluorescein_angiography(rng: Rng, photograph: Pixels) -> Pixels:
     side = float(np.sqrt(ground.size))
     disc = _disc(ground, field)
     choroid = (
-        float(rng.uniform(0.05, 0.3)) + 0.05 * _cloud(rng, width, height, 12) + 0.03 * _cloud(rng, width, height, 40)
+        float(rng.uniform(0.05, 0.3)) + 0.05 * cloud(rng, width, height, 12) + 0.03 * cloud(rng, width, height, 40)
     )
     values = choroid * (1 - 0.7 * _spot(ground.shape, *_fovea(rng, ground.shape, disc), side * 0.08))
     values = values + float(rng.uniform(0.6, 1.3)) * vessels
@@ -175,7 +164,7 @@ def indocyanine_green(rng: Rng, photograph: Pixels) -> Pixels:
     side = float(np.sqrt(ground.size))
     net = np.zeros((height, width), np.float32)
     for cells, share in ((9, 1.0), (15, 0.6), (24, 0.35)):
-        net += share * np.clip(1 - 2.2 * np.abs(_cloud(rng, width, height, cells)), 0, 1)
+        net += share * np.clip(1 - 2.2 * np.abs(cloud(rng, width, height, cells)), 0, 1)
     disc = _disc(ground, field)
     values = float(rng.uniform(0.15, 0.35)) + float(rng.uniform(0.2, 0.45)) * net / 1.5 + 0.25 * vessels
     values *= 1 - 0.8 * np.clip(_spot(ground.shape, *disc, side * 0.06) * 1.6, 0, 1)
@@ -207,7 +196,7 @@ def ultra_widefield(rng: Rng, photograph: Pixels) -> Pixels:
     luma = detail[:, :, 1] * 0.7 + detail[:, :, 0] * 0.3
     local = luma - _blurred(luma, side / 14)
     away = 1 - _spot(luma.shape, side / 2 + rng.normal(0, side / 12), tall / 2, side * float(rng.uniform(0.2, 0.35)))
-    shade = float(rng.uniform(0.35, 0.6)) * (1 - 0.35 * away) + 0.05 * _cloud(rng, side, tall, 4)
+    shade = float(rng.uniform(0.35, 0.6)) * (1 - 0.35 * away) + 0.05 * cloud(rng, side, tall, 4)
     greenness = np.clip(float(rng.uniform(0.25, 0.7)) + float(rng.uniform(-0.1, 0.5)) * away, 0.2, 1.15)
     red = shade * (1.15 - 0.45 * greenness) + local * 1.2
     green = shade * greenness + local * 1.4
@@ -249,7 +238,7 @@ def montage(rng: Rng, photograph: Pixels) -> Pixels:
         drawn |= field
     drawn = _in_one_piece(drawn)
     if rng.random() < 0.5:  # what was warped to fit has a ragged edge
-        reach = side / 60 * _cloud(rng, side, side, float(rng.uniform(15, 60)))
+        reach = side / 60 * cloud(rng, side, side, float(rng.uniform(15, 60)))
         away_from_edge = np.asarray(cv2.distanceTransform(drawn, cv2.DIST_L2, 3), dtype=np.float32)
         drawn = np.asarray(away_from_edge > np.clip(reach, 0, None), dtype=np.uint8) & drawn
     if rng.random() < 0.7:
@@ -268,14 +257,10 @@ def _in_one_piece(drawn: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.asarray(labels == 1 + int(stats[1:, cv2.CC_STAT_AREA].argmax()), dtype=np.uint8)
 
 
-_COLOURS = (
-    cv2.COLORMAP_JET,
-    cv2.COLORMAP_JET,
-    cv2.COLORMAP_TURBO,
-    cv2.COLORMAP_HOT,
-    cv2.COLORMAP_VIRIDIS,
+_COLOURS: tuple[int, ...] = (
+    cv2.COLORMAP_JET, cv2.COLORMAP_JET, cv2.COLORMAP_TURBO, cv2.COLORMAP_HOT, cv2.COLORMAP_VIRIDIS,
     cv2.COLORMAP_RAINBOW,
-)
+)  # fmt: skip
 """False colours of thickness maps; most devices use a rainbow."""
 
 
@@ -294,7 +279,7 @@ def thickness_map(rng: Rng, width: int, height: int) -> Pixels:
         arcs = np.abs(np.sin(angle)) ** rng.uniform(1.5, 4)
         values = 0.15 + float(rng.uniform(0.5, 0.8)) * arcs * np.exp(-np.abs(distance - 0.2) * 4)
         values = np.where(distance < 0.09, 0.0, values)
-    values = values + float(rng.uniform(0.02, 0.12)) * _cloud(rng, width, height, float(rng.uniform(3, 9)))
+    values = values + float(rng.uniform(0.02, 0.12)) * cloud(rng, width, height, float(rng.uniform(3, 9)))
     if rng.random() < 0.4:
         values += float(rng.uniform(-0.4, 0.5)) * _spot(
             shape, x + rng.normal(0, side / 6), y + rng.normal(0, side / 6), side / 9
@@ -306,11 +291,10 @@ def thickness_map(rng: Rng, width: int, height: int) -> Pixels:
         )
         values = np.asarray(cv2.resize(small, (width, height), interpolation=cv2.INTER_NEAREST))
     sectors = rng.random() < 0.25
-    colours = int(_COLOURS[int(rng.integers(len(_COLOURS)))])
+    colours = one_of(rng, _COLOURS)
     if sectors:
         values = _sector_means(values.astype(np.float32), distance, np.arctan2(rows - y, columns - x))
-    coded = np.asarray(cv2.applyColorMap((np.clip(values, 0, 1) * 255).astype(np.uint8), colours))[:, :, ::-1]
-    picture = np.ascontiguousarray(coded)
+    picture = false_colours((np.clip(values, 0, 1) * 255).astype(np.uint8), colours)
     if sectors:
         picture[distance > 0.48] = 255 if rng.random() < 0.7 else 0
     if sectors or rng.random() < 0.35:  # the ETDRS grid: circles of 1, 3 and 6 mm
@@ -348,9 +332,9 @@ def cell_mosaic(rng: Rng, width: int, height: int) -> Pixels:
     if rng.random() < 0.3:  # pigment cells: bright rims around dark bodies
         values = values.max() - values
     values = values / (np.quantile(values, 0.99) + 1e-6) * float(rng.uniform(0.35, 0.9))
-    values *= np.clip(1 + 0.3 * _cloud(rng, width, height, 4), 0.2, 2)
+    values *= np.clip(1 + 0.3 * cloud(rng, width, height, 4), 0.2, 2)
     for _ in range(int(rng.integers(0, 4))):
-        wave = _blurred(_cloud(rng, width, height, float(rng.uniform(1.5, 4))), 1)
+        wave = _blurred(cloud(rng, width, height, float(rng.uniform(1.5, 4))), 1)
         values = values * (1 - 0.8 * np.exp(-((wave / rng.uniform(0.03, 0.12)) ** 2)))
     return _grey((values + _grain(rng, values.shape, float(rng.uniform(0.02, 0.1)))).astype(np.float32))
 
@@ -390,9 +374,9 @@ def orange_disc(rng: Rng, width: int, height: int) -> Pixels:
     light = np.clip(
         1.15 - np.hypot(columns - rng.uniform(-0.5, 0.5), rows - rng.uniform(-0.5, 0.5)) * rng.uniform(0.3, 0.9), 0, 1.2
     )
-    grain = 1 + float(rng.uniform(0.02, 0.25)) * _cloud(rng, width, height, float(rng.uniform(4, 60)))
+    grain = 1 + float(rng.uniform(0.02, 0.25)) * cloud(rng, width, height, float(rng.uniform(4, 60)))
     if rng.random() < 0.3:  # bands, as of a planet
-        grain = grain * (1 + 0.25 * np.sin(rows * rng.uniform(4, 25) + 0.4 * _cloud(rng, width, height, 4)))
+        grain = grain * (1 + 0.25 * np.sin(rows * rng.uniform(4, 25) + 0.4 * cloud(rng, width, height, 4)))
     colour = np.asarray([rng.uniform(0.6, 1.0), rng.uniform(0.2, 0.65), rng.uniform(0.0, 0.4)], dtype=np.float32)
     picture = (light * grain)[:, :, None] * colour
     ground = np.asarray(rng.choice([0.0, 0.0, 1.0, 0.5]) * np.ones(3), dtype=np.float32)

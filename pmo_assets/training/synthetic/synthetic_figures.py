@@ -15,14 +15,14 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.geometry import Box
+from pmo_assets.samples.drawing import Colour, PixelBox, Pixels, Rng, one_of, print_text, text_mask
 from pmo_assets.training.synthetic.figure_styles import PAPER, Style, figure_style, identifier_names, typeset_style
 from pmo_assets.training.synthetic.layouts import Layout, parametric_layout, typeset_layout
-from pmo_assets.training.synthetic.letters import Colour, PixelBox, Pixels, print_text, text_mask
 from pmo_assets.training.synthetic.panel_contents import panel_content
 from pmo_assets.training.synthetic.placed_figure import PlacedImage, PlacedPanel, SyntheticFigure
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.tiles import blank_canvas, ink_of, paste
-from pmo_assets.training.synthetic.words_and_colours import Rng, some_words
+from pmo_assets.training.synthetic.words_and_colours import some_words
 from pmo_assets.training.synthetic.worn_pictures import worn
 
 TYPESET_SHARE = 0.1
@@ -176,7 +176,7 @@ def _composed(rng: Rng, pool: PicturePool, layouts: Sequence[Layout]) -> Synthet
     if typeset:
         layout = typeset_layout(rng)
     else:
-        layout = layouts[int(rng.integers(len(layouts)))] if layouts and rng.random() < 0.4 else parametric_layout(rng)
+        layout = one_of(rng, layouts) if layouts and rng.random() < 0.4 else parametric_layout(rng)
     # Tables of layouts hold many single panels: a third of them is plenty.
     if len(layout.panels) == 1 and rng.random() < 0.35:
         layout = parametric_layout(rng)

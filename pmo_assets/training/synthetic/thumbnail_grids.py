@@ -9,14 +9,14 @@ import cv2
 import numpy as np
 
 from pmo_assets.records.image_types import ImageType
+from pmo_assets.samples.drawing import Colour, Pixels, Rng, one_of, print_text, text_mask
 from pmo_assets.training.synthetic.drawings import FILLED_KINDS, drawn
 from pmo_assets.training.synthetic.figure_styles import Style
-from pmo_assets.training.synthetic.letters import Colour, Pixels, print_text, text_mask
 from pmo_assets.training.synthetic.masks import mask_picture, overlaid_picture
 from pmo_assets.training.synthetic.placed_figure import PlacedImage
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.tiles import Tile, blank_canvas, ink_of, paste, pool_picture
-from pmo_assets.training.synthetic.words_and_colours import Rng, some_words
+from pmo_assets.training.synthetic.words_and_colours import some_words
 
 LEAST, MOST = 24, 60
 """Long side of thumbnails in pixels of the figure."""
@@ -183,7 +183,7 @@ def _filled(
     scale = rng.random() < 0.15 and wide + 3 * side <= width
     canvas = blank_canvas(style, wide + (3 * side if scale else 0), tall)
     tile = Tile(canvas)
-    frame = FRAMES[int(rng.integers(len(FRAMES)))] if rng.random() < 0.15 else None
+    frame = one_of(rng, FRAMES) if rng.random() < 0.15 else None
     framed_share = float(rng.choice([0.1, 1.0]))
     for row in range(grid.rows):
         for column in range(grid.columns):

@@ -2,95 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pmo_assets.samples.drawing import Colour, Rng, one_of
 
-from pmo_assets.training.synthetic.letters import Colour
-
-Rng = np.random.Generator
-
-WORDS = [
-    "Time",
-    "Control",
-    "Treated",
-    "Group",
-    "Mean",
-    "Score",
-    "Expression",
-    "Relative",
-    "Retinal",
-    "thickness",
-    "Visual",
-    "acuity",
-    "Age",
-    "years",
-    "Weeks",
-    "Days",
-    "Frequency",
-    "Amplitude",
-    "Patients",
-    "Baseline",
-    "Follow-up",
-    "Sensitivity",
-    "Specificity",
-    "Accuracy",
-    "Epoch",
-    "Loss",
-    "Precision",
-    "Recall",
-    "Model",
-    "Input",
-    "Output",
-    "Left",
-    "eye",
-    "Right",
-    "eye",
-    "Area",
-    "Intensity",
-    "Ratio",
-    "Volume",
-    "Depth",
-    "Dose",
-    "Cells",
-    "Level",
-    "IOP",
-    "mmHg",
-    "OD",
-    "OS",
-    "Normal",
-    "Diabetic",
-    "AMD",
-    "Glaucoma",
-    "Image",
-    "Mask",
-    "Ground",
-    "truth",
-    "Prediction",
-    "U-Net",
-    "Feature",
-    "Encoder",
-    "Decoder",
-    "Training",
-    "Test",
-    "Before",
-    "After",
-    "Day",
-    "1",
-    "Week",
-    "4",
-    "Month",
-    "6",
-    "Study",
-    "Placebo",
-    "Survival",
-    "Actin",
-    "GAPDH",
-    "p75",
-    "WT",
-    "KO",
-    "Mock",
-    "siRNA",
-    "Vehicle",
-]
+WORDS = (
+    "Time", "Control", "Treated", "Group", "Mean", "Score", "Expression", "Relative", "Retinal", "thickness", "Visual",
+    "acuity", "Age", "years", "Weeks", "Days", "Frequency", "Amplitude", "Patients", "Baseline", "Follow-up",
+    "Sensitivity", "Specificity", "Accuracy", "Epoch", "Loss", "Precision", "Recall", "Model", "Input", "Output",
+    "Left", "eye", "Right", "eye", "Area", "Intensity", "Ratio", "Volume", "Depth", "Dose", "Cells", "Level", "IOP",
+    "mmHg", "OD", "OS", "Normal", "Diabetic", "AMD", "Glaucoma", "Image", "Mask", "Ground", "truth", "Prediction",
+    "U-Net", "Feature", "Encoder", "Decoder", "Training", "Test", "Before", "After", "Day", "1", "Week", "4", "Month",
+    "6", "Study", "Placebo", "Survival", "Actin", "GAPDH", "p75", "WT", "KO", "Mock", "siRNA", "Vehicle",
+)  # fmt: skip
 """Words for axes, headings and boxes; frequent ones of the literature."""
 
 PALETTES: tuple[tuple[Colour, ...], ...] = (
@@ -109,4 +31,9 @@ def some_words(rng: Rng, least: int, most: int) -> str:
 
 def colour_of(rng: Rng, palette: tuple[Colour, ...]) -> Colour:
     """Return a random colour of a palette."""
-    return palette[int(rng.integers(len(palette)))]
+    return one_of(rng, palette)
+
+
+def any_palette(rng: Rng) -> tuple[Colour, ...]:
+    """Return any of the palettes."""
+    return one_of(rng, PALETTES)

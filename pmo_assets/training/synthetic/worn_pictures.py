@@ -5,8 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from pmo_assets.training.synthetic.letters import Pixels
-from pmo_assets.training.synthetic.words_and_colours import Rng
+from pmo_assets.samples.drawing import Pixels, Rng, grey_of, grey_picture
 
 
 def worn(rng: Rng, pixels: Pixels) -> Pixels:
@@ -20,6 +19,5 @@ def worn(rng: Rng, pixels: Pixels) -> Pixels:
         _, data = cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
         pixels = np.ascontiguousarray(np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR))[:, :, ::-1])
     if rng.random() < 0.1:
-        grey = np.asarray(cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY))
-        pixels = np.repeat(grey[:, :, None], 3, axis=2)
+        pixels = grey_picture(grey_of(pixels))
     return np.asarray(pixels, dtype=np.uint8)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.reading import ReadText
-from pmo_assets.training.synthetic.letters import Colour, print_text
+from pmo_assets.samples.drawing import Colour, print_text
 
 
 def printed_figure(

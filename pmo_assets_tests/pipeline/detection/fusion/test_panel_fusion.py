@@ -19,7 +19,7 @@ from pmo_assets.pipeline.detection.structure.panels import PrintedNames
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.figure import EmbeddedText
 from pmo_assets.records.geometry import Box, covered_fraction, iou
-from pmo_assets.training.synthetic.letters import print_text as printed
+from pmo_assets.samples.drawing import print_text as printed
 from pmo_assets_tests.pipeline.detection.fusion.sources import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
 

@@ -17,7 +17,7 @@ from pmo_assets.pipeline.detection.structure.identifier_reading import PrintedBo
 from pmo_assets.pipeline.detection.structure.identifiers import Identifier
 from pmo_assets.pipeline.detection.structure.panels import PrintedNames
 from pmo_assets.records.geometry import Box
-from pmo_assets.training.synthetic.letters import print_text
+from pmo_assets.samples.drawing import print_text
 
 WIDTH, HEIGHT, SIDE = 1000, 220, 200
 

@@ -16,7 +16,7 @@ from pmo_assets.pipeline.detection.structure.glyphs import (
     unit_vector,
 )
 from pmo_assets.pipeline.detection.structure.gutters import Rect
-from pmo_assets.training.synthetic.letters import print_text
+from pmo_assets.samples.drawing import print_text
 from pmo_assets_tests.pipeline.detection.drawing import paper, paste, photograph
 
 BLACK, WHITE = (0, 0, 0), (255, 255, 255)

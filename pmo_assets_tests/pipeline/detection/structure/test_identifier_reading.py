@@ -19,8 +19,8 @@ from pmo_assets.pipeline.detection.structure.identifier_reading import (
     printed_sequence,
     reading,
 )
-from pmo_assets.training.synthetic.letters import Colour
-from pmo_assets.training.synthetic.letters import print_text as printed
+from pmo_assets.samples.drawing import Colour
+from pmo_assets.samples.drawing import print_text as printed
 
 CORNERS = ((10, 10), (210, 14), (410, 8), (12, 160), (214, 162), (408, 158))
 
