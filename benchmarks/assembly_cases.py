@@ -46,13 +46,12 @@ from pmo_assets.records.geometry import UNIT_BOX, Box, area, as_box, clip, norma
 from pmo_assets.records.memory_stores import MemoryObjects, MemoryPixels
 from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.samples import typeset
-from pmo_assets.samples.caption_text import true_split
 from pmo_assets.samples.packages import write_package
 from pmo_assets.samples.spec import ArticleSpec, Evidence
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
 from pmo_assets.system.aside import path_aside
-from pmo_assets_tests.samples.assembly_specs import assembly_spec
+from pmo_assets_tests.samples.assembly_specs import assembly_spec, true_split
 
 SUFFIX = ".zip"
 CASES = "cases.json"

@@ -28,10 +28,10 @@ from pmo_assets.annotation.annotations import (
 from pmo_assets.pipeline.article import annotation, process_article
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import load_specialty
-from pmo_assets.quality.metrics.scores import article_scores, score_lines
 from pmo_assets.records.memory_stores import MemoryObjects
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
+from pmo_assets_tests.quality.metrics.article_scores import article_scores, score_lines
 
 
 def article_json(folder: Path) -> dict[str, object]:

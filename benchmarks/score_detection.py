@@ -30,7 +30,6 @@ from pmo_assets.pipeline.figures.figure_records import HAIR, HINT_INSIDE
 from pmo_assets.pipeline.figures.page import page_content
 from pmo_assets.quality.metrics.detection import figure_boxes, ranked
 from pmo_assets.quality.metrics.matching import matched_articles
-from pmo_assets.quality.metrics.scores import article_scores, score_lines
 from pmo_assets.records.average_precision import average_precision
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedShape, EmbeddedText
@@ -46,6 +45,7 @@ from pmo_assets.records.geometry import (
     iou,
     normalise,
 )
+from pmo_assets_tests.quality.metrics.article_scores import article_scores, score_lines
 
 BOLD_FLAG = 16
 """Bit 4 of a PyMuPDF span's flags: bold."""

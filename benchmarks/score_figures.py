@@ -23,10 +23,10 @@ from pmo_assets.annotation.annotations import AnnotatedArticle, article_number
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.figures.caption_location.labels import figure_number
 from pmo_assets.pipeline.figures.extraction import Extraction, FigureOptions, extract_figures
-from pmo_assets.quality.metrics.scores import article_scores, score_lines
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.figure import PdfFigure
 from pmo_assets.records.geometry import iou
+from pmo_assets_tests.quality.metrics.article_scores import article_scores, score_lines
 
 FIGURE_LINES = ("figures", "predicted figures", "figure ", "median figure", "captions", "label accuracy")
 

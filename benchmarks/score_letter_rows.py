@@ -28,8 +28,8 @@ from score_detection import annotated, as_annotation, figure_view
 from pmo_assets.pipeline.detection.detect import detect_panels
 from pmo_assets.pipeline.detection.detector_set import detector_set
 from pmo_assets.pipeline.detection.protocols import PanelDetector
-from pmo_assets.quality.metrics.scores import article_scores, score_lines
 from pmo_assets.records.geometry import area, as_box, centre, iou
+from pmo_assets_tests.quality.metrics.article_scores import article_scores, score_lines
 from pmo_assets_tests.samples.letter_rows import FIGURE_FILE, LetterRows, LetterRowsCase, letter_rows, letter_rows_case
 
 DPI = 200

@@ -2,8 +2,9 @@
 
 `typeset` turns an `ArticleSpec` into a PDF, a JATS file, figure JPEGs, metadata and an annotation that is known from
 the layout instead of measured. `sample_specs` is the standard set (layouts, captions, licences, retractions, hostile
-files), `write_sample_articles` puts it on disk. Pictures are drawn stand-ins: nothing here shows a patient; `drawing` is the kit that synthetic training figures are drawn with, too. What reads
-articles belongs in the other rooms, specifications that only tests and benchmarks typeset beside the tests.
+files), `write_sample_articles` puts it on disk. Pictures are drawn stand-ins: nothing here shows a patient. What draws
+synthetic training figures, too, is in `drawing`. What reads articles belongs in the other rooms, specifications that
+only tests and benchmarks typeset beside the tests.
 """
 
 from pmo_assets.samples.packages import WrittenSample, sample_articles, write_sample_articles

@@ -82,11 +82,3 @@ def subcaption(caption: CaptionSpec, identifier: str | None) -> str:
         raise KeyError(f"the caption has no text for panel {identifier!r}")
     texts = [(_uncapitalised(t) if _continues(caption) else _capitalised(t)) + "." for t in own]
     return _joined([caption.introduction, *texts, caption.closing])
-
-
-def true_split(caption: CaptionSpec) -> tuple[tuple[str | None, str], ...]:
-    """Return what the caption says, as (identifier, subcaption) in its order; one with None if it names no panel."""
-    if not caption.entries:
-        return ((None, subcaption(caption, None)),)
-    names = dict.fromkeys(name for entry in caption.entries for name in entry.identifiers)
-    return tuple((name, subcaption(caption, name)) for name in names)

@@ -225,7 +225,6 @@ _IMAGES = (
     ("→ marked   ? mark undecided", "", 0),
 )
 
-PANEL_LEGEND: Final = (_PANEL,)
 IDENTIFIER_LEGEND: Final = (_IDENTIFIER,)
 STRUCTURE_LEGEND: Final = (_PANEL, _IDENTIFIER)
 DETECTION_LEGEND: Final = (_PANEL, _IDENTIFIER, *_IMAGES)

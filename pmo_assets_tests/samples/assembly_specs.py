@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pmo_assets.samples.caption_text import subcaption
 from pmo_assets.samples.spec import FIRST_ARTICLE_NUMBER, ArticleSpec, CaptionEntry, CaptionSpec, FigureSpec, PanelSpec
 from pmo_assets_tests.samples.figure_drafts import LAYOUTS, Draft, chosen, drafted, one_of, panel_texts, picture_kinds
 from pmo_assets_tests.samples.figure_faults import FAULTS, WEIGHTS, applied, fits, go_together
@@ -343,3 +344,11 @@ def assembly_spec(seed: int) -> ArticleSpec:
         features=tuple(dict.fromkeys(feature for figure in figures for feature in figure.features)),
         relevant=names_retina(figures),
     )
+
+
+def true_split(caption: CaptionSpec) -> tuple[tuple[str | None, str], ...]:
+    """Return what the caption says, as (identifier, subcaption) in its order; one with None if it names no panel."""
+    if not caption.entries:
+        return ((None, subcaption(caption, None)),)
+    names = dict.fromkeys(name for entry in caption.entries for name in entry.identifiers)
+    return tuple((name, subcaption(caption, name)) for name in names)

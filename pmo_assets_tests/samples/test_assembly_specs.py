@@ -11,10 +11,10 @@ import pytest
 
 from pmo_assets.records.geometry import Box, denormalise, expand
 from pmo_assets.samples import ArticleSpec, TypesetArticle, typeset
-from pmo_assets.samples.caption_text import caption_text, subcaption, true_split
+from pmo_assets.samples.caption_text import caption_text, subcaption
 from pmo_assets.samples.figure_cells import printed_identifier
 from pmo_assets.samples.spec import Extra, FigureSpec, IdentifierPlace, Lettering
-from pmo_assets_tests.samples.assembly_specs import assembly_spec
+from pmo_assets_tests.samples.assembly_specs import assembly_spec, true_split
 from pmo_assets_tests.samples.figure_drafts import LAYOUTS
 from pmo_assets_tests.samples.figure_faults import FAULTS
 from pmo_assets_tests.samples.page_ink import assert_exact

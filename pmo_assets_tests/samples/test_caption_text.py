@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pmo_assets.samples.caption_text import caption_text, subcaption, true_split
+from pmo_assets.samples.caption_text import caption_text, subcaption
 from pmo_assets.samples.spec import CaptionEntry, CaptionSpec
+from pmo_assets_tests.samples.assembly_specs import true_split
 
 
 def caption(style: str, *entries: tuple[str, str], introduction: str = "", closing: str = "") -> CaptionSpec:

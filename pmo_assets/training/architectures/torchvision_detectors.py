@@ -9,7 +9,7 @@ may find only one. Anchors are half as large as for photographs of 800 pixels: p
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,8 +33,6 @@ from pmo_assets.training.architectures.figure_detector import (
 )
 from pmo_assets.training.architectures.recipes import Architecture, Size
 from pmo_assets.training.data.coco import CATEGORIES
-
-TorchvisionName = Literal["retinanet", "fcos", "ssdlite"]
 
 ANCHOR_SIZES = tuple(tuple(round(x * 2 ** (k / 3)) for k in range(3)) for x in (16, 32, 64, 128, 256))
 """Sides of RetinaNet's anchors on the five levels, in input pixels."""

@@ -17,7 +17,7 @@ from pmo_assets.annotation.annotations import (
     article_number,
     read_annotations,
 )
-from pmo_assets.quality.metrics.scores import article_scores
+from pmo_assets_tests.quality.metrics.article_scores import article_scores
 
 
 def shifted(box: list[float], source: random.Random, amount: float) -> list[float]:
