@@ -69,13 +69,7 @@ def _plate(text: Text, colour: Colour) -> Path:
     """Return a filled box behind the text."""
     left, top, right, bottom = scene.ink_box(text)
     pad = 0.22 * text.size
-    corners = (
-        (left - pad, top - pad),
-        (right + pad, top - pad),
-        (right + pad, bottom + pad),
-        (left - pad, bottom + pad),
-    )
-    return Path(corners, stroke=None, fill=colour, closed=True)
+    return scene.rectangle((left - pad, top - pad, right + pad, bottom + pad), stroke=None, fill=colour)
 
 
 def identifier_items(figure: FigureSpec, panel: PanelSpec, cell: Cell, ink: Box, top: float) -> list[Item]:
@@ -168,8 +162,8 @@ def _legend(ink: Box) -> list[Item]:
     x = max(ink[0], (ink[0] + ink[2] - sum(widths)) / 2)
     items: list[Item] = []
     for word, width, colour in zip(_LEGEND, widths, _LEGEND_COLOURS, strict=True):
-        corners = ((x, y - 6), (x + 6, y - 6), (x + 6, y), (x, y))
-        items += [Path(corners, None, colour, closed=True), Text(x + 9, y, word, size=EXTRA_SIZE)]
+        square = scene.rectangle((x, y - 6, x + 6, y), stroke=None, fill=colour)
+        items += [square, Text(x + 9, y, word, size=EXTRA_SIZE)]
         x += width
     return items
 

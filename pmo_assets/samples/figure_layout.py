@@ -250,8 +250,7 @@ def _inset_box(ink: Box) -> Box:
 
 
 def _inset_items(inset: ImageSpec, box: Box, topic: Topic, seed: Sequence[int]) -> list[Item]:
-    corners = ((box[0], box[1]), (box[2], box[1]), (box[2], box[3]), (box[0], box[3]))
-    return [*_image_items(inset, box, topic, seed), Path(corners, WHITE, None, 1.0, closed=True)]
+    return [*_image_items(inset, box, topic, seed), scene.rectangle(box, stroke=WHITE, line_width=1.0)]
 
 
 def _as_bitmap(panel: _Drawn) -> _Drawn:
@@ -288,8 +287,7 @@ def _vector_mark(mark: str, box: Box, rng: np.random.Generator, colour: Colour) 
         return [scene.circle(x, y, 0.11 * size, stroke=colour, fill=None, line_width=1.0)]
     if mark == "box":
         half = 0.1 * size
-        corners = ((x - half, y - half), (x + half, y - half), (x + half, y + half), (x - half, y + half))
-        return [Path(corners, stroke=colour, line_width=1.0, closed=True)]
+        return [scene.rectangle((x - half, y - half, x + half, y + half), stroke=colour, line_width=1.0)]
     if mark == "asterisk":
         return [Text(x, y, "*", "Helvetica-Bold", max(8.0, 0.14 * size), colour)]
     head = Path(

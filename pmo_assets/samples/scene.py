@@ -130,6 +130,12 @@ def circle(x: float, y: float, radius: float, *, stroke: Colour | None, fill: Co
     return Path(points, stroke, fill, line_width, closed=True)
 
 
+def rectangle(box: Box, *, stroke: Colour | None, fill: Colour | None = None, line_width: float = 0.6) -> Path:
+    """Return an upright rectangle."""
+    left, top, right, bottom = box
+    return Path(((left, top), (right, top), (right, bottom), (left, bottom)), stroke, fill, line_width, closed=True)
+
+
 def jpeg_of(pixels: NDArray[np.uint8], quality: int) -> bytes:
     """Encode (height, width, 3) uint8 RGB pixels as baseline JPEG without metadata."""
     buffer = io.BytesIO()
