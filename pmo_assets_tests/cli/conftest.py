@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pmo_assets_tests.cli.command_line import Pmo, command, environment
+from pmo_assets_tests.cli.command_line import Pmo, environment
+from pmo_assets_tests.cli.forked import ForkedPmo
+
+
+@pytest.fixture(scope="session")
+def forked_pmo() -> Iterator[ForkedPmo]:
+    server = ForkedPmo()
+    yield server
+    server.close()
 
 
 @pytest.fixture
-def pmo(tmp_path: Path) -> Pmo:
+def pmo(forked_pmo: ForkedPmo, tmp_path: Path) -> Pmo:
+    """`pmo` in a folder of the test's own, with the variables that are given besides."""
+
     def run(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        env = {**environment(tmp_path), **variables}
-        return subprocess.run(
-            command(*arguments), env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-        )
+        return forked_pmo.run([*map(str, arguments)], env={**environment(tmp_path), **variables}, cwd=tmp_path)
 
     return run
 
