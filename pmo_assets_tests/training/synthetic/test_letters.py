@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.training.synthetic.letters import TYPEFACES, print_text
+from pmo_assets_tests.examples import examples
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.sampled_from(["A", "(b)", "Wx 12", "i", "*"]), st.sampled_from(TYPEFACES), st.integers(8, 40),
     st.integers(0, 60), st.integers(0, 40), st.booleans(),
