@@ -9,23 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from pmo_assets_tests.cli.command_line import Pmo, environment
-from pmo_assets_tests.cli.forked import ForkedPmo
+from pmo_assets_tests.cli.command_line import CODE, Pmo, environment
+from pmo_assets_tests.forked import Forking
 
 
 @pytest.fixture(scope="session")
-def forked_pmo() -> Iterator[ForkedPmo]:
-    server = ForkedPmo()
+def loaded() -> Iterator[Forking]:
+    """Processes that have the code location loaded, but none of `pmo_assets.cli`."""
+    server = Forking("pmo_assets.definitions")
     yield server
     server.close()
 
 
 @pytest.fixture
-def pmo(forked_pmo: ForkedPmo, tmp_path: Path) -> Pmo:
+def pmo(loaded: Forking, tmp_path: Path) -> Pmo:
     """`pmo` in a folder of the test's own, with the variables that are given besides."""
 
     def run(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        return forked_pmo.run([*map(str, arguments)], env={**environment(tmp_path), **variables}, cwd=tmp_path)
+        return loaded.run(CODE, [*map(str, arguments)], env={**environment(tmp_path), **variables}, cwd=tmp_path)
 
     return run
 
