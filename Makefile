@@ -56,7 +56,7 @@ test test-slow: export PYTHONDONTWRITEBYTECODE =
 test: $(STAMP) ## Run the tests, in parallel: about five minutes on two cores
 	$(BIN)/python -m pytest $(PYTEST)
 
-test-all: test test-slow ## The same, then the slow ones, and what Hypothesis finds with many examples: XX minutes
+test-all: test test-slow ## The same, then the slow ones, and what Hypothesis finds with many examples: about a quarter of an hour
 
 test-slow: $(STAMP) ## Run only what test-all adds
 	$(BIN)/python -m pytest $(PYTEST) --hypothesis-profile=thorough -m '(slow or hypothesis) and not ($(ELSEWHERE))'
