@@ -21,6 +21,7 @@ from pmo_assets.defs import assets, checks
 from pmo_assets.defs.assets.quality import QUALITY_ASSETS
 from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.graph import batch_graph
+from pmo_assets.defs.job_assets import GroupJob
 from pmo_assets.defs.loading import all_assets, group_assets
 from pmo_assets.defs.resources import detector_workers_resource, workers_resource
 from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job
@@ -83,11 +84,13 @@ def test_materialize_all_trains_nothing_and_measures_nothing() -> None:
 
 
 def declared_groups() -> set[str]:
-    """Return the groups of the units' manifests, of the pipeline's stages, and of the modules that hold assets."""
+    """Return the groups of manifests, of the pipeline's stages, of jobs, and of the modules that hold other assets."""
     modules = pkgutil.iter_modules(assets.__path__, f"{assets.__name__}.")
-    constants = (vars(importlib.import_module(module.name)).get("GROUP") for module in modules)
+    said = [vars(importlib.import_module(module.name)) for module in modules]
+    jobs = (item.group for names in said for item in names.values() if isinstance(item, GroupJob))
     stages = (stage.group for stage in declared_stages().values())
-    return {*(unit.names for unit in declared_units()), *stages, *filter(None, constants)}
+    constants = (names["GROUP"] for names in said if "GROUP" in names)
+    return {*(unit.names for unit in declared_units()), *stages, *jobs, *constants}
 
 
 def test_every_asset_is_documented_owned_grouped_and_versioned() -> None:
