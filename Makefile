@@ -15,6 +15,8 @@ DOCS_VENV ?= .venv-docs
 DOCS_STAMP := $(DOCS_VENV)/.installed
 DOCKER_VENV ?= .venv-docker
 DOCKER_STAMP := $(DOCKER_VENV)/.installed
+PYTEST := -n auto --dist worksteal --durations=30
+ELSEWHERE := faults or deployment or refresh or annotate or ui or engines or leases or llm
 
 # Makes an environment of the pinned versions: $(call install,FOLDER,EXTRAS). Every file that is downloaded, the build backend's
 # too, must have a hash that stands in constraints.txt; uv itself is the one that pip compares. uv does not read pip's
@@ -32,7 +34,7 @@ define install
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-deployment lint-docker test-faults test-leases test-refresh test-ui screenshots test-annotate test-engines test-llm test-models lint format documents docs mutants constraints image-digests sbom audit clean
+.PHONY: help demo dev test test-all test-slow test-deployment lint-docker test-faults test-leases test-refresh test-ui screenshots test-annotate test-engines test-llm test-models lint format documents docs mutants constraints image-digests sbom audit clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,8 +50,16 @@ demo: $(STAMP) ## Install, typeset sample articles and take them through the who
 dev: $(STAMP) ## Open the Dagster UI at http://127.0.0.1:3000
 	$(BIN)/pmo dev
 
+# Tests start processes by the hundred: these would compile the package, and Dagster, each time anew.
+test test-slow: export PYTHONDONTWRITEBYTECODE =
+
 test: $(STAMP) ## Run the tests, in parallel: about five minutes on two cores
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest $(PYTEST)
+
+test-all: test test-slow ## The same, then the slow ones, and what Hypothesis finds with many examples: about a quarter of an hour
+
+test-slow: $(STAMP) ## Run only what test-all adds
+	$(BIN)/python -m pytest $(PYTEST) --hypothesis-profile=thorough -m '(slow or hypothesis) and not ($(ELSEWHERE))'
 
 test-faults: $(STAMP) ## Run hostile inputs through the steps and kill workers at random: five to ten minutes
 	$(BIN)/python -m pytest -m faults pmo_assets_tests

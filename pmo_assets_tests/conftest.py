@@ -10,8 +10,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("untimed", deadline=None)  # how fast a machine is, is no property of the code
-hypothesis.settings.load_profile("untimed")
+from pmo_assets_tests.examples import register_profiles
+
+register_profiles()
+hypothesis.settings.load_profile("few")  # unless --hypothesis-profile says otherwise
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,7 +7,7 @@ import io
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from PIL import Image
 
 from pmo_assets import pictures
 from pmo_assets.pictures import PictureUnreadable, decode_gray, decoded_bytes, decoded_gray, png_bytes
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.figures.typesetting import jpeg, photograph, png
 
 
@@ -53,7 +54,7 @@ def test_a_png_of_another_writer_is_read_as_well() -> None:
 
 
 @given(st.data())
-@settings(max_examples=200)
+@examples(200)
 def test_a_damaged_picture_is_refused_or_shows_what_it_showed(data: st.DataObject) -> None:
     pixels = photograph(30, 20)
     whole = png_bytes(pixels)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.annotation.answers import as_is, take_answers, task_article
@@ -34,6 +34,7 @@ from pmo_assets_tests.annotation.answered_cases import (
     result_of,
     submitted,
 )
+from pmo_assets_tests.examples import examples
 
 
 @st.composite
@@ -44,13 +45,13 @@ def boxes(draw: st.DrawFn) -> Box:
 
 
 @given(boxes())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_a_box_comes_back_where_it_was(box: Box) -> None:
     assert box_of(rectangle("r", box, "Panel", 400, 200)["value"]) == pytest.approx(box, abs=1e-7)
 
 
 @given(st.lists(boxes(), min_size=1, max_size=6))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_submitted_figure_has_the_panels_that_were_shown(drawn: list[Box]) -> None:
     shown = case(*(panel_row(n, box, None, images=[], printed_identifiers=[]) for n, box in enumerate(drawn)))
     taken = take_answers([submitted(boxes_task(shown, PICTURE, SEEN))], known())
@@ -60,7 +61,7 @@ def test_a_submitted_figure_has_the_panels_that_were_shown(drawn: list[Box]) -> 
 
 
 @given(st.text(max_size=40), st.integers(0, 40))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_places_in_a_text_survive_the_browsers_way_of_counting(text: str, place: int) -> None:
     place = min(place, len(text))
     assert utf16_units(text, place) == len(text[:place].encode("utf-16-le", "surrogatepass")) // 2
@@ -184,7 +185,7 @@ def test_anything_at_all_may_stand_in_an_export(task: object) -> None:
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=8), lambda c: st.lists(c, max_size=4)
        | st.dictionaries(st.sampled_from(["type", "id", "value", "x", "from_name", "text", "labels", "start"]), c,
                          max_size=5), max_leaves=20))  # fmt: skip
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_any_result_is_taken_or_named(result: Any) -> None:
     task = submitted(boxes_task(case(), PICTURE, SEEN))
     task["annotations"][0]["result"] = result

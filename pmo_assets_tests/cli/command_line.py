@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+CODE = "from pmo_assets.cli.main import main; main()"
+
 Pmo = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -23,7 +25,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-c", "from pmo_assets.cli.main import main; main()", *map(str, arguments)]
+    return [sys.executable, "-c", CODE, *map(str, arguments)]
 
 
 def files_below(folder: Path) -> dict[str, str]:

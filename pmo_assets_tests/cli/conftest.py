@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pmo_assets_tests.cli.command_line import Pmo, command, environment
+from pmo_assets_tests.cli.command_line import CODE, Pmo, environment
+from pmo_assets_tests.forked import Forking
+
+
+@pytest.fixture(scope="session")
+def loaded() -> Iterator[Forking]:
+    """Processes that have the code location loaded, but none of `pmo_assets.cli`."""
+    server = Forking("pmo_assets.definitions")
+    yield server
+    server.close()
 
 
 @pytest.fixture
-def pmo(tmp_path: Path) -> Pmo:
+def pmo(loaded: Forking, tmp_path: Path) -> Pmo:
+    """`pmo` in a folder of the test's own, with the variables that are given besides."""
+
     def run(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        env = {**environment(tmp_path), **variables}
-        return subprocess.run(
-            command(*arguments), env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-        )
+        return loaded.run(CODE, [*map(str, arguments)], env={**environment(tmp_path), **variables}, cwd=tmp_path)
 
     return run
 

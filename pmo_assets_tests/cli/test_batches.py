@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from pmo_assets_tests.cli.command_line import Pmo, command, environment
 
 
+@pytest.mark.slow
 def test_packages_that_cannot_be_registered_are_named_and_the_others_registered(
     pmo: Pmo, few_articles: Path, tmp_path: Path
 ) -> None:

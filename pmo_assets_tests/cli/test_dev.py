@@ -57,6 +57,7 @@ def test_all_ports_taken_is_said(taken: int, monkeypatch: pytest.MonkeyPatch) ->
         dev.ui_port("127.0.0.1", None)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sessions and signals as on Unix")
 def test_the_ui_answers_and_sigterm_ends_every_part_of_it(tmp_path: Path) -> None:
     """Takes half a minute: it is the one test that starts webserver, daemon, code server and pages for real."""

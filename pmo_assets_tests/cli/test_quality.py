@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from pmo_assets_tests.cli.command_line import Pmo
 
 
@@ -17,6 +19,7 @@ def test_quality_needs_ground_truth_and_processed_batches(pmo: Pmo, sample_folde
     assert "run `pmo run`" in done.stderr
 
 
+@pytest.mark.slow
 def test_quality_prints_the_numbers_and_where_the_pages_are(pmo: Pmo, sample_folder: Path, tmp_path: Path) -> None:
     for name in ("PMC9000000001", "PMC9000000002"):
         shutil.copytree(sample_folder / "articles" / name, tmp_path / "articles" / name)

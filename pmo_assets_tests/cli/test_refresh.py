@@ -77,6 +77,7 @@ def test_nothing_is_no_error_and_a_limit_takes_the_newest_first_and_the_next_cal
     assert min(batches[0]) > max(batches[1])
 
 
+@pytest.mark.slow
 def test_whatever_pmc_sends_is_a_rejection_and_the_others_are_released(
     pmo: Pmo, pmc: LoopbackPmc, articles: list[CloudArticle], tmp_path: Path
 ) -> None:

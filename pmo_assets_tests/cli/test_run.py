@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from pmo_assets_tests.cli.command_line import Pmo, command, environment, files_below
 
 
@@ -54,6 +56,7 @@ def test_an_interrupted_run_ends_and_says_how_to_continue(pmo: Pmo, few_articles
     assert not list((tmp_path / "data" / "tables").glob("dataset_rows/*"))
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_continued_and_gives_the_same_bytes(few_articles: Path, tmp_path: Path) -> None:
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     for folder in (undisturbed, killed):
@@ -87,6 +90,7 @@ def locked(source: Path, folder: Path, count: int) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_batch_that_lost_most_of_its_articles_is_not_done(
     pmo: Pmo, sample_folder: Path, few_articles: Path, tmp_path: Path
 ) -> None:
@@ -107,6 +111,7 @@ def test_a_batch_that_lost_most_of_its_articles_is_not_done(
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_machinery_rejects_nothing_and_is_made_good_by_the_next_run(
     pmo: Pmo, few_articles: Path, tmp_path: Path
 ) -> None:

@@ -6,10 +6,13 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from pmo_assets_tests.cli.command_line import command, environment
 from pmo_assets_tests.viewing.gallery_figures import registered
 
 
+@pytest.mark.slow
 def test_the_demo_goes_through_is_finished_and_a_mistake_reported_in_its_gallery_becomes_a_task(tmp_path: Path) -> None:
     kept = {name: value for name, value in environment(tmp_path).items() if not name.startswith("PMO_")}
 

@@ -97,6 +97,7 @@ def test_commands_that_show_settings_show_no_key(marked: Callable[..., str], tmp
     assert leaks(tmp_path, said) == []
 
 
+@pytest.mark.slow
 def test_a_batch_whose_language_model_refuses_leaves_no_key_anywhere(
     marked: Callable[..., str], few_articles: Path, serving: Callable[[int], str], tmp_path: Path
 ) -> None:

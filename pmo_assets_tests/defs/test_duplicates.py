@@ -9,6 +9,7 @@ from pathlib import Path
 
 import dagster as dg
 import polars as pl
+import pytest
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs.partitions import register_partitions
@@ -35,6 +36,7 @@ def three_names(samples: Path, source: Path) -> Path:
     return source
 
 
+@pytest.mark.slow
 def test_an_article_under_three_names_is_published_once_and_its_retraction_takes_it_out(
     sample_folder: Path, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def home(fresh: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(fresh, tmp_path / "home"))
 
 
+@pytest.mark.slow
 def test_processes_that_begin_together_on_a_fresh_home_all_succeed(tmp_path: Path) -> None:
     home, barrier = tmp_path / "home", tmp_path / "barrier"
     barrier.mkdir()

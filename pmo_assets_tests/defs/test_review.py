@@ -223,6 +223,7 @@ def test_annotations_without_being_read_break_nothing(reviewed: Reviewed) -> Non
     assert table_bytes(reviewed, "reviewed_panels") == before
 
 
+@pytest.mark.slow
 def test_what_people_decided_and_whether_it_is_applied_is_seen_in_the_graph(reviewed: Reviewed) -> None:
     """By the check `current`: of the batches with annotated articles alone, naming the setting that was flipped."""
 

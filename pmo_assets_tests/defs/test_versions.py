@@ -6,9 +6,7 @@ import ast
 import json
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from pmo_assets.defs import versions
 from pmo_assets.defs.versions import code_version, dependencies
 from pmo_assets.pipeline.captions.steps import split_article_captions
 from pmo_assets.pipeline.figures.steps import locate_pdf_figures
+from pmo_assets_tests.forked import Forking
 
 PACKAGE = Path(pmo_assets.__file__).parent
 
@@ -28,18 +27,27 @@ print(json.dumps({spec.key.path[-1]: spec.code_version for item in all_assets() 
 """
 
 
-def versions_of(folder: Path) -> dict[str, str]:
-    """Return the code version of every asset of a copy of the package."""
-    environment = {**os.environ, "PYTHONPATH": str(folder)}  # what is kept beside the bytecode is part of the test
-    done = subprocess.run(
-        [sys.executable, "-c", VERSIONS], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True
-    )
-    versions: dict[str, str] = json.loads(done.stdout)
-    return versions
+VersionsOf = Callable[[Path], dict[str, str]]
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+def versions_of() -> Iterator[VersionsOf]:
+    """Gives the code version of every asset of a copy of the package."""
+    libraries = Forking()
+
+    def ask(folder: Path) -> dict[str, str]:
+        environment = {**os.environ, "PYTHONPATH": str(folder)}  # what is kept beside the bytecode is part of the test
+        done = libraries.run(VERSIONS, env=environment, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        said: dict[str, str] = json.loads(done.stdout)
+        return said
+
+    yield ask
+    libraries.close()
+
+
+@pytest.fixture(scope="module")
+def original(versions_of: VersionsOf, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """A copy of the package with what is kept of its analysis, and the code versions of its assets."""
     folder = tmp_path_factory.mktemp("original")
     shutil.copytree(PACKAGE, folder / "pmo_assets", ignore=shutil.ignore_patterns("__pycache__"))
@@ -74,7 +82,9 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
     return {name for name in before if before[name] != after[name]}
 
 
-def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path, before: dict[str, str]) -> None:
+def test_a_changed_comment_or_docstring_makes_nothing_stale(
+    versions_of: VersionsOf, copy: Path, before: dict[str, str]
+) -> None:
     for module in ("records/geometry.py", "pipeline/captions/grammar.py", "tables/figures.py"):
         path = copy / "pmo_assets" / module
         text = path.read_text(encoding="utf-8")
@@ -120,13 +130,15 @@ def test_a_changed_comment_or_docstring_makes_nothing_stale(copy: Path, before: 
     ],
 )  # fmt: skip
 def test_a_changed_constant_makes_stale_exactly_what_depends_on_it(
-    copy: Path, before: dict[str, str], module: str, old: str, new: str, stale: set[str]
+    versions_of: VersionsOf, copy: Path, before: dict[str, str], module: str, old: str, new: str, stale: set[str]
 ) -> None:
     replaced(copy, module, old, new)
     assert changed(before, versions_of(copy)) == stale
 
 
-def test_a_changed_data_file_makes_stale_what_reads_it(copy: Path, before: dict[str, str]) -> None:
+def test_a_changed_data_file_makes_stale_what_reads_it(
+    versions_of: VersionsOf, copy: Path, before: dict[str, str]
+) -> None:
     path = copy / "pmo_assets" / "weights" / "image_type.json"
     path.write_text(path.read_text() + " ")
     stale = changed(before, versions_of(copy))

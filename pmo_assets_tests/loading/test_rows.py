@@ -11,12 +11,13 @@ import numpy as np
 import polars as pl
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.loading import Panel, Release, Rows
 from pmo_assets.loading import shards as shards_module
 from pmo_assets.tables.release import arrow_schema, release_tables
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.loading.conftest import Written
 
 
@@ -40,7 +41,7 @@ def test_rows_come_in_the_order_of_the_files_by_index_and_in_a_loop(
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_slices_of_slices_are_those_of_a_list(release_for_all: Release, data: st.DataObject) -> None:
     rows, names = release_for_all.panels, ids(release_for_all.panels)
     for _ in range(3):

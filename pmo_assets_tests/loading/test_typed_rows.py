@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import PIL.Image
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.loading import Panel, Release, ReleaseError, Withheld, load
@@ -24,6 +24,7 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.release import CONFIGS, release_tables
 from pmo_assets.tables.released import Config
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.loading.conftest import Written
 from pmo_assets_tests.release.finished import finish, make
 
@@ -34,7 +35,7 @@ BOX = st.tuples(EDGE, EDGE, EDGE, EDGE).map(as_box)
 
 
 @given(found=st.lists(BOX, max_size=4), crop=BOX, width=st.integers(1, 300), height=st.integers(1, 300))
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_a_mask_is_the_crop_of_the_figures_mask(found: list[Box], crop: Box, width: int, height: int) -> None:
     whole = np.zeros((height, width), dtype=bool)
     for box in found:

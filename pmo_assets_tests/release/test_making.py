@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -428,17 +429,25 @@ def test_a_release_that_is_killed_leaves_the_one_before_whole(
     assert not [name for name in root.tree("release") if name.startswith(".")]
 
 
-@pytest.mark.parametrize("change", range(1, 12))
-def test_killed_at_any_change_of_what_others_read_the_next_one_makes_it_good(
-    tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: int
-) -> None:
-    """The release that is made after the killed one has the bytes of one that nobody killed."""
-    undisturbed, before = (Tables(DataRoot(str(tmp_path / name))) for name in ("undisturbed", "before"))
-    for where in (tables, undisturbed, before):
+@pytest.fixture(scope="module")
+def before_and_after(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, Tables]:
+    """A release with a batch that it does not have yet, and elsewhere the next release with it: only to be read."""
+    before, after = (Tables(DataRoot(str(tmp_path_factory.mktemp(name) / "data"))) for name in ("before", "after"))
+    for where in (before, after):
         finish(where, "0001-a", {1: {}, 2: {}}, panels=2)
         make(where)
         finish(where, "0002-b", {3: {}})
-    make(undisturbed)
+    make(after)
+    return before, after
+
+
+@pytest.mark.parametrize("change", range(1, 12))
+def test_killed_at_any_change_of_what_others_read_the_next_one_makes_it_good(
+    before_and_after: tuple[Tables, Tables], tables: Tables, monkeypatch: pytest.MonkeyPatch, change: int
+) -> None:
+    """The release that is made after the killed one has the bytes of one that nobody killed."""
+    before, undisturbed = before_and_after
+    shutil.copytree(before.data_root.root, tables.data_root.root)
     root, count = tables.data_root, 0
     names = ("write", "replace", "replace_parts", "delete", "delete_tree")
 

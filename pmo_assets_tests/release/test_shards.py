@@ -10,13 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.release import shards
 from pmo_assets.release.shards import ROW_BYTES, Pictures, ShardWriter
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import WrittenFile
+from pmo_assets_tests.examples import examples
 
 SCHEMA = pa.schema([("number", pa.int64()), ("picture", pa.binary())])
 ROWS = 4
@@ -173,7 +174,7 @@ SIZES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(SIZES, st.sampled_from([1, GROUP, 2 * BYTES, 5 * BYTES, 10**9]))
 def test_rows_come_out_as_they_went_in_and_boundaries_follow_from_sizes_alone(
     parts: list[list[int]], shard_bytes: int

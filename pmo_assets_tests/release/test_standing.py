@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles.licences import LICENSE_CODES, freedoms
@@ -27,6 +27,7 @@ from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.storage.tables import Tables
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.release.finished import LOCAL, SECRET, finish, make, published, read_table, release_of
 from pmo_assets_tests.release.registered import FOLDER, PMC, at_pmc, process, process_whole, register
 
@@ -216,7 +217,7 @@ def test_another_sources_copy_widens_nothing(tables: Tables) -> None:
     assert licences(tables) == {1: "CC BY-NC-ND"}
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(

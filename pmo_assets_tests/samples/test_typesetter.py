@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 import pymupdf
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from lxml import etree
 from PIL import Image
@@ -20,6 +20,7 @@ from PIL import Image
 from pmo_assets.records.geometry import contains
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.samples import ArticleSpec, TypesetArticle, sample_specs, typeset
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.samples.page_ink import assert_exact, stacked_panels
 from pmo_assets_tests.samples.random_specs import random_spec
 
@@ -46,7 +47,7 @@ def test_truth_agrees_with_the_rendered_pages(articles: tuple[TypesetArticle, ..
         assert article.truth["figures"] == []
 
 
-@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@examples(6, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10_000))
 def test_truth_of_random_layouts_agrees_with_the_rendered_pages(seed: int) -> None:
     spec = random_spec(seed)

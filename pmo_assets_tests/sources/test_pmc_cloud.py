@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
@@ -28,6 +28,7 @@ from pmo_assets.sources.pmc_cloud import (
 from pmo_assets.storage.batches import manifest_rows
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.loopback import Answer, CloudArticle, LoopbackPmc
 
 BUCKET = "pmc-oa-opendata"
@@ -288,7 +289,7 @@ FIELDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(300, suppress_health_check=[HealthCheck.too_slow])
 @given(FIELDS | JSON)
 def test_any_json_gives_a_listing_inside_the_versions_folder_or_an_article_error(fields: Any) -> None:
     try:
@@ -304,7 +305,7 @@ def test_any_json_gives_a_listing_inside_the_versions_folder_or_an_article_error
     json.dumps(dataclasses.asdict(package)).encode()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=200))
 def test_any_bytes_give_an_article_error(content: bytes) -> None:
     with pytest.raises(ArticleError):

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.manifests import sequence_of
 from pmo_assets.storage.registry import BatchRegistry
+from pmo_assets_tests.examples import examples
 
 ADD = """
 import os, sys, time
@@ -146,7 +147,7 @@ class Interrupted(DataRoot):
         return taken
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     commands=st.lists(
         st.tuples(

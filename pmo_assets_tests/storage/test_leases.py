@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import dataclasses
+import datetime
 import itertools
 import json
 import os
@@ -18,6 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from moto.core import DEFAULT_ACCOUNT_ID as ACCOUNT
+from moto.s3.models import s3_backends
 
 from pmo_assets.records.stores import StorageError
 from pmo_assets.storage import leases
@@ -39,7 +42,6 @@ HOLD = """
 import sys
 from pmo_assets.storage import leases
 from pmo_assets.storage.data_root import DataRoot
-leases.LEASE = float(sys.argv[3])
 with leases.holding(DataRoot(sys.argv[1], sys.argv[2] or None), "batch", "`pmo run`") as lease:
     print("held", flush=True)
     for line in sys.stdin:
@@ -52,10 +54,10 @@ with leases.holding(DataRoot(sys.argv[1], sys.argv[2] or None), "batch", "`pmo r
 
 
 @contextlib.contextmanager
-def other_process(root: DataRoot, seconds: float = 120.0) -> Iterator[subprocess.Popen[str]]:
+def other_process(root: DataRoot) -> Iterator[subprocess.Popen[str]]:
     """A process that holds the lease, and says on request whether it still does."""
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, root.root, root.endpoint or "", str(seconds)],
+        [sys.executable, "-c", HOLD, root.root, root.endpoint or ""],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None
@@ -101,6 +103,28 @@ def abroad(root: DataRoot, name: str = "batch", seconds: float = 120.0, **facts:
     said = {"mark": "x", "process": str(process), "purpose": "", "since": "today", "seconds": seconds, "is_free": False}
     number = max(entries(root, name), default=0) + 1
     assert root.create(f"leases/{name}/{number:09d}.json", json.dumps({**said, "note": "", **facts}).encode())
+
+
+def age(root: DataRoot, seconds: float = 200.0, name: str = "batch") -> None:
+    """Let the store say that all entries of a lease were written so much earlier: time passes without waiting."""
+    for number in entries(root, name):
+        key = f"leases/{name}/{number:09d}.json"
+        if not root.root.startswith("s3://"):
+            file = Path(root.root, key)
+            then = file.stat().st_mtime - seconds
+            os.utime(file, (then, then))
+            continue
+        bucket, _, prefix = root.root.removeprefix("s3://").partition("/")
+        stored = s3_backends[ACCOUNT]["aws"].buckets[bucket].keys[f"{prefix}/{key}"]
+        stored.last_modified -= datetime.timedelta(seconds=seconds)
+
+
+def followed(root: DataRoot, number: int) -> None:
+    """Wait until an entry has been followed by another one."""
+    until = time.monotonic() + 30
+    while entries(root)[-1] <= number:
+        assert time.monotonic() < until, "it is not renewed"
+        time.sleep(0.01)
 
 
 def test_a_second_one_is_told_who_is_at_work(data_root: DataRoot) -> None:
@@ -156,9 +180,10 @@ def test_another_process_with_the_same_number_does_not_hold_it(data_root: DataRo
 
 
 def test_of_another_machine_only_the_time_tells(data_root: DataRoot) -> None:
-    abroad(data_root, seconds=3.0)
+    abroad(data_root)
+    age(data_root, 110)
     assert refused(data_root) == "process 7 on elsewhere since today"
-    time.sleep(4.5)  # S3 counts whole seconds
+    age(data_root, 15)
     with holding(data_root, "batch"):
         pass
 
@@ -199,21 +224,21 @@ def test_a_run_that_is_known_to_be_over_holds_nobody_up(data_root: DataRoot) -> 
 
 
 def test_it_is_renewed_as_long_as_its_holder_works(data_root: DataRoot, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Long enough that a busy machine does not starve what renews it.
-    monkeypatch.setattr(leases, "LEASE", 3.0)
+    monkeypatch.setattr(leases, "RENEWALS", leases.LEASE / 0.1)
     with holding(data_root, "batch"):
-        first = entries(data_root)[-1]
-        time.sleep(5)
-        assert "process" in refused(data_root)
-        assert entries(data_root)[-1] > first
+        for _ in range(3):
+            number = entries(data_root)[-1]
+            age(data_root, 100)
+            followed(data_root, number)
+            assert "process" in refused(data_root)
         assert len(entries(data_root)) <= 2, "what was followed by others is removed"
 
 
 def test_who_was_stopped_for_too_long_writes_no_more(data_root: DataRoot) -> None:
-    with other_process(data_root, seconds=3.0) as process:
+    with other_process(data_root) as process:
         assert asked(process) == "held\n"
         stopped(process)
-        time.sleep(5)
+        age(data_root)
         with holding(data_root, "batch", "the next") as lease:
             process.send_signal(signal.SIGCONT)
             assert "batch went to the next, process" in asked(process)
@@ -224,9 +249,9 @@ def test_who_was_stopped_for_too_long_writes_no_more(data_root: DataRoot) -> Non
 
 
 def test_who_was_stopped_finds_its_lease_gone_however_often_it_was_taken_since(data_root: DataRoot) -> None:
-    with other_process(data_root, seconds=2.0) as process:
+    with other_process(data_root) as process:
         stopped(process)
-        time.sleep(4)
+        age(data_root)
         for _ in range(4):
             with holding(data_root, "batch") as lease:
                 for _ in range(3):
@@ -238,9 +263,9 @@ def test_who_was_stopped_finds_its_lease_gone_however_often_it_was_taken_since(d
 
 
 def test_who_was_stopped_and_whose_lease_nobody_wanted_goes_on(data_root: DataRoot) -> None:
-    with other_process(data_root, seconds=2.0) as process:
+    with other_process(data_root) as process:
         stopped(process)
-        time.sleep(4)
+        age(data_root)
         process.send_signal(signal.SIGCONT)
         assert asked(process) == "held\n"
 
@@ -288,17 +313,20 @@ def test_a_lease_without_end_is_none(data_root: DataRoot) -> None:
 def test_who_waits_for_a_sign_of_life_gets_the_lease_of_a_machine_that_is_gone(
     data_root: DataRoot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leases, "LEASE", 2.0)
-    abroad(data_root, seconds=2.0)
+    monkeypatch.setattr(leases, "RENEWALS", leases.LEASE / 0.1)
+    abroad(data_root)
+    timer = threading.Timer(0.2, age, (data_root,))
+    timer.start()
     take(data_root, "batch", await_sign_of_life=True).give_back()
+    timer.join()
 
 
 def test_who_waits_for_a_sign_of_life_leaves_it_to_who_gives_one(
     data_root: DataRoot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leases, "LEASE", 2.0)
-    abroad(data_root, seconds=120.0)
-    timer = threading.Timer(0.7, abroad, (data_root,))
+    monkeypatch.setattr(leases, "RENEWALS", leases.LEASE / 0.1)
+    abroad(data_root)
+    timer = threading.Timer(0.2, abroad, (data_root,))
     timer.start()
     with pytest.raises(LeaseTaken, match="elsewhere"):
         take(data_root, "batch", await_sign_of_life=True)

@@ -5,11 +5,12 @@ from itertools import pairwise
 import lxml.html
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.viewing.captions import CaptionRun, caption_html, caption_picture, caption_runs
 from pmo_assets.viewing.palette import PANEL_COLOURS, SHARED_COLOUR, panel_colour, rgb
+from pmo_assets_tests.examples import examples
 
 CAPTION = "OCT. (A) Before. (B, C) After & later. (C) Fellow eye."
 
@@ -148,7 +149,7 @@ def test_nothing_is_drawn_on_the_margins_of_the_picture():
     assert (picture[-4:] == 255).all()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.text(max_size=60), splits)
 def test_any_text_becomes_html_and_a_picture(caption, split):
     assert caption_html(caption, split).encode("utf-8")

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -19,6 +19,7 @@ from pmo_assets.viewing.overlays import (
     thumbnail,
 )
 from pmo_assets.viewing.palette import IMAGE_TYPE_COLOURS, KIND_COLOURS, image_type_colour, rgb
+from pmo_assets_tests.examples import examples
 
 GREY = np.full((200, 400, 3), 128, np.uint8)
 
@@ -99,7 +100,7 @@ number = st.floats(width=32) | st.sampled_from([float("nan"), float("inf"), 0.0,
 box = st.tuples(number, number, number, number)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(box, st.none() | st.text(max_size=30)), max_size=4),
     st.lists(st.tuples(box, st.none() | st.text(max_size=30), st.none() | st.booleans()), max_size=4),

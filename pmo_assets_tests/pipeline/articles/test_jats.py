@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.records.article import InTextMention, PackageFigure
 from pmo_assets.records.rejections import ArticleError
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.articles.jats_articles import NAMESPACES
 
 
@@ -79,7 +80,7 @@ def elements(draw: st.DrawFn, depth: int = 4) -> str:
     return f"<{tag}{attributes}>{''.join(parts)}</{tag}>"
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.sampled_from(["article", "art", "pmc-articleset"]), st.lists(elements(), max_size=4))
 def test_random_trees_give_an_article_with_unique_ids_or_an_article_error(root: str, children: list[str]) -> None:
     xml = f"<{root} {NAMESPACES}>{''.join(children)}</{root}>".encode()

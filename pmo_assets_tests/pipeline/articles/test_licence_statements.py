@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles.licence_reading import is_suspicious, read_statement
 from pmo_assets.pipeline.articles.licences import freedoms, license_code, license_url
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.articles.licence_attacks import BOUNDS, CASES, REFUSING, SHAPES, inserted, mixed
 from pmo_assets_tests.pipeline.articles.licence_table import KnownStatement, known_statements
 
@@ -39,7 +40,7 @@ cases = st.sampled_from(CASES)
 @example(KnownStatement("CC BY", "", "CC BY"), ("not", None), "{}", str, 0)
 @example(KnownStatement("CC BY", "", "CC BY 4.0"), ("ND", "CC BY-ND"), "{}", str, 9)
 @example(KnownStatement("CC BY", "", "© 2020 Elsevier. CC BY"), ("nicht", None), "{}", str.title, 3)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_no_word_put_in_anywhere_makes_a_statement_freer_than_the_word_allows(statement, bound, shape, case, place):  # type: ignore[no-untyped-def]
     word, freest = bound
     text = inserted(statement.text, shape.format(case(word)), place)
@@ -52,7 +53,7 @@ def test_no_word_put_in_anywhere_makes_a_statement_freer_than_the_word_allows(st
 
 
 @given(statement=statements, bound=words, case=cases, kept=st.integers(0, 60), seed=st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_neither_order_nor_what_is_left_out_hides_a_word_that_restricts(statement, bound, case, kept, seed):  # type: ignore[no-untyped-def]
     word, freest = bound
     text = mixed(statement.text, case(word), kept, seed)
@@ -62,7 +63,7 @@ def test_neither_order_nor_what_is_left_out_hides_a_word_that_restricts(statemen
 
 
 @given(statement=statements, seed=st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_the_words_of_a_statement_in_another_order_are_never_freer(statement, seed):  # type: ignore[no-untyped-def]
     shuffled = mixed(" ".join(statement.text.split()[:-1]), statement.text.split()[-1], 10_000, seed)
 
@@ -70,7 +71,7 @@ def test_the_words_of_a_statement_in_another_order_are_never_freer(statement, se
 
 
 @given(first=statements, second=statements, between=st.sampled_from([" ", " | ", ". ", "; ", " and ", "\n"]))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_of_two_statements_the_conditions_of_both_hold(first, second, between):  # type: ignore[no-untyped-def]
     together = freedoms(license_code(first.text + between + second.text))
 
@@ -82,7 +83,7 @@ def test_of_two_statements_the_conditions_of_both_hold(first, second, between): 
 @example(
     KnownStatement("CC BY", "", "CC BY"), KnownStatement(None, "", "https://creativecommons.org/licenses/by/4.0/nd")
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_deed_is_freer_than_the_code(statement, other):  # type: ignore[no-untyped-def]
     deed = license_url(statement.code, statement.text, other.text)
 
@@ -90,7 +91,7 @@ def test_no_deed_is_freer_than_the_code(statement, other):  # type: ignore[no-un
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_any_text_can_be_read(text: str) -> None:
     assert license_code(text) in {statement.code for statement in KNOWN}
 

@@ -7,12 +7,13 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.captions.segments import join_segments
 from pmo_assets.pipeline.captions.split import split_caption
 from pmo_assets.records.subcaptions import CaptionSplit
+from pmo_assets_tests.examples import examples
 
 CASES: dict[str, tuple[str, dict[str, str]]] = {
     "heads in brackets": (
@@ -251,7 +252,7 @@ def assert_well_formed(caption: str, split: CaptionSplit) -> None:
 
 
 @given(st.one_of(st.text(), SPOILT))
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_any_text_gives_a_well_formed_answer(caption: str) -> None:
     assert_well_formed(caption, split_caption(caption))
 

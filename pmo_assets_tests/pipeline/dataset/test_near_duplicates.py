@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -166,7 +166,6 @@ def panels(draw: st.DrawFn) -> tuple[Hashes, list[str], list[int]]:
 
 
 @given(panels())
-@settings(deadline=None)
 def test_groups_are_those_of_comparing_all_pairs(given_panels: tuple[Hashes, list[str], list[int]]) -> None:
     hashes, digests, articles = given_panels
     found = grouped(hashes, digests, articles)
@@ -180,7 +179,6 @@ def test_groups_are_those_of_comparing_all_pairs(given_panels: tuple[Hashes, lis
 
 
 @given(panels(), st.randoms())
-@settings(deadline=None)
 def test_order_does_not_matter(given_panels: tuple[Hashes, list[str], list[int]], random: object) -> None:
     hashes, digests, articles = given_panels
     order = list(range(len(hashes)))
@@ -192,7 +190,6 @@ def test_order_does_not_matter(given_panels: tuple[Hashes, list[str], list[int]]
 
 
 @given(panels(), st.integers(0, 25))
-@settings(deadline=None)
 def test_more_panels_part_no_group(given_panels: tuple[Hashes, list[str], list[int]], kept: int) -> None:
     hashes, digests, articles = given_panels
     before = members(grouped(hashes[:kept], digests[:kept], articles[:kept]))

@@ -8,13 +8,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.dataset.published import PUBLISHED_COLUMNS, published_rows
 from pmo_assets.tables.dataset import DatasetRows
 from pmo_assets.tables.release import PublishedPanels
 from pmo_assets.tables.schemas import empty_table
+from pmo_assets_tests.examples import examples
 
 _SCHEMA = empty_table(DatasetRows).schema
 
@@ -157,14 +158,14 @@ rows: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(rows, max_size=5))
 def test_every_row_says_what_the_reference_says(made: list[dict[str, Any]]) -> None:
     found = published_rows(table(*made))
     assert [taken_apart(row) for row in found.iter_rows(named=True)] == [reference({**ROW, **row}) for row in made]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(rows, min_size=2, max_size=5))
 def test_a_row_is_the_same_whoever_stands_beside_it(made: list[dict[str, Any]]) -> None:
     together = published_rows(table(*made))

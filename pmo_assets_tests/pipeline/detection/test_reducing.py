@@ -5,10 +5,11 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.reducing import reduced, resized
+from pmo_assets_tests.examples import examples
 
 
 def smooth(width: int, height: int) -> np.ndarray:
@@ -17,7 +18,7 @@ def smooth(width: int, height: int) -> np.ndarray:
     return np.dstack([x + y, 255 - x - y, x]).astype(np.uint8)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 700), st.integers(1, 700), st.integers(1, 90), st.integers(1, 90), st.booleans())
 def test_it_says_what_averaging_in_one_step_says(wide: int, tall: int, w: int, h: int, quickly: bool) -> None:
     size = (min(w, wide), min(h, tall))

@@ -7,13 +7,14 @@ import contextlib
 import numpy as np
 import pymupdf
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.pipeline.figures.page import EncryptedPdf, PageLimit, PageLimits, UnreadablePdf
 from pmo_assets.records.figure import PageSize
 from pmo_assets.records.geometry import Box
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.figures.typesetting import (
     Manuscript,
     agrees,
@@ -170,7 +171,7 @@ def test_same_file_gives_same_result() -> None:
 
 
 @given(data=st.binary(max_size=400))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_garbage_is_unreadable_or_empty(data: bytes) -> None:
     with contextlib.suppress(UnreadablePdf):
         assert extract_figures(b"%PDF-1.4\n" + data).figures == ()
@@ -212,7 +213,7 @@ def _layouts(draw: st.DrawFn) -> tuple[Manuscript, dict[int, Box]]:
 
 
 @given(layout=_layouts(), with_xml=st.booleans())
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@examples(12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_every_figure_of_a_random_layout_is_found_exactly(
     layout: tuple[Manuscript, dict[int, Box]], with_xml: bool
 ) -> None:

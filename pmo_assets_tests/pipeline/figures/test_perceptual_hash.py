@@ -5,11 +5,12 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pmo_assets.pipeline.figures.perceptual_hash import HASH_BYTES, NO_STRUCTURE, perceptual_hash
+from pmo_assets_tests.examples import examples
 
 Pixels = NDArray[np.uint8]
 
@@ -71,7 +72,7 @@ def test_same_picture_in_another_form_is_near(how: str) -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_other_pictures_are_far(first: int, second: int) -> None:
     distance = apart(scene(first), scene(second))
     assert distance == 0 if first == second else distance > 2 * NEAR
@@ -85,7 +86,7 @@ def test_mirrored_and_turned_pictures_are_others() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 90), st.integers(1, 90))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_hash_is_a_function_of_the_pixels(seed: int, height: int, width: int) -> None:
     pixels = scene(seed, height, width)
     before = pixels.copy()

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pymupdf
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -19,6 +19,7 @@ from pmo_assets.pipeline.figures.registration import (
     registered,
 )
 from pmo_assets.records.geometry import Box, iou
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, jpeg, photograph, png
 
 
@@ -40,7 +41,7 @@ def shrunk(picture: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
 
 
 @pytest.mark.parametrize("picture", [textured(600, 400, 1), photograph(600, 400, 1)], ids=["textured", "smooth"])
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(x=st.floats(40, 250), y=st.floats(60, 500), across=st.floats(140, 300), seed=st.integers(0, 9))
 def test_a_compressed_picture_is_found_where_the_page_shows_it(
     picture: NDArray[np.uint8], x: float, y: float, across: float, seed: int

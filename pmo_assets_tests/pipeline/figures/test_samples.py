@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles.jats import parse_jats
@@ -11,6 +11,7 @@ from pmo_assets.pipeline.figures.caption_location.labels import figure_number
 from pmo_assets.pipeline.figures.extraction import Extraction, FigureOptions, extract_figures
 from pmo_assets.records.geometry import iou
 from pmo_assets.samples import TypesetArticle, sample_articles, typeset
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.samples.random_specs import random_spec
 
 BOXES_ONLY = FigureOptions(render=False)
@@ -38,7 +39,7 @@ def _assert_all_found(article: TypesetArticle, extraction: Extraction) -> None:
         assert found[number].caption == figure["caption"]
 
 
-@settings(max_examples=12, derandomize=True, deadline=None)
+@examples(12, derandomize=True)
 @given(seed=st.integers(0, 1_000_000), with_xml=st.booleans())
 def test_random_layouts(seed: int, with_xml: bool) -> None:
     article = typeset(random_spec(seed))

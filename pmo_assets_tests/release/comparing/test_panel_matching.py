@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.records.geometry import UNIT_BOX, Box, denormalise, normalise
@@ -19,6 +19,7 @@ from pmo_assets.release.comparing.panel_matching import (
     page_overlap,
     plain_name,
 )
+from pmo_assets_tests.examples import examples
 
 PLACE: Box = (100.0, 100.0, 500.0, 300.0)
 UNITS = (UNIT_BOX, UNIT_BOX)
@@ -61,7 +62,7 @@ def test_pairs_have_the_largest_sum_not_the_largest_first() -> None:
     assert best_pairs([]) == best_pairs([[], []]) == []
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(st.floats(0, 1), min_size=n, max_size=n), max_size=4)))
 def test_no_other_pairing_is_better(overlaps: list[list[float]]) -> None:
     found = best_pairs(overlaps)

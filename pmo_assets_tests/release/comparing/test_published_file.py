@@ -10,12 +10,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.release.comparing.published_file import NotPublished, read_published
 from pmo_assets.tables.published import ReadPanels
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.dataset.test_published import rows as any_rows
 from pmo_assets_tests.pipeline.dataset.test_published import table as dataset_table_of
 from pmo_assets_tests.release.comparing.published_files import (
@@ -176,7 +177,7 @@ def test_pictures_are_not_read(tmp_path: Path) -> None:
     assert pl.concat(read_published(path)).height == 6
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(any_rows, max_size=4))
 def test_what_a_release_writes_is_read_back(made: list[dict[str, Any]]) -> None:
     rows = dataset_table_of(*made)

@@ -497,6 +497,7 @@ def arguments(world: World, tmp_path: Path) -> dict[str, Any]:
     return {"env": {**environment(tmp_path), "PMO_DATA_ROOT": world.data.root}, "cwd": tmp_path}
 
 
+@pytest.mark.slow
 def test_the_command_killed_and_run_again(world: World, tmp_path: Path, arguments: dict[str, Any]) -> None:
     words = command("release", "fill-null", "release/pubmed_ophtha.parquet", "--workers", "1")
     kept = tmp_path / "private" / ".pubmed_ophtha.filled.parquet.filling" / "articles"

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles.relevance import load_specialty
@@ -53,6 +53,7 @@ from pmo_assets.release.statistics.waterfall import (
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.report import render_report
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.release.batches import ENTRY, ArticleMade, FigureMade, PanelMade, write_batch
 
 LOCAL = 10**12
@@ -272,7 +273,7 @@ REJECTED = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     st.lists(st.tuples(st.dictionaries(st.integers(1, 4), ARTICLES, max_size=4), REJECTED), max_size=3), st.booleans()
 )

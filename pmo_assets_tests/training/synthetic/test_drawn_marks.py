@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.training.synthetic.drawn_marks import draw_marks
 from pmo_assets.training.synthetic.layouts import split_of
 from pmo_assets.training.synthetic.pools import PicturePool, PoolPicture
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.training.pools import small_pool, striped
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([10, 128, 250]))
 def test_a_mark_differs_from_its_ground(seed: int, level: int) -> None:
     picture = np.full((200, 240, 3), level, np.uint8)
@@ -22,7 +23,7 @@ def test_a_mark_differs_from_its_ground(seed: int, level: int) -> None:
     assert (change >= 60).sum() >= 8
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(IMAGE_TYPES), st.integers(24, 300), st.integers(24, 300))
 def test_pictures_fill_the_frame_asked_for(seed: int, image_type: str, width: int, height: int) -> None:
     for pool in (small_pool(), PicturePool([])):

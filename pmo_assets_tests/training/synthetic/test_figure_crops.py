@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.records.modalities import MODALITIES, Modality
 from pmo_assets.training.synthetic.figure_crops import figure_crop
+from pmo_assets_tests.examples import examples
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 10**6), st.integers(8, 500), st.integers(8, 500), st.sampled_from([*MODALITIES, None]))
 def test_every_picture_gives_a_picture(seed: int, height: int, width: int, modality: Modality | None) -> None:
     pixels = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.records.geometry import area, covered_fraction, intersection
@@ -12,13 +12,14 @@ from pmo_assets.training.synthetic import synthetic_figures
 from pmo_assets.training.synthetic.figure_styles import identifier_names
 from pmo_assets.training.synthetic.layouts import Layout
 from pmo_assets.training.synthetic.synthetic_figures import synthetic_figure
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.training.pools import small_pool
 
 POOL = small_pool()
 SEEDS = st.integers(0, 10_000_000)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(SEEDS)
 def test_everything_lies_in_the_figure_and_images_and_identifiers_in_a_panel(seed: int) -> None:
     figure = synthetic_figure(seed, POOL, ())
@@ -41,7 +42,7 @@ def test_everything_lies_in_the_figure_and_images_and_identifiers_in_a_panel(see
             assert covered_fraction(panel.identifier_box, panel.box) > 0.999
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(SEEDS)
 def test_images_do_not_overlap_each_other(seed: int) -> None:
     boxes = [i.box for i in synthetic_figure(seed, POOL, ()).images]
@@ -50,7 +51,7 @@ def test_images_do_not_overlap_each_other(seed: int) -> None:
             assert area(intersection(a, b)) <= 0.02 * min(area(a), area(b))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(SEEDS)
 def test_the_same_seed_gives_the_same_bytes(seed: int) -> None:
     first, second = synthetic_figure(seed, POOL, ()), synthetic_figure(seed, small_pool(), ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.fusion.image_choice import (
@@ -17,6 +17,7 @@ from pmo_assets.pipeline.detection.fusion.image_choice import (
     probability_of_parts,
 )
 from pmo_assets.pipeline.detection.structure.gutters import Canvas, canvas_of
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.detection.fusion.sources import LEFT, RIGHT, WHOLE, boxes, two_pictures
 
 PARTS = dict.fromkeys(FEATURES, 0.0) | {"always": 3.0}
@@ -80,7 +81,7 @@ def test_a_whole_that_structure_has_as_well_is_likelier() -> None:
 proposed = st.builds(Proposal, boxes, st.sampled_from([0.0, 0.6, 0.8]), st.floats(0, 1), st.booleans())
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(proposed, max_size=12), st.booleans())
 def test_features_are_shares_and_nothing_remains_in_what_remains_but_bitmaps(
     proposals: list[Proposal], live: bool

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.fusion.image_fusion import ImageFusionOptions, fused_images
 from pmo_assets.records.detections import FigureView, ImageDetection
 from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
 from pmo_assets.records.geometry import Box, iou
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.detection.fusion.sources import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
 
@@ -115,7 +116,7 @@ def test_the_cells_of_a_table_do_not_take_its_place() -> None:
     assert found.box == board
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(boxes, st.floats(0.3, 0.95)), max_size=6),
     st.lists(st.tuples(boxes, st.floats(0.06, 0.95)), max_size=6),

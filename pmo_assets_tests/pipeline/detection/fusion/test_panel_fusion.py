@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.fusion.panel_fusion import (
@@ -20,6 +20,7 @@ from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.figure import EmbeddedText
 from pmo_assets.records.geometry import Box, covered_fraction, iou
 from pmo_assets.samples.drawing import print_text as printed
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.detection.fusion.sources import LEFT, RIGHT, WHOLE, boxes, seen, two_pictures
 
 
@@ -72,7 +73,7 @@ def test_a_part_that_the_network_takes_for_a_panel_does_not_replace_the_panel() 
     assert [p.box for p in panels if p.kind == "panel"] == [LEFT, RIGHT]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(boxes, st.floats(0.3, 0.95)), max_size=5),
     st.lists(st.tuples(boxes, st.floats(0.06, 0.95)), max_size=6),

@@ -8,13 +8,14 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.image_types import decision as decisions
 from pmo_assets.pipeline.detection.image_types.decision import classify_image_type, fused_scores, type_shares_of
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.modalities import MODALITIES
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.detection.drawing import fundus, oct_scan, paper, plot
 
 
@@ -47,7 +48,7 @@ def test_doubt_is_said_and_not_guessed() -> None:
 
 
 @given(st.integers(0, 500), st.integers(12, 90), st.integers(12, 90), st.text(max_size=60))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_scores_sum_to_one_and_the_answer_is_the_best_or_none(seed: int, height: int, width: int, words: str) -> None:
     crop = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
     decision = classify_image_type(crop, words)

@@ -16,7 +16,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
@@ -44,6 +44,7 @@ from pmo_assets.pipeline.detection.networks.retinanet import (  # noqa: E402
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime, loaded_network  # noqa: E402
 from pmo_assets.records.detections import FigureView  # noqa: E402
 from pmo_assets.records.stores import SystemicError  # noqa: E402
+from pmo_assets_tests.examples import examples  # noqa: E402
 
 needs_detectron2 = pytest.mark.skipif(find_spec("detectron2") is None, reason="Detectron2 is not installed")
 RUNTIMES = [pytest.param(name, marks=[needs_detectron2] * (name == "detectron2")) for name in get_args(Runtime)]
@@ -441,7 +442,7 @@ def detectron2s_size(wide: int, tall: int) -> tuple[int, int]:
 
 
 @given(st.integers(1, 1500), st.integers(1, 1500))
-@settings(max_examples=2000)
+@examples(2000)
 @example(604, 302)
 def test_the_input_has_detectron2s_size(wide: int, tall: int) -> None:
     assert input_size(wide, tall)[0] == detectron2s_size(wide, tall)
@@ -515,7 +516,7 @@ def overlap(a: list[float], b: list[float]) -> float:
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.1, 0.5]), st.integers(1, 40))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_boxes_are_chosen_in_detectron2s_order(seed: int, iou: float, most: int) -> None:
     """Transcribed: best first within a class, drop what overlaps; keep the best; cut to the figure; drop the empty."""
     rng, levels = np.random.default_rng(seed), answers(2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.networks.mark_input import (
@@ -16,9 +16,10 @@ from pmo_assets.pipeline.detection.networks.mark_input import (
     second_scale,
     suspicious_windows,
 )
+from pmo_assets_tests.examples import examples
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(12, 900), st.integers(12, 900), st.integers(0, 2**32 - 1))
 def test_windows_lie_in_the_picture_and_the_first_holds_the_strongest_vote(tall: int, wide: int, seed: int) -> None:
     votes = np.random.default_rng(seed).normal(-3, 1, (14, 14)).astype(np.float32)

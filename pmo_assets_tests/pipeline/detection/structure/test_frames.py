@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.structure.frames import _are_neighbours, _shared, drawn_frames, framed_grid
@@ -13,6 +13,7 @@ from pmo_assets.pipeline.detection.structure.gutters import Rect, canvas_of
 from pmo_assets.pipeline.detection.structure.images import structure_images
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.geometry import UNIT_BOX
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.detection.drawing import Picture, as_fraction, fundus, paper, paste
 
 WHOLE = (PanelDetection("panel", UNIT_BOX, 0.95, "figure"),)
@@ -29,7 +30,7 @@ def grid(figure: Picture, columns: int, rows: int, width: int, height: int, gap:
     return rects
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     columns=st.integers(2, 4),
     rows=st.integers(2, 3),

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.structure.gutters import (
@@ -33,6 +33,7 @@ from pmo_assets.pipeline.detection.structure.gutters import (
     trimmed,
     uniform_gutters,
 )
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.detection.drawing import Picture, live_text, paper, paste, photograph, plot
 
 
@@ -42,7 +43,7 @@ from pmo_assets_tests.pipeline.detection.drawing import Picture, live_text, pape
     gap=st.integers(10, 30),
     margin=st.integers(0, 25),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_any_grid_with_gutters_is_found_exactly(columns: list[int], rows: list[int], gap: int, margin: int) -> None:
     figure = paper(sum(columns) + gap * (len(columns) - 1) + 2 * margin, sum(rows) + gap * (len(rows) - 1) + 2 * margin)
     truth = set()

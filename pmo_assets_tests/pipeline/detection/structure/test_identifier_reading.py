@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.structure.gutters import Rect
@@ -21,6 +21,7 @@ from pmo_assets.pipeline.detection.structure.identifier_reading import (
 )
 from pmo_assets.samples.drawing import Colour
 from pmo_assets.samples.drawing import print_text as printed
+from pmo_assets_tests.examples import examples
 
 CORNERS = ((10, 10), (210, 14), (410, 8), (12, 160), (214, 162), (408, 158))
 
@@ -101,7 +102,7 @@ def test_an_empty_box_cannot_be_read() -> None:
     assert 0 < likeness(None, "A") < 1
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 10_000), st.lists(st.sampled_from(["A", "b", "ii", "C3", "left eye", "", "é", "("]), max_size=6))
 def test_any_boxes_give_each_name_its_own(seed: int, names: list[str]) -> None:
     rng = np.random.default_rng(seed)

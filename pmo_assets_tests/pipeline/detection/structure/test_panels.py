@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.detection.detect import detect_panels
@@ -31,6 +31,7 @@ from pmo_assets.pipeline.detection.structure.partitions import (
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.figure import EmbeddedBitmap, EmbeddedText
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, contains, intersection, iou, union_box
+from pmo_assets_tests.examples import examples
 from pmo_assets_tests.pipeline.detection.drawing import Picture, as_fraction, live_text, paper, paste, photograph, plot
 
 
@@ -170,7 +171,7 @@ def test_slices_of_one_picture_are_joined_and_neighbours_are_not() -> None:
     seed=st.integers(0, 1000),
     names=st.lists(st.sampled_from(["a", "b", "A1", "left", "", "(", "é", "zz"]), max_size=5),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_any_hints_give_disjoint_panels_inside_the_figure(count: int, seed: int, names: list[str]) -> None:
     rng = np.random.default_rng(seed)
     figure = paper(200, 150)

@@ -1,4 +1,4 @@
-"""What is kept of the stages is what the code location says."""
+"""The graph that is worked out of this code, and kept, is the code location's."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pmo_assets_tests.defs.conftest import settings_below
 
 
 @pytest.mark.parametrize("changes", [{}, {"score_threshold": 0.5}])
-def test_known_stages_are_those_of_the_code_location(tmp_path: Path, changes: dict[str, float]) -> None:
+def test_its_stages_are_those_of_the_code_location(tmp_path: Path, changes: dict[str, float]) -> None:
     settings = settings_below(tmp_path, **changes)
     defs = build_defs(settings)
     for _ in range(2):  # worked out or kept
-        known = stages_in_force(graph_of_this_code(), settings)
+        kept = stages_in_force(graph_of_this_code(), settings)
         loaded = stages_of_location(defs, DataRoot(settings.data_root))
-        assert {name: set(parents) for name, parents in known.parents.items()} == {
+        assert {name: set(parents) for name, parents in kept.parents.items()} == {
             name: set(parents) for name, parents in loaded.parents.items()
         }
-        assert list(known.parents) == list(loaded.parents)
-        assert known.versions == loaded.versions
+        assert list(kept.parents) == list(loaded.parents)
+        assert kept.versions == loaded.versions

@@ -1,0 +1,27 @@
+"""How many examples Hypothesis tries: few in `make test`, all in `make test-all` (`--hypothesis-profile=thorough`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis
+
+FEWEST = 5
+"""So many examples a test tries at least, if it asks for as many."""
+
+
+def register_profiles() -> None:
+    """Register both profiles. How fast a machine is, is no property of the code: neither sets a time limit."""
+    hypothesis.settings.register_profile("few", deadline=None, max_examples=25)
+    hypothesis.settings.register_profile("thorough", deadline=None, max_examples=100)
+
+
+def examples(count: int, **options: Any) -> hypothesis.settings:
+    """Return the settings of a test that tries `count` examples in the profile `thorough`, in others fewer.
+
+    Args:
+        count: examples, as many as find what the test is for.
+        options: other settings of Hypothesis.
+    """
+    scaled = count * hypothesis.settings.default.max_examples // 100
+    return hypothesis.settings(max_examples=max(scaled, min(count, FEWEST)), **options)
