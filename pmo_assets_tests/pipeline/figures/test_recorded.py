@@ -23,6 +23,13 @@ from pmo_assets.pipeline.figures.page import PageContent, page_content
 from pmo_assets.pipeline.figures.reading_frame import framed_page, reading_frame
 from pmo_assets.pipeline.figures.regions.figure_regions import figure_regions
 from pmo_assets.pipeline.figures.regions.page_layout import PageLayout, page_layouts
+from pmo_assets.pipeline.figures.registration import (
+    gray_rendering,
+    package_gray,
+    page_raster,
+    registered,
+    rendering_correlation,
+)
 from pmo_assets.pipeline.figures.running_text import body_style, document_style
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.geometry import Box
@@ -261,3 +268,36 @@ def test_figures(name: str) -> None:
     matches = match_figures(found.figures, found.pixels, listed, pictures)
     pixels = {key: value[:: max(1, len(value) // 64)] for key, value in found.pixels.items()}
     assert_as_recorded(FILE, f"figures {name}", [found.figures, found.misses, pixels, matches])
+
+
+PAGE = (300.0, 240.0)
+PLACES: dict[str, tuple[Box, int]] = {
+    "upright": ((40, 30, 190, 142.5), 0),
+    "turned": ((60, 20, 180, 180), 1),
+    "upside down": ((90, 60, 250, 180), 2),
+    "at the edge": ((0, 0, 120, 90), 0),
+    "cut off": ((220, 60, 380, 180), 0),
+    "stretched": ((30, 30, 250, 130), 0),
+}
+"""Boxes of a picture of 4 : 3, and by how many quarter turns it is shown."""
+
+
+@pytest.mark.parametrize(
+    ("place", "textured"), [*((place, True) for place in PLACES), ("upright", False), ("turned", False)]
+)
+def test_registration(place: str, textured: bool) -> None:
+    box, turns = PLACES[place]
+    pixels = photograph(320, 240, 3).copy()
+    if textured:
+        pixels ^= np.random.default_rng(1).integers(0, 2, (30, 40, 1), np.uint8).repeat(8, 0).repeat(8, 1) * 90
+    paper = Manuscript(*PAGE)
+    paper.picture(paper.page(), box, np.ascontiguousarray(np.rot90(pixels, -turns)))
+    picture = package_gray(jpeg(pixels, 80))
+    assert picture is not None
+    found = registered(picture, [page_raster(paper.document[0])])
+    if place in ("upright", "at the edge") or (textured and place == "turned"):
+        assert found is not None
+        assert found.quarter_turns == turns
+        assert agrees(found.bbox, box, 0.95)
+    gray = gray_rendering(pixels)
+    assert_as_recorded(FILE, f"registration {place} {textured}", [found, gray, rendering_correlation(pixels, picture)])
