@@ -2,7 +2,7 @@
 
 A result that follows from the material's ground truth is compared with that, in the test itself. What lies between
 (measures, scores, candidates, coordinates of each step) is compared with the file beside the test. After a deliberate
-change: `PMO_RENEW_RECORDED=1 python -m pytest TEST`, and the difference of the file is read like that of code.
+change: `PMO_TEST_RENEW=1 python -m pytest TEST`, and the difference of the file is read like that of code.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def difference(found: Any, kept: Any, at: str = "") -> str | None:
 
 
 def assert_as_recorded(file: Path, case: str, found: Any) -> None:
-    """Compare with what `file` holds for a case; with PMO_RENEW_RECORDED write it there."""
-    if os.environ.get("PMO_RENEW_RECORDED"):
+    """Compare with what `file` holds for a case; with PMO_TEST_RENEW write it there."""
+    if os.environ.get("PMO_TEST_RENEW"):
         kept = json.loads(file.read_text()) if file.is_file() else {}
         kept[case] = plain(found)
         lines = [f"{json.dumps(name)}: {json.dumps(kept[name], ensure_ascii=False)}" for name in sorted(kept)]
