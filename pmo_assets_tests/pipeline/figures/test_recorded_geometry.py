@@ -42,6 +42,7 @@ from pmo_assets_tests.recorded import assert_as_recorded
 
 FILE = Path(__file__).with_suffix(".json")
 DRAWS = 60
+LEGEND = caption_text(3)[:50]
 
 Rng = np.random.Generator
 
@@ -121,21 +122,27 @@ def captioned(rng: Rng) -> PageContent:
     lines: list[TextLine] = []
     y, size = 60.0, 9.0
     texts = [
-        *("Figure 1.", "Figure 2. The fundus of the", "left eye with drusen", "2", "Fig. 3", caption_text(3)[:50]),
+        *("Figure 1.", "Figure 2. The fundus of the", "left eye with drusen", "2", "Figure 3", LEGEND),
         *("as Figure 2 shows for all", "https://doi.org/10.1000/1", "Table 1. Subjects", "the patients were examined"),
     ]
-    for block, k in enumerate(rng.integers(0, len(texts), 14)):
+    for block, k in enumerate(rng.integers(0, len(texts), 16)):
         own = size + float(rng.choice([0, 0, 0, 0.4, -3, 1]))
         x = 50 + float(rng.choice([0, 0, 0, 150, 260]))
-        y += own * float(rng.choice([0.0, 0.3, 1.1, 1.25, 1.5, 1.9, 2.5]))
-        lines.append(line(rng, texts[k], (x, y, x + 6 * len(texts[k]), y + own * 1.1), own, block // 3))
+        if lines and rng.random() < 0.3:  # beside the line before, higher or lower
+            x = lines[-1].bbox[2] + float(rng.uniform(-10, 40))
+            y += own * float(rng.uniform(-1.6, 1))
+        else:
+            y += own * float(rng.choice([0.3, 1.1, 1.25, 1.5, 1.9, 2.5]))
+        text = texts[4 + k % 2] if block % 5 == 0 else texts[k]
+        lines.append(line(rng, text, (x, y, x + 6 * len(text), y + own * 1.1), own, block // 3))
     return replace(drawn_page(), lines=tuple(lines))
 
 
 def captions(rng: Rng) -> Any:
     pages = [replace(captioned(rng), index=index) for index in range(2)]
     text = document_text(pages)
-    listed = [PackageFigure(f"f{n}", f"Figure {n}", caption_text(n), (f"f{n}",)) for n in (1, 2, 3)]
+    legends = {1: caption_text(1), 2: "The fundus of the left eye with drusen", 3: LEGEND}
+    listed = [PackageFigure(f"f{n}", f"Figure {n}", legend, (f"f{n}",)) for n, legend in legends.items()]
     by_layout = [(c.label, c.lines, c.similarity) for c in captions_by_layout(text)]
     return [by_layout, [(c.label, c.lines, c.similarity) for c in located_captions(pages, listed).captions]]
 
