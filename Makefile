@@ -138,8 +138,8 @@ test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyT
 	  pmo_assets_tests/defs/test_models.py pmo_assets_tests/loading/test_torch.py \
 	  pmo_assets_tests/loading/test_dataset_documents.py
 
-mutants: $(STAMP) ## Turn random rules of the pipeline round and see whether a test notices: hours (MUTANTS="--rooms figures")
-	$(BIN)/python benchmarks/mutants.py --count 200 --boundaries 40 $(MUTANTS)
+mutants: $(STAMP) ## Turn random rules of the package round and see whether a test notices: hours (MUTANTS="--rooms figures")
+	$(BIN)/python benchmarks/mutants.py --count 25 --boundaries 5 $(MUTANTS)
 
 lint: $(STAMP) ## Check style, types, which room imports which, and the documents' links
 	$(BIN)/ruff check .

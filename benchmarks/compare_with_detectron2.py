@@ -62,7 +62,9 @@ def figures(folder: Path, count: int) -> Iterator[NDArray[np.uint8]]:
     """Give up to `count` pictures of a folder, RGB; of articles one figure each in turn, so that they differ."""
     files = sorted(p for p in folder.iterdir() if p.suffix.lower() in (".png", ".jpg", ".jpeg"))
     if files:
-        pictures: Iterator[NDArray[np.uint8]] = (cv2.imread(str(p))[:, :, ::-1].copy() for p in files)
+        pictures: Iterator[NDArray[np.uint8]] = (
+            bgr[:, :, ::-1].copy() for bgr in map(cv2.imread, map(str, files)) if bgr is not None
+        )
         yield from itertools.islice(pictures, count)
         return
     given = 0

@@ -46,7 +46,7 @@ def figure_views(shared: Path, count: int) -> list[FigureView]:
     """Return up to `count` figures, spread over the annotated articles, or synthetic ones."""
     views = []
     for _, _, truth, page in annotated_figures(shared, ""):
-        frame: Box = tuple(truth["figure_locations"][0]["bbox"])  # type: ignore[assignment]
+        frame: Box = tuple(truth["figure_locations"][0]["bbox"])
         names = tuple(str(p["identifier"]) for p in truth["panels"] if p["identifier"] is not None)
         views.append(figure_view(page, frame, names, 300, True))
     if not views:
@@ -166,8 +166,8 @@ def main() -> None:
         rows.append(("RetinaNet-R50, one of two, batch 1", retinanet, same[:8], 1))
         rows.append(("RetinaNet-R50, one of two, batch 8", retinanet, same[:8], 8))
     for source in get_args(DetectorSource):
-        prepare = partial(detection, source, args.detector, args.marks)
-        rows.append((f"{source}: panels, images, types, marks", prepare, views, 1))
+        whole = partial(detection, source, args.detector, args.marks)
+        rows.append((f"{source}: panels, images, types, marks", whole, views, 1))
     print(f"{'':40s} {'ms/figure':>10s} {'figures/s':>10s} {'peak MB':>8s}")
     for name, prepare, chosen, batch in rows:
         cost = measured(prepare, chosen, batch)

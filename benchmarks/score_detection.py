@@ -116,10 +116,11 @@ def as_annotation(
     for image in images:
         best = max(range(len(rows)), key=lambda i: covered_fraction(image.box, boxes[i].box), default=None)
         if best is not None:
+            likeliest: str = max(image.type_scores, key=image.type_scores.__getitem__, default="")
             rows[best]["images"].append(
                 {
                     "box": list(image.box),
-                    "type": image.image_type or max(image.type_scores, key=lambda k: image.type_scores[k]),
+                    "type": image.image_type or likeliest,
                     "undecided": image.image_type is None,
                     "marked": bool(image.marked),
                     "score": image.score,
@@ -200,7 +201,7 @@ def main() -> None:
     predictions: dict[str, list[Any]] = {}
     seconds: list[float] = []
     for article, index, truth, page in annotated_figures(args.shared, args.only):
-        frame: Box = tuple(truth["figure_locations"][0]["bbox"])  # type: ignore[assignment]
+        frame: Box = tuple(truth["figure_locations"][0]["bbox"])
         identifiers = tuple(str(p["identifier"]) for p in truth["panels"] if p["identifier"] is not None)
         view = figure_view(page, frame, () if args.no_identifiers else identifiers, args.dpi, not args.no_pdf_hints)
         start = time.perf_counter()

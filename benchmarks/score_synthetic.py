@@ -45,7 +45,7 @@ def found_in(figure: SyntheticFigure, detectors: DetectorSet, identifiers: bool)
     view = FigureView(figure.pixels, caption_identifiers=names)
     panels = detect_panels(view, detectors.panels)
     images = detect_images(view, panels, detectors.images, detectors.marks, detectors.types)
-    kind = [i.image_type or max(i.type_scores, key=lambda k, i=i: i.type_scores[k]) for i in images]
+    kind = [i.image_type or max(i.type_scores, key=i.type_scores.__getitem__) for i in images]
 
     result = {
         "Panel": [(p.box, p.score) for p in panels if p.kind == "panel"],

@@ -39,7 +39,7 @@ def test_shares_of_the_splits_are_of_a_whole() -> None:
     assert Settings(validation_share=0.3, test_share=0.7).test_share == 0.7
     for options in ({"validation_share": 0.95}, {"validation_share": 0.6, "test_share": 0.5}):
         with pytest.raises(ValueError, match="together with PMO_VALIDATION_SHARE it is more than 1"):
-            Settings(**options)
+            Settings.model_validate(options)
     with pytest.raises(ValueError, match="with PMO_TEST_SHARE=1 there is no split"):
         Settings(validation_share=0, test_share=1, test_from_year=2024)
 
@@ -117,7 +117,7 @@ def test_weights_count_only_for_what_they_find(tmp_path: Path) -> None:
     file.write_bytes(b"weights")
     usual = Settings()
     for option in ("image_checkpoint", "mark_weights", "image_type_weights"):
-        other = Settings(**{option: file})
+        other = Settings.model_validate({option: file})
         assert settings_digest(usual, "panel_detections") == settings_digest(other, "panel_detections")
         assert settings_digest(usual, "image_detections") != settings_digest(other, "image_detections")
 

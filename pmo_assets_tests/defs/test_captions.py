@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class Outcome:
 
     rows: pl.DataFrame
     rejections: pl.DataFrame
-    metadata: dict[str, object]
+    metadata: Mapping[str, object]
     row_count_passed: bool
 
 

@@ -56,7 +56,7 @@ def test_what_is_set_arrives_as_declared() -> None:
 
 
 def test_every_option_of_training_can_be_configured() -> None:
-    fields = set(ModelConfig.model_fields)
+    fields, usual = set(ModelConfig.model_fields), ModelConfig.model_validate({})
     for kind, subject in (
         (options.FigureCounts, ""),
         (options.FigureSources, ""),
@@ -68,4 +68,4 @@ def test_every_option_of_training_can_be_configured() -> None:
         assert {option.name for option in options_of(kind)} <= fields | {
             name.removeprefix(f"{subject}_") for name in fields
         }
-        assert options_from(kind, ModelConfig(), subject) == kind()
+        assert options_from(kind, usual, subject) == kind()

@@ -143,7 +143,7 @@ def test_waiting_for_the_lock_says_so_and_ends(
 
 def test_a_busy_database_is_not_taken_for_a_damaged_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = sqlite3.connect
-    monkeypatch.setattr(home_module.sqlite3, "connect", lambda path, timeout: real(path, timeout=0.1))
+    monkeypatch.setattr(sqlite3, "connect", lambda path, timeout: real(path, timeout=0.1))
     with contextlib.closing(real(home / "history" / "runs.db", isolation_level=None)) as other:
         other.execute("INSERT INTO alembic_version VALUES (?)", (OLDER,))  # what needs mending needs writing
         other.execute("BEGIN IMMEDIATE")

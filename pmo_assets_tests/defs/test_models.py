@@ -6,6 +6,7 @@ import json
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -18,6 +19,11 @@ from pmo_assets.defs.assets.models import ModelConfig, _run_name
 from pmo_assets.training.synthetic.layouts import split_of
 
 
+def configured(**values: Any) -> ModelConfig:
+    """Return a configuration; mypy does not know the fields, which come from the options of training."""
+    return ModelConfig(**values)
+
+
 def train(op: str, config: ModelConfig) -> dg.ExecuteInProcessResult:
     """Launch one op of the job `train`, as the launchpad does."""
     job = build_defs().resolve_job_def("train")
@@ -28,7 +34,7 @@ def test_synthetic_figures_are_written_and_shown(tmp_path: Path, monkeypatch: py
     from pmo_assets.training.data import training_data
 
     monkeypatch.setattr(training_data, "SHARD_SIZE", 2)
-    config = ModelConfig(folder=str(tmp_path), train=4, validation=2, test=2)
+    config = configured(folder=str(tmp_path), train=4, validation=2, test=2)
     result = train("synthetic_figures", config)
     assert result.success
     (event,) = result.asset_materializations_for_node("synthetic_figures")
@@ -42,7 +48,7 @@ def test_synthetic_figures_are_written_and_shown(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("op", ["figure_network", "mark_classifier"])
 def test_training_without_pytorch_says_what_is_missing(tmp_path: Path, op: str) -> None:
     with pytest.raises(dg.Failure, match="pmo-assets\\[models\\]"):
-        train(op, ModelConfig(folder=str(tmp_path)))
+        train(op, configured(folder=str(tmp_path)))
 
 
 needs_torch = pytest.mark.skipif(
@@ -71,7 +77,7 @@ def test_the_network_is_trained_exported_and_its_curve_shown(tmp_path: Path, mon
     need_detr()
     small_figures(tmp_path / "synthetic", monkeypatch)
     small_figures(tmp_path / "real", monkeypatch)
-    config = ModelConfig(
+    config = configured(
         folder=str(tmp_path), architecture="dab_detr", size="tiny", detector_steps=2, batch_size=2, workers=0,
         threads=1, coco=[str(tmp_path / "real" / "train")],
     )  # fmt: skip
@@ -88,7 +94,7 @@ def test_the_network_is_trained_exported_and_its_curve_shown(tmp_path: Path, mon
 
 @needs_torch
 def test_what_cannot_be_trained_fails_the_asset_at_once(tmp_path: Path) -> None:
-    config = ModelConfig(folder=str(tmp_path), fine_tune=True, annotations=str(tmp_path))
+    config = configured(folder=str(tmp_path), fine_tune=True, annotations=str(tmp_path))
     with pytest.raises(dg.Failure, match="articles"):
         train("figure_network", config)
 
@@ -131,9 +137,9 @@ def test_figures_are_made_from_the_command_line(tmp_path: Path, monkeypatch: pyt
 
 
 def test_runs_of_another_size_have_a_folder_of_their_own() -> None:
-    assert _run_name(ModelConfig()) == "detector"
-    assert _run_name(ModelConfig(size="tiny")) == "detector_tiny"
-    assert _run_name(ModelConfig(size="tiny", architecture="fcos", coco=["x"])) == "detector_fcos_tiny_fine_tuned"
+    assert _run_name(configured()) == "detector"
+    assert _run_name(configured(size="tiny")) == "detector_tiny"
+    assert _run_name(configured(size="tiny", architecture="fcos", coco=["x"])) == "detector_fcos_tiny_fine_tuned"
 
 
 def refused(*command: str) -> str:

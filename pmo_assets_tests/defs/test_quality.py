@@ -7,7 +7,7 @@ import io
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,15 +123,20 @@ def test_all_assets_are_made_with_their_schemas(measured: Measured) -> None:
         assert measured.metadata[name]["dagster/row_count"].value == table.height
 
 
+def shown_rows(shown: dg.MetadataValue) -> Sequence[dg.TableRecord]:  # type: ignore[type-arg]
+    assert isinstance(shown, dg.TableMetadataValue)
+    return shown.records
+
+
 def test_a_file_that_cannot_be_used_is_reported(measured: Measured) -> None:
     metadata = measured.metadata["annotations"]
     assert metadata["unusable_files"].value == 1
-    (record,) = metadata["unusable"].records
+    (record,) = shown_rows(metadata["unusable"])
     assert record.data["file"] == "broken.json"
 
 
 def test_what_is_not_scored_is_named_with_its_reason(measured: Measured) -> None:
-    reasons = {r.data["article"]: r.data["why"] for r in measured.metadata["figure_quality"]["not_scored"].records}
+    reasons = {r.data["article"]: r.data["why"] for r in shown_rows(measured.metadata["figure_quality"]["not_scored"])}
     assert reasons["PMC123"] == "in no batch that has figures"
     articles = pl.concat([measured.graph.tables.read("articles", batch) for batch in measured.graph.batches])
     rejected = {f"PMC{number}" for number in articles.filter(~pl.col("selected"))["article_id"]}
@@ -184,6 +189,7 @@ def test_the_ui_shows_numbers_plots_and_the_worst_cases(
     assert all(isinstance(metadata[name], dg.FloatMetadataValue) for name in numbers)
     shown = {name for name in metadata if re.fullmatch(r"worst_\d", name)}
     wrong = metadata["figures_with_a_problem"].value
+    assert isinstance(wrong, int)
     assert len(shown) == min(4, wrong)
     for name in plots | shown:
         match = re.search(r"base64,([^)]+)\)", str(metadata[name].value))

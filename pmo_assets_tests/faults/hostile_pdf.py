@@ -6,6 +6,7 @@ import random
 import re
 import zlib
 from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import pymupdf
 
@@ -37,7 +38,8 @@ NUMBERS = (
     "<<>>",
 )
 
-Document = pymupdf.Document
+Document: TypeAlias = Any
+"""A `pymupdf.Document`, which comes without types."""
 
 
 def _pages(document: Document) -> list[int]:

@@ -382,11 +382,13 @@ def package_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str]:
         sound.mkdir(parents=True)
         (sound / "article.pdf").write_bytes(files.pdf)
         name, folder = hostile_package(source, files, rng)
-        article, listed, refused = Article(), [], []
-        for item in LocalFolder(source).listings():
-            (listed if isinstance(item, PackageListing) else refused).append(item)
+        article = Article()
+        items = list(LocalFolder(source).listings())
+        listed = [item for item in items if isinstance(item, PackageListing)]
+        refused = [item for item in items if not isinstance(item, PackageListing)]
         for item in refused:
-            _demand(not item.traceback_tail, f"a package is refused with a reason: {item}")  # type: ignore[attr-defined]
+            unforeseen = isinstance(item, Rejection) and item.traceback_tail
+            _demand(not unforeseen, f"a package is refused with a reason: {item}")
         _demand("PMC123456" in [item.name for item in listed], "a bad package does not lose the others")
         manifest = checked(ArticleBatch, manifest_rows(listed, LocalFolder(source).uri))
         objects = MemoryObjects({})

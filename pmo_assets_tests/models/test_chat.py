@@ -294,7 +294,7 @@ ADDRESSES = [
 @pytest.mark.parametrize("option", ["llm_base_url", "s3_endpoint"])
 def test_an_address_with_a_password_is_refused_and_not_repeated(address: str, option: str) -> None:
     with pytest.raises(ValidationError, match=r"PMO_LLM_API_KEY|AWS_SECRET_ACCESS_KEY") as caught:
-        Settings(llm_model="m", **{option: address})
+        Settings.model_validate({"llm_model": "m", option: address})
     assert "s3cret" not in str(caught.value) + repr(caught.value)
     with pytest.raises(ChatUnavailable, match="PMO_LLM_API_KEY") as refused:
         ChatEndpoint(address, "m")

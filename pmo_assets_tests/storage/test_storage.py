@@ -61,7 +61,8 @@ def test_an_answer_that_was_lost_does_not_lose_the_file(s3_endpoint: str, monkey
     import botocore.httpsession
 
     root = DataRoot(f"s3://bucket/lost-{time.time_ns()}", s3_endpoint)
-    send, lost = botocore.httpsession.URLLib3Session.send, []
+    send = botocore.httpsession.URLLib3Session.send
+    lost: list[object] = []
 
     def send_and_lose_the_answer(session: object, request: object) -> object:
         answer = send(session, request)

@@ -41,8 +41,8 @@ def test_a_missed_figure_shows_only_what_is_annotated() -> None:
 
 
 def test_detections_stand_side_by_side() -> None:
-    truth = ([((0, 0, 1, 1), "a")], [], [((0, 0, 1, 1), "OCT", True)])
-    drawn = detection_comparison(white(60, 100), truth, ([], [], []), width=600)
+    box = (0.0, 0.0, 1.0, 1.0)
+    drawn = detection_comparison(white(60, 100), ([(box, "a")], [], [(box, "OCT", True)]), ([], [], []), width=600)
     assert abs(drawn.shape[1] - 600) <= 2
     left, right = drawn[40:, :290], drawn[40:, 310:]
     assert (left != 255).any()

@@ -91,9 +91,9 @@ def test_a_large_figure_is_scaled_down_and_a_small_one_stays():
 
 def test_the_input_is_not_changed_and_the_result_is_the_same_every_time():
     before = GREY.copy()
-    pictures = [draw_detections(GREY, panels=[((0, 0, 1, 1), "A")]) for _ in range(2)]
+    first, second = (draw_detections(GREY, panels=[((0, 0, 1, 1), "A")]) for _ in range(2))
     assert np.array_equal(GREY, before)
-    assert np.array_equal(*pictures)
+    assert np.array_equal(first, second)
 
 
 number = st.floats(width=32) | st.sampled_from([float("nan"), float("inf"), 0.0, 1.0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from xml.sax.saxutils import escape
 
 import pymupdf
@@ -72,7 +72,7 @@ PRINTED: list[Line] = [
 ]
 
 
-def read(lines: list[Line] = PRINTED, **options: object) -> FrontMatter:
+def read(lines: Sequence[Line] = PRINTED, **options: object) -> FrontMatter:
     """Return what is read from a front page, see `front_page`."""
     return read_front_matter(front_page(lines, **options))  # type: ignore[arg-type]
 

@@ -82,7 +82,7 @@ def test_a_source_is_reopened_from_what_the_manifest_says(folder: Path) -> None:
 
 def test_sources_without_packages_say_what_is_expected(tmp_path: Path) -> None:
     def names() -> Iterator[str]:
-        yield from (item.name for item in LocalFolder(tmp_path).listings())
+        yield from (str(item) for item in LocalFolder(tmp_path).listings())
 
     with pytest.raises(SourceError, match=r"article\.pdf"):
         list(names())

@@ -30,7 +30,7 @@ ARTICLE = {
     "version": 2,
     "package": "PMC7",
 }
-UNKNOWN = {
+UNKNOWN: dict[str, Any] = {
     **dict.fromkeys(["title", "citation", "journal", "year", "doi", "pmcid", "license_url"]),
     "authors": [],
 }
@@ -191,8 +191,7 @@ def test_panels_that_stay_out_say_why(changes: dict[str, Any], reason: str | Non
 
 
 def test_with_all_types_wanted_no_image_is_needed() -> None:
-    everything = ["CFP", "OCT", "Retinal Imaging", "Other"]
-    assert left_out_reason(record_of(Panel, panel(images=[])), Entry(everything, 0.0, 0.0)) is None
+    assert left_out_reason(record_of(Panel, panel(images=[])), Entry(IMAGE_TYPES, 0.0, 0.0)) is None
 
 
 def test_rows_and_left_out_account_for_all_panels() -> None:

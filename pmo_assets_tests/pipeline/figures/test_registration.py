@@ -40,6 +40,12 @@ def shrunk(picture: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
     )
 
 
+def gray(data: bytes) -> NDArray[np.uint8]:
+    found = package_gray(data)
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize("picture", [textured(600, 400, 1), photograph(600, 400, 1)], ids=["textured", "smooth"])
 @examples(6)
 @given(x=st.floats(40, 250), y=st.floats(60, 500), across=st.floats(140, 300), seed=st.integers(0, 9))
@@ -50,7 +56,7 @@ def test_a_compressed_picture_is_found_where_the_page_shows_it(
     page = paper.page()
     box: Box = (x, y, x + across, y + across * 400 / 600)
     paper.picture(page, box, picture)
-    found = registered(package_gray(jpeg(shrunk(picture, 300 + 40 * seed))), [page_raster(page)])
+    found = registered(gray(jpeg(shrunk(picture, 300 + 40 * seed))), [page_raster(page)])
     assert found is not None
     assert found.page == 0
     assert found.quarter_turns == 0
@@ -63,7 +69,7 @@ def test_a_picture_that_is_printed_sideways_is_found(turns: int) -> None:
     paper = Manuscript()
     page = paper.page()
     paper.picture(page, (100, 100, 300, 400), np.ascontiguousarray(np.rot90(picture, -turns)))
-    found = registered(package_gray(jpeg(picture)), [page_raster(page)])
+    found = registered(gray(jpeg(picture)), [page_raster(page)])
     assert found is not None
     assert found.quarter_turns == turns
     assert iou(found.bbox, (100, 100, 300, 400)) > 0.95
@@ -74,7 +80,7 @@ def test_another_picture_is_not_found() -> None:
     page = paper.page()
     paper.body(page, (50, 60, 545, 300))
     paper.picture(page, (100, 320, 400, 520), textured(600, 400, 3))
-    assert registered(package_gray(jpeg(textured(600, 400, 4))), [page_raster(page)]) is None
+    assert registered(gray(jpeg(textured(600, 400, 4))), [page_raster(page)]) is None
 
 
 def test_a_part_of_the_picture_is_not_the_picture() -> None:
@@ -82,7 +88,7 @@ def test_a_part_of_the_picture_is_not_the_picture() -> None:
     paper = Manuscript()
     page = paper.page()
     paper.picture(page, (445, 100, 645, 300), picture)  # the page ends at 595
-    assert registered(package_gray(jpeg(picture)), [page_raster(page)]) is None
+    assert registered(gray(jpeg(picture)), [page_raster(page)]) is None
 
 
 def test_the_page_that_has_it_wins() -> None:
@@ -91,7 +97,7 @@ def test_the_page_that_has_it_wins() -> None:
     for number in range(3):
         page = paper.page()
         paper.picture(page, (100, 100, 400, 300), picture if number == 1 else textured(600, 400, 20 + number))
-    found = registered(package_gray(jpeg(picture)), [page_raster(page) for page in paper.document])
+    found = registered(gray(jpeg(picture)), [page_raster(page) for page in paper.document])
     assert found is not None
     assert found.page == 1
 
@@ -102,14 +108,14 @@ def test_white_margins_of_the_jpeg_do_not_count() -> None:
     page = paper.page()
     paper.picture(page, (100, 100, 400, 300), picture)
     framed = cv2.copyMakeBorder(picture, 30, 60, 90, 10, cv2.BORDER_CONSTANT, value=(255, 255, 255))
-    found = registered(package_gray(jpeg(framed, quality=90)), [page_raster(page)])
+    found = registered(gray(jpeg(framed, quality=90)), [page_raster(page)])
     assert found is not None
     assert iou(found.bbox, (100, 100, 400, 300)) > 0.95
 
 
 def test_a_page_without_anything_has_no_picture() -> None:
     document = pymupdf.open()
-    assert registered(package_gray(jpeg(photograph())), [page_raster(document.new_page())]) is None
+    assert registered(gray(jpeg(photograph())), [page_raster(document.new_page())]) is None
 
 
 def test_correlation_tells_the_same_picture_from_another() -> None:

@@ -48,7 +48,7 @@ def test_the_truth_itself_is_a_perfect_prediction(items: list[AnnotatedFigure]) 
     metrics = detection_metrics(figure_boxes(matched_articles({1: whole}, {1: whole}).pairs))
     for metric in metrics:
         if metric.metric in ("AP", "mAP") and metric.n:
-            assert metric.value == pytest.approx(1), metric.name
+            assert metric.value == pytest.approx(1), metric
 
 
 # what is compared

@@ -38,7 +38,8 @@ def test_a_killed_run_ends_with_the_same_weights(data: Path, tmp_path: Path) -> 
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     list(train_detector(whole, data / "train", data / "validation", SHORT, size="tiny"))
     # The schedule is that of the whole run; the kill comes after two of four steps.
-    stopped = train_detector(parts, data / "train", data / "validation", replace(SHORT, evaluate_every=2), size="tiny")
+    often = replace(SHORT, evaluate_every=2)
+    stopped: Any = train_detector(parts, data / "train", data / "validation", often, size="tiny")
     next(stopped)
     stopped.close()
     list(train_detector(parts, data / "train", data / "validation", SHORT, size="tiny"))

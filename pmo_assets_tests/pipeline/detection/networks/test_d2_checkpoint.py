@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra `models` (PyTorch) is not installed: make test-models")
 
+from torch import Tensor, nn  # noqa: E402
+
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels  # noqa: E402
 from pmo_assets.pipeline.detection.detector_set import detector_set  # noqa: E402
 from pmo_assets.pipeline.detection.networks.d2_checkpoint import (  # noqa: E402
-    CheckpointError,
     checkpoint_tensors,
     retinanet_from_checkpoint,
 )
@@ -32,7 +33,6 @@ from pmo_assets.pipeline.detection.networks.network_boxes import ClassBoxes  # n
 from pmo_assets.pipeline.detection.networks.retinanet import (  # noqa: E402
     STRIDES,
     RetinaNet,
-    RetinaNetOptions,
     TorchNetwork,
     folded,
     input_size,
@@ -41,6 +41,7 @@ from pmo_assets.pipeline.detection.networks.retinanet import (  # noqa: E402
     retinanet_boxes,
     retinanet_input,
 )
+from pmo_assets.pipeline.detection.networks.retinanet_config import CheckpointError, RetinaNetOptions  # noqa: E402
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime, loaded_network  # noqa: E402
 from pmo_assets.records.detections import FigureView  # noqa: E402
 from pmo_assets.records.stores import SystemicError  # noqa: E402
@@ -186,7 +187,7 @@ def test_a_checkpoint_of_the_other_kind_fails_the_batch(checkpoint: Path) -> Non
         )
 
 
-def spoilt(name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> dict[str, torch.Tensor]:
+def spoilt(name: str, change: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
     """Weights of two classes of which one is changed."""
     weights = {key: torch.from_numpy(value) for key, value in generated(2).items()}
     weights[name] = change(weights.get(name, torch.ones(3, 1, 1)))
@@ -208,7 +209,7 @@ def spoilt(name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> dict[st
     ],
 )
 def test_weights_of_another_network_fail_the_batch(
-    tmp_path: Path, runtime: Runtime, name: str, change: Callable[[torch.Tensor], torch.Tensor], reason: str
+    tmp_path: Path, runtime: Runtime, name: str, change: Callable[[Tensor], Tensor], reason: str
 ) -> None:
     path = tmp_path / "panels.pth"
     torch.save({"model": spoilt(name, change)}, path)
@@ -453,27 +454,25 @@ def test_the_inputs_size_is_rounded_once_per_factor() -> None:
     assert all(input_size(k, 2 * k)[0] == detectron2s_size(k, 2 * k) for k in range(1, 1500))
 
 
-class Answers(torch.nn.Module):
+class Answers(nn.Module):
     """A network that gives prepared logits and offsets for pictures of 800 x 800 pixels."""
 
-    def __init__(self, levels: list[tuple[torch.Tensor, torch.Tensor]]) -> None:
+    def __init__(self, levels: list[tuple[Tensor, Tensor]]) -> None:
         super().__init__()
         self.levels, self.classes = levels, levels[0][0].shape[2]
         self.device = torch.nn.Parameter(torch.zeros(1))
 
-    def forward(self, _: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    def forward(self, _: Tensor) -> list[tuple[Tensor, Tensor]]:
         return self.levels
 
 
-def answers(classes: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def answers(classes: int) -> list[tuple[Tensor, Tensor]]:
     """Return logits that see nothing, and offsets that leave the anchors where they are."""
     places = [9 * math.ceil(800 / stride) ** 2 for stride in STRIDES]
     return [(torch.full((1, n, classes), -20.0), torch.zeros(1, n, 4)) for n in places]
 
 
-def see(
-    levels: list[tuple[torch.Tensor, torch.Tensor]], anchor: int, box: tuple[float, ...], score: float, kind: int = 0
-) -> None:
+def see(levels: list[tuple[Tensor, Tensor]], anchor: int, box: tuple[float, ...], score: float, kind: int = 0) -> None:
     """Let the n-th anchor of the last level become a box of the input with a score."""
     logits, offsets = levels[-1]
     at = level_anchors(4, 7, 7)[anchor]
@@ -483,7 +482,7 @@ def see(
     logits[0, anchor, kind] = math.log(score / (1 - score))
 
 
-def seen(levels: list[tuple[torch.Tensor, torch.Tensor]], options: RetinaNetOptions) -> ClassBoxes:
+def seen(levels: list[tuple[Tensor, Tensor]], options: RetinaNetOptions) -> ClassBoxes:
     (found,) = retinanet_boxes(Answers(levels), [np.zeros((800, 800, 3), np.uint8)], options)  # type: ignore[arg-type]
     return found
 
@@ -527,9 +526,9 @@ def test_boxes_are_chosen_in_detectron2s_order(seed: int, iou: float, most: int)
         made.append((float(rng.uniform(0.1, 0.99)), int(rng.integers(2)), [float(x) for x in box]))
         see(levels, anchor, box, made[-1][0], made[-1][1])
     kept: list[tuple[float, int, list[float]]] = []
-    for score, kind, box in sorted(made, reverse=True):
-        if all(k != kind or overlap(box, b) <= iou for _, k, b in kept):
-            kept.append((score, kind, box))
+    for score, kind, corners in sorted(made, reverse=True):
+        if all(k != kind or overlap(corners, b) <= iou for _, k, b in kept):
+            kept.append((score, kind, corners))
     shown = [(score, kind, np.clip(np.asarray(box) / 800, 0, 1)) for score, kind, box in kept[:most]]
     shown = [(score, kind, box) for score, kind, box in shown if box[2] > box[0] and box[3] > box[1]]
     found = seen(levels, RetinaNetOptions(nms_iou=iou, detections=most))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from pmo_assets.pipeline.detection.networks.mark_input import MARK_SIDE, mark_in
 from pmo_assets.pipeline.detection.networks.network_boxes import network_boxes, suppressed
 
 
-def outputs(boxes: list[list[float]], types: list[list[float]]) -> list[np.ndarray]:
+def outputs(boxes: Sequence[Sequence[float]], types: Sequence[Sequence[float]]) -> list[np.ndarray]:
     nothing = [np.zeros((1, 1, 1), np.float32), np.zeros((1, 1, 4), np.float32)]
     return [*nothing, *nothing, np.asarray([types], np.float32), np.asarray([boxes], np.float32)]
 
