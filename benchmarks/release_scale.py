@@ -129,7 +129,7 @@ def _release(root: str, results: Any) -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     release = make_release(
         work, tables, selection, groups=groups, specialty=load_specialty("ophthalmology"), options=options,
-        origin=Origin(), statistics=release_statistics(tables, Selection({}), Entry((), 0.0, 0.0)),
+        origin=Origin(), statistics=release_statistics(tables, Selection({}), Entry((), 0.0)),
         annotations=empty_table(Annotations), say=lambda _: None,
     )  # fmt: skip
     ended = time.process_time()

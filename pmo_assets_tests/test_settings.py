@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,13 @@ def test_weights_reach_the_steps_as_absolute_paths(tmp_path: Path, monkeypatch: 
 def test_documents_list_settings_and_columns_as_they_are(document: str) -> None:
     text = (Path(__file__).resolve().parents[1] / document).read_text(encoding="utf-8")
     assert documented(text) == text, "run `make documents`"
+
+
+def test_each_setting_has_a_user_and_a_reason() -> None:
+    text = (Path(__file__).resolve().parents[1] / "docs/settings.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ")[1] for line in text.partition("<!-- settings -->")[0].splitlines() if " | " in line][2:]
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(named) == sorted(name.upper() for name in Settings.model_fields)
 
 
 def test_generated_parts_stand_in_the_documents() -> None:

@@ -22,6 +22,14 @@ PREFIX: Final = "PMO_"
 OTHER_NAMES: Final = ("PMO_CORPUS", "PMO_GALLERY_PANELS", "PMO_ARTICLES")
 """Variables with the prefix that are no settings: of tests and benchmarks, of `docker/compose.yaml`."""
 
+GONE: Final[Mapping[str, str]] = {
+    "PMO_NMS_IOU": "it is always the paper's 0.3",
+    "PMO_MIN_CAPTION_CONFIDENCE": "choose rows by the column caption_confidence",
+    "PMO_VLM_REASKS": "PMO_LLM_REASKS counts for both models",
+    "PMO_REJECTED_WARN": "the check warns from a tenth, PMO_REJECTED_FAIL says when it fails",
+}
+"""Settings of earlier versions, and what is in their place."""
+
 TEST_NAMES: Final = ("PMO_TEST_LABEL_STUDIO", "PMO_TEST_LLM_PYTHON", "PMO_TEST_SCREENSHOTS")
 """Variables of tests; any other that begins so is taken for one, too, unless it looks like a setting."""
 
@@ -111,6 +119,8 @@ def name_problem(name: str) -> str | None:
     name = name.upper()
     if name in (*known, *OTHER_NAMES, *TEST_NAMES) or _OF_SERVICES.search(name):
         return None
+    if name in GONE:
+        return f"there is no such setting any more ({GONE[name]}): unset it"
     alike = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
     if alike:
         return f"there is no such setting, did you mean {alike[0]}?"

@@ -61,7 +61,6 @@ STEP_INPUTS: Final[Mapping[str, StepInput]] = MappingProxyType(
         "detection_options": lambda around: detection_options(around.settings),
         "reading_options": lambda around: reading_options(around.settings),
         "wanted_types": lambda around: wanted_types(around.settings),
-        "min_caption_confidence": lambda around: around.settings.min_caption_confidence,
         "min_assembly_confidence": lambda around: around.settings.min_assembly_confidence,
         "cascade": lambda around: caption_cascade(around.settings, around.model("chat")),
         "reader": lambda around: figure_reader(around.settings, around.model("vision")),

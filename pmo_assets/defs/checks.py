@@ -16,6 +16,9 @@ from pmo_assets.records.units import ARTICLE, Unit
 from pmo_assets.release.statistics.losses import StageLoss, excessive, losses_in_words
 
 REJECTED_SHARE = "rejected_share"
+REJECTED_WARN = 0.1
+"""Share of a batch's articles: with so many rejected somebody should look, however the limit of failing is set."""
+
 ROW_COUNT = "row_count"
 UNIQUE_IDS = "unique_ids"
 BOXES_INSIDE = "boxes_inside_figure"
@@ -65,7 +68,7 @@ def _everything(made: Made) -> Sequence[Rejection]:
 
 
 def rejected_share(counted: Callable[[Made], Iterable[Rejection]] = _everything) -> BatchCheck:
-    """Return the check that compares the share of rejected articles with PMO_REJECTED_WARN and PMO_REJECTED_FAIL.
+    """Return the check that compares the share of rejected articles with `REJECTED_WARN` and PMO_REJECTED_FAIL.
 
     Args:
         counted: which rejections count; of these, those that concern an article as a whole.
@@ -74,7 +77,7 @@ def rejected_share(counted: Callable[[Made], Iterable[Rejection]] = _everything)
     def evaluate(made: Made) -> dg.AssetCheckResult:
         rejected = {item.unit_id for item in counted(made) if item.part is None}
         share = len(rejected) / made.units if made.units else 0.0
-        warn, fail = made.settings.rejected_warn, made.settings.rejected_fail
+        warn, fail = REJECTED_WARN, made.settings.rejected_fail
         return dg.AssetCheckResult(
             check_name=REJECTED_SHARE,
             passed=share < warn or not rejected,

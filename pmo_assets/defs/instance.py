@@ -1,7 +1,8 @@
-"""The home of the Dagster instance: made, opened and, where that is safe, mended by one process at a time.
+"""The home of the Dagster instance: made and opened by one process at a time.
 
 Dagster makes the databases of a new home without a lock. Two processes that open it at the same time can each stamp
-the schema's revision, an older and the newest one, after which no process can open the home any more.
+the schema's revision, an older and the newest one, after which no process can open the home any more: hence the lock.
+Databases that cannot be used all the same are not repaired, their schemas are Dagster's; the error says what to do.
 """
 
 from __future__ import annotations
@@ -17,12 +18,8 @@ from pathlib import Path
 
 import dagster as dg
 import sqlalchemy
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from filelock import FileLock, Timeout
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
 from pmo_assets.configuration.home import home_left_behind, home_place, is_read_only
 from pmo_assets.records.stores import SystemicError
@@ -155,21 +152,16 @@ def opened_home(home: Path) -> Iterator[dg.DagsterInstance]:
     The home is locked until all of the instance's databases exist, not while the instance is used.
 
     Raises:
-        SystemicError: if the home cannot be made, opened or mended; the message says what to do.
+        SystemicError: if the home cannot be made, or its databases cannot be used; the message says what to do.
     """
-    with _locked(home):
-        _configured(home)
-        _mended(home)
-        try:
+    try:
+        with _locked(home):
+            _configured(home)
             instance = dg.DagsterInstance.from_config(str(home))
-        except (sqlalchemy.exc.OperationalError, sqlite3.OperationalError) as error:
-            raise _busy(home, error) from error
-        except (sqlalchemy.exc.DatabaseError, sqlite3.DatabaseError, CommandError) as error:
-            if not any((home / name).exists() for name in DATABASES):  # its storage is elsewhere: PostgreSQL
-                raise SystemicError(f"cannot open the Dagster instance of {home}: {error}") from error
-            raise _unusable(home, str(error)) from error
-    with instance:
-        yield instance
+        with instance:
+            yield instance
+    except (sqlalchemy.exc.DatabaseError, sqlite3.DatabaseError, CommandError) as error:
+        raise _explained(home, error) from error
 
 
 @contextlib.contextmanager
@@ -211,99 +203,19 @@ def _configured(home: Path) -> None:
     write_bytes(target, instance_config().read_bytes())
 
 
-def _mended(home: Path) -> None:
-    """Repair what processes that raced, or were killed, left of each database; see `_mend`."""
-    scripts = _scripts()  # one for all databases: the first question reads every revision that Dagster ever had
-    for name in DATABASES:
-        path = home / name
-        if not path.exists():
-            continue
-        try:
-            with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
-                problem = _mend(connection, name, scripts)
-        except sqlite3.OperationalError as error:
-            raise _busy(path, error) from error
-        except sqlite3.DatabaseError as error:
-            problem = str(error)
-        if problem is not None:
-            raise _unusable(home, f"{name}: {problem}")
+def _explained(home: Path, error: Exception) -> SystemicError:
+    """Return the error that says what to do about databases that Dagster cannot open, read or write.
 
-
-def _mend(connection: sqlite3.Connection, name: str, scripts: ScriptDirectory) -> str | None:
-    """Complete the tables of a database and leave one schema revision; return what cannot be mended.
-
-    The processes that raced made the tables of their own version of Dagster. It is this one's if the newest of the
-    revisions is: then no migration is due, and what is wrong is the older revision beside it. A database of another
-    version is Dagster's to migrate.
+    One that is locked, read-only or on a full disk is not damaged; one with tables or revisions missing or too many is.
     """
-    revisions = _revisions(connection)
-    newest = scripts.get_current_head()
-    if newest not in revisions:
-        return f"it has the schema revisions {', '.join(sorted(revisions))}" if len(revisions) > 1 else None
-    for statement in _missing_tables(connection, name):
-        connection.execute(statement)
-    if missing := _missing_columns(connection, name):
-        return f"it lacks {', '.join(sorted(missing)[:5])}"
-    if foreign := revisions - {script.revision for script in scripts.walk_revisions()}:
-        return f"it has the schema revision {', '.join(sorted(foreign))} of another version of Dagster"
-    if len(revisions) > 1:
-        with connection:
-            connection.execute("DELETE FROM alembic_version WHERE version_num != ?", (newest,))
-    return None
-
-
-def _revisions(connection: sqlite3.Connection) -> set[str]:
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
-        return set()
-    return {row[0] for row in connection.execute("SELECT version_num FROM alembic_version")}
-
-
-def _scripts() -> ScriptDirectory:
-    config = Config()
-    config.set_main_option("script_location", "dagster:_core/storage/alembic")
-    return ScriptDirectory.from_config(config)
-
-
-def _schema(name: str) -> sqlalchemy.MetaData:
-    from dagster._core.storage.event_log.schema import SqlEventLogStorageMetadata
-    from dagster._core.storage.runs.schema import RunStorageSqlMetadata
-    from dagster._core.storage.schedules.schema import ScheduleStorageSqlMetadata
-
-    schemas = (RunStorageSqlMetadata, SqlEventLogStorageMetadata, ScheduleStorageSqlMetadata)
-    return dict(zip(DATABASES, schemas, strict=True))[name]
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
-    return {row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')}
-
-
-def _missing_tables(connection: sqlite3.Connection, name: str) -> list[str]:
-    """Return the statements that make the tables, with their indexes, which a database does not have."""
-    statements: list[ExecutableDDLElement] = []
-    for table in _schema(name).sorted_tables:
-        if not _columns(connection, table.name):
-            statements += [CreateTable(table), *map(CreateIndex, table.indexes)]
-    return [str(statement.compile(dialect=sqlite.dialect())) for statement in statements]
-
-
-def _missing_columns(connection: sqlite3.Connection, name: str) -> set[str]:
-    return {
-        f"{table.name}.{column.name}"
-        for table in _schema(name).sorted_tables
-        for column in table.columns
-        if column.name not in _columns(connection, table.name)
-    }
-
-
-def _busy(place: Path, error: Exception) -> SystemicError:
-    """Return the error for a database that is locked, read-only or on a full disk: nothing in it is damaged."""
-    return SystemicError(
-        f"cannot open {place}: {' '.join(str(error).split())}; see that no other program holds it, that it may be "
-        "written and that its disk is not full, then run again"
-    )
-
-
-def _unusable(home: Path, reason: str) -> SystemicError:
+    reason = " ".join(str(error).split())
+    if not any((home / name).exists() for name in DATABASES):  # its storage is elsewhere: PostgreSQL
+        return SystemicError(f"cannot use the Dagster instance of {home}: {reason}")
+    if isinstance(error, sqlalchemy.exc.OperationalError | sqlite3.OperationalError) and "no such" not in reason:
+        return SystemicError(
+            f"cannot open {home}: {reason}; see that no other program holds it, that it may be written and that its "
+            "disk is not full, then run again"
+        )
     folders = f"{home / 'history'} and {home / 'schedules'}"
     return SystemicError(
         f"the Dagster databases in {home} cannot be used ({reason}). End every pmo and dagster process, delete "

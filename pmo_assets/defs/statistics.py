@@ -27,11 +27,7 @@ def statistics_of(
     say: Callable[[str], None] = lambda _: None,
 ) -> ReleaseStatistics:
     """Count the release that the settings make of a selection; arguments as for `release_statistics`."""
-    entry = Entry(
-        load_specialty(settings.specialty).image_types,
-        settings.min_caption_confidence,
-        settings.min_assembly_confidence,
-    )
+    entry = Entry(load_specialty(settings.specialty).image_types, settings.min_assembly_confidence)
     return release_statistics(
         tables, selection, entry, noncommercial=settings.release_noncommercial, splits=splits, say=say
     )

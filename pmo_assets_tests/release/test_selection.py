@@ -24,7 +24,7 @@ from pmo_assets_tests.release.finished import LOCAL, SECRET, finish, make, publi
 def summary_of(tables: Tables, selection: Selection) -> ReportSummary:
     """Return what the report of a release says."""
     specialty = load_specialty("everything")
-    counted = release_statistics(tables, selection, Entry(specialty.image_types, 0.5, 0.9))
+    counted = release_statistics(tables, selection, Entry(specialty.image_types, 0.9))
     return release_summary(tables, selection, counted, stages=["subcaptions", "dataset_rows"], specialty=specialty)
 
 

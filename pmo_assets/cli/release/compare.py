@@ -101,7 +101,7 @@ def _absences(root: DataRoot, numbers: set[int], settings: Settings, say: Callab
     from pmo_assets.storage.tables import Tables
 
     types = load_specialty(settings.specialty).image_types
-    entry = Entry(types, settings.min_caption_confidence, settings.min_assembly_confidence)
+    entry = Entry(types, settings.min_assembly_confidence)
     keep = settings.release_noncommercial
     return absences_below(
         Tables(root),

@@ -147,22 +147,19 @@ class Entry:
 
     Attributes:
         image_types: the specialty's types; it must hold an image of one of them.
-        min_caption_confidence: least confidence of the caption's split.
         min_assembly_confidence: least confidence that rules gave it the right subcaption.
     """
 
     image_types: Sequence[ImageType]
-    min_caption_confidence: float
     min_assembly_confidence: float
 
 
 NO_SUBCAPTION: Final = "no subcaption"
-UNSURE_CAPTION: Final = "caption split below the least confidence"
 UNSURE_SUBCAPTION: Final = "subcaption below the least confidence"
 OTHER_TYPES: Final = "no image of a wanted type"
 UNDECIDED_TYPES: Final = "image type undecided or no image"
 
-LEFT_OUT_REASONS: Final = (NO_SUBCAPTION, UNSURE_CAPTION, UNSURE_SUBCAPTION, OTHER_TYPES, UNDECIDED_TYPES)
+LEFT_OUT_REASONS: Final = (NO_SUBCAPTION, UNSURE_SUBCAPTION, OTHER_TYPES, UNDECIDED_TYPES)
 """Why a panel does not enter the dataset, in the order in which that is asked."""
 
 
@@ -170,8 +167,6 @@ def left_out_reason(panel: Panel, entry: Entry) -> str | None:
     """Return why a panel does not enter the dataset; None when it does."""
     if panel.subcaption is None or not panel.subcaption.strip():
         return NO_SUBCAPTION
-    if (panel.caption_confidence or 0.0) < entry.min_caption_confidence:
-        return UNSURE_CAPTION
     if is_undecided(panel.subcaption, panel.assembly, panel.confidence, entry.min_assembly_confidence):
         return UNSURE_SUBCAPTION
     image_types = entry.image_types

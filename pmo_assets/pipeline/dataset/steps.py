@@ -24,7 +24,6 @@ def make_dataset_rows(
     figures: Sequence[Mapping[str, Any]],
     panels: Sequence[Mapping[str, Any]],
     specialty: Specialty,
-    min_caption_confidence: float,
     min_assembly_confidence: float,
 ) -> StepOutput:
     """Build an article's rows of the dataset from its panels; the tally says why the others are left out.
@@ -34,7 +33,6 @@ def make_dataset_rows(
         figures: its rows of `figures`.
         panels: its rows of `panels`.
         specialty: says which image types a panel must hold.
-        min_caption_confidence: least confidence of the caption's split, 0..1.
         min_assembly_confidence: least confidence that rules gave a panel the right subcaption, 0..1.
     """
     shown = {row["image_cluster_id"] for row in panels}
@@ -42,6 +40,6 @@ def make_dataset_rows(
         (record_of(Panel, row) for row in panels),
         {row["image_cluster_id"]: record_of(Figure, row) for row in figures if row["image_cluster_id"] in shown},
         record_of(ArticleCredit, article),
-        Entry(specialty.image_types, min_caption_confidence, min_assembly_confidence),
+        Entry(specialty.image_types, min_assembly_confidence),
     )
     return StepOutput(rows, tally=Counter(item.reason for item in left_out))

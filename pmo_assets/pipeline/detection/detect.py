@@ -43,10 +43,9 @@ def detect_panels(
     detector: PanelDetector | None = None,
     *,
     score_threshold: float = SCORE_THRESHOLD,
-    nms_iou: float = NMS_IOU,
 ) -> tuple[PanelDetection, ...]:
     """Return panels (reading order), then identifiers, of one figure; see `panels_of_figures`."""
-    return panels_of_figures([view], detector, score_threshold=score_threshold, nms_iou=nms_iou)[0]
+    return panels_of_figures([view], detector, score_threshold=score_threshold)[0]
 
 
 def panels_of_figures(
@@ -54,7 +53,6 @@ def panels_of_figures(
     detector: PanelDetector | None = None,
     *,
     score_threshold: float = SCORE_THRESHOLD,
-    nms_iou: float = NMS_IOU,
 ) -> list[tuple[PanelDetection, ...]]:
     """Return panels (reading order), then identifiers, per figure.
 
@@ -62,26 +60,23 @@ def panels_of_figures(
         views: the figures; empty pixels give no detections.
         detector: sees all figures at once; None for the structural detector.
         score_threshold: weaker detections are dropped.
-        nms_iou: see `NMS_IOU`; applied to panels and identifiers apart.
     """
     visible = [k for k, view in enumerate(views) if view.pixels.ndim == 3 and view.pixels.size]
     found = (detector or StructurePanelDetector())([views[k] for k in visible]) if visible else []
     result: list[tuple[PanelDetection, ...]] = [()] * len(views)
     for k, panels in zip(visible, found, strict=True):
-        chosen = _chosen_panels(panels, score_threshold, nms_iou)
+        chosen = _chosen_panels(panels, score_threshold)
         live = views[k].is_live
         result[k] = tuple(replace(p, probability=probability(p.kind, p.source, p.score, live)) for p in chosen)
     return result
 
 
-def _chosen_panels(
-    found: Sequence[PanelDetection], score_threshold: float, nms_iou: float
-) -> tuple[PanelDetection, ...]:
+def _chosen_panels(found: Sequence[PanelDetection], score_threshold: float) -> tuple[PanelDetection, ...]:
     result: list[PanelDetection] = []
     for kind in ("panel", "identifier"):
         group = [replace(p, box=clip(p.box, UNIT_BOX)) for p in found if p.kind == kind and p.score >= score_threshold]
         group = [p for p in group if width(p.box) > 0 and height(p.box) > 0]
-        kept = non_maximum_suppression([p.box for p in group], [p.score for p in group], nms_iou)
+        kept = non_maximum_suppression([p.box for p in group], [p.score for p in group], NMS_IOU)
         if kind == "panel" and not kept and score_threshold <= UNSEPARATED:
             # A figure whose panels cannot be told apart is not lost: it counts as one.
             result.append(PanelDetection("panel", UNIT_BOX, UNSEPARATED, "figure"))
@@ -99,12 +94,11 @@ def detect_images(
     *,
     words_of_panel: Mapping[int, str] | None = None,
     score_threshold: float = SCORE_THRESHOLD,
-    nms_iou: float = NMS_IOU,
 ) -> tuple[ImageDetection, ...]:
     """Return the images of one figure with type and mark status; see `images_of_figures`."""
     return images_of_figures(
         [view], [panels], detector, mark_classifier, type_network, words_of_panels=[words_of_panel or {}],
-        score_threshold=score_threshold, nms_iou=nms_iou,
+        score_threshold=score_threshold,
     )[0]  # fmt: skip
 
 
@@ -118,7 +112,6 @@ def images_of_figures(
     words_of_panels: Sequence[Mapping[int, str]] | None = None,
     labels_of_figures: Sequence[Sequence[str]] | None = None,
     score_threshold: float = SCORE_THRESHOLD,
-    nms_iou: float = NMS_IOU,
 ) -> list[tuple[ImageDetection, ...]]:
     """Return the images with type and mark status per figure.
 
@@ -131,7 +124,6 @@ def images_of_figures(
         words_of_panels: per figure what the caption says about the i-th panel (identifiers not counted), where known.
         labels_of_figures: per figure the labels that another dataset gives it, where known.
         score_threshold: weaker detections are dropped.
-        nms_iou: see `NMS_IOU`.
     """
     visible = [k for k, view in enumerate(views) if view.pixels.ndim == 3 and view.pixels.size]
     seen = [views[k] for k in visible]
@@ -147,7 +139,7 @@ def images_of_figures(
         live = views[k].is_live
         chosen = [
             replace(image, probability=probability("image", image.source, image.score, live))
-            for image in _chosen_images(detections, score_threshold, nms_iou)
+            for image in _chosen_images(detections, score_threshold)
         ]
         counts[k] = len(chosen)
         images += chosen
@@ -169,10 +161,10 @@ def images_of_figures(
     return [tuple(islice(finished, count)) for count in counts]
 
 
-def _chosen_images(found: Sequence[ImageDetection], score_threshold: float, nms_iou: float) -> list[ImageDetection]:
+def _chosen_images(found: Sequence[ImageDetection], score_threshold: float) -> list[ImageDetection]:
     strong = [replace(i, box=clip(i.box, UNIT_BOX)) for i in found if i.score >= score_threshold]
     strong = [i for i in strong if width(i.box) > 0 and height(i.box) > 0]
-    kept = sorted(non_maximum_suppression([i.box for i in strong], [i.score for i in strong], nms_iou))
+    kept = sorted(non_maximum_suppression([i.box for i in strong], [i.score for i in strong], NMS_IOU))
     return [strong[i] for i in kept]
 
 

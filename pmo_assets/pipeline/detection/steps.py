@@ -19,7 +19,7 @@ from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSour
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime
 from pmo_assets.pipeline.detection.printed_words import with_printed_words
-from pmo_assets.records.defaults import NMS_IOU, SCORE_THRESHOLD
+from pmo_assets.records.defaults import SCORE_THRESHOLD
 from pmo_assets.records.detections import FigureView, PanelDetection
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.figure import Figure
@@ -38,7 +38,6 @@ class DetectionOptions:
     """Which detectors (see `detector_set`), where their networks run, and the thresholds (paper, Methods)."""
 
     score_threshold: float = SCORE_THRESHOLD
-    nms_iou: float = NMS_IOU
     source: DetectorSource = "both"
     provider: Provider = "cpu"
     detector_file: Path | None = None
@@ -129,7 +128,6 @@ def detect_article_panels(
             [with_printed_words(_named(view, figure, captions), reader) for figure, view in _views(group, pictures)],
             detectors.panels,
             score_threshold=detection_options.score_threshold,
-            nms_iou=detection_options.nms_iou,
         )
         result = []
         for figure, detections in zip(group, found, strict=True):
@@ -216,7 +214,6 @@ def detect_article_images(
             words_of_panels=words,
             labels_of_figures=[labels.get(figure["image_cluster_id"], ()) for figure in group],
             score_threshold=detection_options.score_threshold,
-            nms_iou=detection_options.nms_iou,
         )
         result = []
         for figure, detections in zip(group, found, strict=True):

@@ -11,8 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from pmo_assets.tables.release import arrow_schema, release_tables
-
 METADATA_KEY = b"huggingface"
 """Key of the Parquet metadata in which `datasets` looks for features."""
 
@@ -85,13 +83,3 @@ def feature_metadata(schema: pa.Schema) -> dict[bytes, bytes]:
         ValueError: if a column's type is not known here.
     """
     return {METADATA_KEY: json.dumps({"info": {"features": features(schema)}}).encode()}
-
-
-def hub_schema(config: str) -> pa.Schema:
-    """Return the Arrow schema with which a config's shards are written: with the features in its metadata.
-
-    Args:
-        config: "panels", "figures" or "articles".
-    """
-    schema = arrow_schema(release_tables()[config])
-    return schema.with_metadata(feature_metadata(schema))

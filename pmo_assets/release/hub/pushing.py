@@ -1,8 +1,11 @@
 """Bringing a release's folder to the Hugging Face hub: what would change, and the change as one commit with a tag.
 
-One commit, not `upload_large_folder`, which makes many: who loads the dataset while it is sent gets the old release or
-the new one, never half of each. The content of large files goes first and is seen by nobody; the hub knows it by its
-hash, so that an upload that broke off goes on where it was.
+`HfApi.create_commit` makes it, of the operations that a comparison by hash gives. Not `upload_folder` or
+`upload_large_folder`: they make several commits of a large folder (the former where hf_xet is installed), and who
+loads the dataset while it is sent shall get the old release or the new one, never half of each; they say nothing
+beforehand; and a commit that was refused for a moment, or whose answer was lost, is asked for again by nobody but
+this module. The content of large files goes first and is seen by nobody; the hub knows it by its hash, so that an
+upload that broke off goes on where it was.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def rows_of(
         [record_of(Panel, row) for row in panels],
         {"f1": record_of(Figure, FIGURE)},
         record_of(ArticleCredit, article),
-        Entry(image_types, 0.0, 0.0),
+        Entry(image_types, 0.0),
     )
     return rows
 
@@ -174,7 +174,6 @@ def test_a_single_panel_has_no_name() -> None:
     [
         ({"subcaption": None}, "no subcaption"),
         ({"subcaption": "  "}, "no subcaption"),
-        ({"caption_confidence": 0.1}, "caption split below the least confidence"),
         ({"confidence": 0.89}, "subcaption below the least confidence"),
         ({"confidence": 0.75, "assembly": "LLM Assignment"}, None),
         ({"confidence": 0.4, "assembly": "LLM Assignment (adjudication)"}, None),
@@ -186,12 +185,12 @@ def test_a_single_panel_has_no_name() -> None:
     ],
 )
 def test_panels_that_stay_out_say_why(changes: dict[str, Any], reason: str | None) -> None:
-    found = left_out_reason(record_of(Panel, panel(**changes)), Entry(["CFP", "OCT", "Retinal Imaging"], 0.5, 0.9))
+    found = left_out_reason(record_of(Panel, panel(**changes)), Entry(["CFP", "OCT", "Retinal Imaging"], 0.9))
     assert found == reason
 
 
 def test_with_all_types_wanted_no_image_is_needed() -> None:
-    assert left_out_reason(record_of(Panel, panel(images=[])), Entry(IMAGE_TYPES, 0.0, 0.0)) is None
+    assert left_out_reason(record_of(Panel, panel(images=[])), Entry(IMAGE_TYPES, 0.0)) is None
 
 
 def test_rows_and_left_out_account_for_all_panels() -> None:
@@ -200,7 +199,7 @@ def test_rows_and_left_out_account_for_all_panels() -> None:
         [record_of(Panel, row) for row in panels],
         {"f1": record_of(Figure, FIGURE)},
         record_of(ArticleCredit, ARTICLE),
-        Entry(["OCT"], 0.0, 0.0),
+        Entry(["OCT"], 0.0),
     )
     assert [row["panel_id"] for row in rows] == ["p_7_f1_0"]
     assert [(item.panel_id, item.reason) for item in left_out] == [("p_7_f1_1", "no subcaption")]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pmo_assets.release.hub.features import card_features, feature_metadata, features, hub_schema
+from pmo_assets.release.hub.features import card_features, feature_metadata, features
 from pmo_assets.tables.release import CONFIGS
+from pmo_assets_tests.release.hub_folder import hub_schema
 
 datasets = pytest.importorskip("datasets")
 

@@ -235,7 +235,7 @@ PANELS = st.builds(
     PanelMade,
     members=st.sampled_from([(), (0,), (1,), (0, 1), (2, 3)]),
     types=st.sampled_from([[], ["OCT"], ["Other"], [None], ["CFP", "Other"]]),
-    facts=st.sampled_from([{}, OPEN, {"confidence": 0.1}, {"caption_confidence": 0.1}]),
+    facts=st.sampled_from([{}, OPEN, {"confidence": 0.1}]),
     cut=st.booleans(),
     row=st.sampled_from([None, None, False]),
 )
