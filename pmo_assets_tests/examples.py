@@ -23,5 +23,6 @@ def examples(count: int, **options: Any) -> hypothesis.settings:
         count: examples, as many as find what the test is for.
         options: other settings of Hypothesis.
     """
-    scaled = count * hypothesis.settings.default.max_examples // 100
+    profile = hypothesis.settings.default
+    scaled = count * (profile.max_examples if profile is not None else 100) // 100
     return hypothesis.settings(max_examples=max(scaled, min(count, FEWEST)), **options)

@@ -43,7 +43,7 @@ from pmo_assets.pipeline.figures.caption_location.labels import figure_number
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box, as_box, expand, iou
-from pmo_assets.samples import random_spec, typeset
+from pmo_assets.samples import typeset
 from pmo_assets_tests.pipeline.detection.drawing import (
     as_fraction,
     fundus,
@@ -55,6 +55,7 @@ from pmo_assets_tests.pipeline.detection.drawing import (
     plot,
 )
 from pmo_assets_tests.recorded import assert_as_recorded
+from pmo_assets_tests.samples.random_specs import random_spec
 
 Floats = NDArray[np.float32]
 

@@ -33,7 +33,7 @@ from pmo_assets.pipeline.figures.registration import (
 from pmo_assets.pipeline.figures.running_text import body_style, document_style
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.geometry import Box
-from pmo_assets.samples import random_spec, typeset
+from pmo_assets.samples import typeset
 from pmo_assets_tests.pipeline.figures.typesetting import (
     Manuscript,
     agrees,
@@ -43,6 +43,7 @@ from pmo_assets_tests.pipeline.figures.typesetting import (
     photograph,
 )
 from pmo_assets_tests.recorded import assert_as_recorded
+from pmo_assets_tests.samples.random_specs import random_spec
 
 FILE = Path(__file__).with_suffix(".json")
 SEEDS = (33, 75, 1012, 1144, 1184, 1219)
