@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.samples.drawing import (
@@ -21,9 +21,10 @@ from pmo_assets.samples.drawing import (
     print_centred,
     print_text,
 )
+from pmo_assets_tests.examples import examples
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.sampled_from(["A", "(b)", "Wx 12", "i", "*"]), st.sampled_from(TYPEFACES), st.integers(8, 40),
     st.integers(0, 60), st.integers(0, 40), st.booleans(),
