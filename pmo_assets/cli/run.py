@@ -276,10 +276,9 @@ def report() -> None:
     """Summarise what has been processed: what was lost where, numbers beside the paper's, what was rejected and why."""
     from pmo_assets.defs.graph import batch_graph
     from pmo_assets.defs.loading import group_assets
-    from pmo_assets.defs.statistics import statistics_of
+    from pmo_assets.defs.statistics import selection_of, statistics_of
     from pmo_assets.pipeline.articles.relevance import load_specialty
     from pmo_assets.release.reports import release_summary
-    from pmo_assets.release.selection import select_articles
     from pmo_assets.release.statistics.views import WATERFALL_HEADER, waterfall_cells
     from pmo_assets.storage.tables import Tables
     from pmo_assets.viewing.report import Table as Cells
@@ -290,7 +289,7 @@ def report() -> None:
     if not tables.batches("dataset_rows"):
         say_list("not registered", "package", tables.registration_rejections()["message"].to_list())
         raise CommandError(f"no batch has been processed yet below {place_of(settings)}: run `pmo run`")
-    selection = select_articles(tables, settings.trusted_sources.split())
+    selection = selection_of(settings, tables, lambda _: None, keep=False)
     statistics = statistics_of(settings, tables, selection)
     summary = release_summary(
         tables,

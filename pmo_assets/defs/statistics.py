@@ -1,4 +1,4 @@
-"""The statistics of a release for assets and commands: counted by the settings, and as metadata."""
+"""Selection and statistics of a release for assets and commands: as the settings say, and as metadata."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ from typing import Any
 
 import dagster as dg
 
+from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import Entry
+from pmo_assets.release.computed_once import selection_once
 from pmo_assets.release.reports import report_way
-from pmo_assets.release.selection import Selection
+from pmo_assets.release.selection import Selection, select_articles
 from pmo_assets.release.statistics.counting import ReleaseStatistics, release_statistics
 from pmo_assets.release.statistics.views import compared_rows, counts_of, waterfall_rows
 from pmo_assets.settings import Settings
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.overlays import data_uri
 from pmo_assets.viewing.plots import waterfall_picture
+
+
+def selection_of(settings: Settings, tables: Tables, say: Callable[[str], None], *, keep: bool = True) -> Selection:
+    """Return which articles a release takes; arguments as for `selection_once`."""
+    trusted, code = settings.trusted_sources.split(), code_version(select_articles)
+    return selection_once(tables, trusted, code=code, say=say, keep=keep)
 
 
 def statistics_of(

@@ -13,6 +13,7 @@ because an object becomes visible when its upload is complete. Layout below the 
     pixels/<store>/<batch>/<article>.parquet   pictures, apart from the facts
     answers/<aa>/<sha256>.json             what language models answered
     biomedica/<source>/<file>.parquet      what was read of BIOMEDICA's files, for the registered articles
+    selection/…                            which articles the next release takes, and which panels look the same
     release/…                              the dataset, its card, gallery and report
     quality/…                              annotated figures, how good what was found is, pages with the worst cases
     leases/<name>/<number>.json            who writes a batch, or the release, at the moment

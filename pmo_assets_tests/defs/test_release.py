@@ -15,6 +15,7 @@ from pmo_assets.definitions import build_defs
 from pmo_assets.defs import checks
 from pmo_assets.defs.partitions import register_partitions
 from pmo_assets.defs.runner import RunFailed, release_is_stale, run_job
+from pmo_assets.release import computed_once
 from pmo_assets.release.versions import read_manifest, released_versions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.data_root import DataRoot
@@ -122,6 +123,24 @@ def test_the_same_data_have_the_same_data_version_and_others_another(
     renew_settings(DataRoot(settings.data_root), settings)
     run_job(defs, instance, "release", assets=RELEASE)
     assert metadata(instance, "pubmed_ophtha")["version"] == "1.2.0", "back again is another release"
+
+
+def test_what_the_first_assets_computed_is_read_by_those_that_follow(
+    place: tuple[Settings, dg.DagsterInstance, Tables], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, instance, tables = place
+    for name in tables.data_root.tree("selection"):
+        tables.data_root.delete(f"selection/{name}")
+    computed: list[str] = []
+    for name in ("select_articles", "find_panel_duplicates"):
+        compute = getattr(computed_once, name)
+        monkeypatch.setattr(
+            computed_once,
+            name,
+            lambda *given, name=name, compute=compute: (computed.append(name), compute(*given))[1],
+        )
+    run_job(build_defs(settings), instance, "release")
+    assert computed == ["select_articles", "find_panel_duplicates"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Group `dataset`: rows with the published columns, the release, and the pages that show it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,25 +22,25 @@ from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.run_leases import RELEASE, RunLeases
 from pmo_assets.defs.stage_table import OWNERS, Stopwatch, column_schema, stage_table, table_schema
 from pmo_assets.defs.staleness import check_made_with
-from pmo_assets.defs.statistics import statistics_metadata, statistics_of
+from pmo_assets.defs.statistics import selection_of, statistics_metadata, statistics_of
 from pmo_assets.defs.versions import code_version, same_settings
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
 from pmo_assets.records.stores import StorageError
+from pmo_assets.release.computed_once import groups_once, selection_once
 from pmo_assets.release.gallery_pages import write_gallery
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
 from pmo_assets.release.making import make_release
-from pmo_assets.release.panel_duplicates import find_panel_duplicates
+from pmo_assets.release.panel_duplicates import PanelGroups, find_panel_duplicates
 from pmo_assets.release.reports import write_report
 from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
-from pmo_assets.release.selection import select_articles
+from pmo_assets.release.selection import Selection
 from pmo_assets.release.statistics.counting import release_statistics
 from pmo_assets.release.statistics.views import not_accounted_for
 from pmo_assets.release.versions import check_size, version_facts
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.settings import Settings
 from pmo_assets.storage.candidates import seconds_on_the_way
-from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import Retractions
@@ -99,185 +100,187 @@ dataset_rows = stage_table(
 )
 
 
-@dg.asset(
-    name="retractions",
-    group_name=GROUP,
-    pool=RELEASE_POOL,
+@dataclass(frozen=True)
+class _ReleaseRun:
+    """A run that holds the release's lease and makes one of its assets."""
+
+    context: dg.AssetExecutionContext
+    tables: Tables
+    settings: Settings
+    leases: RunLeases
+    watch: Stopwatch = field(default_factory=Stopwatch)
+
+    def check(self) -> None:
+        """Make sure that all steps of the run, and the rows that there are, have the same settings."""
+        same_settings(self.context)
+        if not self.tables.batches("dataset_rows"):
+            raise StorageError(
+                "no batch has dataset rows yet: materialise dataset_rows for at least one article batch first"
+            )
+        check_made_with(self.tables, self.settings)
+
+    def selection(self) -> Selection:
+        """Return which articles the release takes."""
+        return selection_of(self.settings, self.tables, self.context.log.info)
+
+    def groups(self, selection: Selection) -> PanelGroups:
+        """Return which panels look the same, and the splits."""
+        settings, say = self.settings, self.context.log.info
+        # 0.7, not 0.7000000000000001
+        train = max(0.0, round(1 - settings.validation_share - settings.test_share, 12))
+        splits = SplitOptions((train, settings.validation_share, settings.test_share), settings.test_from_year)
+        code = code_version(find_panel_duplicates)
+        return groups_once(self.tables, selection, self.options, splits, code=code, say=say)
+
+    @property
+    def options(self) -> ReleaseOptions:
+        """What the release takes."""
+        return ReleaseOptions(
+            noncommercial=self.settings.release_noncommercial, figure_pictures=self.settings.release_figure_pictures
+        )
+
+
+def _release_asset(
+    *,
+    deps: Sequence[str],
+    batches: Sequence[str],
+    description: str | None,
+    makers: Sequence[Callable[..., object]],
+    kinds: set[str],
+    work: str = "facts",
+    pool: str | None = RELEASE_POOL,
+    check_specs: Sequence[dg.AssetCheckSpec] = (),
+    columns: dg.TableSchema | None = None,
+) -> Callable[[Callable[[_ReleaseRun], dg.MaterializeResult[Any]]], dg.AssetsDefinition]:
+    """Return the decorator of an asset that follows assets without partitions (`deps`) and all batches of others."""
+
+    def declare(make: Callable[[_ReleaseRun], dg.MaterializeResult[Any]]) -> dg.AssetsDefinition:
+        @dg.asset(
+            name=make.__name__,
+            group_name=GROUP,
+            pool=pool,
+            deps=[*deps, *(dg.AssetDep(name, partition_mapping=ALL_BATCHES) for name in batches)],
+            description=description,
+            owners=OWNERS,
+            kinds=kinds,
+            tags={"pmo/work": work},
+            code_version=code_version(*makers),
+            check_specs=check_specs,
+            metadata={"dagster/column_schema": columns} if columns is not None else None,
+        )
+        def asset(
+            context: dg.AssetExecutionContext,
+            tables: dg.ResourceParam[Tables],
+            settings: dg.ResourceParam[Settings],
+            run_leases: dg.ResourceParam[RunLeases],
+        ) -> dg.MaterializeResult:  # type: ignore[type-arg]
+            run_leases.begin(context, RELEASE)
+            return make(_ReleaseRun(context, tables, settings, run_leases))
+
+        return asset
+
+    return declare
+
+
+def _listed(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> dg.TableMetadataValue:
+    """Return rows as a table of metadata, whose columns are shown also where there are no rows."""
+    records = [dg.TableRecord(dict(zip(columns, row, strict=True))) for row in rows]
+    return dg.MetadataValue.table(records, dg.TableSchema(columns=[dg.TableColumn(name) for name in columns]))
+
+
+@_release_asset(
+    deps=[],
     # Not of `pmc_candidates`, which it reads: a search that fails keeps no release back.
-    deps=[dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES)],
+    batches=["dataset_rows"],
     description=Retractions.__doc__,
-    owners=OWNERS,
+    makers=[Retractions, selection_once, write_retractions],
     kinds={"polars", "parquet"},
-    tags={"pmo/work": "facts"},
-    code_version=code_version(Retractions, select_articles, write_retractions),
-    metadata={"dagster/column_schema": column_schema("retractions")},
+    columns=column_schema("retractions"),
 )
-def retractions(
-    context: dg.AssetExecutionContext,
-    tables: dg.ResourceParam[Tables],
-    settings: dg.ResourceParam[Settings],
-    run_leases: dg.ResourceParam[RunLeases],
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def retractions(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
     """Note which articles are out of the dataset, and which rows of the present release go with them."""
-    watch = Stopwatch()
-    run_leases.begin(context, RELEASE)
-    selection = select_articles(tables, settings.trusted_sources.split())
-    table = write_retractions(tables, selection, datetime.now(UTC).date())
+    table = write_retractions(run.tables, run.selection(), datetime.now(UTC).date())
     latest = table.sort("noticed_on", "article_id", descending=True).head(50)
+    shown = [
+        (row["name"], row["reason"], row["noticed_on"].isoformat(), len(row["panels"]), row["why"] or "")
+        for row in latest.iter_rows(named=True)
+    ]
     return dg.MaterializeResult(
         metadata={
-            "seconds": watch.seconds,
+            "seconds": run.watch.seconds,
             "dagster/row_count": table.height,
             **{reason: table.filter(pl.col("reason") == reason).height for reason in (RETRACTED, REMOVED)},
             "panels": int(table["panels"].list.len().sum()),
-            "path": dg.MetadataValue.path(tables.data_root.uri(RETRACTIONS_KEY)),
-            "latest": dg.MetadataValue.table(
-                [
-                    dg.TableRecord(
-                        {
-                            "article": row["name"],
-                            "reason": row["reason"],
-                            "noticed": row["noticed_on"].isoformat(),
-                            "panels": len(row["panels"]),
-                            "why": row["why"] or "",
-                        }
-                    )
-                    for row in latest.iter_rows(named=True)
-                ],
-                schema=dg.TableSchema(
-                    columns=[dg.TableColumn(name) for name in ("article", "reason", "noticed", "panels", "why")]
-                ),
-            ),
+            "path": dg.MetadataValue.path(run.tables.data_root.uri(RETRACTIONS_KEY)),
+            "latest": _listed(("article", "reason", "noticed", "panels", "why"), shown),
         }
     )
 
 
-def _release_options(settings: Settings) -> ReleaseOptions:
-    return ReleaseOptions(
-        noncommercial=settings.release_noncommercial, figure_pictures=settings.release_figure_pictures
-    )
-
-
-def _split_options(settings: Settings) -> SplitOptions:
-    train = max(0.0, round(1 - settings.validation_share - settings.test_share, 12))  # 0.7, not 0.7000000000000001
-    return SplitOptions((train, settings.validation_share, settings.test_share), settings.test_from_year)
-
-
-def _check_rows(tables: Tables) -> None:
-    if not tables.batches("dataset_rows"):
-        raise StorageError(
-            "no batch has dataset rows yet: materialise dataset_rows for at least one article batch first"
-        )
-
-
-@dg.asset(
-    name="panel_duplicates",
-    group_name=GROUP,
-    deps=["retractions", dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES)],
+@_release_asset(
+    deps=["retractions"],
+    batches=["dataset_rows"],
     description="Panels that look the same, over all batches, and the split (train, validation, test) of every "
     "article: articles that share a picture are in one split.",
-    owners=OWNERS,
+    makers=[selection_once, groups_once],
     kinds={"polars", "parquet"},
-    tags={"pmo/work": "facts"},
-    code_version=code_version(select_articles, find_panel_duplicates),
+    pool=None,
     check_specs=[
         dg.AssetCheckSpec(
             checks.SPLITS, asset="panel_duplicates", description="No picture is in several splits.", blocking=True
         ),
     ],
 )
-def panel_duplicates(
-    context: dg.AssetExecutionContext,
-    tables: dg.ResourceParam[Tables],
-    settings: dg.ResourceParam[Settings],
-    run_leases: dg.ResourceParam[RunLeases],
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def panel_duplicates(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
     """Find panels that look the same, and split the articles."""
-    watch = Stopwatch()
-    same_settings(context)
-    run_leases.begin(context, RELEASE)
-    _check_rows(tables)
-    check_made_with(tables, settings)
-    selection = select_articles(tables, settings.trusted_sources.split())
-    groups = find_panel_duplicates(tables, selection, _release_options(settings), _split_options(settings))
+    run.check()
+    selection = run.selection()
+    groups = run.groups(selection)
     facts = groups.facts
+    splits = [(split, articles, facts.panels[split]) for split, articles in facts.articles.items()]
     return dg.MaterializeResult(
         metadata={
-            "seconds": watch.seconds,
+            "seconds": run.watch.seconds,
             "panels": groups.panels,
             "groups": facts.groups,
             "grouped_panels": facts.grouped_panels,
             "groups_across_articles": facts.groups_across_articles,
             "articles_moved": facts.moved,
             "preview": preview(
-                context,
+                run.context,
                 "panels of the largest groups that look the same, a group in a row",
-                lambda: duplicates_sheet(tables.data_root, selection, groups),
+                lambda: duplicates_sheet(run.tables.data_root, selection, groups),
             ),
-            "splits": dg.MetadataValue.table(
-                [
-                    dg.TableRecord({"split": split, "articles": facts.articles[split], "panels": facts.panels[split]})
-                    for split in facts.articles
-                ]
-            ),
-            "largest_groups": dg.MetadataValue.table(
-                [
-                    dg.TableRecord({"group": group, "panels": panels, "articles": articles})
-                    for group, panels, articles in groups.largest(10)
-                ],
-                schema=dg.TableSchema(columns=[dg.TableColumn(name) for name in ("group", "panels", "articles")]),
-            ),
+            "splits": _listed(("split", "articles", "panels"), splits),
+            "largest_groups": _listed(("group", "panels", "articles"), groups.largest(10)),
         },
         check_results=[checks.splits_result(facts.groups_across_splits, facts.groups)],
     )
 
 
-@dg.asset(
-    name="pubmed_ophtha",
-    group_name=GROUP,
-    pool=RELEASE_POOL,
-    deps=[
-        "retractions",
-        "panel_duplicates",
-        "annotations",
-        dg.AssetDep("dataset_rows", partition_mapping=ALL_BATCHES),
-        dg.AssetDep("panels", partition_mapping=ALL_BATCHES),
-        dg.AssetDep("figures", partition_mapping=ALL_BATCHES),
-        dg.AssetDep("articles", partition_mapping=ALL_BATCHES),
-        dg.AssetDep("article_packages", partition_mapping=ALL_BATCHES),
-        *(dg.AssetDep(name, partition_mapping=ALL_BATCHES) for name in joined_names()),
-    ],
+@_release_asset(
+    deps=["retractions", "panel_duplicates", "annotations"],
+    batches=["dataset_rows", "panels", "figures", "articles", "article_packages", *joined_names()],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
     "licences applied; as the published file, as a folder for the Hugging Face Hub and as a gallery, with its version.",
-    owners=OWNERS,
+    makers=[selection_once, groups_once, release_statistics, make_release, write_gallery],
     kinds={"parquet", "huggingface"},
-    tags={"pmo/work": "pixels"},
-    code_version=code_version(select_articles, find_panel_duplicates, release_statistics, make_release, write_gallery),
+    work="pixels",
     check_specs=[
         dg.AssetCheckSpec(
             checks.UNIQUE_IDS, asset="pubmed_ophtha", description="No panel id occurs twice.", blocking=True
         ),
         dg.AssetCheckSpec(checks.ROW_COUNT, asset="pubmed_ophtha", description="Every current row is in the release."),
     ],
-    metadata={"dagster/column_schema": table_schema(hub_table("panels"))},
+    columns=table_schema(hub_table("panels")),
 )
-def pubmed_ophtha(
-    context: dg.AssetExecutionContext,
-    data_root: dg.ResourceParam[DataRoot],
-    tables: dg.ResourceParam[Tables],
-    settings: dg.ResourceParam[Settings],
-    run_leases: dg.ResourceParam[RunLeases],
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
     """Write both forms of the release and note its version."""
-    watch = Stopwatch()
-    same_settings(context)
-    run_leases.begin(context, RELEASE)
-    _check_rows(tables)
-    check_made_with(tables, settings)
+    run.check()
+    context, tables, settings, data_root = run.context, run.tables, run.settings, run.tables.data_root
     withdrawn = withdrawn_digest(data_root)
-    selection, options = select_articles(tables, settings.trusted_sources.split()), _release_options(settings)
-    # Found anew rather than read from `panel_duplicates`: a batch may have been finished since.
-    groups = find_panel_duplicates(tables, selection, options, _split_options(settings))
+    selection = run.selection()
+    groups = run.groups(selection)
     splits = dict(groups.splits.select("article_id", "split").iter_rows())
     if context.run.tags.get(EVEN_SO_TAG) != "true":
         check_size(data_root, groups.panels)
@@ -288,7 +291,7 @@ def pubmed_ophtha(
         selection,
         groups=groups,
         specialty=specialty,
-        options=options,
+        options=run.options,
         origin=release_origin(settings),
         statistics=statistics_of(settings, tables, selection, splits),
         annotations=published_annotations(settings, data_root),
@@ -297,18 +300,18 @@ def pubmed_ophtha(
             data_root,
             tables,
             selection,
-            options,
+            run.options,
             splits,
             specialty=specialty,
             folder=folder,
             facts=version_facts(data_root, version),
         ),
-        fence=lambda: run_leases.fence(RELEASE),
+        fence=lambda: run.leases.fence(RELEASE),
     )
     facts, manifest = release.facts, release.manifest
     return dg.MaterializeResult(
         metadata={
-            "seconds": watch.seconds,
+            "seconds": run.watch.seconds,
             "dagster/row_count": facts.panels,
             "version": manifest.version,
             "articles": facts.articles,
@@ -335,50 +338,36 @@ def pubmed_ophtha(
     )
 
 
-@dg.asset(
-    name="dataset_report",
-    group_name=GROUP,
-    pool=RELEASE_POOL,
-    deps=["pubmed_ophtha", dg.AssetDep("rejections", partition_mapping=ALL_BATCHES)],
+@_release_asset(
+    deps=["pubmed_ophtha"],
+    batches=["rejections"],
     description="The report: what was lost where, and numbers beside the paper's.",
-    owners=OWNERS,
+    makers=[selection_once, release_statistics, write_report],
     kinds={"html"},
-    tags={"pmo/work": "pixels"},
-    code_version=code_version(select_articles, release_statistics, write_report),
+    work="pixels",
     check_specs=[
         dg.AssetCheckSpec(checks.ACCOUNTED, asset="dataset_report", description=checks.ACCOUNTED_WORDS, blocking=True),
     ],
 )
-def dataset_report(
-    context: dg.AssetExecutionContext,
-    data_root: dg.ResourceParam[DataRoot],
-    tables: dg.ResourceParam[Tables],
-    settings: dg.ResourceParam[Settings],
-    run_leases: dg.ResourceParam[RunLeases],
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def dataset_report(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
     """Write the HTML report; the gallery came with the release."""
-    watch = Stopwatch()
-    same_settings(context)
-    run_leases.begin(context, RELEASE)
-    selection = select_articles(tables, settings.trusted_sources.split())
-    specialty = load_specialty(settings.specialty)
-    splits = {}
-    if data_root.exists(SPLITS_KEY):
-        splits = dict(read_parquet(data_root, SPLITS_KEY, ["article_id", "split"]).iter_rows())
+    same_settings(run.context)
+    tables, settings, data_root, selection = run.tables, run.settings, run.tables.data_root, run.selection()
+    has_splits = data_root.exists(SPLITS_KEY)
+    splits = dict(read_parquet(data_root, SPLITS_KEY, ["article_id", "split"]).iter_rows()) if has_splits else {}
     statistics = statistics_of(settings, tables, selection, splits)
-    stages = batch_graph(group_assets()).stages
     report = write_report(
         data_root,
         tables,
         selection,
         statistics,
-        stages=stages,
-        specialty=specialty,
+        stages=batch_graph(group_assets()).stages,
+        specialty=load_specialty(settings.specialty),
         noncommercial=settings.release_noncommercial,
     )
     return dg.MaterializeResult(
         metadata={
-            "seconds": watch.seconds,
+            "seconds": run.watch.seconds,
             "gallery": page_link(settings, GALLERY_KEY),
             "report": page_link(settings, report),
             "path": dg.MetadataValue.path(data_root.uri("release")),
