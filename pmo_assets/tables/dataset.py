@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import dataframely as dy
 
 from pmo_assets.tables.columns import SEGMENTS, box_column, page_boxes_column, rights_column
 from pmo_assets.tables.panels import IDENTIFIER_FIELDS, IMAGE_FIELDS
 from pmo_assets.tables.released import FACTS, TEXT, released
+
+_PANEL: Final = released(FACTS, "panels")
+_FIGURE: Final = released(FACTS, "panels", "figures")
+_TEXT: Final = released(FACTS, "panels", facet="text")
+_BOXES: Final = released(FACTS, "panels", facet="boxes")
+_FIGURE_BOXES: Final = released(FACTS, "panels", "figures", facet="boxes")
+_ASSEMBLY: Final = released(FACTS, "panels", facet="assembly")
+_CREDIT: Final = released(FACTS, "panels", "figures", "articles", facet="credit")
+"""What most columns are to a release: whose tables they stand in, under which facet a change is reported."""
 
 
 class DatasetRows(dy.Schema):
@@ -17,175 +28,102 @@ class DatasetRows(dy.Schema):
     """
 
     panel_id = dy.String(
-        primary_key=True,
-        description="Unique id of the panel, the same in every release",
-        metadata=released(FACTS, "panels"),
+        primary_key=True, description="Unique id of the panel, the same in every release", metadata=_PANEL
     )
     article_id = dy.Int64(
         min=1,
         description='PMC number without "PMC", or a number above its range',
         metadata=released(FACTS, "panels", "figures", "articles"),
     )
-    image_cluster_id = dy.String(description="Figure within the article", metadata=released(FACTS, "panels", "figures"))
-    figure_ordinal = dy.Int64(
-        min=0, description="Position of the figure in its article", metadata=released(FACTS, "panels", "figures")
-    )
-    panel_ordinal = dy.Int64(
-        min=0, description="Position of the panel in its figure", metadata=released(FACTS, "panels")
-    )
+    image_cluster_id = dy.String(description="Figure within the article", metadata=_FIGURE)
+    figure_ordinal = dy.Int64(min=0, description="Position of the figure in its article", metadata=_FIGURE)
+    panel_ordinal = dy.Int64(min=0, description="Position of the panel in its figure", metadata=_PANEL)
     figure_label = dy.String(
         nullable=True,
         description='The figure\'s label as printed, e.g. "Figure 3"',
         metadata=released(FACTS, "panels", "figures", facet="text"),
     )
-    panel_name = dy.String(
-        nullable=True,
-        description="Panel identifier; null for a single panel",
-        metadata=released(FACTS, "panels", facet="text"),
-    )
+    panel_name = dy.String(nullable=True, description="Panel identifier; null for a single panel", metadata=_TEXT)
     subcaption_text = dy.String(description="Subcaption", metadata=released(TEXT, "panels", facet="text"))
-    subcaption_segments = dy.List(
-        dy.List(dy.Int64()), description=SEGMENTS, metadata=released(FACTS, "panels", facet="text")
-    )
+    subcaption_segments = dy.List(dy.List(dy.Int64()), description=SEGMENTS, metadata=_TEXT)
     in_text_mention = dy.List(
         dy.String(),
         description="Paragraphs of the article that refer to the figure",
         metadata=released(TEXT, "panels", "figures", facet="text"),
     )
-    is_multi_page_figure = dy.Bool(
-        description="The figure runs over several pages", metadata=released(FACTS, "panels", "figures", facet="boxes")
-    )
+    is_multi_page_figure = dy.Bool(description="The figure runs over several pages", metadata=_FIGURE_BOXES)
     figure_page_boxes = page_boxes_column(
-        "Where the figure lies: page (from 0) and [l, t, r, b] in PDF points",
-        metadata=released(FACTS, "panels", "figures", facet="boxes"),
+        "Where the figure lies: page (from 0) and [l, t, r, b] in PDF points", metadata=_FIGURE_BOXES
     )
-    panel_box = box_column(
-        "Panel as detected, normalised to the figure", metadata=released(FACTS, "panels", facet="boxes")
-    )
+    panel_box = box_column("Panel as detected, normalised to the figure", metadata=_BOXES)
     content_box = box_column(
-        "What the picture shows: the panel with all that was assigned to it, normalised",
-        metadata=released(FACTS, "panels", facet="boxes"),
+        "What the picture shows: the panel with all that was assigned to it, normalised", metadata=_BOXES
     )
-    panel_score = dy.Float64(
-        min=0, max=1, description="Score of the panel detection", metadata=released(FACTS, "panels", facet="boxes")
-    )
-    picture_width = dy.Int64(min=1, description="Pixels of the panel's picture", metadata=released(FACTS, "panels"))
-    picture_height = dy.Int64(min=1, description="Pixels of the panel's picture", metadata=released(FACTS, "panels"))
+    panel_score = dy.Float64(min=0, max=1, description="Score of the panel detection", metadata=_BOXES)
+    picture_width = dy.Int64(min=1, description="Pixels of the panel's picture", metadata=_PANEL)
+    picture_height = dy.Int64(min=1, description="Pixels of the panel's picture", metadata=_PANEL)
     picture_sha256 = dy.String(
         description="Of the panel's picture: of its pixels, RGB, 8 bits, row by row",
         metadata=released(FACTS, "panels", facet="picture"),
     )
     perceptual_hash = dy.String(
-        description="Of the panel's picture, hexadecimal; near for pictures that look alike",
-        metadata=released(FACTS, "panels"),
+        description="Of the panel's picture, hexadecimal; near for pictures that look alike", metadata=_PANEL
     )
     images = dy.List(
         dy.Struct(IMAGE_FIELDS),
         description="Images in the panel: id, normalised box, scores, type, modality, mark status (null: undecided), "
         "and whether people decided it",
-        metadata=released(FACTS, "panels", facet="boxes"),
+        metadata=_BOXES,
     )
     identifiers = dy.List(
         dy.Struct(IDENTIFIER_FIELDS),
         description="Identifiers printed in the panel: id, normalised box, score, text (null: unread), and whether "
         "people decided it",
-        metadata=released(FACTS, "panels", facet="boxes"),
+        metadata=_BOXES,
     )
-    contains_cfp = dy.Bool(
-        description="Holds a colour fundus photograph", metadata=released(FACTS, "panels", "figures", facet="boxes")
-    )
-    contains_oct = dy.Bool(
-        description="Holds an OCT image", metadata=released(FACTS, "panels", "figures", facet="boxes")
-    )
-    contains_retinal = dy.Bool(
-        description="Holds another retinal image", metadata=released(FACTS, "panels", "figures", facet="boxes")
-    )
-    contains_other = dy.Bool(
-        description="Holds another image", metadata=released(FACTS, "panels", "figures", facet="boxes")
-    )
-    contains_marked = dy.Bool(
-        description="Holds an image with arrows or other marks",
-        metadata=released(FACTS, "panels", "figures", facet="boxes"),
-    )
-    assembly = dy.String(
-        description="Who assigned the subcaption, in the published words",
-        metadata=released(FACTS, "panels", facet="assembly"),
-    )
+    contains_cfp = dy.Bool(description="Holds a colour fundus photograph", metadata=_FIGURE_BOXES)
+    contains_oct = dy.Bool(description="Holds an OCT image", metadata=_FIGURE_BOXES)
+    contains_retinal = dy.Bool(description="Holds another retinal image", metadata=_FIGURE_BOXES)
+    contains_other = dy.Bool(description="Holds another image", metadata=_FIGURE_BOXES)
+    contains_marked = dy.Bool(description="Holds an image with arrows or other marks", metadata=_FIGURE_BOXES)
+    assembly = dy.String(description="Who assigned the subcaption, in the published words", metadata=_ASSEMBLY)
     assembly_method = dy.String(
-        description="How: single panel, identifier, position, reading order, …",
-        metadata=released(FACTS, "panels", facet="assembly"),
+        description="How: single panel, identifier, position, reading order, …", metadata=_ASSEMBLY
     )
     assembly_confidence = dy.Float64(
-        min=0,
-        max=1,
-        description="That the subcaption is this panel's, calibrated",
-        metadata=released(FACTS, "panels", facet="assembly"),
+        min=0, max=1, description="That the subcaption is this panel's, calibrated", metadata=_ASSEMBLY
     )
-    caption_confidence = dy.Float64(
-        min=0,
-        max=1,
-        description="Confidence of the caption's split",
-        metadata=released(FACTS, "panels", facet="assembly"),
-    )
+    caption_confidence = dy.Float64(min=0, max=1, description="Confidence of the caption's split", metadata=_ASSEMBLY)
     annotations = dy.List(
         dy.Struct({"purpose": dy.String(), "decided": dy.List(dy.String()), "at": dy.String(nullable=True)}),
         description="What people decided of the figure: why they looked, which fields, when",
-        metadata=released(FACTS, "panels", facet="assembly"),
+        metadata=_ASSEMBLY,
     )
-    license = dy.String(
-        nullable=True,
-        description="Licence code; null when none is stated",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
-    )
+    license = dy.String(nullable=True, description="Licence code; null when none is stated", metadata=_CREDIT)
     rights_statement = rights_column(metadata=released(FACTS, "panels", "figures", facet="credit"))
     license_url = dy.String(
         nullable=True,
         description="The licence's deed in the stated version; null when no version is stated",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
+        metadata=_CREDIT,
     )
     commercial_use = dy.Bool(
-        description="The licence allows commercial use (CC0, CC BY, CC BY-SA, CC BY-ND)",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
+        description="The licence allows commercial use (CC0, CC BY, CC BY-SA, CC BY-ND)", metadata=_CREDIT
     )
     attribution = dy.String(
-        description="'title', citation: authors, journal, year, volume, pages, DOI as far as known",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
+        description="'title', citation: authors, journal, year, volume, pages, DOI as far as known", metadata=_CREDIT
     )
-    title = dy.String(
-        nullable=True,
-        description="Title of the article; null when not known",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
-    )
+    title = dy.String(nullable=True, description="Title of the article; null when not known", metadata=_CREDIT)
     authors = dy.List(
-        dy.String(),
-        nullable=True,
-        description="Its authors in order; null when not known",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
+        dy.String(), nullable=True, description="Its authors in order; null when not known", metadata=_CREDIT
     )
-    journal = dy.String(
-        nullable=True,
-        description="Its journal; null when not known",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
-    )
-    year = dy.Int64(
-        nullable=True,
-        description="Its year of publication; null when not known",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
-    )
-    doi = dy.String(
-        nullable=True,
-        description="Its digital object identifier; null when not known",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
-    )
+    journal = dy.String(nullable=True, description="Its journal; null when not known", metadata=_CREDIT)
+    year = dy.Int64(nullable=True, description="Its year of publication; null when not known", metadata=_CREDIT)
+    doi = dy.String(nullable=True, description="Its digital object identifier; null when not known", metadata=_CREDIT)
     article_url = dy.String(
-        nullable=True,
-        description="Its page at PubMed Central, else at its DOI; null without both",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
+        nullable=True, description="Its page at PubMed Central, else at its DOI; null without both", metadata=_CREDIT
     )
     article_version = dy.Int64(
-        min=1,
-        description="Version of the article; the release keeps the newest",
-        metadata=released(FACTS, "panels", "figures", "articles", facet="credit"),
+        min=1, description="Version of the article; the release keeps the newest", metadata=_CREDIT
     )
 
 
