@@ -149,14 +149,9 @@ def read_annotation_files(
     yield from _annotations_read(context.log, settings, data_root)
 
 
-def _headlines(measured: Measured, wanted: Mapping[str, Number]) -> dict[str, Any]:
-    """Return the numbers that Dagster plots over materialisations; one that could not be measured is left out."""
-    values = {(m.metric, m.group, m.threshold): m.value for m in measured.metrics}
-    return {
-        name: dg.MetadataValue.float(round(float(value), 4))
-        for name, key in wanted.items()
-        if (value := values.get(key)) is not None
-    }
+def _numbers(measured: Measured) -> dg.TableMetadataValue:
+    headings, lines = metrics_by_threshold(measured.metrics)
+    return dg.MetadataValue.table([dg.TableRecord(dict(zip(headings, line, strict=True))) for line in lines])
 
 
 def _materialized(
@@ -170,10 +165,15 @@ def _materialized(
     headlines: Mapping[str, Number],
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     table = write_measured(data_root, asset, measured, scored)
+    values = {(item.metric, item.group, item.threshold): item.value for item in measured.metrics}
     metadata: dict[str, Any] = {
         "dagster/row_count": table.height,
         "seconds": watch.seconds,
-        **_headlines(measured, headlines),
+        **{
+            title: dg.MetadataValue.float(round(float(value), 4))
+            for title, key in headlines.items()
+            if (value := values.get(key)) is not None  # what could not be measured is left out
+        },
         "annotated_articles": len(scored.truth),
         "annotated_figures": len(scored.matched.pairs),
         "figures_with_a_problem": sum(bool(row["problems"]) for row in measured.rows),
@@ -190,86 +190,73 @@ def _materialized(
         metadata["not_scored"] = dg.MetadataValue.table(
             [dg.TableRecord({"article": name, "why": why}) for name, why in list(scored.left_out.items())[:100]]
         )
-    headings, lines = metrics_by_threshold(measured.metrics)
-    metadata["numbers"] = dg.MetadataValue.table(
-        [dg.TableRecord(dict(zip(headings, line, strict=True))) for line in lines]
-    )
+    metadata["numbers"] = _numbers(measured)
     return dg.MaterializeResult(metadata=metadata)
 
 
-def _compares(*tables: str, measure: Callable[..., object]) -> Callable[[Callable[..., Any]], JobAsset]:
-    """Return the decorator of an asset that compares tables of all batches, and `articles`, with `annotations`.
-
-    Args:
-        tables: what it compares.
-        measure: how; its code makes the version.
-    """
-    return made_by(
-        EVALUATE,
-        makers=[measure, scored_articles, write_measured],
-        kinds={"matplotlib"},
-        deps=["annotations"],
-        batches=["articles", *tables],
-        table=True,
-    )
+def _evaluated(measure: Callable[..., object], batches: Sequence[str]) -> Callable[[Callable[..., Any]], JobAsset]:
+    makers = [measure, scored_articles, write_measured]
+    return made_by(EVALUATE, makers=makers, kinds={"matplotlib"}, deps=["annotations"], batches=batches, table=True)
 
 
-@_compares("figures", measure=figures_measured)
-def figure_quality(
-    context: dg.OpExecutionContext,
-    settings: dg.ResourceParam[Settings],
-    tables: dg.ResourceParam[Tables],
-    objects: dg.ResourceParam[ContentStore],
-    workers: dg.ResourceParam[WorkerPool],
-) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
-    """Measure how well figures and captions are found."""
-    watch = Stopwatch()
-    if (scored := _scored(context, tables)) is None:
-        return
-    measured = figures_measured(scored, PageRenderer(workers, objects))
-    headlines: dict[str, Number] = {
+def _comparison(
+    name: str,
+    measure: Callable[..., Measured],
+    headlines: Mapping[str, Number],
+    *,
+    further: Sequence[str] = (),
+    assembled: bool = False,
+    shows_pages: bool = True,
+) -> JobAsset:
+    """Return the asset that compares `figures`, and `further` tables, with `annotations`, and plots the headlines."""
+
+    def compare(
+        context: dg.OpExecutionContext,
+        settings: dg.ResourceParam[Settings],
+        tables: dg.ResourceParam[Tables],
+        objects: dg.ResourceParam[ContentStore],
+        workers: dg.ResourceParam[WorkerPool],
+    ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+        watch = Stopwatch()
+        if (scored := _scored(context, tables, further, assembled=assembled)) is not None:
+            measured = measure(scored, *([PageRenderer(workers, objects)] if shows_pages else []))
+            yield _materialized(context, settings, name, tables.data_root, scored, measured, watch, headlines)
+
+    compare.__name__ = name
+    batches = ["articles", "figures", *further, *(["panel_assembly"] if assembled else [])]
+    return _evaluated(measure, batches)(compare)
+
+
+figure_quality = _comparison(
+    "figure_quality",
+    figures_measured,
+    {
         "figure_recall": ("figure recall", "", 0.5),
         "figure_recall_iou_90": ("figure recall", "", 0.9),
         "figure_precision": ("figure precision", "", 0.5),
         "median_iou": ("median figure IoU", "", None),
         "captions_similar": ("captions similar", "", 0.95),
         "label_accuracy": ("label accuracy", "", None),
-    }
-    yield _materialized(context, settings, "figure_quality", tables.data_root, scored, measured, watch, headlines)
+    },
+)
 
-
-@_compares("figures", "subcaptions", measure=subcaptions_measured)
-def subcaption_quality(
-    context: dg.OpExecutionContext, settings: dg.ResourceParam[Settings], tables: dg.ResourceParam[Tables]
-) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
-    """Measure how well captions are split."""
-    watch = Stopwatch()
-    if (scored := _scored(context, tables, ["subcaptions"])) is None:
-        return
-    measured = subcaptions_measured(scored)
-    headlines: dict[str, Number] = {
+subcaption_quality = _comparison(
+    "subcaption_quality",
+    subcaptions_measured,
+    {
         "mean_average_bleu": ("mean average sentence BLEU", "", None),
         "unprocessed": ("unprocessed captions", "", None),
         "false_splits": ("false splits", "single panels", None),
         "calibration_error": ("calibration error", "", None),
-    }
-    yield _materialized(context, settings, "subcaption_quality", tables.data_root, scored, measured, watch, headlines)
+    },
+    further=["subcaptions"],
+    shows_pages=False,
+)
 
-
-@_compares("figures", "panel_detections", "image_detections", "panel_assembly", measure=detections_measured)
-def detection_quality(
-    context: dg.OpExecutionContext,
-    settings: dg.ResourceParam[Settings],
-    tables: dg.ResourceParam[Tables],
-    objects: dg.ResourceParam[ContentStore],
-    workers: dg.ResourceParam[WorkerPool],
-) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
-    """Measure how well panels, identifiers and images are found."""
-    watch = Stopwatch()
-    if (scored := _scored(context, tables, ["panel_detections", "image_detections"], assembled=True)) is None:
-        return
-    measured = detections_measured(scored, PageRenderer(workers, objects))
-    headlines: dict[str, Number] = {
+detection_quality = _comparison(
+    "detection_quality",
+    detections_measured,
+    {
         "panel_ap": ("AP", "panel", 0.5),
         "panel_ap_grid": ("AP", "panel", None),
         "identifier_ap": ("AP", "identifier", 0.5),
@@ -277,33 +264,25 @@ def detection_quality(
         "image_map_grid": ("mAP", "image types", None),
         "type_accuracy": ("type accuracy", "images found", None),
         "mark_accuracy": ("mark status accuracy", "images found", None),
-    }
-    yield _materialized(context, settings, "detection_quality", tables.data_root, scored, measured, watch, headlines)
+    },
+    further=["panel_detections", "image_detections"],
+    assembled=True,
+)
 
-
-@_compares("figures", "panel_assembly", measure=assembly_measured)
-def assembly_quality(
-    context: dg.OpExecutionContext,
-    settings: dg.ResourceParam[Settings],
-    tables: dg.ResourceParam[Tables],
-    objects: dg.ResourceParam[ContentStore],
-    workers: dg.ResourceParam[WorkerPool],
-) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
-    """Measure which panels got the right identifier and subcaption."""
-    watch = Stopwatch()
-    if (scored := _scored(context, tables, assembled=True)) is None:
-        return
-    measured = assembly_measured(scored, PageRenderer(workers, objects))
-    headlines: dict[str, Number] = {
+assembly_quality = _comparison(
+    "assembly_quality",
+    assembly_measured,
+    {
         "panels_assigned": ("panels assigned", "", None),
         "subcaptions_right": ("panels by subcaption", "right", None),
         "subcaptions_wrong": ("panels by subcaption", "wrong", None),
         "mean_average_bleu": ("mean average sentence BLEU", "several panels", None),
-    }
-    yield _materialized(context, settings, "assembly_quality", tables.data_root, scored, measured, watch, headlines)
+    },
+    assembled=True,
+)
 
 
-@_compares("panel_assembly", measure=annotations_measured)
+@_evaluated(annotations_measured, ["articles", "panel_assembly"])
 def annotation_quality(
     context: dg.OpExecutionContext, tables: dg.ResourceParam[Tables]
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -317,12 +296,11 @@ def annotation_quality(
     root = tables.data_root
     write_quality_table(root, "annotation_quality_metrics", QualityMetrics, metric_rows(measured.metrics))
     table = write_quality_table(root, "annotation_quality", schema_of("annotation_quality"), measured.rows)
-    headings, lines = metrics_by_threshold(measured.metrics)
     metadata: dict[str, Any] = {
         "dagster/row_count": table.height,
         "seconds": watch.seconds,
         "articles": len(articles),
-        "numbers": dg.MetadataValue.table([dg.TableRecord(dict(zip(headings, line, strict=True))) for line in lines]),
+        "numbers": _numbers(measured),
         "path": dg.MetadataValue.path(root.uri(quality_key("annotation_quality"))),
     }
     for item in measured.metrics:

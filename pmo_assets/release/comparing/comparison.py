@@ -49,7 +49,9 @@ CONTAINED: Final[Mapping[str, str]] = {
 UNDECIDED: Final = "undecided"
 MISSING: Final = "not found"
 
-FoundBy = Literal["both", "published", "release"]
+Side = Literal["both", "published", "release", "neither"]
+"""Which of the files has something, or says so."""
+
 SubcaptionState = Literal["compared", "withheld there", "withheld here", "withheld in both"]
 
 NO_PANEL_THERE: Final = "no panel of the release lies there"
@@ -84,15 +86,51 @@ class FromReleaseOnly:
         return "the release has no such figure"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedPanel:
-    """A panel of one or both files; what is compared is None where only one has it (`tables.published`).
+def side(there: object, here: object) -> Side:
+    """Return which of the files has something, of what each of them has."""
+    if there:
+        return "both" if here else "published"
+    return "release" if here else "neither"
 
-    `published` and `release` are the rows that were read (`ReadPanels`, the columns `COMPARED_COLUMNS`).
+
+@dataclass(frozen=True, slots=True)
+class FileImage:
+    """An image in a panel as a file has it: normalised box, types and mark status in words."""
+
+    box: Box | None
+    type: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePanel:
+    """A panel as one of the files has it (`ReadPanels`): what is compared, None where the file does not say it.
+
+    Attributes:
+        pages: where its figure lies: box in PDF points by page.
+        image_types: as its columns say, else as its images do.
+        is_marked: it holds a marked image, as its column says, else as its images do.
     """
 
-    published: Row | None
-    release: Row | None
+    panel_id: str
+    article_id: int
+    image_cluster_id: str
+    panel_name: str | None
+    subcaption: str | None
+    license: str | None
+    pages: Mapping[int, Box]
+    boxes: PanelBoxes
+    images: tuple[FileImage, ...]
+    image_types: tuple[str, ...]
+    is_marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPanel:
+    """A panel of one or both files; what is compared is None where only one has it (`tables.published`)."""
+
+    published: FilePanel | None
+    release: FilePanel | None
     figure: FigureMatch | None = None
     panel_iou: float | None = None
     same_name: bool | None = None
@@ -103,9 +141,9 @@ class ComparedPanel:
     reason: str | None = None
 
     @property
-    def found_by(self) -> FoundBy:
+    def found_by(self) -> Side:
         """Which of the files has it."""
-        return "both" if self.published and self.release else "published" if self.published else "release"
+        return side(self.published, self.release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +163,7 @@ class ComparedArticle:
     """
 
     article_id: int
-    found_by: FoundBy
+    found_by: Side
     figures: tuple[FigureMatch, ...]
     only_published: tuple[str, ...]
     only_release: int
@@ -147,41 +185,46 @@ def token_overlap(first: str, second: str) -> float:
     return 2 * (one & two).total() / total if total else 1.0
 
 
-def image_types(row: Mapping[str, Any]) -> list[str]:
-    """Return the image types of a panel: as its columns say, else as its images do."""
-    said = {kind: row[column] for kind, column in CONTAINED.items()}
-    if None in said.values():
-        held = {kind for image in row["images"] or () for kind in image["image_types"]}
-        said = {kind: kind in held if value is None else value for kind, value in said.items()}
-    return [kind for kind, value in said.items() if value]
-
-
-def is_marked(row: Mapping[str, Any]) -> bool:
-    """Say whether a panel holds a marked image: as its column says, else as its images do."""
-    said = row["contains_marked"]
-    return any(image["marked"] for image in row["images"] or ()) if said is None else said
-
-
 def _box(value: Sequence[float] | None) -> Box | None:
     return None if value is None else as_box(value)
 
 
-def _boxes(row: Mapping[str, Any]) -> PanelBoxes:
-    return PanelBoxes(_box(row["panel_box"]), _box(row["content_box"]))
+def _image(image: Row) -> FileImage:
+    marked = image["marked"]
+    mark = UNDECIDED if marked is None else "Marked" if marked else "Unmarked"
+    return FileImage(_box(image["box"]), " + ".join(sorted(image["image_types"])) or UNDECIDED, mark)
 
 
-def _figures(rows: Iterable[Row]) -> tuple[list[PlacedFigure], list[list[Row]]]:
-    """Return the figures of an article, and the panels of each."""
-    grouped: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        grouped[row["image_cluster_id"]].append(row)
-    return [PlacedFigure(name, _pages(panels)) for name, panels in grouped.items()], list(grouped.values())
+def _panel(row: Row) -> FilePanel:
+    """Return a row of a file (`compared_columns`) as a record."""
+    images = row["images"] or ()
+    said = {kind: row[column] for kind, column in CONTAINED.items()}
+    if None in said.values():
+        held = {kind for image in images for kind in image["image_types"]}
+        said = {kind: kind in held if value is None else value for kind, value in said.items()}
+    marked = row["contains_marked"]
+    return FilePanel(
+        panel_id=row["panel_id"],
+        article_id=row["article_id"],
+        image_cluster_id=row["image_cluster_id"],
+        panel_name=row["panel_name"],
+        subcaption=row["subcaption_text"],
+        license=row["license"],
+        pages={place["page"]: as_box(place["bbox"]) for place in row["figure_page_boxes"] or ()},
+        boxes=PanelBoxes(_box(row["panel_box"]), _box(row["content_box"])),
+        images=tuple(map(_image, images)),
+        image_types=tuple(kind for kind, value in said.items() if value),
+        is_marked=any(image["marked"] for image in images) if marked is None else marked,
+    )
 
 
-def _pages(panels: Iterable[Row]) -> dict[int, Box]:
-    """Return where a figure lies, as the first of its panels says that does."""
-    places: list[Row] = next((row["figure_page_boxes"] for row in panels if row["figure_page_boxes"]), [])
-    return {place["page"]: as_box(place["bbox"]) for place in places}
+def _figures(panels: Iterable[FilePanel]) -> tuple[list[PlacedFigure], list[list[FilePanel]]]:
+    """Return the figures of an article, each where the first of its panels says that does, and their panels."""
+    grouped: dict[str, list[FilePanel]] = defaultdict(list)
+    for panel in panels:
+        grouped[panel.image_cluster_id].append(panel)
+    places = [next((panel.pages for panel in own if panel.pages), {}) for own in grouped.values()]
+    return list(map(PlacedFigure, grouped, places)), list(grouped.values())
 
 
 def _state(there: str | None, here: str | None) -> SubcaptionState:
@@ -190,8 +233,8 @@ def _state(there: str | None, here: str | None) -> SubcaptionState:
     return "withheld here" if here is None else "compared"
 
 
-def _pair(there: Row, here: Row, figure: FigureMatch, overlap: float) -> ComparedPanel:
-    texts = there["subcaption_text"], here["subcaption_text"]
+def _pair(there: FilePanel, here: FilePanel, figure: FigureMatch, overlap: float) -> ComparedPanel:
+    texts = there.subcaption, here.subcaption
     state = _state(*texts)
     one, two = (" ".join((text or "").split()) for text in texts)
     compared = state == "compared"
@@ -200,7 +243,7 @@ def _pair(there: Row, here: Row, figure: FigureMatch, overlap: float) -> Compare
         here,
         figure,
         overlap,
-        normalised_identifier(there["panel_name"]) == normalised_identifier(here["panel_name"]),
+        normalised_identifier(there.panel_name) == normalised_identifier(here.panel_name),
         state,
         one == two if compared else None,
         float(Levenshtein.normalized_similarity(one, two)) if compared else None,
@@ -208,37 +251,30 @@ def _pair(there: Row, here: Row, figure: FigureMatch, overlap: float) -> Compare
     )
 
 
-def _type_of(image: Mapping[str, Any]) -> str:
-    return " + ".join(sorted(image["image_types"])) or UNDECIDED
-
-
-def _mark_of(image: Mapping[str, Any]) -> str:
-    marked = image["marked"]
-    return UNDECIDED if marked is None else "Marked" if marked else "Unmarked"
-
-
-def _compare_images(there: Row, here: Row, frames: tuple[Box, Box], types: Counter[Any], marks: Counter[Any]) -> None:
+def _compare_images(
+    there: FilePanel, here: FilePanel, frames: tuple[Box, Box], types: Counter[Any], marks: Counter[Any]
+) -> None:
     """Count what both say of the images in a panel that both have."""
-    ones, twos = there["images"] or [], here["images"] or []
-    overlaps = [[box_overlap(_box(one["box"]), _box(two["box"]), frames) for two in twos] for one in ones]
+    ones, twos = there.images, here.images
+    overlaps = [[box_overlap(one.box, two.box, frames) for two in twos] for one in ones]
     pairs = best_pairs(overlaps) if ones and twos else []
     for one, two, _ in pairs:
-        types[_type_of(ones[one]), _type_of(twos[two])] += 1
-        marks[_mark_of(ones[one]), _mark_of(twos[two])] += 1
+        types[ones[one].type, twos[two].type] += 1
+        marks[ones[one].mark, twos[two].mark] += 1
     taken, given = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
-    types.update((_type_of(image), MISSING) for number, image in enumerate(ones) if number not in taken)
-    types.update((MISSING, _type_of(image)) for number, image in enumerate(twos) if number not in given)
+    types.update((image.type, MISSING) for number, image in enumerate(ones) if number not in taken)
+    types.update((MISSING, image.type) for number, image in enumerate(twos) if number not in given)
 
 
 def compared_article(
-    article_id: int, published: Sequence[Row], release: Sequence[Row], absences: Absences
+    article_id: int, published: Sequence[FilePanel], release: Sequence[FilePanel], absences: Absences
 ) -> ComparedArticle:
     """Return how far two files agree on an article.
 
     Args:
         article_id: PMC number.
-        published: its rows in the published file; none if it is not there.
-        release: its rows in the release.
+        published: its panels in the published file; none if it is not there.
+        release: its panels in the release.
         absences: says why the release lacks something.
     """
     theirs, their_panels = _figures(published)
@@ -250,7 +286,7 @@ def compared_article(
     for match in matches:
         there, here = their_panels[match.first], our_panels[match.second]
         frames = common_frames(theirs[match.first].pages, ours[match.second].pages)
-        pairs = matched_panels([_boxes(row) for row in there], [_boxes(row) for row in here], frames)
+        pairs = matched_panels([panel.boxes for panel in there], [panel.boxes for panel in here], frames)
         for one, two, overlap in pairs:
             panels.append(_pair(there[one], here[two], match, overlap))
             _compare_images(there[one], here[two], frames, types, marks)
@@ -272,17 +308,16 @@ def compared_article(
     ]
     only = ONLY_HERE["figure" if published else "article"]
     panels += [ComparedPanel(None, row, reason=only) for number in sorted(right) for row in our_panels[number]]
-    both = bool(published and release)
     return ComparedArticle(
         article_id,
-        "both" if both else "published" if published else "release",
+        side(published, release),
         tuple(matches),
         tuple(reasons.values()),
         len(right),
         tuple(panels),
         types,
         marks,
-        (published[0]["license"], release[0]["license"]) if both else None,
+        (published[0].license, release[0].license) if published and release else None,
     )
 
 
@@ -310,24 +345,24 @@ def compared_articles(published: pl.DataFrame, release: pl.DataFrame, absences: 
             yield compared_article(number, theirs.get(number, ()), ours.get(number, ()), absences)
 
 
-def _by_article(rows: pl.DataFrame, numbers: pl.Series) -> Mapping[int, list[Row]]:
+def _by_article(rows: pl.DataFrame, numbers: pl.Series) -> Mapping[int, list[FilePanel]]:
     ids = rows["article_id"]
     first, last = ids.search_sorted(numbers[0], side="left"), ids.search_sorted(numbers[-1], side="right")
-    grouped: dict[int, list[Row]] = defaultdict(list)
+    grouped: dict[int, list[FilePanel]] = defaultdict(list)
     for row in rows.slice(first, last - first).iter_rows(named=True):
-        grouped[row["article_id"]].append(row)
+        grouped[row["article_id"]].append(_panel(row))
     return grouped
 
 
 def compared_row(panel: ComparedPanel) -> Row:
     """Return the row of `ComparedPanels` of a panel."""
     there, here, figure = panel.published, panel.release, panel.figure
-    known: Row = there or here or {}
+    known = there or here
     return {
-        "article_id": known["article_id"],
+        "article_id": known.article_id if known else None,
         "found_by": panel.found_by,
-        **_side(there, "published", "published_panel_id"),
-        **_side(here, "release", "release_panel_id"),
+        **_side(there, "published"),
+        **_side(here, "release"),
         "figure_matched_by": figure.matched_by if figure else None,
         "figure_iou": figure.iou if figure else None,
         "panel_iou": panel.panel_iou,
@@ -340,12 +375,12 @@ def compared_row(panel: ComparedPanel) -> Row:
     }
 
 
-def _side(row: Row | None, side: str, panel_id: str) -> Row:
+def _side(panel: FilePanel | None, side: str) -> Row:
     return {
-        panel_id: row["panel_id"] if row else None,
-        f"{side}_figure": row["image_cluster_id"] if row else None,
-        f"{side}_name": row["panel_name"] if row else None,
-        f"{side}_types": image_types(row) if row else [],
-        f"{side}_marked": is_marked(row) if row else None,
-        f"{side}_license": row["license"] if row else None,
+        f"{side}_panel_id": panel.panel_id if panel else None,
+        f"{side}_figure": panel.image_cluster_id if panel else None,
+        f"{side}_name": panel.panel_name if panel else None,
+        f"{side}_types": list(panel.image_types) if panel else [],
+        f"{side}_marked": panel.is_marked if panel else None,
+        f"{side}_license": panel.license if panel else None,
     }

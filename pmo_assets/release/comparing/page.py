@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +13,8 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from pmo_assets import __version__
-from pmo_assets.release.comparing.comparison import ComparedArticle, ComparedPanel, compared_row
-from pmo_assets.release.comparing.summary import IOU_EDGES, ComparisonSummary, FoundCount, Numbers
+from pmo_assets.release.comparing.comparison import ComparedArticle, ComparedPanel, FilePanel, Side, compared_row
+from pmo_assets.release.comparing.summary import IOU_EDGES, ComparisonSummary, Numbers, agreement
 from pmo_assets.system.aside import path_aside
 from pmo_assets.tables.published import ComparedPanels
 from pmo_assets.tables.release import arrow_schema
@@ -36,15 +36,9 @@ def _share(part: int, whole: int) -> Cell:
 
 
 def _found(summary: ComparisonSummary) -> Table:
-    counts: dict[str, FoundCount] = {
-        "articles": summary.articles,
-        "figures": summary.figures,
-        "panels": summary.panels,
-    }
-    rows = tuple(
-        (name, c.both, c.published, c.release, _share(c.both, c.both + c.published), _share(c.both, c.both + c.release))
-        for name, c in counts.items()
-    )
+    counts = {"articles": summary.articles, "figures": summary.figures, "panels": summary.panels}
+    found = [(name, c["both"], c["published"], c["release"]) for name, c in counts.items()]
+    rows = tuple((*row, _share(row[1], row[1] + row[2]), _share(row[1], row[1] + row[3])) for row in found)
     headings = ("", "both", "only published", "only this release", "of published", "of this release")
     return Table("Found", headings, rows, note="The shares say how much of each file the other one has.")
 
@@ -82,9 +76,11 @@ def _subcaptions(summary: ComparisonSummary) -> Table:
 
 
 def _contained(summary: ComparisonSummary) -> Table:
+    sides: tuple[Side, ...] = ("both", "published", "release", "neither")
+    shares = ((name, counts, agreement(counts)) for name, counts in summary.contained.items())
     rows = tuple(
-        (name, c.both, c.published, c.release, c.neither, None if c.agreement is None else f"{100 * c.agreement:.1f} %")
-        for name, c in summary.contained.items()
+        (name, *(c[side] for side in sides), None if share is None else f"{100 * share:.1f} %")
+        for name, c, share in shares
     )
     headings = ("panel holds", "both say so", "only published", "only this release", "neither", "agreement")
     return Table("Image types and marks of panels that both have", headings, rows)
@@ -136,36 +132,33 @@ def comparison_tables(summary: ComparisonSummary) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def _place(panel: ComparedPanel) -> tuple[Cell, ...]:
-    there, here = panel.published or {}, panel.release or {}
-    return (
-        f"PMC{there['article_id']}",
-        there["image_cluster_id"],
-        f"{there['panel_id']} ({there['panel_name'] or 'single panel'})",
-        f"{here['panel_id']} ({here['panel_name'] or 'single panel'})",
-    )
+def _place(there: FilePanel, here: FilePanel) -> tuple[Cell, ...]:
+    names = (f"{panel.panel_id} ({panel.panel_name or 'single panel'})" for panel in (there, here))
+    return f"PMC{there.article_id}", there.image_cluster_id, *names
 
 
-def _boxes_text(panel: ComparedPanel, side: str) -> str:
-    row = (panel.published if side == "published" else panel.release) or {}
-    box = row["content_box"] or row["panel_box"]
+def _boxes_text(panel: FilePanel) -> str:
+    box = panel.boxes.content or panel.boxes.predicted
     return "none" if box is None else ", ".join(f"{value:.3f}" for value in box)
+
+
+def _both(panels: Iterable[ComparedPanel]) -> Iterator[tuple[ComparedPanel, FilePanel, FilePanel]]:
+    return ((item, item.published, item.release) for item in panels if item.published and item.release)
 
 
 def _worst(summary: ComparisonSummary) -> list[Table]:
     names = ("article", "figure", "published panel", "panel of this release")
     texts = tuple(
         (
-            *_place(panel),
-            _number(panel.edit_similarity),
-            (panel.published or {})["subcaption_text"][:_LONGEST_TEXT],
-            (panel.release or {})["subcaption_text"][:_LONGEST_TEXT],
+            *_place(there, here),
+            _number(pair.edit_similarity),
+            *((panel.subcaption or "")[:_LONGEST_TEXT] for panel in (there, here)),
         )
-        for panel in summary.worst_subcaptions
+        for pair, there, here in _both(summary.worst_subcaptions)
     )
     boxes = tuple(
-        (*_place(panel), _number(panel.panel_iou), _boxes_text(panel, "published"), _boxes_text(panel, "release"))
-        for panel in summary.worst_boxes
+        (*_place(there, here), _number(pair.panel_iou), _boxes_text(there), _boxes_text(here))
+        for pair, there, here in _both(summary.worst_boxes)
     )
     return [
         Table(
@@ -196,12 +189,12 @@ def comparison_page(summary: ComparisonSummary, published: str, release: str) ->
             lead=f"{published}, compared with {release}.",
             facts=(("pmo-assets", __version__),),
             headlines=(
-                Headline("panels in both", panels.both),
-                Headline("panels only published", panels.published),
-                Headline("panels only in this release", panels.release),
+                Headline("panels in both", panels["both"]),
+                Headline("panels only published", panels["published"]),
+                Headline("panels only in this release", panels["release"]),
                 Headline("subcaptions the same", _share(summary.exact, len(summary.edit_similarity.values)) or "none"),
             ),
-            groups=(BarGroup("Overlap of panels (IoU)", bars, histogram=True, shares=False),) if panels.both else (),
+            groups=(BarGroup("Overlap of panels (IoU)", bars, histogram=True, shares=False),) if panels["both"] else (),
             tables=tuple(table for table in (*comparison_tables(summary), *_worst(summary)) if table.rows),
         )
     )

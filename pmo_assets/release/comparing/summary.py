@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Final
 
-from pmo_assets.release.comparing.comparison import CONTAINED, ComparedArticle, ComparedPanel, image_types, is_marked
+from pmo_assets.release.comparing.comparison import CONTAINED, ComparedArticle, ComparedPanel, Side, side
 
 IOU_EDGES: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 """Edges of the classes of overlap; the last class includes 1."""
@@ -18,40 +18,10 @@ IOU_EDGES: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 MARKS: Final = "marked"
 
 
-@dataclass
-class FoundCount:
-    """How many articles, figures or panels both files have, and how many only one."""
-
-    both: int = 0
-    published: int = 0
-    release: int = 0
-
-
-@dataclass
-class Confusion:
-    """A yes-or-no answer in both files: how often both say yes, only one, neither."""
-
-    both: int = 0
-    published: int = 0
-    release: int = 0
-    neither: int = 0
-
-    def add(self, there: bool, here: bool) -> None:
-        """Count a panel."""
-        if there and here:
-            self.both += 1
-        elif there:
-            self.published += 1
-        elif here:
-            self.release += 1
-        else:
-            self.neither += 1
-
-    @property
-    def agreement(self) -> float | None:
-        """Share of panels of which both say the same, 0..1; None without panels."""
-        total = self.both + self.published + self.release + self.neither
-        return (self.both + self.neither) / total if total else None
+def agreement(said: Mapping[Side, int]) -> float | None:
+    """Return the share of panels of which both files say the same, 0..1; None without panels."""
+    total = sum(said.values())
+    return (said["both"] + said["neither"]) / total if total else None
 
 
 @dataclass
@@ -104,9 +74,9 @@ class ComparisonSummary:
         worst_subcaptions, worst_boxes: pairs that agree least, the worst first.
     """
 
-    articles: FoundCount = field(default_factory=FoundCount)
-    figures: FoundCount = field(default_factory=FoundCount)
-    panels: FoundCount = field(default_factory=FoundCount)
+    articles: Counter[Side] = field(default_factory=Counter)
+    figures: Counter[Side] = field(default_factory=Counter)
+    panels: Counter[Side] = field(default_factory=Counter)
     matched_by: Counter[str] = field(default_factory=Counter)
     figure_iou: Numbers = field(default_factory=Numbers)
     panel_iou: Numbers = field(default_factory=Numbers)
@@ -115,8 +85,8 @@ class ComparisonSummary:
     edit_similarity: Numbers = field(default_factory=Numbers)
     token_overlap: Numbers = field(default_factory=Numbers)
     same_name: Counter[bool] = field(default_factory=Counter)
-    contained: Mapping[str, Confusion] = field(
-        default_factory=lambda: {name: Confusion() for name in (*CONTAINED, MARKS)}
+    contained: Mapping[str, Counter[Side]] = field(
+        default_factory=lambda: {name: Counter() for name in (*CONTAINED, MARKS)}
     )
     image_types: Counter[tuple[str, str]] = field(default_factory=Counter)
     marks: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -160,7 +130,7 @@ def summarised(articles: Iterable[ComparedArticle], worst: int = 50) -> Comparis
     for article in articles:
         _count_article(summary, article)
         for panel in article.panels:
-            _count(summary.panels, panel.found_by)
+            summary.panels[panel.found_by] += 1
             if panel.found_by == "published":
                 summary.absent_panels[panel.reason or ""] += 1
             if panel.found_by == "both":
@@ -169,15 +139,10 @@ def summarised(articles: Iterable[ComparedArticle], worst: int = 50) -> Comparis
     return summary
 
 
-def _count(counts: FoundCount, found_by: str, number: int = 1) -> None:
-    setattr(counts, found_by, getattr(counts, found_by) + number)
-
-
 def _count_article(summary: ComparisonSummary, article: ComparedArticle) -> None:
-    _count(summary.articles, article.found_by)
-    _count(summary.figures, "both", len(article.figures))
-    _count(summary.figures, "published", len(article.only_published))
-    _count(summary.figures, "release", article.only_release)
+    summary.articles[article.found_by] += 1
+    found: dict[Side, int] = {"both": len(article.figures), "published": len(article.only_published)}
+    summary.figures.update(found | {"release": article.only_release})
     summary.absent_figures.update(article.only_published)
     if article.found_by == "published":
         summary.absent_articles.update(article.only_published[:1])
@@ -203,10 +168,9 @@ def _count_pair(summary: ComparisonSummary, panel: ComparedPanel, texts: _Worst,
     summary.edit_similarity.add(panel.edit_similarity)
     summary.token_overlap.add(panel.token_overlap)
     summary.exact += bool(panel.exact)
-    kinds = set(image_types(there)), set(image_types(here))
     for kind in CONTAINED:
-        summary.contained[kind].add(kind in kinds[0], kind in kinds[1])
-    summary.contained[MARKS].add(is_marked(there), is_marked(here))
+        summary.contained[kind][side(kind in there.image_types, kind in here.image_types)] += 1
+    summary.contained[MARKS][side(there.is_marked, here.is_marked)] += 1
     if panel.edit_similarity is not None and not panel.exact:
         texts.add(panel.edit_similarity, panel)
     if panel.panel_iou < 1:

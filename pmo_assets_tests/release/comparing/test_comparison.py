@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from pmo_assets.release.comparing.comparison import (
 )
 from pmo_assets.release.comparing.page import comparison_page, comparison_tables, pairs_file
 from pmo_assets.release.comparing.published_file import read_published
-from pmo_assets.release.comparing.summary import Confusion, FoundCount, Numbers, summarised
+from pmo_assets.release.comparing.summary import Numbers, agreement, summarised
 from pmo_assets.release.statistics import outcomes
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
@@ -129,11 +130,11 @@ def articles(files: tuple[Path, Path]) -> list[ComparedArticle]:
 
 def test_what_both_have_and_what_one_has(articles: list[ComparedArticle]) -> None:
     summary = summarised(articles)
-    assert summary.articles == FoundCount(both=3, published=1, release=1)
+    assert summary.articles == Counter(both=3, published=1, release=1)
     # 101: f1, f2; 102: f1 both, "extra" theirs, f2 ours; 103: f1, f2; 104: two of ours; 999: one of theirs
-    assert summary.figures == FoundCount(both=5, published=2, release=3)
+    assert summary.figures == Counter(both=5, published=2, release=3)
     # 101: 6; 102: 2 both, 1 + 2 theirs, 1 + 3 ours; 103: 6; 104: 6 ours; 999: 1 theirs
-    assert summary.panels == FoundCount(both=14, published=4, release=10)
+    assert summary.panels == Counter(both=14, published=4, release=10)
     assert summary.matched_by == Counter({"name": 3, "similar name": 1, "place": 1})
 
 
@@ -153,7 +154,7 @@ def test_how_far_boxes_agree(articles: list[ComparedArticle]) -> None:
     assert list(summary.figure_iou.values) == [1.0] * 5
     (worst,) = summary.worst_boxes
     assert worst.published is not None
-    assert (worst.published["article_id"], worst.published["panel_name"]) == (102, "a")
+    assert (worst.published.article_id, worst.published.panel_name) == (102, "a")
 
 
 def test_how_far_subcaptions_agree(articles: list[ComparedArticle]) -> None:
@@ -165,16 +166,16 @@ def test_how_far_subcaptions_agree(articles: list[ComparedArticle]) -> None:
     assert sorted(summary.token_overlap.values)[:2] == pytest.approx([9 / 10, 1.0])
     (worst,) = summary.worst_subcaptions
     assert worst.published is not None
-    assert worst.published["subcaption_text"] == text.replace("OCT", "MRI")
+    assert worst.published.subcaption == text.replace("OCT", "MRI")
 
 
 def test_names_types_marks_and_licences(articles: list[ComparedArticle]) -> None:
     summary = summarised(articles)
     assert summary.same_name == {True: 13, False: 1}, '"(A)" is "a"; "None" is not "b"'
-    assert summary.contained["CFP"] == Confusion(published=3, neither=11)
-    assert summary.contained["OCT"] == Confusion(both=10, release=4)
-    assert summary.contained["marked"] == Confusion(both=12, release=2)
-    assert summary.contained["Other"].agreement == 1.0
+    assert summary.contained["CFP"] == Counter(published=3, neither=11)
+    assert summary.contained["OCT"] == Counter(both=10, release=4)
+    assert summary.contained["marked"] == Counter(both=12, release=2)
+    assert agreement(summary.contained["Other"]) == 1.0
     # the moved panel's image is where it was, so that it is found
     assert summary.image_types == {("OCT", "OCT"): 10, ("CFP", "OCT"): 3, (MISSING, "OCT"): 1}
     assert summary.marks == {("Marked", "Marked"): 12, ("Unmarked", "Marked"): 1}
@@ -210,9 +211,13 @@ def test_a_file_that_is_not_finished_leaves_nothing(articles: list[ComparedArtic
 
 
 def test_the_page_shows_what_agrees_least_and_escapes_it(articles: list[ComparedArticle]) -> None:
-    for panel in articles[1].panels:
-        if panel.exact is False and panel.published is not None:
-            panel.published["subcaption_text"] = "<script>alert(1)</script>"
+    panels = tuple(
+        replace(panel, published=replace(panel.published, subcaption="<script>alert(1)</script>"))
+        if panel.exact is False and panel.published is not None
+        else panel
+        for panel in articles[1].panels
+    )
+    articles = [articles[0], replace(articles[1], panels=panels), *articles[2:]]
     page = comparison_page(summarised(articles), "published.parquet", "ours.parquet")
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert(1)" not in page
@@ -233,7 +238,7 @@ def test_tables_say_the_numbers(articles: list[ComparedArticle]) -> None:
 def test_nothing_at_all_is_compared() -> None:
     nothing = compared_columns([])
     summary = summarised(compared_articles(nothing, nothing, FromReleaseOnly()))
-    assert (summary.panels, summary.panel_iou.mean) == (FoundCount(), None)
+    assert (summary.panels, summary.panel_iou.mean) == (Counter(), None)
     assert comparison_page(summary, "a", "b")
 
 
