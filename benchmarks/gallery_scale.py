@@ -27,8 +27,9 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from pmo_assets.records.figure import PageBox, PageSize
+from pmo_assets.records.panels import PanelImage
 from pmo_assets.samples import sample_articles
-from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel, write_gallery_folder
+from pmo_assets.viewing.gallery import GalleryFigure, GalleryPanel, write_gallery_folder
 
 PANELS_PER_FIGURE = (1, 1, 1, 2, 2, 2, 3, 4, 4, 6, 6)
 TYPES = ("OCT", "CFP", "Retinal Imaging", "Other", None)
@@ -102,10 +103,10 @@ def figures(panels: int, drawn: Sequence[tuple[bytes, int, int]], seed: int = 0)
         for index in range(count):
             box = (index / count, 0.0, (index + 1) / count, 1.0)
             kind = source.choices(TYPES, (50, 25, 15, 8, 2))[0]
-            image = GalleryImage(box, kind, 0.9, source.choice((True, False, False, None)))
+            image = PanelImage("", box, 0.9, kind, 0.9, source.choice((True, False, False, None)), 0.9)
             made.append(
                 GalleryPanel(
-                    f"p_{pmc}_gr{number}_{index}", chr(65 + index) if count > 1 else None, box, None, 0.93,
+                    f"p_{pmc}_gr{number}_{index}", chr(65 + index) if count > 1 else None, box, 0.93,
                     ((index / count, 0.0, index / count + 0.04, 0.05),), (image,), own[index], segments[index],
                     "Automatic Caption Assignment (identifier)", True, source.uniform(0.6, 1.0),
                 )

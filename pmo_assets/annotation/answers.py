@@ -22,6 +22,7 @@ from pmo_assets.annotation.annotations import (
     Location,
     problem_text,
 )
+from pmo_assets.annotation.cases import CaseFigure
 from pmo_assets.annotation.interfaces import (
     ANNOTATED,
     CAPTION,
@@ -43,10 +44,10 @@ from pmo_assets.annotation.label_studio import Answered, BadRegion, DrawnBox, an
 from pmo_assets.annotation.tasks import TASK_FORMAT
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
 from pmo_assets.pipeline.captions.segments import join_segments
+from pmo_assets.records.figure import PageBox
 from pmo_assets.records.geometry import Box, as_box, denormalise, iou, matched_boxes
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.reviews import VERDICTS, DecidedField, Purpose
-from pmo_assets.records.step_output import Row
 
 MAX_TEXT: Final = 20_000
 """Characters of a subcaption or name; captions have some thousand."""
@@ -71,9 +72,9 @@ class TaskProblem:
 
 @dataclass(frozen=True)
 class KnownFigures:
-    """What answers are checked against: articles by name, and their figures' rows by image_cluster_id."""
+    """What answers are checked against: articles by name, and their figures by image_cluster_id."""
 
-    articles: Mapping[str, Mapping[str, Row]]
+    articles: Mapping[str, Mapping[str, CaseFigure]]
 
 
 @dataclass
@@ -207,23 +208,23 @@ def _figures(
     answer = answered(
         annotation.get("result"),
         labels=labels_of(about.interface),
-        caption=figure["caption"],
+        caption=figure.caption,
         parts=(SUBCAPTION, IDENTIFIER),
     )
     decided: tuple[DecidedField, ...] = DECIDES[about.interface]
     if about.interface == "boxes":
         panels = _boxes_panels(answer)
     elif about.interface == "captions":
-        panels, moved = _captioned_panels(answer, about, figure["caption"])
+        panels, moved = _captioned_panels(answer, about, figure.caption)
         decided = (*decided, "panels") if moved or about.purpose == "full" else decided
     else:
         panels = [_judged(answer, about)]
     yield AnnotatedFigure(
-        label=figure["label"],
-        image_cluster_id=figure["image_cluster_id"],
-        figure_locations=tuple(_location(place) for place in figure["locations"]),
-        caption_locations=tuple(_location(place) for place in figure["caption_locations"]),
-        caption=figure["caption"],
+        label=figure.label,
+        image_cluster_id=figure.image_cluster_id,
+        figure_locations=tuple(_location(place) for place in figure.locations),
+        caption_locations=tuple(_location(place) for place in figure.caption_locations),
+        caption=figure.caption,
         panels=tuple(panels),
         review=FigureReview(
             purpose=about.purpose,
@@ -236,8 +237,8 @@ def _figures(
     )
 
 
-def _location(place: Mapping[str, Any]) -> Location:
-    return Location(page=place["page"], bbox=as_box(place["bbox"]))
+def _location(place: PageBox) -> Location:
+    return Location(page=place.page, bbox=place.bbox)
 
 
 def _text(text: str | None) -> str | None:
@@ -349,7 +350,7 @@ def _judged(answer: Answered, about: _About) -> AnnotatedPanel:
 
 
 def _page_figures(
-    about: _About, annotation: Mapping[str, Any], figures: Mapping[str, Row], person: str
+    about: _About, annotation: Mapping[str, Any], figures: Mapping[str, CaseFigure], person: str
 ) -> Iterator[AnnotatedFigure]:
     """Yield the figures that a person drew on a page, each with the captions of the same label, or the nearest one."""
     if about.frame is None:
@@ -358,10 +359,7 @@ def _page_figures(
     answer = answered(annotation.get("result"), labels=labels_of("pages"), caption="", parts=())
     drawn, captions = _drawn(answer, FIGURE), _drawn(answer, CAPTION)
     places = [
-        (name, as_box(place["bbox"]))
-        for name, row in figures.items()
-        for place in row["locations"]
-        if place["page"] == about.page
+        (name, place.bbox) for name, figure in figures.items() for place in figure.locations if place.page == about.page
     ]
     boxes = [denormalise(item.box, frame) for item in drawn]
     found = matched_boxes(boxes, [box for _, box in places], SAME_FIGURE)
@@ -371,11 +369,11 @@ def _page_figures(
         row = figures[name] if name is not None else None
         own = [denormalise(c.box, frame) for c, owner in zip(captions, owners, strict=True) if owner == number]
         yield AnnotatedFigure(
-            label=_text(item.texts.get(LABEL)) or (row["label"] if row else None),
+            label=_text(item.texts.get(LABEL)) or (row.label if row else None),
             image_cluster_id=name,
             figure_locations=(Location(page=about.page, bbox=_rounded(boxes[number])),),
             caption_locations=tuple(Location(page=about.page, bbox=_rounded(box)) for box in own),
-            caption=row["caption"] if row else None,
+            caption=row.caption if row else None,
             review=FigureReview(
                 purpose=about.purpose,
                 decided=DECIDES["pages"],

@@ -4,17 +4,60 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from pmo_assets.records import panels as panel_rules
+from pmo_assets.records.figure import PageBox
+from pmo_assets.records.geometry import Box
+from pmo_assets.records.panels import PanelImage, PrintedIdentifier
 from pmo_assets.records.reviews import Purpose
-from pmo_assets.records.step_output import Row, rows_by_figure, rows_by_unit
+from pmo_assets.records.step_output import rows_by_figure, rows_by_unit
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.rows import record_of
 
 UNDECIDED = "not assigned"
 """Stratum of panels without a subcaption."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseArticle:
+    """An article as its row of `articles` has it: number, name of its package, key of its PDF."""
+
+    article_id: int
+    package: str
+    pdf: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFigure:
+    """A figure as its row of `figures` has it: what people see of it, and where it lies on the pages."""
+
+    article_id: int
+    image_cluster_id: str
+    pdf_figure_id: str
+    ordinal: int
+    label: str | None
+    caption: str
+    locations: tuple[PageBox, ...]
+    caption_locations: tuple[PageBox, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CasePanel:
+    """A panel as it was assembled; boxes are normalised to the figure, `segments` are ranges of the caption."""
+
+    ordinal: int
+    identifier: str | None
+    content_box: Box
+    subcaption: str | None
+    segments: tuple[tuple[int, int], ...] | None
+    assembly: str | None
+    confidence: float
+    wanted: bool
+    printed_identifiers: tuple[PrintedIdentifier, ...]
+    images: tuple[PanelImage, ...]
 
 
 @dataclass(frozen=True)
@@ -23,18 +66,18 @@ class FigureCase:
 
     Attributes:
         batch: that holds it.
-        article: its row of `articles`.
-        figure: its row of `figures`.
-        panels: its rows of `panel_assembly`, in order; of `reviewed_panels` for undecided cases.
+        article: that it is of.
+        figure: what it is.
+        panels: as `panel_assembly` has them, in order; as `reviewed_panels` for undecided cases.
         purpose: why they are asked.
         asked: ordinals of the panels that are meant, for an audit; all if empty.
         remarks: what was reported to be wrong with it, for people to read.
     """
 
     batch: str
-    article: Row
-    figure: Row
-    panels: Sequence[Row]
+    article: CaseArticle
+    figure: CaseFigure
+    panels: Sequence[CasePanel]
     purpose: Purpose
     asked: frozenset[int] = frozenset()
     remarks: tuple[str, ...] = ()
@@ -67,8 +110,10 @@ def figure_cases(
         for number in kept:
             panels = rows_by_figure(rows[assembled].get(number, ()))
             for figure in sorted(rows["figures"].get(number, ()), key=lambda row: row["ordinal"]):
-                own = sorted(panels.get(figure["image_cluster_id"], ()), key=lambda row: row["ordinal"])
-                yield FigureCase(batch, rows["articles"][number][0], figure, own, purpose)
+                own = [record_of(CasePanel, row) for row in panels.get(figure["image_cluster_id"], ())]
+                own.sort(key=lambda panel: panel.ordinal)
+                article = record_of(CaseArticle, rows["articles"][number][0])
+                yield FigureCase(batch, article, record_of(CaseFigure, figure), own, purpose)
 
 
 def is_undecided(case: FigureCase, least: float) -> bool:
@@ -79,14 +124,14 @@ def is_undecided(case: FigureCase, least: float) -> bool:
         least: confidence from which rules are sure, 0..1.
     """
     return any(
-        row["wanted"] and panel_rules.is_undecided(row["subcaption"], row["assembly"], row["confidence"], least)
-        for row in case.panels
+        panel.wanted and panel_rules.is_undecided(panel.subcaption, panel.assembly, panel.confidence, least)
+        for panel in case.panels
     )
 
 
-def stratum(panel: Mapping[str, object]) -> str:
+def stratum(assembly: str | None) -> str:
     """Return who assigned a panel's subcaption, as the audit counts it."""
-    return str(panel["assembly"] or UNDECIDED)
+    return assembly or UNDECIDED
 
 
 def _allotted(sizes: Mapping[str, int], count: int) -> dict[str, int]:
@@ -128,33 +173,33 @@ def audit_sample(
     """
     names: dict[tuple[int, str, int], str] = {}
     for case in cases():
-        judged = [row for row in case.panels if is_judged(row)]
-        key = case.figure["article_id"], case.figure["image_cluster_id"]
+        judged = [panel for panel in case.panels if is_judged(panel.subcaption, panel.wanted)]
+        key = case.figure.article_id, case.figure.image_cluster_id
         if by_figure and judged:
-            names[(*key, 0)] = stratum(min(judged, key=lambda row: (row["confidence"], row["ordinal"])))
+            names[(*key, 0)] = stratum(min(judged, key=lambda panel: (panel.confidence, panel.ordinal)).assembly)
         elif not by_figure:
-            names |= {(*key, row["ordinal"]): stratum(row) for row in judged}
+            names |= {(*key, panel.ordinal): stratum(panel.assembly) for panel in judged}
     chosen = _sampled(names, count, seed)
     for case in cases():
-        key = case.figure["article_id"], case.figure["image_cluster_id"]
+        key = case.figure.article_id, case.figure.image_cluster_id
         asked = frozenset(
-            row["ordinal"]
-            for row in case.panels
-            if is_judged(row) and (*key, 0 if by_figure else row["ordinal"]) in chosen
+            panel.ordinal
+            for panel in case.panels
+            if is_judged(panel.subcaption, panel.wanted) and (*key, 0 if by_figure else panel.ordinal) in chosen
         )
         if asked:
-            yield FigureCase(case.batch, case.article, case.figure, case.panels, "audit", asked)
+            yield replace(case, purpose="audit", asked=asked)
 
 
-def is_judged(panel: Mapping[str, object]) -> bool:
-    """Say whether an audit may draw a panel: it has a subcaption, and its figure goes on."""
-    return panel["subcaption"] is not None and bool(panel["wanted"])
+def is_judged(subcaption: str | None, wanted: bool) -> bool:
+    """Say whether an audit may draw a panel: it has a subcaption, and its figure goes on (is `wanted`)."""
+    return subcaption is not None and wanted
 
 
 def known_figures(
     tables: Tables, current: Mapping[str, Sequence[int]], names: Iterable[str]
-) -> dict[str, dict[str, Row]]:
-    """Return the rows of `figures` of some articles, by the package's name and image_cluster_id.
+) -> dict[str, dict[str, CaseFigure]]:
+    """Return the figures of some articles, by the package's name and image_cluster_id.
 
     Args:
         tables: of the data root.
@@ -162,7 +207,7 @@ def known_figures(
         names: of packages; those that no batch holds are left out.
     """
     wanted = set(names)
-    found: dict[str, dict[str, Row]] = {}
+    found: dict[str, dict[str, CaseFigure]] = {}
     for batch, numbers in current.items():
         articles = tables.read("articles", batch).filter(
             pl.col("package").is_in(list(wanted)) & pl.col("article_id").is_in(list(numbers))
@@ -173,5 +218,5 @@ def known_figures(
         figures = tables.read("figures", batch).filter(pl.col("article_id").is_in(list(of_number)))
         found |= {name: {} for name in of_number.values()}
         for row in figures.to_dicts():
-            found[of_number[row["article_id"]]][row["image_cluster_id"]] = row
+            found[of_number[row["article_id"]]][row["image_cluster_id"]] = record_of(CaseFigure, row)
     return found

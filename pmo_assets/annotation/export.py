@@ -117,7 +117,7 @@ def _figure_tasks(
     case: FigureCase, pixels: NDArray[np.uint8], interfaces: Sequence[Interface], served: Served
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     seen = fingerprint(pixels)
-    picture = shown_picture(pixels, picture_name(case.article["package"], case.figure["image_cluster_id"]), served)
+    picture = shown_picture(pixels, picture_name(case.article.package, case.figure.image_cluster_id), served)
     if "boxes" in interfaces:
         yield "boxes", boxes_task(case, picture, seen)
     if "captions" in interfaces:
@@ -159,19 +159,19 @@ def export_tasks(
         objects: where PDFs are.
         exported: told what cannot be exported.
     """
-    for (batch, number), group in groupby(cases, key=lambda case: (case.batch, case.article["article_id"])):
+    for (batch, number), group in groupby(cases, key=lambda case: (case.batch, case.article.article_id)):
         of_article = list(group)
-        name = of_article[0].article["package"]
+        name = of_article[0].article.package
         pictures = pictures_of(batch, number) if set(interfaces) - {"pages"} else {}
         for case in of_article if set(interfaces) - {"pages"} else ():
-            key = case.figure["pdf_figure_id"]
+            key = case.figure.pdf_figure_id
             try:
                 yield from _figure_tasks(case, decoded(pictures.get(key), key), interfaces, served)
             except PictureUnreadable as error:
-                exported.left_out.append(f"{name} {case.figure['label'] or key}: {error}")
-        if "pages" in interfaces and of_article[0].article["pdf"]:
+                exported.left_out.append(f"{name} {case.figure.label or key}: {error}")
+        if "pages" in interfaces and of_article[0].article.pdf:
             try:
-                yield from _page_tasks(of_article, name, objects.get(of_article[0].article["pdf"]), served)
+                yield from _page_tasks(of_article, name, objects.get(of_article[0].article.pdf), served)
             except Exception as error:  # MuPDF raises classes of its own on damaged files
                 raise_fault(error)
                 exported.left_out.append(f"{name}: its pages cannot be rendered: {error}")

@@ -120,52 +120,35 @@ def rectangle(region_id: str, box: Box, label: str, width: int, height: int) -> 
         width: of the picture, pixels.
         height: of the picture, pixels.
     """
-    return {
-        **_region(region_id, box, width, height),
-        "from_name": BOXES,
-        "type": "rectanglelabels",
-        "value": {**_percent(box), "rotation": 0, "rectanglelabels": [label]},
-    }
+    return _region(region_id, box, BOXES, "rectanglelabels", "rectanglelabels", label, width, height)
 
 
-def _region(region_id: str, box: Box, width: int, height: int) -> dict[str, Any]:
+def _region(
+    region_id: str, box: Box, name: str, kind: str, key: str, said: str, width: int, height: int
+) -> dict[str, Any]:
+    left, top, right, bottom = clip(box, UNIT_BOX)
+    sides = {"x": left, "y": top, "width": right - left, "height": bottom - top}
+    per_cent = {side: round(value * 100, 6) for side, value in sides.items()}
     return {
         "id": region_id,
         "to_name": PICTURE,
         "original_width": width,
         "original_height": height,
         "image_rotation": 0,
-    }
-
-
-def _percent(box: Box) -> dict[str, float]:
-    left, top, right, bottom = clip(box, UNIT_BOX)
-    return {
-        "x": round(left * 100, 6),
-        "y": round(top * 100, 6),
-        "width": round((right - left) * 100, 6),
-        "height": round((bottom - top) * 100, 6),
+        "from_name": name,
+        "type": kind,
+        "value": {**per_cent, "rotation": 0, key: [said]},
     }
 
 
 def written(region_id: str, box: Box, name: str, text: str, width: int, height: int) -> dict[str, Any]:
     """Return what is predicted to be written at a rectangle; arguments as for `rectangle`."""
-    return {
-        **_region(region_id, box, width, height),
-        "from_name": name,
-        "type": "textarea",
-        "value": {**_percent(box), "rotation": 0, "text": [text]},
-    }
+    return _region(region_id, box, name, "textarea", "text", text, width, height)
 
 
 def chosen(region_id: str, box: Box, name: str, choice: str, width: int, height: int) -> dict[str, Any]:
     """Return what is predicted to be chosen at a rectangle; arguments as for `rectangle`."""
-    return {
-        **_region(region_id, box, width, height),
-        "from_name": name,
-        "type": "choices",
-        "value": {**_percent(box), "rotation": 0, "choices": [choice]},
-    }
+    return _region(region_id, box, name, "choices", "choices", choice, width, height)
 
 
 def part(region_id: str, caption: str, start: int, end: int, label: str) -> dict[str, Any]:

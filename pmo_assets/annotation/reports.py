@@ -109,7 +109,7 @@ def reported_cases(
     if not articles:
         return
     for case in figure_cases(tables, current, "full" if on_pages else "resolve", articles):
-        said = remarks.get((case.figure["article_id"], case.figure["image_cluster_id"]))
+        said = remarks.get((case.figure.article_id, case.figure.image_cluster_id))
         if said or on_pages:
             yield replace(case, remarks=tuple(said or ()))
 
@@ -119,5 +119,5 @@ def not_there(
 ) -> list[MistakeReport]:
     """Return the reports on figures that the data root does not hold (any more)."""
     cases = figure_cases(tables, current, "audit", {report.article_id for report in reports})
-    held = {(case.figure["article_id"], case.figure["image_cluster_id"]) for case in cases}
+    held = {(case.figure.article_id, case.figure.image_cluster_id) for case in cases}
     return [report for report in reports if (report.article_id, report.figure) not in held]

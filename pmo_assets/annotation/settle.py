@@ -6,7 +6,7 @@ others stay for the agreement of people (`quality.metrics.agreement`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from pmo_assets.annotation.annotations import (
@@ -20,7 +20,6 @@ from pmo_assets.pipeline.assembly.membership import assigned_to_panels
 from pmo_assets.pipeline.figures.fingerprint import difference
 from pmo_assets.records.geometry import UNIT_BOX, Box, area, clip, denormalise, iou, matched_boxes, normalise
 from pmo_assets.records.reviews import ALL_FIELDS, DecidedField, Fingerprint
-from pmo_assets.records.step_output import Row
 
 SAME_PANEL: Final = 0.5
 """IoU from which two people mean the same panel."""
@@ -210,7 +209,7 @@ def settled_article(
     new: Iterable[AnnotatedFigure],
     pages: Iterable[int],
     page_count: int | None,
-    figures: Mapping[str, Row],
+    figures: Collection[str],
 ) -> AnnotatedArticle:
     """Return an article with new answers: all of them, and what holds of each figure.
 
@@ -223,7 +222,7 @@ def settled_article(
         new: answers.
         pages: that people looked at for figures, with these answers.
         page_count: of the article; None when not known.
-        figures: rows of `figures` by image_cluster_id: what the machine found.
+        figures: image_cluster_id of those that the machine found.
     """
     answers = merged_answers(before.answers if before else (), new)
     looked = sorted({*(before.pages if before else ()), *pages})
@@ -251,7 +250,7 @@ def settled_article(
 
 
 def _is_complete(
-    settled: Sequence[AnnotatedFigure], pages: Sequence[int], count: int | None, figures: Mapping[str, Row]
+    settled: Sequence[AnnotatedFigure], pages: Sequence[int], count: int | None, figures: Collection[str]
 ) -> bool:
     """Say whether people looked at every page, and decided everything of each figure that the machine found and they
     did not strike out."""

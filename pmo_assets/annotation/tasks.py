@@ -28,7 +28,7 @@ from pmo_assets.annotation.interfaces import (
 )
 from pmo_assets.annotation.label_studio import chosen, link, part, rectangle, written
 from pmo_assets.records.figure_names import page_number
-from pmo_assets.records.geometry import Box, as_box, normalise
+from pmo_assets.records.geometry import Box, normalise
 from pmo_assets.records.reviews import Fingerprint
 
 TASK_FORMAT: Final = 1
@@ -63,11 +63,11 @@ class ShownPage:
 
 def title(case: FigureCase) -> str:
     """Return what people read above a figure: article, label, what was reported."""
-    return " · ".join((case.article["package"], _label(case), *_reported(case)))
+    return " · ".join((case.article.package, _label(case), *_reported(case)))
 
 
 def _label(case: FigureCase) -> str:
-    return str(case.figure["label"] or case.figure["image_cluster_id"])
+    return str(case.figure.label or case.figure.image_cluster_id)
 
 
 def _reported(case: FigureCase) -> list[str]:
@@ -86,57 +86,57 @@ def _about(case: FigureCase, interface: str, seen: Fingerprint) -> dict[str, Any
     return {
         "interface": interface,
         "purpose": case.purpose,
-        "article": case.article["package"],
-        "figure": figure["image_cluster_id"],
+        "article": case.article.package,
+        "figure": figure.image_cluster_id,
         "fingerprint": asdict(seen),
     }
 
 
 def _figure_data(case: FigureCase, picture: ShownPicture) -> dict[str, Any]:
-    return {"image": picture.url, "title": title(case), "caption": case.figure["caption"] or "(no caption)"}
+    return {"image": picture.url, "title": title(case), "caption": case.figure.caption or "(no caption)"}
 
 
 def boxes_task(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> dict[str, Any]:
     """Return the task of a figure's panels, identifiers and images."""
     size = picture.width, picture.height
     regions: list[Region] = []
-    for row in case.panels:
-        regions.append(rectangle(f"panel-{row['ordinal']}", as_box(row["content_box"]), PANEL, *size))
-        for item in row["printed_identifiers"]:
-            name, box = f"identifier-{row['ordinal']}-{item['id']}", as_box(item["box"])
+    for panel in case.panels:
+        regions.append(rectangle(f"panel-{panel.ordinal}", panel.content_box, PANEL, *size))
+        for item in panel.printed_identifiers:
+            name, box = f"identifier-{panel.ordinal}-{item.id}", item.box
             regions.append(rectangle(name, box, IDENTIFIER, *size))
-            if item["text"]:
-                regions.append(written(name, box, READ, item["text"], *size))
-        for item in row["images"]:
-            name, box = f"image-{row['ordinal']}-{item['id']}", as_box(item["box"])
-            regions.append(rectangle(name, box, item["image_type"] or "Other", *size))
-            if item["marked"] is not None:
-                regions.append(chosen(name, box, MARK, ANNOTATED if item["marked"] else PLAIN, *size))
+            if item.text:
+                regions.append(written(name, box, READ, item.text, *size))
+        for item in panel.images:
+            name, box = f"image-{panel.ordinal}-{item.id}", item.box
+            regions.append(rectangle(name, box, item.image_type or "Other", *size))
+            if item.marked is not None:
+                regions.append(chosen(name, box, MARK, ANNOTATED if item.marked else PLAIN, *size))
     return _task(_figure_data(case, picture), _about(case, "boxes", seen), regions)
 
 
 def captions_task(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> dict[str, Any]:
     """Return the task of a figure's caption parts and the panels that they describe."""
-    size, caption = (picture.width, picture.height), case.figure["caption"]
+    size, caption = (picture.width, picture.height), case.figure.caption
     regions: list[Region] = []
     links: list[Region] = []
     parts: dict[tuple[int, int], str] = {}
-    for row in case.panels:
-        name, box = f"panel-{row['ordinal']}", as_box(row["content_box"])
+    for panel in case.panels:
+        name, box = f"panel-{panel.ordinal}", panel.content_box
         regions.append(rectangle(name, box, PANEL, *size))
-        if row["identifier"]:
-            regions.append(written(name, box, PANEL_NAME, row["identifier"], *size))
-        if row["subcaption"] is not None:
-            regions.append(written(name, box, TRANSCRIPTION, row["subcaption"], *size))
-        for start, end in row["segments"] or ():
+        if panel.identifier:
+            regions.append(written(name, box, PANEL_NAME, panel.identifier, *size))
+        if panel.subcaption is not None:
+            regions.append(written(name, box, TRANSCRIPTION, panel.subcaption, *size))
+        for start, end in panel.segments or ():
             if 0 <= start < end <= len(caption):
                 links.append(link(parts.setdefault((start, end), f"part-{start}-{end}"), name))
     regions += [part(name, caption, start, end, SUBCAPTION) for (start, end), name in sorted(parts.items())]
     about = {
         **_about(case, "captions", seen),
         "panels": [
-            {"box": list(row["content_box"]), "identifier": row["identifier"], "subcaption": row["subcaption"]}
-            for row in case.panels
+            {"box": list(panel.content_box), "identifier": panel.identifier, "subcaption": panel.subcaption}
+            for panel in case.panels
         ],
     }
     return _task(_figure_data(case, picture), about, [*regions, *links])
@@ -144,19 +144,19 @@ def captions_task(case: FigureCase, picture: ShownPicture, seen: Fingerprint) ->
 
 def audit_tasks(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> Iterator[dict[str, Any]]:
     """Yield a task for each panel of a figure that an audit judges."""
-    for row in case.panels:
-        if row["ordinal"] not in case.asked:
+    for panel in case.panels:
+        if panel.ordinal not in case.asked:
             continue
-        box = as_box(row["content_box"])
-        named = f", panel {row['identifier']}" if row["identifier"] else ""
-        data = {**_figure_data(case, picture), "title": title(case) + named, "subcaption": row["subcaption"]}
+        box = panel.content_box
+        named = f", panel {panel.identifier}" if panel.identifier else ""
+        data = {**_figure_data(case, picture), "title": title(case) + named, "subcaption": panel.subcaption}
         judged = {
-            "box": list(row["content_box"]),
-            "identifier": row["identifier"],
-            "subcaption": row["subcaption"],
-            "assembly": stratum(row),
+            "box": list(panel.content_box),
+            "identifier": panel.identifier,
+            "subcaption": panel.subcaption,
+            "assembly": stratum(panel.assembly),
         }
-        region = rectangle(f"panel-{row['ordinal']}", box, PANEL, picture.width, picture.height)
+        region = rectangle(f"panel-{panel.ordinal}", box, PANEL, picture.width, picture.height)
         yield _task(data, {**_about(case, "audit", seen), "panels": [judged]}, [region])
 
 
@@ -174,16 +174,16 @@ def page_task(cases: Sequence[FigureCase], article: str, page: ShownPage, pictur
     remarks: list[str] = []
     for case in cases:
         figure = case.figure
-        if any(place["page"] == page.number for place in figure["locations"]):
+        if any(place.page == page.number for place in figure.locations):
             remarks += [f"{_label(case)}, {remark}" for remark in _reported(case)]
-        for kind, column in ((FIGURE, "locations"), (CAPTION, "caption_locations")):
-            here = [place for place in figure[column] if place["page"] == page.number]
+        for kind, places in ((FIGURE, figure.locations), (CAPTION, figure.caption_locations)):
+            here = [place for place in places if place.page == page.number]
             for number, place in enumerate(here):
-                name = f"{kind.lower()}-{figure['image_cluster_id']}-{number}"
-                box = normalise(as_box(place["bbox"]), page.frame)
+                name = f"{kind.lower()}-{figure.image_cluster_id}-{number}"
+                box = normalise(place.bbox, page.frame)
                 regions.append(rectangle(name, box, kind, *size))
-                if figure["label"]:
-                    regions.append(written(name, box, LABEL, figure["label"], *size))
+                if figure.label:
+                    regions.append(written(name, box, LABEL, figure.label, *size))
     about = {
         "interface": "pages",
         "purpose": "full",

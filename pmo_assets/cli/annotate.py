@@ -215,7 +215,7 @@ def _numbers(tables: Tables, current: dict[str, list[int]], names: Sequence[str]
         raise CommandError(f"no such article is assembled: {', '.join(missing)} (the names of packages, e.g. PMC123)")
     if without := [name for name in names if not known[name]]:
         raise CommandError(f"no figure was found in {', '.join(without)}: there is nothing to annotate")
-    return [next(iter(figures.values()))["article_id"] for figures in known.values()]
+    return [next(iter(figures.values())).article_id for figures in known.values()]
 
 
 def _interfaces(wanted: str | None, kind: str) -> tuple[Interface, ...]:

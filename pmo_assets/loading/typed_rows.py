@@ -22,6 +22,7 @@ from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import Box, as_box, crop_box
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.panels import PanelAnnotation, PanelImage, PrintedIdentifier
+from pmo_assets.tables.panels import panel_images, printed_identifiers
 
 Split = Literal["train", "validation", "test"]
 
@@ -339,9 +340,9 @@ def _as_field(name: str, value: Any) -> Any:
     if name.endswith("_box"):
         return as_box(value)
     if name == "images":
-        return tuple(PanelImage(**{**image, "box": as_box(image["box"])}) for image in value)
+        return panel_images(value)
     if name == "identifiers":
-        return tuple(PrintedIdentifier(**{**identifier, "box": as_box(identifier["box"])}) for identifier in value)
+        return printed_identifiers(value)
     if name.endswith("_page_boxes"):
         return tuple(PageBox(part["page"], as_box(part["bbox"])) for part in value)
     if name == "page_sizes":

@@ -50,10 +50,10 @@ def assembly_sizes(tables: Tables) -> dict[str, int]:
     sizes: Counter[str] = Counter()
     for batch, numbers in current_articles(tables, "panel_assembly").items():
         wanted = set(numbers)
-        columns = ["article_id", "subcaption", "assembly", "wanted"]
-        for row in tables.read("panel_assembly", batch).select(columns).to_dicts():
-            if row["article_id"] in wanted and is_judged(row):
-                sizes[stratum(row)] += 1
+        panels = tables.read("panel_assembly", batch).select("article_id", "subcaption", "assembly", "wanted")
+        for number, subcaption, assembly, goes_on in panels.iter_rows():
+            if number in wanted and is_judged(subcaption, goes_on):
+                sizes[stratum(assembly)] += 1
     return dict(sizes)
 
 

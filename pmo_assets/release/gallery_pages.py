@@ -15,9 +15,10 @@ from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_r
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.panels import panel_images
 from pmo_assets.tables.release import filters, holdings
 from pmo_assets.tables.released import FACTS
-from pmo_assets.viewing.gallery import GalleryFigure, GalleryImage, GalleryPanel, write_gallery_folder
+from pmo_assets.viewing.gallery import GalleryFigure, GalleryPanel, write_gallery_folder
 
 PMC_ARTICLE = "https://pmc.ncbi.nlm.nih.gov/articles/PMC"
 
@@ -36,18 +37,13 @@ def gallery_panel(row: Mapping[str, Any], forbidden: bool, filtered: Sequence[st
         filtered: columns that the page has a filter of.
     """
     hidden = {name for name in filtered if forbidden and holdings()[name] is not FACTS}
-    images = [
-        GalleryImage(as_box(image["box"]), image["image_type"], image["type_score"], image["marked"])
-        for image in row["images"]
-    ]
     return GalleryPanel(
         panel_id=row["panel_id"],
         name=row["panel_name"],
         box=as_box(row["panel_box"]),
-        content_box=as_box(row["content_box"]),
         score=row["panel_score"],
         identifier_boxes=tuple(as_box(identifier["box"]) for identifier in row["identifiers"]),
-        images=tuple(images),
+        images=panel_images(row["images"]),
         subcaption=None if forbidden else row["subcaption_text"],
         segments=() if forbidden else tuple((start, end) for start, end in row["subcaption_segments"]),
         assembly=row["assembly"],

@@ -22,8 +22,6 @@ HUB: Final = "release/hub"
 
 CARD_KEY: Final = f"{HUB}/README.md"
 LICENSE_KEY: Final = f"{HUB}/LICENSE.md"
-DUPLICATE_ARTICLES_KEY: Final = f"{HUB}/duplicate_articles.parquet"
-"""Packages that are not published because another package is the same article."""
 
 SPLITS_KEY: Final = f"{HUB}/splits.parquet"
 """The split of every article."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import dataframely as dy
 
 from pmo_assets.records.geometry import as_box, union_box
-from pmo_assets.records.panels import AUTOMATIC, CaptionedPanel, Evidence
+from pmo_assets.records.panels import AUTOMATIC, CaptionedPanel, Evidence, PanelImage, PrintedIdentifier
 from pmo_assets.records.step_output import Row
 from pmo_assets.records.subcaptions import Subcaption
 from pmo_assets.tables.columns import SEGMENTS, FigureKey, box_column
@@ -237,3 +237,13 @@ def image_panel_row(
     )
     row = _panel_row(panel, (), caption_confidence)
     return {"ordinal": ordinal, **row, "images": images, "unassigned_images": [], "made_of_image": True}
+
+
+def panel_images(cells: Sequence[Row]) -> tuple[PanelImage, ...]:
+    """Return the images in a panel (`IMAGE_FIELDS`) as records."""
+    return tuple(PanelImage(**{**image, "box": as_box(image["box"])}) for image in cells)
+
+
+def printed_identifiers(cells: Sequence[Row]) -> tuple[PrintedIdentifier, ...]:
+    """Return the identifiers printed in a panel (`IDENTIFIER_FIELDS`) as records."""
+    return tuple(PrintedIdentifier(**{**item, "box": as_box(item["box"])}) for item in cells)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from pmo_assets.annotation.answers import KnownFigures
-from pmo_assets.annotation.cases import FigureCase
+from pmo_assets.annotation.cases import CaseArticle, CaseFigure, CasePanel, FigureCase
 from pmo_assets.annotation.tasks import ShownPicture
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.records.reviews import Fingerprint, Purpose
+from pmo_assets.tables.rows import record_of
 
 ARTICLE = "PMC7"
 CAPTION = "Overview. (a) CFP of the eye. (b) OCT scan. Scale bars 1 mm."
@@ -67,12 +68,12 @@ LEFT, RIGHT = (0.0, 0.0, 0.5, 1.0), (0.5, 0.0, 1.0, 1.0)
 
 def case(*panels: dict[str, Any], purpose: Purpose = "resolve", **further: Any) -> FigureCase:
     rows = panels or (panel_row(0, LEFT, "a"), panel_row(1, RIGHT, None))
-    article = {"package": ARTICLE, "article_id": 7, "pdf": None}
-    return FigureCase("b0", article, figure_row(**further), rows, purpose)
+    shown = [record_of(CasePanel, row) for row in rows]
+    return FigureCase("b0", CaseArticle(7, ARTICLE), record_of(CaseFigure, figure_row(**further)), shown, purpose)
 
 
 def known(**further: Any) -> KnownFigures:
-    return KnownFigures({ARTICLE: {"f1": figure_row(**further)}})
+    return KnownFigures({ARTICLE: {"f1": record_of(CaseFigure, figure_row(**further))}})
 
 
 def submitted(task: dict[str, Any], person: object = 1, at: str = "2026-01-02T03:04:05Z") -> dict[str, Any]:

@@ -35,7 +35,7 @@ def test_what_a_model_decided_and_figures_that_do_not_go_on_are_not_open() -> No
 
 def test_a_sample_has_as_many_of_each_kind_as_there_are_and_is_the_same_again() -> None:
     sample = list(audit_sample(many, 20, seed=1))
-    drawn = Counter(stratum(row) for item in sample for row in item.panels if row["ordinal"] in item.asked)
+    drawn = Counter(stratum(panel.assembly) for item in sample for panel in item.panels if panel.ordinal in item.asked)
     assert drawn == {"LLM Assignment": 6, "Automatic Caption Assignment": 14}
     assert sample == list(audit_sample(many, 20, seed=1))
     assert sample != list(audit_sample(many, 20, seed=2))
@@ -72,4 +72,4 @@ def test_what_people_decided_is_not_put_before_them_again_but_audited_as_the_mac
 
     assert [is_undecided(item, 0.9) for item in found("resolve", reviewed=False)] == [True]
     assert [is_undecided(item, 0.9) for item in found("resolve", reviewed=True)] == [False]
-    assert [row["assembly"] for item in found("audit", reviewed=True) for row in item.panels][1] is None
+    assert [panel.assembly for item in found("audit", reviewed=True) for panel in item.panels][1] is None

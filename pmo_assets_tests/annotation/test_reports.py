@@ -97,12 +97,12 @@ def test_a_reported_figure_is_put_before_annotators_with_what_was_said(tmp_path:
         [written(tmp_path, report(remark="It is A's."), report("f2", "type"), report("gone", "box"))]
     )
     (case,) = reported_cases(TABLES, CURRENT, reports, "captions")
-    assert (case.figure["image_cluster_id"], case.purpose) == ("f1", "resolve")
+    assert (case.figure.image_cluster_id, case.purpose) == ("f1", "resolve")
     task = captions_task(case, PICTURE, SEEN)
     assert task["data"]["title"] == ("PMC7 · Figure 1 · reported: the subcaption belongs to another panel (It is A's.)")
     assert task["data"]["pmo"]["figure"] == "f1"
     (case,) = reported_cases(TABLES, CURRENT, reports, "boxes")
-    assert case.figure["image_cluster_id"] == "f2"
+    assert case.figure.image_cluster_id == "f2"
     assert list(reported_cases(TABLES, CURRENT, reports, "pages")) == []
     assert [item.figure for item in not_there(TABLES, CURRENT, reports)] == ["gone"]
 
@@ -110,7 +110,7 @@ def test_a_reported_figure_is_put_before_annotators_with_what_was_said(tmp_path:
 def test_pages_show_all_figures_of_the_article_and_say_which_was_reported(tmp_path: Path) -> None:
     reports = read_reports([written(tmp_path, report("f2", "figure"))])
     cases = list(reported_cases(TABLES, CURRENT, reports, "pages"))
-    assert [(case.figure["image_cluster_id"], len(case.remarks)) for case in cases] == [("f1", 0), ("f2", 1)]
+    assert [(case.figure.image_cluster_id, len(case.remarks)) for case in cases] == [("f1", 0), ("f2", 1)]
     frame = (0.0, 0.0, 600.0, 800.0)
     titles = [page_task(cases, "PMC7", ShownPage(n, frame, 2), PICTURE)["data"]["title"] for n in (0, 1)]
     assert titles == [

@@ -132,13 +132,18 @@ def test_what_the_first_assets_computed_is_read_by_those_that_follow(
     for name in tables.data_root.tree("selection"):
         tables.data_root.delete(f"selection/{name}")
     computed: list[str] = []
-    for name in ("select_articles", "find_panel_duplicates"):
+
+    def counting(name: str) -> None:
         compute = getattr(computed_once, name)
-        monkeypatch.setattr(
-            computed_once,
-            name,
-            lambda *given, name=name, compute=compute: (computed.append(name), compute(*given))[1],
-        )
+
+        def counted(*given: Any) -> Any:
+            computed.append(name)
+            return compute(*given)
+
+        monkeypatch.setattr(computed_once, name, counted)
+
+    counting("select_articles")
+    counting("find_panel_duplicates")
     run_job(build_defs(settings), instance, "release")
     assert computed == ["select_articles", "find_panel_duplicates"]
 

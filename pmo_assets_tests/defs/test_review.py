@@ -68,12 +68,12 @@ class Reviewed:
         """Return a figure of several panels that is in the dataset."""
         released = {row["image_cluster_id"] for row in self.rows("dataset_rows")}
         cases = figure_cases(self.tables, current_articles(self.tables, "panel_assembly"), "resolve")
-        return next(c for c in cases if len(c.panels) > 1 and c.figure["image_cluster_id"] in released
-                    and all(p["subcaption"] for p in c.panels))  # fmt: skip
+        return next(c for c in cases if len(c.panels) > 1 and c.figure.image_cluster_id in released
+                    and all(p.subcaption for p in c.panels))  # fmt: skip
 
     def seen(self, case: FigureCase) -> np.ndarray:
-        key = case.figure["pdf_figure_id"]
-        pictures = ParquetPixels(self.tables.data_root, "figures", case.batch).read(case.figure["article_id"])
+        key = case.figure.pdf_figure_id
+        pictures = ParquetPixels(self.tables.data_root, "figures", case.batch).read(case.figure.article_id)
         return decoded(pictures.get(key), key)
 
     def answer(self, *tasks: dict[str, Any], folder: Path | None = None) -> None:
@@ -105,14 +105,13 @@ def up_to_date(reviewed: Reviewed) -> None:
 
 def caption_task(reviewed: Reviewed, case: FigureCase, text: str) -> dict[str, Any]:
     task = submitted(captions_task(case, SHOWN, fingerprint(reviewed.seen(case))))
-    first = case.panels[0]["ordinal"]
+    first = case.panels[0].ordinal
     region(task, f"panel-{first}", "transcription")["value"]["text"] = [text]
     return task
 
 
 def panel(rows: list[dict[str, Any]], case: FigureCase) -> dict[str, Any]:
-    first = case.panels[0]
-    name = f"p_{first['article_id']}_{first['image_cluster_id']}_{first['ordinal']}"
+    name = f"p_{case.figure.article_id}_{case.figure.image_cluster_id}_{case.panels[0].ordinal}"
     return next(row for row in rows if row["panel_id"] == name)
 
 
@@ -166,14 +165,14 @@ def test_the_whole_way_of_a_decision(reviewed: Reviewed) -> None:
 
     # the figure changes under it: the machine's rows, and it is said
     store = ParquetPixels(reviewed.tables.data_root, "figures", case.batch)
-    pictures = store.read(case.figure["article_id"])
-    key = case.figure["pdf_figure_id"]
+    pictures = store.read(case.figure.article_id)
+    key = case.figure.pdf_figure_id
     other = np.ascontiguousarray(reviewed.seen(case)[::-1, ::-1])
     pictures[key] = Picture(key, other.shape[1], other.shape[0], png_bytes(other))
-    store.write(case.figure["article_id"], list(pictures.values()))
+    store.write(case.figure.article_id, list(pictures.values()))
     run_job(reviewed.defs, reviewed.instance, "process_batch", batch=case.batch, assets=DOWNSTREAM)
     row = panel(reviewed.rows("dataset_rows"), case)
-    assert (row["subcaption_text"], row["annotations"]) == (case.panels[0]["subcaption"], [])
+    assert (row["subcaption_text"], row["annotations"]) == (case.panels[0].subcaption, [])
     said = metadata(reviewed, "reviewed_panels", case.batch)
     assert said["annotations_not_applied"] == 1
     assert "changed under the annotation" in said["not_applied"].records[0].data["what"]
@@ -184,7 +183,7 @@ def test_the_whole_way_of_a_decision(reviewed: Reviewed) -> None:
     assert (evaluation.passed, evaluation.severity) == (False, dg.AssetCheckSeverity.WARN)
 
     # the answers are taken away: the machine's rows are back
-    (reviewed.folder / f"{case.article['package']}.json").unlink()
+    (reviewed.folder / f"{case.article.package}.json").unlink()
     (reviewed.folder / "PMC1.json").write_text('{"article_id": "PMC1", "figures": []}')
     assert reviewed.refresh()[case.batch] == [*DOWNSTREAM, "rejections"]
     assert table_bytes(reviewed, "reviewed_panels") == machine["reviewed_panels"]

@@ -10,7 +10,7 @@ import pytest
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import Entry
 from pmo_assets.records.rejections import Rejection
-from pmo_assets.release.keys import DUPLICATE_ARTICLES_KEY
+from pmo_assets.release.keys import HUB
 from pmo_assets.release.reports import duplicates_table, release_summary
 from pmo_assets.release.selection import Selection, current_rows, select_articles
 from pmo_assets.release.statistics.counting import release_statistics
@@ -44,7 +44,7 @@ def test_what_is_left_out_is_listed_beside_the_release_with_the_reason(tables: T
     finish(tables, "0001-a", {LOCAL + 1: {"doi": "10.1000/X", "pdf": "one"}, 7: {"pmcid": 7, "doi": "10.1000/x"}})
     finish(tables, "0002-b", {LOCAL + 2: {"doi": None, "pdf": "one"}})
     release_of(tables)
-    listing = read_table(tables.data_root, DUPLICATE_ARTICLES_KEY)
+    listing = read_table(tables.data_root, f"{HUB}/duplicate_articles.parquet")
     assert listing.select("name", "batch", "duplicate_of", "identifier", "value", "shared_with").rows() == [
         (f"n{LOCAL + 1}", "0001-a", 7, "DOI", "10.1000/x", "n7"),
         (f"n{LOCAL + 2}", "0002-b", 7, "PDF", "one", f"n{LOCAL + 1}"),

@@ -11,9 +11,9 @@ import numpy as np
 from PIL import Image
 
 from pmo_assets.records.figure import PageBox, PageSize
+from pmo_assets.records.panels import PanelImage
 from pmo_assets.viewing.gallery import (
     GalleryFigure,
-    GalleryImage,
     GalleryPanel,
     GalleryWritten,
     write_gallery_folder,
@@ -43,10 +43,9 @@ def panel(
         panel_id=f"panel-{name}",
         name=name,
         box=box,
-        content_box=None,
         score=0.91,
         identifier_boxes=((0.0, 0.9, 0.1, 1.0),),
-        images=tuple(GalleryImage(box, image_type, 0.875, marked) for image_type, marked in images),
+        images=tuple(PanelImage("", box, 0.9, image_type, 0.875, marked, 0.5) for image_type, marked in images),
         subcaption=subcaption,
         segments=segments,
         assembly=assembly,

@@ -23,7 +23,7 @@ from pmo_assets.quality.assembly_quality import assembly_measured
 from pmo_assets.quality.detection_quality import detections_measured
 from pmo_assets.quality.figure_quality import figures_measured
 from pmo_assets.quality.measured import Measured
-from pmo_assets.quality.metrics.metric import metrics_by_threshold
+from pmo_assets.quality.metrics.metric import Metric, metrics_by_threshold
 from pmo_assets.quality.page_renderer import PageRenderer
 from pmo_assets.quality.quality_page import write_measured
 from pmo_assets.quality.quality_tables import (
@@ -149,8 +149,8 @@ def read_annotation_files(
     yield from _annotations_read(context.log, settings, data_root)
 
 
-def _numbers(measured: Measured) -> dg.TableMetadataValue:
-    headings, lines = metrics_by_threshold(measured.metrics)
+def _numbers(metrics: Sequence[Metric]) -> dg.TableMetadataValue:
+    headings, lines = metrics_by_threshold(metrics)
     return dg.MetadataValue.table([dg.TableRecord(dict(zip(headings, line, strict=True))) for line in lines])
 
 
@@ -190,7 +190,7 @@ def _materialized(
         metadata["not_scored"] = dg.MetadataValue.table(
             [dg.TableRecord({"article": name, "why": why}) for name, why in list(scored.left_out.items())[:100]]
         )
-    metadata["numbers"] = _numbers(measured)
+    metadata["numbers"] = _numbers(measured.metrics)
     return dg.MaterializeResult(metadata=metadata)
 
 
@@ -300,7 +300,7 @@ def annotation_quality(
         "dagster/row_count": table.height,
         "seconds": watch.seconds,
         "articles": len(articles),
-        "numbers": _numbers(measured),
+        "numbers": _numbers(measured.metrics),
         "path": dg.MetadataValue.path(root.uri(quality_key("annotation_quality"))),
     }
     for item in measured.metrics:

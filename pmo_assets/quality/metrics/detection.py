@@ -228,8 +228,6 @@ class DetectionRecord:
         wrong_types: images found with another type.
         wrong_marks: images found with another mark status.
         problems: all that in words; empty when nothing is wrong.
-        missed_boxes: the missed ones.
-        spurious_boxes: the spurious ones.
     """
 
     pair: FigurePair
@@ -241,8 +239,6 @@ class DetectionRecord:
     wrong_types: int
     wrong_marks: int
     problems: tuple[str, ...]
-    missed_boxes: tuple[LabelledBox, ...]
-    spurious_boxes: tuple[LabelledBox, ...]
 
     @property
     def badness(self) -> float:
@@ -279,15 +275,11 @@ def _counted(count: int, kind: str) -> str:
 def detection_record(figure: FigureBoxes) -> DetectionRecord:
     """Return what is wrong in a figure; images are paired whatever their type."""
     counts: dict[str, list[int]] = {name: [] for name in ("truth", "found", "missed", "spurious", "misplaced")}
-    missed_boxes: list[LabelledBox] = []
-    spurious_boxes: list[LabelledBox] = []
     problems = [] if figure.pair.iou >= FOUND_IOU else ["the figure itself was not found"]
     words: dict[str, list[str]] = {"missed": [], "spurious": [], "misplaced": []}
     for kind, name in ((PANEL, PANEL), (IDENTIFIER, IDENTIFIER), (None, "image")):
         truth, found = _of_kind(figure.truth, kind), _of_kind(figure.found, kind)
         missed, spurious, misplaced = _greedy_pairs(truth, found)
-        missed_boxes += missed
-        spurious_boxes += spurious
         numbers = (len(truth), len(found), len(missed), len(spurious), misplaced)
         for place, number in zip(counts, numbers, strict=True):
             counts[place].append(number)
@@ -308,7 +300,7 @@ def detection_record(figure: FigureBoxes) -> DetectionRecord:
 
     return DetectionRecord(
         figure.pair, three("truth"), three("found"), three("missed"), three("spurious"), three("misplaced"),
-        len(wrong_types), len(wrong_marks), tuple(problems), tuple(missed_boxes), tuple(spurious_boxes),
+        len(wrong_types), len(wrong_marks), tuple(problems),
     )  # fmt: skip
 
 

@@ -48,36 +48,13 @@ class NotTheSame(ArticleError):
 
 
 @dataclass(frozen=True, slots=True)
-class WantedPanel:
-    """A panel whose picture and texts are to be restored.
-
-    Attributes:
-        panel_id: of the panel.
-        image_cluster_id: of its figure.
-        content_box: normalised to the figure, with `BOX_DIGITS` decimal places.
-        segments: [start, end) of the caption.
-        picture_sha256: of its picture's pixels.
-        text_sha256: of its subcaption.
-        mentions_sha256: of the paragraphs that refer to its figure.
-    """
-
-    panel_id: str
-    image_cluster_id: str
-    content_box: tuple[float, ...]
-    segments: tuple[tuple[int, ...], ...]
-    picture_sha256: str
-    text_sha256: str
-    mentions_sha256: str
-
-
-@dataclass(frozen=True, slots=True)
 class WantedFigure:
-    """A figure whose picture and texts are to be restored; hashes as those of `WantedPanel`, its text is the caption.
+    """A figure whose picture and texts are to be restored.
 
     Attributes:
         image_cluster_id: of the figure.
-        picture_sha256: None where the release has no pictures of figures.
-        text_sha256: of the caption.
+        picture_sha256: of its picture's pixels; None where the release has no pictures of figures.
+        text_sha256: of its caption.
         mentions_sha256: of the paragraphs that refer to it.
     """
 
@@ -85,6 +62,21 @@ class WantedFigure:
     picture_sha256: str | None
     text_sha256: str
     mentions_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class WantedPanel(WantedFigure):
+    """A panel whose picture and texts are to be restored: hashes of its own picture and subcaption.
+
+    Attributes:
+        panel_id: of the panel.
+        content_box: normalised to the figure, with `BOX_DIGITS` decimal places.
+        segments: [start, end) of the caption.
+    """
+
+    panel_id: str
+    content_box: tuple[float, ...]
+    segments: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

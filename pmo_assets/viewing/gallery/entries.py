@@ -8,9 +8,10 @@ from typing import Any
 from pmo_assets.records.figure import PageBox
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.packages import article_words
+from pmo_assets.records.panels import PanelImage
 from pmo_assets.viewing.captions import Segments, caption_runs, panel_names
 from pmo_assets.viewing.gallery.columns import MARK_STATUSES, Columns, mark_status
-from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryImage, GalleryPanel
+from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryPanel
 from pmo_assets.viewing.markup import plain_text, web_url
 from pmo_assets.viewing.overlays import visible_box
 
@@ -59,7 +60,7 @@ def article_entry(figure: GalleryFigure) -> Entry:
     )
 
 
-def _image(image: GalleryImage, columns: Columns) -> Entry:
+def _image(image: PanelImage, columns: Columns) -> Entry:
     return {
         "box": _place(image.box),
         "type": columns.type_number(image.image_type),

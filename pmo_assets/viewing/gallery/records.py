@@ -6,23 +6,7 @@ from dataclasses import dataclass
 
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import Box
-
-
-@dataclass(frozen=True, slots=True)
-class GalleryImage:
-    """An image inside a panel.
-
-    Attributes:
-        box: normalised [l, t, r, b] in the figure.
-        image_type: "CFP", "OCT", …; None when it could not be decided.
-        type_score: 0..1; None when there is none.
-        marked: whether a mark points at a region; None when it could not be decided.
-    """
-
-    box: Box
-    image_type: str | None
-    type_score: float | None
-    marked: bool | None
+from pmo_assets.records.panels import PanelImage
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +17,9 @@ class GalleryPanel:
         panel_id: unique in the release.
         name: the identifier ("A", "left"); None for the only panel of a figure.
         box: normalised [l, t, r, b] in the figure.
-        content_box: the panel without its identifier and labels, normalised to the figure; None when not known.
         score: 0..1 of the detection; None when there is none.
         identifier_boxes: where the identifier is printed, normalised to the figure.
-        images: the images inside.
+        images: the images inside, boxes normalised to the figure.
         subcaption: None when the caption was not split.
         segments: [start, end) ranges of the figure's caption that made the subcaption.
         assembly: how identifier and subcaption were assigned, e.g. "automatic".
@@ -48,10 +31,9 @@ class GalleryPanel:
     panel_id: str
     name: str | None
     box: Box
-    content_box: Box | None
     score: float | None
     identifier_boxes: tuple[Box, ...]
-    images: tuple[GalleryImage, ...]
+    images: tuple[PanelImage, ...]
     subcaption: str | None
     segments: tuple[tuple[int, int], ...]
     assembly: str

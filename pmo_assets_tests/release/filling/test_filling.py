@@ -432,7 +432,7 @@ def test_rounded_boxes_are_cut_like_the_boxes_that_they_were() -> None:
 
 
 def test_what_is_kept_belongs_to_one_release(tmp_path: Path) -> None:
-    panel = WantedPanel("p_1_f1_0", "f1", (0.0, 0.0, 1.0, 1.0), ((0, 3),), "a", "b", "c")
+    panel = WantedPanel("f1", "a", "b", "c", "p_1_f1_0", (0.0, 0.0, 1.0, 1.0), ((0, 3),))
     figure = WantedFigure("f1", None, "d", "c")
     article = WantedArticle(ArticleFiles(1, "n1", "e", None), (panel,), (figure,), False)
     kept = Kept(str(tmp_path))
