@@ -282,10 +282,8 @@ class _Decisions:
 
     def _decided(self, number: int, rows: Sequence[Mapping[str, Any]]) -> int | None:
         said: dict[str, list[Statement]] = {}
-        facts: dict[int, Mapping[str, Any]] = {}
         for row in rows:
             said.setdefault(row["speaker"], []).append(self._statement(row))
-            facts[row["place"]] = row
         words = {speaker: word_of(statements) for speaker, statements in said.items()}
         counting = [
             item
@@ -297,7 +295,7 @@ class _Decisions:
             return None
         contest = _Contest(number, said, counting, self._evidence)
         chosen = contest.chosen()
-        self._note(number, chosen, facts[chosen.place], words, contest)
+        self._note(number, chosen, words, contest)
         self.conflicts += contest.conflicts
         return chosen.place
 
@@ -323,27 +321,22 @@ class _Decisions:
             is_done=row["is_done"],
             is_trusted=is_trusted_source(row["source"], (*self._trusted, *(() if row["batch"] else (_AT_PMC_BUCKET,)))),
             digest=row["digest"],
+            is_made=is_made,
+            made_code=row["made_code"],
         )
 
-    def _note(
-        self,
-        number: int,
-        chosen: Statement,
-        row: Mapping[str, Any],
-        words: Mapping[str, Word],
-        contest: _Contest,
-    ) -> None:
+    def _note(self, number: int, chosen: Statement, words: Mapping[str, Word], contest: _Contest) -> None:
         """Note what is said of the package that counts and its batch does not know."""
         if not chosen.is_retracted:
             retraction = contest.retraction_of(chosen, words)
             if retraction is not None:
                 why = retraction.of_retraction()
                 self.retracted[number] = Withdrawal(chosen.name, why, retraction.is_trusted)
-        if row["is_made"]:
-            code, by = narrowed(row["made_code"], contest.licences_of(chosen, words))
+        if chosen.is_made:
+            code, by = narrowed(chosen.made_code, contest.licences_of(chosen, words))
             if by is not None:
                 why = by.of_licence() + ("; what was said before takes nothing back" if by.place < chosen.place else "")
-                self.licences[number] = Restriction(code, row["made_code"], why)
+                self.licences[number] = Restriction(code, chosen.made_code, why)
 
 
 class _Contest:

@@ -38,6 +38,8 @@ class Statement:
         is_done: its batch has made what there is of the package.
         is_trusted: its source's word counts for other sources' packages of the article.
         digest: a hash of the package's content and metadata; None where it is not known.
+        is_made: its batch has looked at the article …
+        made_code: … and made its rows under this licence.
     """
 
     speaker: str
@@ -52,6 +54,8 @@ class Statement:
     is_done: bool
     is_trusted: bool = False
     digest: int | None = None
+    is_made: bool = False
+    made_code: str | None = None
 
     @property
     def rights(self) -> tuple[object, ...]:

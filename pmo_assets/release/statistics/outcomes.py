@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
@@ -205,23 +205,37 @@ class _Rows:
 _PANEL_KEY: Final = {"article_id": pl.Int64, "image_cluster_id": pl.String, "ordinal": pl.Int64}
 
 
+class _Assembled(NamedTuple):
+    """What `reviewed_panels` says of a panel: numbers of the detections that it is made of, and of its images."""
+
+    members: tuple[int, ...]
+    wanted: bool
+    made_of_image: bool
+    images: int
+    annotated: bool
+
+
 def _panel_key(row: Mapping[str, Any]) -> PanelName:
     return row["article_id"], row["image_cluster_id"], row["ordinal"]
 
 
 def _panel_outcomes(
     tables: Tables, batch: str, articles: Collection[int], rows: _Rows, rejected: _Rejected, entry: Entry
-) -> tuple[dict[PanelName, Outcome], dict[PanelName, dict[str, Any]]]:
+) -> tuple[dict[PanelName, Outcome], dict[PanelName, _Assembled]]:
     """Return the outcome of every assembled panel of a batch, and what `reviewed_panels` says of it."""
-    columns = (
-        "article_id", "image_cluster_id", "ordinal", "members", "wanted", "made_of_image", "images",
-        "unassigned_images", "annotations",
-    )  # fmt: skip
-    reviewed = read_columns(tables, "reviewed_panels", batch, columns).with_columns(
+    columns = ("members", "wanted", "made_of_image", "images", "unassigned_images", "annotations")
+    reviewed = read_columns(tables, "reviewed_panels", batch, (*_PANEL_KEY, *columns)).select(
+        *_PANEL_KEY,
+        pl.col("members").list.eval(pl.element().struct.field("ordinal")),
+        "wanted",
+        "made_of_image",
         images=pl.col("images").list.len() + pl.col("unassigned_images").list.len(),
         annotated=pl.col("annotations").list.len() > 0,
     )
-    assembled = {_panel_key(row): row for row in _of(reviewed.drop("unassigned_images", "annotations"), articles)}
+    assembled = {
+        (article, figure, ordinal): _Assembled(tuple(members), *said)
+        for article, figure, ordinal, members, *said in reviewed.filter(_taken(articles)).iter_rows()
+    }
     panels = tables.read("panels", batch) if tables.exists("panels", batch) else empty_table(schema_of("panels"))
     keys = {_panel_key(row) for row in _of(panels.select("article_id", "image_cluster_id", "ordinal"), articles)}
     outcomes = {key: outcome for key in keys if (outcome := rows.outcome(key)) is not None}
@@ -229,9 +243,9 @@ def _panel_outcomes(
     absent = pl.DataFrame(sorted(keys - outcomes.keys()), _PANEL_KEY, orient="row")
     for row in panels.join(absent, on=list(_PANEL_KEY), how="semi").iter_rows(named=True):
         outcomes[_panel_key(row)] = _left_out(row, rejected, entry)
-    for key, row in assembled.items():
+    for key, panel in assembled.items():
         if key not in outcomes:
-            why = rejected.first(("panels",), key[:2]) if row["wanted"] else Outcome(UNWANTED)
+            why = rejected.first(("panels",), key[:2]) if panel.wanted else Outcome(UNWANTED)
             outcomes[key] = rows.outcome(key) or why or Outcome(NOT_ACCOUNTED_FOR)
     for key in rows.released:
         outcomes.setdefault(key, rows.outcome(key) or Outcome(NOT_ACCOUNTED_FOR))
@@ -247,27 +261,31 @@ def _left_out(row: Mapping[str, Any], rejected: _Rejected, entry: Entry) -> Outc
 
 
 def _of(table: pl.DataFrame, articles: Collection[int]) -> Iterable[dict[str, Any]]:
-    return table.filter(pl.col("article_id").is_in(list(articles))).iter_rows(named=True)
+    return table.filter(_taken(articles)).iter_rows(named=True)
+
+
+def _taken(articles: Collection[int]) -> pl.Expr:
+    return pl.col("article_id").is_in(list(articles))
 
 
 def _panel_counts(
     outcomes: Mapping[PanelName, Outcome],
-    assembled: Mapping[PanelName, Mapping[str, Any]],
+    assembled: Mapping[PanelName, _Assembled],
     detected: AbstractSet[PanelName],
     rejected: _Rejected,
 ) -> OutcomeCounts:
     """Count panels: every detection once, and every panel that stands for none of them."""
     counts = OutcomeCounts()
     left = set(detected)
-    reviewed = {key[:2] for key, row in assembled.items() if row["annotated"]}
+    reviewed = {key[:2] for key, panel in assembled.items() if panel.annotated}
     for key in sorted(outcomes):
-        row = assembled.get(key)
-        members = [(*key[:2], member["ordinal"]) for member in row["members"]] if row is not None else [key]
+        panel = assembled.get(key)
+        members = [(*key[:2], member) for member in panel.members] if panel is not None else [key]
         own = [member for member in dict.fromkeys(members) if member in left]
         left.difference_update(own)
         counts.outcomes[outcomes[key]] += 1
         if not own:
-            counts.parts[OF_IMAGES if row is not None and row["made_of_image"] else DRAWN] += 1
+            counts.parts[OF_IMAGES if panel is not None and panel.made_of_image else DRAWN] += 1
         elif len(own) > 1:
             counts.outcomes[Outcome(JOINED)] += len(own) - 1
     for key in left:
@@ -363,16 +381,14 @@ def batch_outcomes(
     for key, outcome in panel_outcomes.items():
         by_figure.setdefault(key[:2], []).append(outcome)
     images: Counter[FigureName] = Counter()
-    for key, row in assembled.items():
-        images[key[:2]] += row["images"]
+    for key, panel in assembled.items():
+        images[key[:2]] += panel.images
     figure_columns = ("article_id", "image_cluster_id")
-    found = {tuple(row.values()) for row in _of(read_columns(tables, "figures", batch, figure_columns), articles)}
+    found = set(read_columns(tables, "figures", batch, figure_columns).filter(_taken(articles)).iter_rows())
     found |= by_figure.keys()
     # What `figures` rejects of a PDF is no figure of the XML, so it stands nowhere else.
     refused = {figure for figure in rejected.figures("figures") if figure[0] in articles}
-    listed = {
-        tuple(row.values()) for row in _of(read_columns(tables, "package_figures", batch, figure_columns), articles)
-    }
+    listed = set(read_columns(tables, "package_figures", batch, figure_columns).filter(_taken(articles)).iter_rows())
     with_panels = {key[:2] for key in detected}
     found |= refused - listed
     outcomes = {
