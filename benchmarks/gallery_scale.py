@@ -27,12 +27,13 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from pmo_assets.records.figure import PageBox, PageSize
+from pmo_assets.records.image_types import ImageType
 from pmo_assets.records.panels import PanelImage
 from pmo_assets.samples import sample_articles
 from pmo_assets.viewing.gallery import GalleryFigure, GalleryPanel, write_gallery_folder
 
 PANELS_PER_FIGURE = (1, 1, 1, 2, 2, 2, 3, 4, 4, 6, 6)
-TYPES = ("OCT", "CFP", "Retinal Imaging", "Other", None)
+TYPES: tuple[ImageType | None, ...] = ("OCT", "CFP", "Retinal Imaging", "Other", None)
 TERMS = """
 retina retinal macular macula fovea foveal edema oedema fundus photograph color optical coherence tomography scan
 image images eye eyes right left patient showing shows with without and of the in at before after treatment visual

@@ -107,11 +107,11 @@ def boxes_task(case: FigureCase, picture: ShownPicture, seen: Fingerprint) -> di
             regions.append(rectangle(name, box, IDENTIFIER, *size))
             if item.text:
                 regions.append(written(name, box, READ, item.text, *size))
-        for item in panel.images:
-            name, box = f"image-{panel.ordinal}-{item.id}", item.box
-            regions.append(rectangle(name, box, item.image_type or "Other", *size))
-            if item.marked is not None:
-                regions.append(chosen(name, box, MARK, ANNOTATED if item.marked else PLAIN, *size))
+        for image in panel.images:
+            name, box = f"image-{panel.ordinal}-{image.id}", image.box
+            regions.append(rectangle(name, box, image.image_type or "Other", *size))
+            if image.marked is not None:
+                regions.append(chosen(name, box, MARK, ANNOTATED if image.marked else PLAIN, *size))
     return _task(_figure_data(case, picture), _about(case, "boxes", seen), regions)
 
 

@@ -1,4 +1,4 @@
-"""A caption with its parts coloured by the panel that they belong to, as HTML and as a picture.
+"""A caption with its parts coloured by the panel that they belong to: runs of text, a style for pages, a picture.
 
 Three kinds of text look different: text of one panel (its colour and its name), text shared by several panels (their
 colours side by side, all names) and text of all panels (grey, dotted line). Text of no panel, such as "(a)", is faint.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from itertools import groupby
 
 import numpy as np
@@ -53,7 +52,7 @@ CAPTION_CSS = """
 @media (prefers-color-scheme:dark){.cap .seg{--line:color-mix(in srgb,var(--c) 60%,#fff);
  --tint:color-mix(in srgb,color-mix(in srgb,var(--c) 70%,#fff) 26%,transparent)}}
 """
-"""Style of `caption_html`; a page with many captions includes it once."""
+"""Style of coloured captions on a page; the gallery's scripts make the parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,70 +146,6 @@ def _legend(runs: Sequence[CaptionRun], count: int) -> list[tuple[str, str]]:
     if any(_is_all(owners, count) for owners in owned):
         legend.append(("all", "all panels"))
     return legend
-
-
-def caption_html(
-    caption: str, subcaptions: Sequence[tuple[str | None, Segments]], *, stylesheet: bool = True, legend: bool = True
-) -> str:
-    """Return the caption as an HTML fragment whose parts are coloured by panel.
-
-    Args:
-        caption: plain text; escaped here.
-        subcaptions: (identifier, [start, end) ranges of the caption) per panel, in the order of the panels.
-        stylesheet: put `CAPTION_CSS` in front, so that the fragment stands alone.
-        legend: explain the kinds of text that occur below the caption.
-
-    Returns:
-        HTML. Each part carries `data-panels="0 2"`, the indices of its panels.
-    """
-    names, count = panel_names(subcaptions), len(subcaptions)
-    runs = caption_runs(caption, subcaptions)
-    parts = [f"<style>{CAPTION_CSS}</style>"] if stylesheet else []
-    parts.append('<div class="cap" dir="auto">')
-    for run in runs:
-        text = escape(plain_text(caption[run.start : run.end]))
-        if not run.owners:
-            parts.append(text if count < 2 or text.isspace() else f'<span class="none">{text}</span>')
-            continue
-        indices = " ".join(map(str, run.owners))
-        if count < 2:
-            parts.append(f'<span data-panels="{indices}">{text}</span>')
-            continue
-        tags = "".join(
-            f'<b class="who" style="--c:{colour};--ink:{ink_on(colour)}">{escape(name)}</b>'
-            for name, colour in _tags(run.owners, names)
-        )
-        if _is_all(run.owners, count):
-            kind, title, style = " all", "all panels", f"--c:{SHARED_COLOUR}"
-        elif len(run.owners) == 1:
-            kind, title, style = "", f"panel {names[run.owners[0]]}", f"--c:{panel_colour(run.owners[0])}"
-        else:
-            kind, title = " several", "panels " + ", ".join(names[owner] for owner in run.owners)
-            style = f"--c:{SHARED_COLOUR};--stripes:{_stripes(run.owners)}"
-        parts.append(
-            f'<span class="seg{kind}" data-panels="{indices}" title="{escape(title)}" style="{style}">'
-            f"{tags}{text}</span>"
-        )
-    parts.append("</div>")
-    entries = _legend(runs, count) if legend else []
-    if entries:
-        shown = "".join(
-            f'<li><span class="cap"><span class="seg sw {kind}" style="--c:'
-            f"{panel_colour(0) if kind == 'one' else SHARED_COLOUR};--stripes:{_stripes((0, 1))}"
-            f'"></span></span>{text}</li>'
-            for kind, text in entries
-        )
-        parts.append(f'<ul class="cap-legend" aria-label="Legend">{shown}</ul>')
-    return "".join(parts)
-
-
-def _stripes(owners: Sequence[int]) -> str:
-    colours = [panel_colour(owner) for owner in owners[:MAX_STRIPES]]
-    stops = (
-        f"{colour} {100 * i / len(colours):.4g}% {100 * (i + 1) / len(colours):.4g}%"
-        for i, colour in enumerate(colours)
-    )
-    return f"linear-gradient(90deg,{','.join(stops)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +262,7 @@ def _paint_run(canvas: ImageDraw.ImageDraw, owners: tuple[int, ...], count: int,
 def caption_picture(
     caption: str, subcaptions: Sequence[tuple[str | None, Segments]], *, width: int = 720, font_size: int = 15
 ) -> NDArray[np.uint8]:
-    """Return `caption_html` as a picture on white, for places that show only images.
+    """Return a coloured caption as a picture on white, for places that show only images.
 
     Args:
         caption: plain text.

@@ -48,7 +48,7 @@ from pmo_assets.storage.batches import manifest_rows
 from pmo_assets.tables.articles import ArticleBatch, ArticlePackages
 from pmo_assets.tables.dataset import DatasetRows
 from pmo_assets.tables.schemas import checked, schema_of
-from pmo_assets.viewing.captions import caption_html, caption_picture
+from pmo_assets.viewing.captions import caption_picture
 from pmo_assets.viewing.gallery import GalleryFigure, write_gallery_folder
 from pmo_assets.viewing.overlays import draw_detections
 from pmo_assets.viewing.report import Headline, RejectionReason, ReportSummary, render_report
@@ -173,7 +173,6 @@ def _inside(caption: str, split: CaptionSplit) -> None:
 
 def _caption_pages(caption: str, split: CaptionSplit) -> None:
     parts = [(sub.identifier, sub.segments) for sub in split.subcaptions]
-    _no_markup(caption_html(caption, parts), "the coloured caption")
     coloured_caption(caption, split)
     caption_picture(caption, parts)
 

@@ -55,10 +55,8 @@ def test_segments_that_do_not_make_the_text_are_trouble(
 
 
 @pytest.mark.parametrize("attack", ATTACKS[:4])
-def test_text_that_becomes_markup_is_trouble(
-    attack: str, fault_sources: Sequence[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(steps, "hostile_caption", lambda rng: ("", attack))
-    assert _trouble("caption", fault_sources) == ""
-    monkeypatch.setattr(steps, "caption_html", lambda caption, parts: caption)
-    assert "escaped" in _trouble("caption", fault_sources)
+def test_text_that_becomes_markup_is_trouble(attack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps._article_pages(attack, [], [])
+    monkeypatch.setattr(steps, "render_report", lambda summary: summary.title)
+    with pytest.raises(steps.NotHeld, match="escaped"):
+        steps._article_pages(attack, [], [])

@@ -5,12 +5,13 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from PIL import Image
 
 from pmo_assets.records.figure import PageBox, PageSize
+from pmo_assets.records.image_types import ImageType
 from pmo_assets.records.panels import PanelImage
 from pmo_assets.viewing.gallery import (
     GalleryFigure,
@@ -45,7 +46,9 @@ def panel(
         box=box,
         score=0.91,
         identifier_boxes=((0.0, 0.9, 0.1, 1.0),),
-        images=tuple(PanelImage("", box, 0.9, image_type, 0.875, marked, 0.5) for image_type, marked in images),
+        images=tuple(
+            PanelImage("", box, 0.9, cast(ImageType | None, kind), 0.875, marked, 0.5) for kind, marked in images
+        ),
         subcaption=subcaption,
         segments=segments,
         assembly=assembly,
