@@ -9,6 +9,7 @@ Does not belong here: how they are computed (`selection`, `panel_duplicates`).
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -57,7 +58,7 @@ class _Counts:
 
 
 @functools.cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+def _json(kind: type[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
@@ -85,7 +86,7 @@ def selection_once(
     say(f"selection: computed anew, {why}")
     selection = select_articles(tables, trusted)
     if keep:
-        tables.data_root.write(SELECTION_KEY, _adapter(_Stored).dump_json(_Stored(identity, selection)))
+        tables.data_root.write(SELECTION_KEY, _json(_Stored).dump_json(_Stored(identity, selection)))
     return selection
 
 
@@ -112,7 +113,7 @@ def groups_once(
         StorageError: as `find_panel_duplicates`, or if they cannot be stored.
     """
     root = tables.data_root
-    selected = _digest(_adapter(Selection).dump_json(selection))
+    selected = _digest(_json(Selection).dump_json(selection))
     before = [_digest(read_manifest(root, version).as_bytes()) for version in released_versions(root)]
     rows = _tables_identity(tables, "dataset_rows")
     identity = _identity(code, selected, rows, before, asdict(options), asdict(split_options))
@@ -122,7 +123,7 @@ def groups_once(
         return stored
     say("panels that look the same: computed anew, none of these rows, options and splits are stored")
     groups = find_panel_duplicates(tables, selection, options, split_options)
-    counts = _adapter(_Counts).dump_json(_Counts(groups.facts, groups.panels)).decode()
+    counts = _json(_Counts).dump_json(_Counts(groups.facts, groups.panels)).decode()
     said = {_IDENTITY: identity, _COUNTS: counts}
     for key, table in ((_DUPLICATES_KEY, groups.duplicates), (_SPLITS_KEY, groups.splits)):
         root.write(key, parquet_bytes(table, metadata=said))
@@ -145,17 +146,14 @@ def _inputs_of_selection(tables: Tables) -> list[Any]:
     root = tables.data_root
     batches = BatchRegistry(root).batches()  # writes the manifests of what was registered and killed before it had one
     candidates = _digest(root.read(CANDIDATES_KEY)) if root.exists(CANDIDATES_KEY) else None
-    assets = ("article_packages", "articles", "dataset_rows")
-    return [batches, _files(root, "manifests"), candidates, [_tables_identity(tables, asset) for asset in assets]]
+    made = [_tables_identity(tables, asset) for asset in ("article_packages", "articles", "dataset_rows")]
+    return [batches, _files(root, "manifests"), candidates, made]
 
 
 def _tables_identity(tables: Tables, asset: str) -> list[Any]:
-    """Return what tells tables of an asset from others: by their files, and by what they say that they were made of."""
-    made = tables.provenances(asset)
-    return [
-        _files(tables.data_root, f"tables/{asset}"),
-        {batch: item.identity if item is not None else None for batch, item in made.items()},
-    ]
+    """Return what tells tables of an asset from others: their files, and what these say that they were made of."""
+    said = {batch: made.identity if made else None for batch, made in tables.provenances(asset).items()}
+    return [_files(tables.data_root, f"tables/{asset}"), said]
 
 
 def _files(root: DataRoot, folder: str) -> list[tuple[str, int, str]]:
@@ -164,12 +162,10 @@ def _files(root: DataRoot, folder: str) -> list[tuple[str, int, str]]:
 
 def _stored_selection(root: DataRoot) -> _Stored | None:
     """Return what is stored; None if nothing is, or nothing that can be read."""
-    if not root.exists(SELECTION_KEY):
-        return None
-    try:
-        stored: _Stored = _adapter(_Stored).validate_json(root.read(SELECTION_KEY))
-    except ValidationError:
-        return None
+    stored: _Stored | None = None
+    if root.exists(SELECTION_KEY):
+        with contextlib.suppress(ValidationError):
+            stored = _json(_Stored).validate_json(root.read(SELECTION_KEY))
     return stored
 
 
@@ -186,5 +182,5 @@ def _stored_groups(root: DataRoot, identity: str, split_options: SplitOptions) -
         splits = checked(ArticleSplits, read_parquet(root, _SPLITS_KEY))
     except StorageError:
         return None
-    counts: _Counts = _adapter(_Counts).validate_json(said[_DUPLICATES_KEY][_COUNTS])
+    counts: _Counts = _json(_Counts).validate_json(said[_DUPLICATES_KEY][_COUNTS])
     return PanelGroups(duplicates, splits, counts.facts, split_options, counts.panels)

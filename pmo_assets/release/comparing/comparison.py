@@ -1,7 +1,9 @@
 """A published file and a release, row by row: what both have and how far they agree, what only one has and why.
 
-Both are read in the published form (`published_file`), without pictures. What is held in memory is what is compared:
-names, subcaptions, boxes, types, licences. Articles are taken one after the other.
+Ids of panels are each file's own, so that rows are matched by name and place (`panel_matching`); releases of one data
+root share their ids, and `release.differences` compares them by digests alone. Both files are read in the published
+form (`published_file`), without pictures. What is held in memory is what is compared: names, subcaptions, boxes,
+types, licences. Articles are taken one after the other.
 """
 
 from __future__ import annotations
