@@ -274,11 +274,7 @@ def say_release(settings: Settings) -> None:
 
 def report() -> None:
     """Summarise what has been processed: what was lost where, numbers beside the paper's, what was rejected and why."""
-    from pmo_assets.defs.graph import batch_graph
-    from pmo_assets.defs.loading import group_assets
-    from pmo_assets.defs.statistics import selection_of, statistics_of
-    from pmo_assets.pipeline.articles.relevance import load_specialty
-    from pmo_assets.release.reports import release_summary
+    from pmo_assets.defs.statistics import selection_of, statistics_of, summary_of
     from pmo_assets.release.statistics.views import WATERFALL_HEADER, waterfall_cells
     from pmo_assets.storage.tables import Tables
     from pmo_assets.viewing.report import Table as Cells
@@ -291,14 +287,7 @@ def report() -> None:
         raise CommandError(f"no batch has been processed yet below {place_of(settings)}: run `pmo run`")
     selection = selection_of(settings, tables, lambda _: None, keep=False)
     statistics = statistics_of(settings, tables, selection)
-    summary = release_summary(
-        tables,
-        selection,
-        statistics,
-        stages=batch_graph(group_assets()).stages,
-        specialty=load_specialty(settings.specialty),
-        noncommercial=settings.release_noncommercial,
-    )
+    summary = summary_of(settings, tables, selection, statistics)
     headlines = (f"{cell_text(item.value)} {item.label}" for item in summary.headlines)
     console.print(", ".join(headlines), highlight=False)
     ways = [Cells(way.unit, WATERFALL_HEADER, tuple(waterfall_cells(way))) for way in statistics.waterfalls]

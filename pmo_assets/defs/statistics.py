@@ -7,11 +7,13 @@ from typing import Any
 
 import dagster as dg
 
+from pmo_assets.defs.graph import batch_graph
+from pmo_assets.defs.loading import group_assets
 from pmo_assets.defs.versions import code_version
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.rows import Entry
 from pmo_assets.release.computed_once import selection_once
-from pmo_assets.release.reports import report_way
+from pmo_assets.release.reports import release_summary, report_way
 from pmo_assets.release.selection import Selection, select_articles
 from pmo_assets.release.statistics.counting import ReleaseStatistics, release_statistics
 from pmo_assets.release.statistics.views import compared_rows, counts_of, waterfall_rows
@@ -19,6 +21,7 @@ from pmo_assets.settings import Settings
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.overlays import data_uri
 from pmo_assets.viewing.plots import waterfall_picture
+from pmo_assets.viewing.report import ReportSummary
 
 
 def selection_of(settings: Settings, tables: Tables, say: Callable[[str], None], *, keep: bool = True) -> Selection:
@@ -38,6 +41,20 @@ def statistics_of(
     entry = Entry(load_specialty(settings.specialty).image_types, settings.min_assembly_confidence)
     return release_statistics(
         tables, selection, entry, noncommercial=settings.release_noncommercial, splits=splits, say=say
+    )
+
+
+def summary_of(
+    settings: Settings, tables: Tables, selection: Selection, statistics: ReleaseStatistics
+) -> ReportSummary:
+    """Return what the report says of a release that the settings make."""
+    return release_summary(
+        tables,
+        selection,
+        statistics,
+        stages=batch_graph(group_assets()).stages,
+        specialty=load_specialty(settings.specialty),
+        noncommercial=settings.release_noncommercial,
     )
 
 

@@ -9,7 +9,7 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.identity import RETRACTION
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.packages import REGISTRATION_STAGE, article_words
-from pmo_assets.release.keys import REJECTION_PAGES, REPORT_KEY, rejection_page_key
+from pmo_assets.release.keys import REJECTION_PAGES, rejection_page_key
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.statistics.counting import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
 from pmo_assets.release.statistics.views import (
@@ -29,11 +29,10 @@ from pmo_assets.release.statistics.views import (
 from pmo_assets.release.statistics.waterfall import Waterfall
 from pmo_assets.release.versions import version_facts
 from pmo_assets.release.writing import is_noncommercial
-from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 from pmo_assets.viewing.palette import image_type_colour
 from pmo_assets.viewing.plots import Bar, share_text
-from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, Way, render_report
+from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, Way
 from pmo_assets.viewing.report import Table as PageTable
 
 
@@ -235,21 +234,3 @@ def batch_table(statistics: ReleaseStatistics) -> PageTable:
     """Return how many rows each batch has, for a page."""
     rows = tuple((batch, *counts) for batch, counts in statistics.batches.items())
     return PageTable("Batches", ("batch", *(name.replace("_", " ") for name in BATCH_TABLES)), rows)
-
-
-def write_report(
-    data_root: DataRoot,
-    tables: Tables,
-    selection: Selection,
-    statistics: ReleaseStatistics,
-    *,
-    stages: Sequence[str],
-    specialty: Specialty,
-    noncommercial: bool = True,
-) -> str:
-    """Write the HTML report and return its key; arguments as for `release_summary`."""
-    summary = release_summary(
-        tables, selection, statistics, stages=stages, specialty=specialty, noncommercial=noncommercial
-    )
-    data_root.write(REPORT_KEY, render_report(summary).encode())
-    return REPORT_KEY

@@ -10,8 +10,6 @@ import polars as pl
 
 from pmo_assets.defs import checks
 from pmo_assets.defs.annotated import published_annotations
-from pmo_assets.defs.graph import batch_graph
-from pmo_assets.defs.loading import group_assets
 from pmo_assets.defs.made import Made
 from pmo_assets.defs.page_links import page_link
 from pmo_assets.defs.partitions import ALL_BATCHES
@@ -22,7 +20,7 @@ from pmo_assets.defs.release_state import WITHDRAWN, withdrawn_digest
 from pmo_assets.defs.run_leases import RELEASE, RunLeases
 from pmo_assets.defs.stage_table import OWNERS, Stopwatch, column_schema, stage_table, table_schema
 from pmo_assets.defs.staleness import check_made_with
-from pmo_assets.defs.statistics import selection_of, statistics_metadata, statistics_of
+from pmo_assets.defs.statistics import selection_of, statistics_metadata, statistics_of, summary_of
 from pmo_assets.defs.versions import code_version, same_settings
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.dataset.splits import SplitOptions
@@ -32,7 +30,7 @@ from pmo_assets.release.gallery_pages import write_gallery
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
 from pmo_assets.release.making import make_release
 from pmo_assets.release.panel_duplicates import PanelGroups, find_panel_duplicates
-from pmo_assets.release.reports import write_report
+from pmo_assets.release.reports import release_summary
 from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
 from pmo_assets.release.selection import Selection
 from pmo_assets.release.statistics.counting import release_statistics
@@ -45,6 +43,7 @@ from pmo_assets.storage.parquet import read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import Retractions
 from pmo_assets.tables.release import hub_table, joined_names
+from pmo_assets.viewing.report import render_report
 
 GROUP = "dataset"
 
@@ -342,7 +341,7 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
     deps=["pubmed_ophtha"],
     batches=["rejections"],
     description="The report: what was lost where, and numbers beside the paper's.",
-    makers=[selection_once, release_statistics, write_report],
+    makers=[selection_once, release_statistics, release_summary, render_report],
     kinds={"html"},
     work="pixels",
     check_specs=[
@@ -356,20 +355,12 @@ def dataset_report(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
     has_splits = data_root.exists(SPLITS_KEY)
     splits = dict(read_parquet(data_root, SPLITS_KEY, ["article_id", "split"]).iter_rows()) if has_splits else {}
     statistics = statistics_of(settings, tables, selection, splits)
-    report = write_report(
-        data_root,
-        tables,
-        selection,
-        statistics,
-        stages=batch_graph(group_assets()).stages,
-        specialty=load_specialty(settings.specialty),
-        noncommercial=settings.release_noncommercial,
-    )
+    data_root.write(REPORT_KEY, render_report(summary_of(settings, tables, selection, statistics)).encode())
     return dg.MaterializeResult(
         metadata={
             "seconds": run.watch.seconds,
             "gallery": page_link(settings, GALLERY_KEY),
-            "report": page_link(settings, report),
+            "report": page_link(settings, REPORT_KEY),
             "path": dg.MetadataValue.path(data_root.uri("release")),
             **statistics_metadata(statistics),
         },
