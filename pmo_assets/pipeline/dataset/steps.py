@@ -14,7 +14,7 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.rows import Entry, dataset_rows
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure
-from pmo_assets.records.panels import Panel
+from pmo_assets.records.panels import Panel, PanelPicture
 from pmo_assets.records.step_output import StepOutput
 from pmo_assets.tables.rows import record_of
 
@@ -37,7 +37,7 @@ def make_dataset_rows(
     """
     shown = {row["image_cluster_id"] for row in panels}
     rows, left_out = dataset_rows(
-        (record_of(Panel, row) for row in panels),
+        ((record_of(Panel, row), record_of(PanelPicture, row)) for row in panels),
         {row["image_cluster_id"]: record_of(Figure, row) for row in figures if row["image_cluster_id"] in shown},
         record_of(ArticleCredit, article),
         Entry(specialty.image_types, min_assembly_confidence),
