@@ -8,9 +8,9 @@ from typing import Any, Final
 import dataframely as dy
 
 from pmo_assets.records.panels import Panel
-from pmo_assets.records.step_output import Row, figure_key
+from pmo_assets.records.step_output import Row, figure_key, rows_by_figure
 from pmo_assets.tables.columns import SEGMENTS, FigureKey, box_column
-from pmo_assets.tables.rows import row_of
+from pmo_assets.tables.rows import record_of, row_of
 
 _READ_IDENTIFIER = {
     "id": dy.String(), "box": dy.List(dy.Float64()), "score": dy.Float64(), "text": dy.String(nullable=True)
@@ -89,7 +89,10 @@ class PanelCaptions(FigureKey):
 
 
 class PanelAssembly(PanelCaptions):
-    """Panels with subcaption, identifiers and images; each image of a figure stands in one of its rows, once."""
+    """Panels with subcaption, identifiers and images; each image of a figure stands in one of its rows, once.
+
+    A revision of `panel_captions`, whole: a vision model may change any column and replace panels.
+    """
 
     members = dy.List(
         dy.Struct({"ordinal": dy.Int64(), "box": dy.List(dy.Float64())}),
@@ -104,7 +107,10 @@ class PanelAssembly(PanelCaptions):
 
 
 class ReviewedPanels(PanelAssembly):
-    """Panels as people decided them, where they did, and as the machine assembled them everywhere else."""
+    """Panels as people decided them, where they did, and as the machine assembled them everywhere else.
+
+    A revision of `panel_assembly`, whole: people may change any column, add panels and remove them.
+    """
 
     printed_identifiers = dy.List(
         dy.Struct(IDENTIFIER_FIELDS),
@@ -129,9 +135,10 @@ class ReviewedPanels(PanelAssembly):
     )
 
 
-class Panels(ReviewedPanels):
-    """Panels ready for the dataset; their pixels lie in the pixel store `panels`."""
+class Panels(FigureKey):
+    """Pictures of the panels whose figure goes on; pixels in the store `panels`, all else in `reviewed_panels`."""
 
+    ordinal = dy.Int64(primary_key=True, min=0, description="Of the panel's row in `reviewed_panels`")
     panel_id = dy.String(unique=True, description="Stable and unique over all articles")
     width = dy.Int64(min=1, description="Pixels of the panel picture")
     height = dy.Int64(min=1, description="Pixels of the panel picture")
@@ -167,3 +174,8 @@ def rows_of_panels(schema: type[PanelCaptions], figure: Mapping[str, Any], panel
     """
     key = figure_key(figure)
     return [{**key, **row_of(panel, _LEFT_OUT[schema])} for panel in panels]
+
+
+def panels_by_figure(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Panel]]:
+    """Return the records of an article's rows of any of these tables by image_cluster_id, in their order."""
+    return {cluster: [record_of(Panel, row) for row in own] for cluster, own in rows_by_figure(rows).items()}

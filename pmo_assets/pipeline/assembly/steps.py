@@ -28,15 +28,15 @@ from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.figure import LocatedFigure
 from pmo_assets.records.geometry import crop_box
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
-from pmo_assets.records.panels import Panel
+from pmo_assets.records.panels import Panel, PanelPicture
 from pmo_assets.records.reading import TextReader
 from pmo_assets.records.step_output import Row, StepOutput, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.records.subcaptions import CaptionSplit
 from pmo_assets.tables.captions import caption_split
 from pmo_assets.tables.detections import found_images, found_panels
-from pmo_assets.tables.panels import PanelAssembly, PanelCaptions, ReviewedPanels, rows_of_panels
-from pmo_assets.tables.rows import record_of
+from pmo_assets.tables.panels import PanelAssembly, PanelCaptions, ReviewedPanels, panels_by_figure, rows_of_panels
+from pmo_assets.tables.rows import record_of, row_of
 
 
 def caption_figure_panels(
@@ -221,30 +221,33 @@ def crop_article_panels(
         panel_pixels: where the panels' pictures go, under panel_id.
     """
     stored = figure_pixels.read(article_id)
-    assembled = rows_by_figure(row for row in reviewed_panels if row["wanted"])
+    reviewed = panels_by_figure(row for row in reviewed_panels if row["wanted"])
     cut: list[Picture] = []
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        panels = assembled.get(figure["image_cluster_id"], ())
+        panels = reviewed.get(figure["image_cluster_id"], ())
         if not panels:
             return []
         key = figure["pdf_figure_id"]
         pixels = decoded(stored.get(key), key)
-        result = []
+        made = []
         for panel in panels:
-            name = panel_id(article_id, figure["image_cluster_id"], panel["ordinal"])
-            part = cut_panel(pixels, panel["content_box"])
+            name = panel_id(article_id, figure["image_cluster_id"], panel.ordinal)
+            part = cut_panel(pixels, panel.content_box)
             height, width = part.shape[:2]
             cut.append(Picture(name, width, height, png_bytes(part), compact_bytes(part)))
-            facts = {
-                "panel_id": name,
-                "width": width,
-                "height": height,
-                "sha256": pixels_digest(part),
-                "perceptual_hash": perceptual_hash(part).hex(),
-            }
-            result.append({**panel, **facts})
-        return result
+            picture = PanelPicture(
+                panel_id=name,
+                article_id=article_id,
+                image_cluster_id=figure["image_cluster_id"],
+                ordinal=panel.ordinal,
+                width=width,
+                height=height,
+                sha256=pixels_digest(part),
+                perceptual_hash=perceptual_hash(part).hex(),
+            )
+            made.append(row_of(picture))
+        return made
 
     output = for_each_figure(figures, "panels", rows)
     panel_pixels.write(article_id, cut)
@@ -278,9 +281,7 @@ def review_article(
         figure_pixels: where the renderings are.
         wanted_types: image types of which a figure that goes on holds one; people may have changed them.
     """
-    assembled = {
-        cluster: [record_of(Panel, row) for row in rows] for cluster, rows in rows_by_figure(panel_assembly).items()
-    }
+    assembled = panels_by_figure(panel_assembly)
     tally: Counter[str] = Counter()
     located = {row["image_cluster_id"]: record_of(LocatedFigure, row) for row in figures}
     said = annotations[0]["figures"] if annotations else ()
