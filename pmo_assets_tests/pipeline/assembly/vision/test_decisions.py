@@ -118,8 +118,8 @@ def test_labels_of_final_panels_are_left_out_and_images_too() -> None:
     figure = lettered()
     figure.panels[0]["printed_identifiers"] = [{"id": "l1", "box": [0, 0, 0.04, 0.05], "score": 0.9, "text": "A"}]
     question = figure.question()
-    assert [item.detection for item in question.labels] == ["l0"]
-    assert [item.detection for item in question.images] == ["i1", "i2"]
+    assert [item.label.detection_id for item in question.labels] == ["l0"]
+    assert [item.image.id for item in question.images] == ["i1", "i2"]
 
 
 def test_a_figure_beyond_bounds_is_not_asked_about() -> None:
