@@ -45,5 +45,5 @@ def row_of(record: object, left_out: Mapping[str, Any] | None = None) -> Row:
         record: a dataclass.
         left_out: fields that the table has not, as pydantic's `exclude`.
     """
-    row: Row = _adapter(type(record)).dump_python(record, mode="json", exclude=left_out)
+    row: Row = _adapter(cast(Hashable, type(record))).dump_python(record, mode="json", exclude=left_out)
     return row

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from rapidfuzz.distance import Levenshtein
 
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels
-from pmo_assets.pipeline.assembly.unassigned_images import with_all_images
+from pmo_assets.pipeline.assembly.unassigned_images import all_images, with_all_images
 from pmo_assets.pipeline.captions.alignment import aligned
 from pmo_assets.pipeline.figures.fingerprint import difference
 from pmo_assets.records.figure import LocatedFigure
@@ -300,16 +300,12 @@ def _printed(panel: DecidedPanel, machine: Sequence[PrintedIdentifier], ordinal:
     return (PrintedIdentifier(name, panel.identifier_box, 1.0, panel.identifier, is_gt=True),)
 
 
-def _all_images(panels: Sequence[Panel]) -> list[PanelImage]:
-    return [image for panel in panels for image in (*panel.images, *panel.unassigned_images)]
-
-
 def _with_panels(case: _Case, panels: Sequence[Panel]) -> list[tuple[Panel, DecidedPanel | None]]:
     """Return the panels as people drew them, each with what they decided of it."""
     boxes = [own.box for own in case.decided.panels]
     same = matched_boxes(boxes, [panel.content_box for panel in panels], SAME_BOX)
     identifiers = [item for panel in panels for item in panel.printed_identifiers]
-    images = _all_images(panels)
+    images = all_images(panels)
     of_identifier = assigned_to_panels([item.box for item in identifiers], boxes)
     of_image = assigned_to_panels([item.box for item in images], boxes)
     drawn = []
@@ -342,9 +338,9 @@ def _decided_panel(case: _Case, panel: Panel, own: DecidedPanel, machine: Sequen
         printed = [item for other in machine for item in other.printed_identifiers]
         panel = replace(panel, printed_identifiers=_printed(own, printed, panel.ordinal))
     if case.decides("images"):
-        panel = replace(panel, images=_images(own, _all_images(machine), panel.ordinal))
+        panel = replace(panel, images=_images(own, all_images(machine), panel.ordinal))
     panel = _with_words(case, panel, own)
-    parts = [item.box for item in (*panel.printed_identifiers, *panel.images)]
+    parts = [*(item.box for item in panel.printed_identifiers), *(image.box for image in panel.images)]
     return replace(panel, content_box=union_box([panel.box, *parts]))
 
 

@@ -21,6 +21,7 @@ from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split, panel_names
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.assembly.review import changed, decisions_of, review_figure
+from pmo_assets.pipeline.assembly.unassigned_images import all_images
 from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reason
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.perceptual_hash import perceptual_hash
@@ -307,8 +308,7 @@ def review_article(
                 raise_fault(error)
                 tally[f"{NOT_APPLIED}{decided.label or cluster}: {type(error).__name__}: {error}"] += 1
                 continue
-            images = [image for panel in made.panels for image in (*panel.images, *panel.unassigned_images)]
-            goes_on = figure_is_wanted((image.image_type for image in images), wanted_types)
+            goes_on = figure_is_wanted((image.image_type for image in all_images(made.panels)), wanted_types)
             present = [replace(panel, wanted=goes_on) for panel in made.panels]
             tally.update(made.tally)
             tally.update(f"{NOT_APPLIED}{decided.label or cluster}: {note}" for note in made.notes)

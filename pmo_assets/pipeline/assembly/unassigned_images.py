@@ -6,7 +6,7 @@ subcaptions have their panel, such images side by side are that panel: they make
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
@@ -90,6 +90,11 @@ def _distance(image: Box, panel: Box) -> tuple[float, float]:
     return (across**2 + down**2, (x - px) ** 2 + (y - py) ** 2)
 
 
+def all_images(panels: Iterable[Panel]) -> list[PanelImage]:
+    """Return the images that stand with panels, those included that are only listed with them."""
+    return [image for panel in panels for image in (*panel.images, *panel.unassigned_images)]
+
+
 def with_all_images(before: Sequence[Panel], after: Sequence[Panel]) -> list[Panel]:
     """Return a figure's panels so that every image stands with one of them, once; what lost its panel is unassigned.
 
@@ -106,8 +111,7 @@ def with_all_images(before: Sequence[Panel], after: Sequence[Panel]) -> list[Pan
             if image.id not in seen:
                 listed[place].append(image)
                 seen.add(image.id)
-    images = {image.id: image for panel in before for image in (*panel.images, *panel.unassigned_images)}
-    for image in images.values():
+    for image in {image.id: image for image in all_images(before)}.values():
         if image.id not in seen:
             distances = [(_distance(image.box, panel.content_box), place) for place, panel in enumerate(after)]
             listed[min(distances)[1]].append(replace(image, is_gt=False))
