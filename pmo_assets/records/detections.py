@@ -69,7 +69,7 @@ class PanelDetection:
     text: str | None = None
     text_score: float = 0.0
     probability: float = 0.0
-    detection_id: str = ""
+    detection_id: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
