@@ -27,14 +27,11 @@ from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, panel_names
 from pmo_assets.pipeline.assembly.reading.text_readers import text_reader
 from pmo_assets.pipeline.assembly.steps import figure_split
-from pmo_assets.records.detections import PanelDetection
-from pmo_assets.records.geometry import area, as_box, intersection
+from pmo_assets.records.geometry import area, intersection
 from pmo_assets.records.identifiers import normalised_identifier
+from pmo_assets.records.panels import Panel
 from pmo_assets.records.reading import TextReader
-from pmo_assets.records.step_output import Row
-from pmo_assets.tables.detections import in_detection_order
-from pmo_assets.tables.panels import panel_caption_row
-from pmo_assets.tables.rows import record_of
+from pmo_assets.tables.detections import found_panels
 
 LEAST_SHOWN = 0.3
 """A panel that shows less of any true one, as a part of itself, shows none: a legend, a colour bar."""
@@ -57,25 +54,21 @@ def examples(case: AssemblyCase, reader: TextReader | None) -> list[tuple[Featur
         seen.append(features)
         return float(len(seen) - 1)
 
-    rows = in_detection_order(case.detections)
-    detections = [record_of(PanelDetection, row) for row in rows]
+    detections = found_panels(case.detections)
     assert case.figure is not None
-    split = figure_split(case.figure, case.subcaptions, [row for row in rows if row["kind"] == "identifier"])
+    split = figure_split(case.figure, case.subcaptions, case.detections)
     marks = figure_marks(detections, panel_names(split), lambda: case.pixels, reader)
-    panels = captioned_panels(detections, split, marks, number_of)
-    identifiers = [row for row in rows if row["kind"] == "identifier"]
-    found: list[Row] = [panel_caption_row(panel, identifiers, split.confidence) for panel in panels]
-    given = [row for row in found if row["subcaption"] is not None]
-    return [(seen[int(row["confidence"])], is_right(row, case.truth)) for row in given]
+    found = [panel for panel in captioned_panels(detections, split, marks, number_of) if panel.subcaption is not None]
+    return [(seen[int(panel.confidence)], is_right(panel, case.truth)) for panel in found]
 
 
-def is_right(row: Row, truth: Sequence[TruePanel]) -> bool:
+def is_right(panel: Panel, truth: Sequence[TruePanel]) -> bool:
     """Say whether a panel has the identifier, and a subcaption, of the true panel that most of it shows."""
-    box = as_box(row["box"])
-    own = max(truth, key=lambda panel: area(intersection(panel.box, box)))
+    box = panel.box
+    own = max(truth, key=lambda true: area(intersection(true.box, box)))
     if own.subcaption is None or area(intersection(own.box, box)) < LEAST_SHOWN * area(box):
         return False
-    return normalised_identifier(row["identifier"]) == normalised_identifier(own.identifier)
+    return normalised_identifier(panel.identifier) == normalised_identifier(own.identifier)
 
 
 Table = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]

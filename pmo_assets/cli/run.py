@@ -236,8 +236,9 @@ def _say_batch(progress: Progress, settings: Settings, batch: str, seconds: floa
 
     tables = Tables(data_root_of(settings))
     least = settings.min_assembly_confidence
-    panels = tables.read("panels", batch).select("subcaption", "assembly", "confidence")
-    undecided = sum(is_undecided(said, by, sure, least) for said, by, sure in panels.iter_rows())
+    key, facts = ("article_id", "image_cluster_id", "ordinal"), ("subcaption", "assembly", "confidence")
+    panels = tables.read("reviewed_panels", batch, [*key, *facts]).join(tables.read("panels", batch, key), key, "semi")
+    undecided = sum(is_undecided(said, by, sure, least) for said, by, sure in panels.select(facts).iter_rows())
     counts = {
         name: tables.read(name, batch).height
         for name in ("articles", "figures", "panels", "dataset_rows", "rejections")

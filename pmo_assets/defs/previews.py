@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pmo_assets.pictures import decoded, decoded_bytes
 from pmo_assets.records.figure_names import figure_words
 from pmo_assets.records.geometry import as_box, normalise
+from pmo_assets.records.step_output import figure_key
 from pmo_assets.records.stores import ObjectStore, PixelStore
 from pmo_assets.viewing.captions import caption_picture
 from pmo_assets.viewing.comparisons import stacked
@@ -259,13 +260,20 @@ def _panel_tile(row: Row, image: Pixels, name: str) -> Tile:
     return draw_detections(image, panels=(), identifiers=inside), name
 
 
-def panel_sheet(panels: Sequence[Row], pixels: PixelStore) -> Pixels | None:
-    """Return a contact sheet of panels with their names, and with the identifiers printed in them."""
+def panel_sheet(panels: Sequence[Row], reviewed: pl.DataFrame, pixels: PixelStore) -> Pixels | None:
+    """Return a contact sheet of panels with their names, and with the identifiers printed in them.
+
+    Args:
+        panels: rows of `panels`.
+        reviewed: the table `reviewed_panels`.
+        pixels: the panels' pictures.
+    """
 
     def tiles() -> Iterable[Tile]:
         for row in _spread(panels, DRAWN_TILES):
             image = decoded(pixels.read(row["article_id"]).get(row["panel_id"]), row["panel_id"])
-            yield _panel_tile(row, image, f"{row['identifier'] or 'single'} · {row['method'] or 'no subcaption'}")
+            said = reviewed.filter(**figure_key(row), ordinal=row["ordinal"]).row(0, named=True)
+            yield _panel_tile(said, image, f"{said['identifier'] or 'single'} · {said['method'] or 'no subcaption'}")
 
     return _sheet(tiles(), columns=3, legend=IDENTIFIER_LEGEND)
 

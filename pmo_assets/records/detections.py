@@ -59,6 +59,7 @@ class PanelDetection:
             panels and for unread identifiers.
         probability: 0..1, calibrated: share of such detections that overlap a true box of their kind by 0.5; 0 before
             `detect_panels` has said.
+        detection_id: its name in the table; "" before it has one.
     """
 
     kind: Literal["panel", "identifier"]
@@ -68,6 +69,7 @@ class PanelDetection:
     text: str | None = None
     text_score: float = 0.0
     probability: float = 0.0
+    detection_id: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,19 @@ class PageBox:
 
 
 @dataclass(frozen=True, slots=True)
+class LocatedFigure:
+    """A figure of an article by name, caption and place: what review compares with the one that people saw.
+
+    Attributes are those of `Figure`.
+    """
+
+    image_cluster_id: str
+    caption: str
+    matched: bool
+    locations: tuple[PageBox, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PageSize:
     """The size of a page as displayed (rotation applied), in PDF points.
 

@@ -1,4 +1,4 @@
-"""A figure's panels on their way to the dataset: with their subcaption, then with their images as well."""
+"""A figure's panels on their way to the dataset: one record, which rules, a vision model and people change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Final
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.image_types import ImageType
 from pmo_assets.records.modalities import Modality
-from pmo_assets.records.subcaptions import Subcaption
 
 AUTOMATIC: Final = "Automatic Caption Assignment"
 """The published word (`assembly`) for a subcaption that was assigned by identifiers, places and order."""
@@ -66,55 +65,11 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class CaptionedPanel:
-    """A panel with its printed identifiers and its subcaption.
+class PanelMember:
+    """A panel detection that a panel is made of: position among the figure's panel detections, normalised box."""
 
-    Attributes:
-        members: the panel detections that it is made of, by their number among the figure's panels: one, or several
-            that were printed "a1", "a2" where the caption names "a".
-        member_boxes: their boxes, normalised [l, t, r, b].
-        box: union of the members.
-        content_box: union of `box` and the identifiers.
-        score: least detection score of the members, 0..1.
-        identifier: the panel's identifier; None for a single panel or when undecided.
-        subcaption: None when it cannot be decided.
-        method: "single panel", "identifier", "position", "reading order", "whole caption", or None.
-        reason: why this subcaption, or why none.
-        printed: identifiers printed in the panel, by their number among the figure's identifiers.
-        confidence: 0..1, calibrated: share of such panels whose subcaption is theirs; of the best candidate when
-            undecided.
-        evidence: what speaks for the subcaption, strongest first.
-        runner_up: the identifier that is second best; None when there is none.
-        runner_up_confidence: 0..1 of that one.
-    """
-
-    members: tuple[int, ...]
-    member_boxes: tuple[Box, ...]
+    ordinal: int
     box: Box
-    content_box: Box
-    score: float
-    identifier: str | None
-    subcaption: Subcaption | None
-    method: str | None
-    reason: str
-    printed: tuple[int, ...]
-    confidence: float = 0.0
-    evidence: tuple[Evidence, ...] = ()
-    runner_up: str | None = None
-    runner_up_confidence: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class PanelContent:
-    """What images belong to a panel.
-
-    Attributes:
-        content_box: union of the panel, its identifiers and its images, normalised [l, t, r, b].
-        images: by their number among the figure's images.
-    """
-
-    content_box: Box
-    images: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,49 +114,83 @@ class PanelAnnotation:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel ready for the dataset.
+    """A panel of a figure on its way to the dataset: what each step so far says of it.
+
+    The fields are columns of `panel_captions`, `panel_assembly` and `reviewed_panels` (`tables.panels`), which add the
+    figure's key. A step changes a panel by `dataclasses.replace`. Boxes are normalised to the figure, [l, t, r, b].
 
     Attributes:
-        panel_id: unique over all articles.
-        article_id: number of the article.
-        image_cluster_id: its figure.
-        identifier: None for a single panel or when undecided.
+        ordinal: position of its (first) panel detection in its figure; behind them all for a panel made of images.
+        members: the panel detections that it is made of: one, or several that were printed "a1", "a2" where the
+            caption names "a"; none where images make it.
+        box: union of the members.
+        content_box: union of `box` and all that was assigned to it so far.
+        score: least detection score of the members, 0..1.
+        identifier: the panel's identifier; None for a single panel or when undecided.
         subcaption: None when it cannot be decided.
         segments: [start, end) character ranges of the caption; None without a subcaption.
         caption_confidence: of the caption's split, 0..1; None without a subcaption.
-        method: how the subcaption was assigned; None when it was not.
+        method: "single panel", "identifier", "position", "reading order", "whole caption", …; None when not assigned.
         assembly: the published word for who assigned it (`AUTOMATIC` …); None when nobody did.
-        confidence: 0..1 that the subcaption is this panel's.
-        box: as detected, normalised [l, t, r, b].
-        content_box: with all that was assigned to it.
-        score: of the panel detection, 0..1.
+        confidence: 0..1, calibrated: share of such panels whose subcaption is theirs; of the best candidate when
+            undecided.
+        runner_up: the identifier that is second best; None when there is none.
+        runner_up_confidence: 0..1 of that one.
+        evidence: what speaks for the subcaption, strongest first.
+        reason: why this subcaption, or why none.
         printed_identifiers: identifiers printed in it.
         images: images in it.
-        ordinal: position in its figure.
-        width, height: pixels of its picture.
-        sha256: of its picture's pixels: RGB, 8 bits, row by row.
-        perceptual_hash: of its picture, hexadecimal.
+        unassigned_images: images that no panel covers, listed with it because it is the nearest.
+        made_of_image: no panel was detected here: images that none covers make this one.
+        wanted: its figure goes on.
         annotations: what people decided of its figure.
+    """
+
+    ordinal: int
+    members: tuple[PanelMember, ...]
+    box: Box
+    content_box: Box
+    score: float
+    identifier: str | None = None
+    subcaption: str | None = None
+    segments: tuple[tuple[int, int], ...] | None = None
+    caption_confidence: float | None = None
+    method: str | None = None
+    assembly: str | None = None
+    confidence: float = 0.0
+    runner_up: str | None = None
+    runner_up_confidence: float = 0.0
+    evidence: tuple[Evidence, ...] = ()
+    reason: str = ""
+    printed_identifiers: tuple[PrintedIdentifier, ...] = ()
+    images: tuple[PanelImage, ...] = ()
+    unassigned_images: tuple[PanelImage, ...] = ()
+    made_of_image: bool = False
+    wanted: bool = False
+    annotations: tuple[PanelAnnotation, ...] = ()
+
+    def is_undecided(self, least: float) -> bool:
+        """Say whether it is undecided (`is_undecided`), where rules are sure from a confidence of `least` on."""
+        return is_undecided(self.subcaption, self.assembly, self.confidence, least)
+
+
+@dataclass(frozen=True, slots=True)
+class PanelPicture:
+    """The picture of a panel that goes on.
+
+    Attributes:
+        panel_id: unique over all articles.
+        article_id, image_cluster_id, ordinal: of the panel: article, figure, position in it.
+        width, height: pixels.
+        sha256: of the pixels: RGB, 8 bits, row by row.
+        perceptual_hash: hexadecimal; near for pictures that look alike.
     """
 
     panel_id: str
     article_id: int
     image_cluster_id: str
-    identifier: str | None
-    subcaption: str | None
-    segments: tuple[tuple[int, int], ...] | None
-    caption_confidence: float | None
-    method: str | None
-    assembly: str | None
-    confidence: float
-    box: Box
-    content_box: Box
-    score: float
-    printed_identifiers: tuple[PrintedIdentifier, ...]
-    images: tuple[PanelImage, ...]
     ordinal: int
     width: int
     height: int
     sha256: str
     perceptual_hash: str
-    annotations: tuple[PanelAnnotation, ...] = ()

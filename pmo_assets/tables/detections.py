@@ -7,9 +7,12 @@ from typing import Any
 
 import dataframely as dy
 
+from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.modalities import MODALITIES
+from pmo_assets.records.panels import PanelImage
 from pmo_assets.tables.columns import FigureKey, box_column
+from pmo_assets.tables.rows import record_of
 
 KINDS = ("panel", "identifier")
 """What is detected in a figure besides images, in the order in which detectors give it."""
@@ -64,3 +67,13 @@ SCHEMAS: dict[str, type[dy.Schema]] = {"panel_detections": PanelDetections, "ima
 def in_detection_order(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return a figure's detections as the detector gave them: panels, then identifiers, by position; or images so."""
     return sorted(rows, key=lambda row: (KINDS.index(row["kind"]) if "kind" in row else 0, row["ordinal"]))
+
+
+def found_panels(rows: Sequence[Mapping[str, Any]]) -> tuple[PanelDetection, ...]:
+    """Return the records of a figure's rows of `panel_detections`, in the detector's order."""
+    return tuple(record_of(PanelDetection, row) for row in in_detection_order(rows))
+
+
+def found_images(rows: Sequence[Mapping[str, Any]]) -> tuple[PanelImage, ...]:
+    """Return a figure's rows of `image_detections` as the images of panels, in the detector's order."""
+    return tuple(record_of(PanelImage, {**row, "id": row["detection_id"]}) for row in in_detection_order(rows))

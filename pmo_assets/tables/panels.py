@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import dataframely as dy
 
-from pmo_assets.records.geometry import as_box, union_box
-from pmo_assets.records.panels import AUTOMATIC, CaptionedPanel, Evidence, PanelImage, PrintedIdentifier
-from pmo_assets.records.step_output import Row
-from pmo_assets.records.subcaptions import Subcaption
+from pmo_assets.records.geometry import as_box
+from pmo_assets.records.panels import Panel, PanelImage, PrintedIdentifier
+from pmo_assets.records.step_output import Row, figure_key, rows_by_figure
 from pmo_assets.tables.columns import SEGMENTS, FigureKey, box_column
+from pmo_assets.tables.rows import record_of, row_of
 
 _READ_IDENTIFIER = {
     "id": dy.String(), "box": dy.List(dy.Float64()), "score": dy.Float64(), "text": dy.String(nullable=True)
@@ -91,7 +90,10 @@ class PanelCaptions(FigureKey):
 
 
 class PanelAssembly(PanelCaptions):
-    """Panels with subcaption, identifiers and images; each image of a figure stands in one of its rows, once."""
+    """Panels with subcaption, identifiers and images; each image of a figure stands in one of its rows, once.
+
+    A revision of `panel_captions`, whole: a vision model may change any column and replace panels.
+    """
 
     members = dy.List(
         dy.Struct({"ordinal": dy.Int64(), "box": dy.List(dy.Float64())}),
@@ -106,7 +108,10 @@ class PanelAssembly(PanelCaptions):
 
 
 class ReviewedPanels(PanelAssembly):
-    """Panels as people decided them, where they did, and as the machine assembled them everywhere else."""
+    """Panels as people decided them, where they did, and as the machine assembled them everywhere else.
+
+    A revision of `panel_assembly`, whole: people may change any column, add panels and remove them.
+    """
 
     printed_identifiers = dy.List(
         dy.Struct(IDENTIFIER_FIELDS),
@@ -131,9 +136,10 @@ class ReviewedPanels(PanelAssembly):
     )
 
 
-class Panels(ReviewedPanels):
-    """Panels ready for the dataset; their pixels lie in the pixel store `panels`."""
+class Panels(FigureKey):
+    """Pictures of the panels whose figure goes on; pixels in the store `panels`, all else in `reviewed_panels`."""
 
+    ordinal = dy.Int64(primary_key=True, min=0, description="Of the panel's row in `reviewed_panels`")
     panel_id = dy.String(unique=True, description="Stable and unique over all articles")
     width = dy.Int64(min=1, description="Pixels of the panel picture")
     height = dy.Int64(min=1, description="Pixels of the panel picture")
@@ -150,93 +156,30 @@ SCHEMAS: dict[str, type[dy.Schema]] = {
 """The schema of each asset of the group that is a table."""
 
 
-def panel_caption_row(
-    panel: CaptionedPanel, identifier_rows: Sequence[Mapping[str, Any]], caption_confidence: float
-) -> Row:
-    """Return the row of `panel_captions` of a panel, but for the figure's key.
+_FINDINGS: Final = {name: {"__all__": {"is_gt"}} for name in ("printed_identifiers", "images", "unassigned_images")}
+_LEFT_OUT: Final[Mapping[type[dy.Schema], Mapping[str, Any]]] = {
+    PanelCaptions: _FINDINGS | dict.fromkeys(set(ReviewedPanels.columns()) - set(PanelCaptions.columns()), True),
+    PanelAssembly: {**_FINDINGS, "annotations": True},
+    ReviewedPanels: {"unassigned_images": _FINDINGS["unassigned_images"]},
+}
+"""Fields of a panel's record that a table has not, as pydantic's `exclude`; `is_gt` says that people decided it."""
+
+
+def rows_of_panels(schema: type[PanelCaptions], figure: Mapping[str, Any], panels: Iterable[Panel]) -> list[Row]:
+    """Return a figure's panels as rows of a table.
 
     Args:
-        panel: the panel, made of at least one detection.
-        identifier_rows: rows of `panel_detections` of the figure's identifiers, by position.
-        caption_confidence: of the caption's split, 0..1.
+        schema: of the table: `PanelCaptions`, `PanelAssembly` or `ReviewedPanels`.
+        figure: any row with the figure's key.
+        panels: its panels.
     """
-    return {"ordinal": panel.members[0], **_panel_row(panel, identifier_rows, caption_confidence)}
+    key = figure_key(figure)
+    return [{**key, **row_of(panel, _LEFT_OUT[schema])} for panel in panels]
 
 
-def _panel_row(panel: CaptionedPanel, identifier_rows: Sequence[Mapping[str, Any]], caption_confidence: float) -> Row:
-    subcaption = panel.subcaption
-    return {
-        "members": [
-            {"ordinal": ordinal, "box": list(box)}
-            for ordinal, box in zip(panel.members, panel.member_boxes, strict=True)
-        ],
-        "box": list(panel.box),
-        "content_box": list(panel.content_box),
-        "score": panel.score,
-        "identifier": panel.identifier,
-        "subcaption": subcaption.text if subcaption else None,
-        "segments": [list(segment) for segment in subcaption.segments] if subcaption else None,
-        "caption_confidence": caption_confidence if subcaption else None,
-        "method": panel.method,
-        "assembly": AUTOMATIC if subcaption else None,
-        "confidence": panel.confidence,
-        "runner_up": panel.runner_up,
-        "runner_up_confidence": panel.runner_up_confidence,
-        "evidence": [{**asdict(item), "box": None if item.box is None else list(item.box)} for item in panel.evidence],
-        "reason": panel.reason,
-        "printed_identifiers": [
-            {"id": row["detection_id"], "box": list(row["box"]), "score": row["score"], "text": row["text"]}
-            for row in (identifier_rows[place] for place in panel.printed)
-        ],
-    }
-
-
-def panel_image(row: Mapping[str, Any]) -> Row:
-    """Return what a row of `panel_assembly` holds of an image, a row of `image_detections`."""
-    facts = ("score", "image_type", "type_score", "modality", "modality_score", "marked", "mark_score")
-    return {"id": row["detection_id"], "box": list(row["box"]), **{name: row[name] for name in facts}}
-
-
-REMAINING: Final = "remaining"
-"""`method` of a panel made of images that got the one subcaption that no other panel has."""
-
-REMAINING_CONFIDENCE: Final = 0.3
-"""That it is its: nothing but the count speaks for it. Too rare in annotated articles to be measured."""
-
-
-def image_panel_row(
-    ordinal: int, image_rows: Sequence[Mapping[str, Any]], remaining: Subcaption | None, caption_confidence: float
-) -> Row:
-    """Return the row of a panel that images make which no other panel covers, but for the figure's key.
-
-    Args:
-        ordinal: behind those of the figure's panel detections.
-        image_rows: rows of `image_detections`, at least one.
-        remaining: the subcaption that it gets; None for none.
-        caption_confidence: of the caption's split, 0..1.
-    """
-    images = [panel_image(row) for row in image_rows]
-    box = union_box(as_box(image["box"]) for image in images)
-    reason = "no panel covers this image" if len(images) == 1 else "no panel covers these images"
-    evidence = (
-        [] if remaining is None else [Evidence("count", REMAINING, None, remaining.identifier, REMAINING_CONFIDENCE)]
-    )
-    panel = CaptionedPanel(
-        members=(),
-        member_boxes=(),
-        box=box,
-        content_box=box,
-        score=min(image["score"] for image in images),
-        identifier=remaining.identifier if remaining else None,
-        subcaption=remaining,
-        method=REMAINING if remaining else None,
-        reason=f"{reason}, and one subcaption is left" if remaining else reason,
-        printed=(),
-        confidence=REMAINING_CONFIDENCE if remaining else 0.0,
-        evidence=tuple(evidence),
-    )
-    row = _panel_row(panel, (), caption_confidence)
-    return {"ordinal": ordinal, **row, "images": images, "unassigned_images": [], "made_of_image": True}
+def panels_by_figure(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Panel]]:
+    """Return the records of an article's rows of any of these tables by image_cluster_id, in their order."""
+    return {cluster: [record_of(Panel, row) for row in own] for cluster, own in rows_by_figure(rows).items()}
 
 
 def panel_images(cells: Sequence[Row]) -> tuple[PanelImage, ...]:

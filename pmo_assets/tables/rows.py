@@ -1,4 +1,4 @@
-"""The border between tables and records: a row in, a typed record out.
+"""The border between tables and records: a row in, a typed record out, and back.
 
 Inside the pipeline there are records, which the type checker sees through; rows, dicts by column name, exist where a
 step reads them and where it gives them back.
@@ -12,6 +12,8 @@ from dataclasses import fields
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter
+
+from pmo_assets.records.step_output import Row
 
 Record = TypeVar("Record")
 
@@ -34,3 +36,14 @@ def record_of(kind: type[Record], row: Mapping[str, Any]) -> Record:
     names = [field.name for field in fields(cast(Any, kind))]
     record: Record = _adapter(cast(Hashable, kind)).validate_python({name: row[name] for name in names if name in row})
     return record
+
+
+def row_of(record: object, left_out: Mapping[str, Any] | None = None) -> Row:
+    """Return a record as a row of a table: its fields, nested ones as well, by name; sequences are lists.
+
+    Args:
+        record: a dataclass.
+        left_out: fields that the table has not, as pydantic's `exclude`.
+    """
+    row: Row = _adapter(cast(Hashable, type(record))).dump_python(record, mode="json", exclude=left_out)
+    return row

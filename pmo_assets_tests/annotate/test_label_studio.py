@@ -159,7 +159,7 @@ def test_a_box_that_a_person_draws_is_in_the_row_that_is_released(
     project: Project, window: Browser, label_studio: RunningLabelStudio, tmp_path: Path
 ) -> None:
     url = label_studio.url
-    before = {row["panel_id"]: row for row in project.rows("panels")}
+    before = {(row["image_cluster_id"], row["ordinal"]): row for row in project.rows("reviewed_panels")}
     folder = label_studio.documents / "full"
     number = pushed(project, folder, "--articles", ARTICLE, "--interfaces", "boxes", "--pictures", "folder")["boxes"]
     shown = opened(window, url, number)
@@ -203,10 +203,9 @@ def test_a_box_that_a_person_draws_is_in_the_row_that_is_released(
     assert set(annotated["review"]["decided"]) == {"panels", "identifiers", "images"}
 
     project.pmo("run")
-    after = {row["panel_id"]: row for row in project.rows("panels")}
+    after = {(row["image_cluster_id"], row["ordinal"]): row for row in project.rows("reviewed_panels")}
     assert after.keys() == before.keys()
-    changed = after[next(key for key, row in after.items() if row["ordinal"] == machine[0]["ordinal"]
-                         and row["image_cluster_id"] == figure["image_cluster_id"])]  # fmt: skip
+    changed = after[figure["image_cluster_id"], machine[0]["ordinal"]]
     new = [item for item in changed["images"] if iou(tuple(item["box"]), wanted) > 0.9]
     assert [(item["image_type"], item["is_gt"]) for item in new] == [("Other", True)]
     assert changed["annotations"][0]["purpose"] == "full"

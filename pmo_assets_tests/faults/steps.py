@@ -249,7 +249,8 @@ def _through_panels(
         "reviewed_panels", review_article, figures, assembled or [], captions, panels, [], pixels
     )
     made = article.attempt("panels", crop_article_panels, ARTICLE_ID, figures, reviewed or [], pixels, cut)
-    rows = article.attempt("dataset_rows", make_dataset_rows, row, figures, made or [], _specialty(), 0.0) or []
+    given = (row, figures, made or [], reviewed or [], _specialty(), 0.0)
+    rows = article.attempt("dataset_rows", make_dataset_rows, *given) or []
     checked(DatasetRows, rows)
     _article_pages(row["title"] or row["package"], figures, article.rejections, rows, pixels)
     for figure in figures:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pmo_assets.pipeline.dataset.rows import Entry, dataset_row, left_out_reason
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure
-from pmo_assets.records.panels import AUTOMATIC, Panel
+from pmo_assets.records.panels import AUTOMATIC, Panel, PanelPicture
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.rows import record_of
@@ -209,4 +209,6 @@ def _write_panel(
     enters = left_out_reason(record, entry) is None if panel.row is None else panel.row
     if enters:
         credit = record_of(ArticleCredit, article)
-        rows["dataset_rows"].append(dataset_row(record, record_of(Figure, figure), credit))
+        rows["dataset_rows"].append(
+            dataset_row(record, record_of(PanelPicture, row), record_of(Figure, figure), credit)
+        )

@@ -154,7 +154,9 @@ panels = stage_table(
         "panels": len(made.rows),
         "megapixels": round(sum(row["width"] * row["height"] for row in made.rows) / 1e6, 1),
         "preview": preview(
-            made.context, "panels of the batch", lambda: panel_sheet(made.rows, made.input("panel_pixels"))
+            made.context,
+            "panels of the batch",
+            lambda: panel_sheet(made.rows, made.tables["reviewed_panels"], made.input("panel_pixels")),
         ),
     },
 )

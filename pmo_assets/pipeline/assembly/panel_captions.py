@@ -26,7 +26,7 @@ from pmo_assets.pipeline.captions.alternatives import alternative_splits
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import covered_fraction, reading_order, union_box
 from pmo_assets.records.identifiers import normalised_identifier
-from pmo_assets.records.panels import CaptionedPanel, Evidence
+from pmo_assets.records.panels import AUTOMATIC, Evidence, Panel, PanelMember, PrintedIdentifier
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
 JOINED_OVERLAP: Final = 0.1
@@ -43,7 +43,7 @@ def captioned_panels(
     split: CaptionSplit,
     marks: Sequence[Mark] | None = None,
     sureness: Callable[[Features], float] = confidence,
-) -> tuple[CaptionedPanel, ...]:
+) -> tuple[Panel, ...]:
     """Assign printed identifiers and subcaptions to panels.
 
     Args:
@@ -57,18 +57,22 @@ def captioned_panels(
     """
     panels = [item for item in detections if item.kind == "panel"]
     names = panel_names(split)
+    identifiers = [item for item in detections if item.kind == "identifier"]
     if marks is None:
-        identifiers = [item for item in detections if item.kind == "identifier"]
         marks = [mark_of(number, item, names) for number, item in enumerate(identifiers)]
     boxes = [panel.box for panel in panels]
     owners = owners_of([mark.box for mark in marks], boxes)
     evidence = identifier_evidence(marks, owners, len(panels), len(names))
     chances = [panel.probability or panel.score for panel in panels]  # uncalibrated where other code detected them
-    found = [_bare_panel(place, panel, evidence.marks[place]) for place, panel in enumerate(panels)]
+    printed = [
+        PrintedIdentifier(item.detection_id, item.box, item.score, mark.text)
+        for item, mark in zip(identifiers, marks, strict=True)
+    ]
+    found = [_bare_panel(place, panel, evidence.marks[place], printed) for place, panel in enumerate(panels)]
     if not found:
         return ()
     if names:
-        captioned = _with_subcaptions(found, split, names, evidence, chances, sureness)
+        captioned = _joined(_with_subcaptions(found, split, names, evidence, chances, sureness), printed)
     else:
         captioned = _with_whole_caption(_called(found), split, chances, sureness)
     return tuple(captioned[i] for i in reading_order([panel.box for panel in captioned]))
@@ -99,41 +103,40 @@ def panel_names(split: CaptionSplit) -> list[str]:
     return list(names.values())
 
 
-def _bare_panel(place: int, panel: PanelDetection, marks: Sequence[Mark]) -> CaptionedPanel:
+def _bare_panel(
+    place: int, panel: PanelDetection, marks: Sequence[Mark], printed: Sequence[PrintedIdentifier]
+) -> Panel:
     """Return a panel with what is printed in it and nothing assigned."""
     read = [mark for mark in marks if mark.text]
-    return CaptionedPanel(
-        members=(place,),
-        member_boxes=(panel.box,),
+    return Panel(
+        ordinal=place,
+        members=(PanelMember(place, panel.box),),
         box=panel.box,
         content_box=union_box([panel.box, *(mark.box for mark in marks)]),
         score=panel.score,
         identifier=read[0].text if read else None,
-        subcaption=None,
-        method=None,
-        reason="",
-        printed=tuple(sorted(mark.number for mark in marks)),
+        printed_identifiers=tuple(printed[number] for number in sorted(mark.number for mark in marks)),
     )
 
 
-def _called(panels: Sequence[CaptionedPanel]) -> list[CaptionedPanel]:
+def _called(panels: Sequence[Panel]) -> list[Panel]:
     """Return the panels of a caption that names none, called what is printed at them (`printed_series`)."""
     if len(panels) == 1:
         return [replace(panels[0], identifier=None)]  # a letter in a single panel is a label in its picture
     identifiers = completed_series(
         [panel.identifier for panel in panels],
         [panel.box for panel in panels],
-        [bool(panel.printed) for panel in panels],
+        [bool(panel.printed_identifiers) for panel in panels],
     )
     return [replace(panel, identifier=name) for panel, name in zip(panels, identifiers, strict=True)]
 
 
 def _with_whole_caption(
-    panels: Sequence[CaptionedPanel],
+    panels: Sequence[Panel],
     split: CaptionSplit,
     chances: Sequence[float],
     sureness: Callable[[Features], float],
-) -> list[CaptionedPanel]:
+) -> list[Panel]:
     """Return the panels of a caption that names none."""
     if not split.subcaptions:
         return [replace(panel, reason="the figure has no caption") for panel in panels]
@@ -146,8 +149,11 @@ def _with_whole_caption(
     return [
         replace(
             panel,
-            subcaption=whole,
+            subcaption=whole.text,
+            segments=whole.segments,
+            caption_confidence=split.confidence,
             method=method,
+            assembly=AUTOMATIC,
             reason=reason,
             confidence=sureness(Features(1.0, chance, split.confidence, 0.0, single, 0.0, 1.0, method)),
             evidence=(Evidence("count", "caption", None, None, split.confidence),),
@@ -163,7 +169,7 @@ class _Figure:
     `chances` is how likely each panel is one, 0..1.
     """
 
-    panels: Sequence[CaptionedPanel]
+    panels: Sequence[Panel]
     names: Sequence[str]
     subcaptions: Sequence[Subcaption]
     split: CaptionSplit
@@ -188,24 +194,23 @@ class _Figure:
 
 
 def _with_subcaptions(
-    panels: Sequence[CaptionedPanel],
+    panels: Sequence[Panel],
     split: CaptionSplit,
     names: Sequence[str],
     evidence: IdentifierEvidence,
     chances: Sequence[float],
     sureness: Callable[[Features], float],
-) -> list[CaptionedPanel]:
-    """Return the panels of a caption that names them, the parts of one panel joined."""
+) -> list[Panel]:
+    """Return the panels of a caption that names them."""
     by_name = {normalised_identifier(sub.identifier): sub for sub in reversed(split.subcaptions)}
     found = panel_name_shares([panel.box for panel in panels], names, evidence)
     decided = decided_names(found)
     subcaptions = [by_name[normalised_identifier(name)] for name in names]
     figure = _Figure(panels, names, subcaptions, split, found, evidence, decided, chances, sureness)
-    result = [_decided(figure, place) for place in range(len(panels))]
-    return _joined(result)
+    return [_decided(figure, place) for place in range(len(panels))]
 
 
-def _decided(figure: _Figure, place: int) -> CaptionedPanel:
+def _decided(figure: _Figure, place: int) -> Panel:
     """Return a panel with its subcaption, or with the reason why it has none."""
     panel, name = figure.panels[place], figure.decided[place]
     shares = figure.found.shares[place]
@@ -239,7 +244,16 @@ def _decided(figure: _Figure, place: int) -> CaptionedPanel:
         ORDER: f"the panels follow the caption {figure.found.orders[0][0]}",
     }[method]
     subcaption = figure.subcaptions[name]
-    return replace(panel, identifier=subcaption.identifier, subcaption=subcaption, method=method, reason=reason)
+    return replace(
+        panel,
+        identifier=subcaption.identifier,
+        subcaption=subcaption.text,
+        segments=subcaption.segments,
+        caption_confidence=figure.split.confidence,
+        method=method,
+        assembly=AUTOMATIC,
+        reason=reason,
+    )
 
 
 def _method(figure: _Figure, place: int) -> str:
@@ -299,7 +313,7 @@ def _evidence(figure: _Figure, place: int) -> tuple[Evidence, ...]:
     return tuple(sorted(items, key=lambda item: -item.confidence))
 
 
-def _joined(panels: Sequence[CaptionedPanel]) -> list[CaptionedPanel]:
+def _joined(panels: Sequence[Panel], printed: Sequence[PrintedIdentifier]) -> list[Panel]:
     """Join panels that got one name: parts printed "a1", "a2", or all panels of a "top row" (guide: top level only).
 
     They stay apart where the joined box would reach into another panel.
@@ -308,7 +322,7 @@ def _joined(panels: Sequence[CaptionedPanel]) -> list[CaptionedPanel]:
     for index, panel in enumerate(panels):
         if panel.subcaption is not None:
             groups.setdefault(normalised_identifier(panel.identifier), []).append(index)
-    joined: dict[int, CaptionedPanel] = {}
+    joined: dict[int, Panel] = {}
     absorbed: set[int] = set()
     for places in groups.values():
         members = [panels[i] for i in places]
@@ -319,13 +333,15 @@ def _joined(panels: Sequence[CaptionedPanel]) -> list[CaptionedPanel]:
         surest = max(members, key=lambda panel: panel.confidence)
         joined[places[0]] = replace(
             surest,
-            members=tuple(number for panel in members for number in panel.members),
-            member_boxes=tuple(box for panel in members for box in panel.member_boxes),
+            ordinal=members[0].ordinal,
+            members=tuple(part for panel in members for part in panel.members),
             box=box,
             content_box=union_box(panel.content_box for panel in members),
             score=min(panel.score for panel in members),
             confidence=min(panel.confidence for panel in members),
-            printed=tuple(sorted(number for panel in members for number in panel.printed)),
+            printed_identifiers=tuple(
+                item for item in printed if any(item in panel.printed_identifiers for panel in members)
+            ),
             evidence=tuple(item for panel in members for item in panel.evidence),
         )
         absorbed.update(places[1:])

@@ -9,35 +9,35 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pmo_assets.pictures import compact_bytes, decoded, pixels_digest, png_bytes
-from pmo_assets.pipeline.assembly.assemble import panel_contents
+from pmo_assets.pipeline.assembly.assemble import assembled_panels
 from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split, panel_names
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
-from pmo_assets.pipeline.assembly.review import changed, decisions_of, review_figure, unreviewed
-from pmo_assets.pipeline.assembly.unassigned_images import placed_unassigned_images
+from pmo_assets.pipeline.assembly.review import changed, decisions_of, review_figure
+from pmo_assets.pipeline.assembly.unassigned_images import all_images
 from pmo_assets.pipeline.assembly.wanted import figure_is_wanted, unwanted_reason
 from pmo_assets.pipeline.figures.fingerprint import fingerprint
 from pmo_assets.pipeline.figures.perceptual_hash import perceptual_hash
-from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.faults import raise_fault
-from pmo_assets.records.geometry import as_box, crop_box
-from pmo_assets.records.identifiers import normalised_identifier
+from pmo_assets.records.figure import LocatedFigure
+from pmo_assets.records.geometry import crop_box
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
+from pmo_assets.records.panels import Panel, PanelPicture
 from pmo_assets.records.reading import TextReader
-from pmo_assets.records.step_output import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
+from pmo_assets.records.step_output import Row, StepOutput, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
-from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
+from pmo_assets.records.subcaptions import CaptionSplit
 from pmo_assets.tables.captions import caption_split
-from pmo_assets.tables.detections import in_detection_order
-from pmo_assets.tables.panels import image_panel_row, panel_caption_row, panel_image
-from pmo_assets.tables.rows import record_of
-from pmo_assets.tables.schemas import schema_of
+from pmo_assets.tables.detections import found_images, found_panels
+from pmo_assets.tables.panels import PanelAssembly, PanelCaptions, ReviewedPanels, panels_by_figure, rows_of_panels
+from pmo_assets.tables.rows import record_of, row_of
 
 
 def caption_figure_panels(
@@ -59,14 +59,10 @@ def caption_figure_panels(
     Raises:
         SystemicError: when the reader's networks cannot be loaded.
     """
-    detected = in_detection_order(panel_rows)
-    detections = [record_of(PanelDetection, row) for row in detected]
-    split = figure_split(figure, subcaption_rows, detected)
+    detections = found_panels(panel_rows)
+    split = figure_split(figure, subcaption_rows, panel_rows)
     marks = figure_marks(detections, panel_names(split), picture, reader)
-    panels = captioned_panels(detections, split, marks)
-    printed = [row for row in detected if row["kind"] == "identifier"]
-    identifiers = [{**row, "text": mark.text} for row, mark in zip(printed, marks, strict=True)]
-    return [{**figure_key(figure), **panel_caption_row(panel, identifiers, split.confidence)} for panel in panels]
+    return rows_of_panels(PanelCaptions, figure, captioned_panels(detections, split, marks))
 
 
 def figure_split(
@@ -152,48 +148,11 @@ def assemble_figure(
         detection_rows: its rows of `panel_detections`.
         wanted_types: image types of which a figure that goes on holds one.
     """
-    images = in_detection_order(image_rows)
-    boxes = [as_box(row["box"]) for row in images]
-    contents = panel_contents(
-        [[(member["ordinal"], as_box(member["box"])) for member in row["members"]] for row in panel_rows],
-        [as_box(row["content_box"]) for row in panel_rows],
-        boxes,
-    )
-    owned = {number for content in contents for number in content.images}
+    panels = [record_of(Panel, row) for row in panel_rows]
     split = figure_split(figure, subcaption_rows, detection_rows)
-    left = _subcaptions_left(panel_rows, split)
-    unassigned = placed_unassigned_images(
-        [number for number in range(len(images)) if number not in owned],
-        boxes,
-        [content.content_box for content in contents],
-        joined=len(left) == 1,
+    return rows_of_panels(
+        PanelAssembly, figure, assembled_panels(panels, found_images(image_rows), split, wanted_types)
     )
-    rows = [
-        {
-            **row,
-            "content_box": list(content.content_box),
-            "images": [panel_image(images[i]) for i in content.images],
-            "unassigned_images": [panel_image(images[i]) for i in unassigned.listed.get(place, ())],
-            "made_of_image": False,
-        }
-        for place, (row, content) in enumerate(zip(panel_rows, contents, strict=True))
-    ]
-    first = 1 + max((member["ordinal"] for row in panel_rows for member in row["members"]), default=-1)
-    undecided = any(row["subcaption"] is None for row in panel_rows)
-    remaining = left[0] if len(left) == 1 and len(unassigned.panels) == 1 and not undecided else None
-    for ordinal, group in enumerate(unassigned.panels, start=first):
-        made = image_panel_row(ordinal, [images[i] for i in group], remaining, split.confidence)
-        rows.append({**figure_key(figure), **made})
-    wanted = figure_is_wanted(images, wanted_types)
-    return [{**row, "wanted": wanted} for row in rows]
-
-
-def _subcaptions_left(panel_rows: Sequence[Mapping[str, Any]], split: CaptionSplit) -> list[Subcaption]:
-    """Return the subcaptions with a text that no panel has."""
-    if not split.identifiers and panel_rows:
-        return []  # each panel has the whole caption
-    used = {normalised_identifier(row["identifier"]) for row in panel_rows if row["subcaption"] is not None}
-    return [sub for sub in split.subcaptions if sub.text and normalised_identifier(sub.identifier) not in used]
 
 
 def assemble_article(
@@ -222,8 +181,10 @@ def assemble_article(
         return assemble_figure(figure, panels, own, captions, detected, wanted_types)
 
     output = for_each_figure(figures, "panel_assembly", rows)
-    reasons = (unwanted_reason(images.get(figure["image_cluster_id"], ()), wanted_types) for figure in figures)
-    output.tally.update(reason for reason in reasons if reason is not None)
+    for figure in figures:
+        types = (row["image_type"] for row in images.get(figure["image_cluster_id"], ()))
+        if reason := unwanted_reason(types, wanted_types):
+            output.tally[reason] += 1
     return output
 
 
@@ -261,30 +222,33 @@ def crop_article_panels(
         panel_pixels: where the panels' pictures go, under panel_id.
     """
     stored = figure_pixels.read(article_id)
-    assembled = rows_by_figure(row for row in reviewed_panels if row["wanted"])
+    reviewed = panels_by_figure(row for row in reviewed_panels if row["wanted"])
     cut: list[Picture] = []
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        panels = assembled.get(figure["image_cluster_id"], ())
+        panels = reviewed.get(figure["image_cluster_id"], ())
         if not panels:
             return []
         key = figure["pdf_figure_id"]
         pixels = decoded(stored.get(key), key)
-        result = []
+        made = []
         for panel in panels:
-            name = panel_id(article_id, figure["image_cluster_id"], panel["ordinal"])
-            part = cut_panel(pixels, panel["content_box"])
+            name = panel_id(article_id, figure["image_cluster_id"], panel.ordinal)
+            part = cut_panel(pixels, panel.content_box)
             height, width = part.shape[:2]
             cut.append(Picture(name, width, height, png_bytes(part), compact_bytes(part)))
-            facts = {
-                "panel_id": name,
-                "width": width,
-                "height": height,
-                "sha256": pixels_digest(part),
-                "perceptual_hash": perceptual_hash(part).hex(),
-            }
-            result.append({**panel, **facts})
-        return result
+            picture = PanelPicture(
+                panel_id=name,
+                article_id=article_id,
+                image_cluster_id=figure["image_cluster_id"],
+                ordinal=panel.ordinal,
+                width=width,
+                height=height,
+                sha256=pixels_digest(part),
+                perceptual_hash=perceptual_hash(part).hex(),
+            )
+            made.append(row_of(picture))
+        return made
 
     output = for_each_figure(figures, "panels", rows)
     panel_pixels.write(article_id, cut)
@@ -318,15 +282,14 @@ def review_article(
         figure_pixels: where the renderings are.
         wanted_types: image types of which a figure that goes on holds one; people may have changed them.
     """
-    assembled = rows_by_figure(unreviewed(row) for row in panel_assembly)
-    if not annotations:
-        return StepOutput([row for figure in figures for row in assembled.get(figure["image_cluster_id"], ())])
+    assembled = panels_by_figure(panel_assembly)
     tally: Counter[str] = Counter()
-    wanted, notes = decisions_of(annotations[0]["figures"], figures)
+    located = {row["image_cluster_id"]: record_of(LocatedFigure, row) for row in figures}
+    said = annotations[0]["figures"] if annotations else ()
+    wanted, notes = decisions_of(said, list(located.values()))
     tally.update(NOT_APPLIED + note for note in notes)
     captions, detected = rows_by_figure(subcaptions), rows_by_figure(panel_detections)
-    pictures = figure_pixels.read(figures[0]["article_id"]) if wanted and figures else {}
-    columns = list(schema_of("reviewed_panels").columns())
+    pictures = figure_pixels.read(figures[0]["article_id"]) if wanted else {}
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         cluster = figure["image_cluster_id"]
@@ -334,23 +297,22 @@ def review_article(
         picture = pictures.get(figure["pdf_figure_id"])
         for decided in wanted.get(cluster, ()):
             look = None if picture is None else fingerprint(decoded(picture, picture.key))
-            if why := changed(decided, figure, look):
+            if why := changed(decided, located[cluster], look):
                 tally[f"{NOT_APPLIED}{decided.label or cluster}: {why}"] += 1
                 continue
             split = figure_split(figure, captions.get(cluster, ()), detected.get(cluster, ()))
             try:
-                made = review_figure(figure, present, decided, split, columns=columns)
+                made = review_figure(located[cluster], present, decided, split)
             except Exception as error:
                 # What people decided cannot be applied; what the machine assembled is not lost for that.
                 raise_fault(error)
                 tally[f"{NOT_APPLIED}{decided.label or cluster}: {type(error).__name__}: {error}"] += 1
                 continue
-            images = [image for row in made.rows for image in (*row["images"], *row["unassigned_images"])]
-            goes_on = figure_is_wanted(images, wanted_types)
-            present = [{**row, "wanted": goes_on} for row in made.rows]
+            goes_on = figure_is_wanted((image.image_type for image in all_images(made.panels)), wanted_types)
+            present = [replace(panel, wanted=goes_on) for panel in made.panels]
             tally.update(made.tally)
             tally.update(f"{NOT_APPLIED}{decided.label or cluster}: {note}" for note in made.notes)
-        return present
+        return rows_of_panels(ReviewedPanels, figure, present)
 
     output = for_each_figure(figures, "reviewed_panels", rows)
     output.tally.update(tally)

@@ -6,13 +6,13 @@ subcaptions have their panel, such images side by side are that panel: they make
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
-from pmo_assets.records.geometry import Box, area, as_box, centre, covered_fraction, height, union_box
-from pmo_assets.records.step_output import Row
+from pmo_assets.records.geometry import Box, area, centre, covered_fraction, height, union_box
+from pmo_assets.records.panels import Panel, PanelImage
 
 MOST_COVERED: Final = 0.3
 """Up to this fraction of it may lie in panels when an image makes a panel: it does not belong to one from 0.7 on."""
@@ -90,26 +90,29 @@ def _distance(image: Box, panel: Box) -> tuple[float, float]:
     return (across**2 + down**2, (x - px) ** 2 + (y - py) ** 2)
 
 
-def with_all_images(before: Sequence[Row], after: Sequence[Row]) -> list[Row]:
-    """Return a figure's rows so that every image stands in one of them, once; what lost its panel is unassigned.
+def all_images(panels: Iterable[Panel]) -> list[PanelImage]:
+    """Return the images that stand with panels, those included that are only listed with them."""
+    return [image for panel in panels for image in (*panel.images, *panel.unassigned_images)]
+
+
+def with_all_images(before: Sequence[Panel], after: Sequence[Panel]) -> list[Panel]:
+    """Return a figure's panels so that every image stands with one of them, once; what lost its panel is unassigned.
 
     Args:
-        before: rows of `panel_assembly` that hold or list every image.
+        before: panels that hold or list every image.
         after: what became of them when a vision model or people changed panels.
     """
     if not after:
         return []
-    images = {image["id"]: image for row in before for image in (*row["images"], *row["unassigned_images"])}
-    listed: list[list[Row]] = [[] for _ in after]
-    seen = {image["id"] for row in after for image in row["images"]}
-    for place, row in enumerate(after):
-        for image in row["unassigned_images"]:
-            if image["id"] not in seen:
+    seen = {image.id for panel in after for image in panel.images}
+    listed: list[list[PanelImage]] = [[] for _ in after]
+    for place, panel in enumerate(after):
+        for image in panel.unassigned_images:
+            if image.id not in seen:
                 listed[place].append(image)
-                seen.add(image["id"])
-    for name, image in images.items():
-        if name not in seen:
-            boxes = [as_box(row["content_box"] or row["box"]) for row in after]
-            nearest = min(range(len(boxes)), key=lambda k: (_distance(as_box(image["box"]), boxes[k]), k))
-            listed[nearest].append({key: value for key, value in image.items() if key != "is_gt"})
-    return [{**row, "unassigned_images": unassigned} for row, unassigned in zip(after, listed, strict=True)]
+                seen.add(image.id)
+    for image in {image.id: image for image in all_images(before)}.values():
+        if image.id not in seen:
+            distances = [(_distance(image.box, panel.content_box), place) for place, panel in enumerate(after)]
+            listed[min(distances)[1]].append(replace(image, is_gt=False))
+    return [replace(panel, unassigned_images=tuple(own)) for panel, own in zip(after, listed, strict=True)]

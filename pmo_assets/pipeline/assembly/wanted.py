@@ -5,8 +5,8 @@ The others get no vision model, no panel pictures and no rows in the dataset; th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Collection, Iterable
+from typing import Final
 
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 
@@ -15,24 +15,24 @@ NO_WANTED_TYPE: Final = "no image of a wanted type"
 """Reasons for which a figure does not go on."""
 
 
-def unwanted_reason(images: Iterable[Mapping[str, Any]], image_types: Collection[ImageType]) -> str | None:
+def unwanted_reason(found: Iterable[ImageType | None], wanted: Collection[ImageType]) -> str | None:
     """Return why a figure does not go on; None when it does.
 
     An undecided type may be a wanted one: such an image counts as wanted. Where all types are wanted, so are figures
     without any image.
 
     Args:
-        images: of the figure: rows of `image_detections`.
-        image_types: the wanted ones.
+        found: types of the figure's images; None for an undecided one.
+        wanted: the wanted ones.
     """
-    if set(image_types) >= set(IMAGE_TYPES):
+    if set(wanted) >= set(IMAGE_TYPES):
         return None
-    types = [image["image_type"] for image in images]
-    if any(kind is None or kind in image_types for kind in types):
+    types = list(found)
+    if any(kind is None or kind in wanted for kind in types):
         return None
     return NO_WANTED_TYPE if types else NO_IMAGE
 
 
-def figure_is_wanted(images: Iterable[Mapping[str, Any]], image_types: Collection[ImageType]) -> bool:
+def figure_is_wanted(found: Iterable[ImageType | None], wanted: Collection[ImageType]) -> bool:
     """Say whether a figure goes on; see `unwanted_reason`."""
-    return unwanted_reason(images, image_types) is None
+    return unwanted_reason(found, wanted) is None

@@ -11,7 +11,7 @@ from pmo_assets.pipeline.articles.licences import commercial_use, license_code, 
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure, PageBox
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
-from pmo_assets.records.panels import Panel, PanelAnnotation, PanelImage, PrintedIdentifier, is_undecided
+from pmo_assets.records.panels import Panel, PanelAnnotation, PanelImage, PanelPicture, PrintedIdentifier
 from pmo_assets.records.step_output import Row
 
 
@@ -87,19 +87,20 @@ def _published_annotation(annotation: PanelAnnotation) -> Row:
     return {"purpose": annotation.purpose, "decided": list(annotation.decided), "at": annotation.at}
 
 
-def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
+def dataset_row(panel: Panel, picture: PanelPicture, figure: Figure, article: ArticleCredit) -> Row:
     """Return the row of `dataset_rows` of a panel that has a subcaption.
 
     Args:
         panel: the panel.
+        picture: its picture.
         figure: its figure.
         article: its article.
     """
     code = figure_license(article.license_code, figure.rights_statement)
     return {
-        "panel_id": panel.panel_id,
-        "article_id": panel.article_id,
-        "image_cluster_id": panel.image_cluster_id,
+        "panel_id": picture.panel_id,
+        "article_id": picture.article_id,
+        "image_cluster_id": picture.image_cluster_id,
         "figure_ordinal": figure.ordinal,
         "panel_ordinal": panel.ordinal,
         "figure_label": figure.label or None,
@@ -112,10 +113,10 @@ def dataset_row(panel: Panel, figure: Figure, article: ArticleCredit) -> Row:
         "panel_box": rounded_box(panel.box),
         "content_box": rounded_box(panel.content_box),
         "panel_score": round(panel.score, 4),
-        "picture_width": panel.width,
-        "picture_height": panel.height,
-        "picture_sha256": panel.sha256,
-        "perceptual_hash": panel.perceptual_hash,
+        "picture_width": picture.width,
+        "picture_height": picture.height,
+        "picture_sha256": picture.sha256,
+        "perceptual_hash": picture.perceptual_hash,
         "images": [_image(image) for image in panel.images],
         "identifiers": [_identifier(item) for item in panel.printed_identifiers],
         **contained_types(panel.images),
@@ -167,7 +168,7 @@ def left_out_reason(panel: Panel, entry: Entry) -> str | None:
     """Return why a panel does not enter the dataset; None when it does."""
     if panel.subcaption is None or not panel.subcaption.strip():
         return NO_SUBCAPTION
-    if is_undecided(panel.subcaption, panel.assembly, panel.confidence, entry.min_assembly_confidence):
+    if panel.is_undecided(entry.min_assembly_confidence):
         return UNSURE_SUBCAPTION
     image_types = entry.image_types
     types = [image.image_type for image in panel.images]
@@ -179,7 +180,7 @@ def left_out_reason(panel: Panel, entry: Entry) -> str | None:
 
 
 def dataset_rows(
-    panels: Iterable[Panel],
+    panels: Iterable[tuple[Panel, PanelPicture]],
     figures: Mapping[str, Figure],
     article: ArticleCredit,
     entry: Entry,
@@ -187,17 +188,17 @@ def dataset_rows(
     """Return the rows of an article that enter the dataset, and the panels that do not with their reason.
 
     Args:
-        panels: its panels.
+        panels: its panels, each with its picture.
         figures: its figures by image_cluster_id.
         article: the article.
         entry: what panels need.
     """
     rows: list[Row] = []
     left_out: list[LeftOut] = []
-    for panel in panels:
+    for panel, picture in panels:
         reason = left_out_reason(panel, entry)
         if reason is not None:
-            left_out.append(LeftOut(panel.panel_id, reason))
+            left_out.append(LeftOut(picture.panel_id, reason))
             continue
-        rows.append(dataset_row(panel, figures[panel.image_cluster_id], article))
+        rows.append(dataset_row(panel, picture, figures[picture.image_cluster_id], article))
     return rows, left_out

@@ -8,5 +8,11 @@ from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.records.stages import Stage
 
 STAGES: Final = (
-    Stage("dataset_rows", "dataset", make_dataset_rows, reads=["panels", "figures", "articles"], loses="units"),
+    Stage(
+        "dataset_rows",
+        "dataset",
+        make_dataset_rows,
+        reads=["panels", "reviewed_panels", "figures", "articles"],
+        loses="units",
+    ),
 )

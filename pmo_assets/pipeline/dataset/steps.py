@@ -14,7 +14,7 @@ from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.rows import Entry, dataset_rows
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure
-from pmo_assets.records.panels import Panel
+from pmo_assets.records.panels import Panel, PanelPicture
 from pmo_assets.records.step_output import StepOutput
 from pmo_assets.tables.rows import record_of
 
@@ -23,6 +23,7 @@ def make_dataset_rows(
     article: Mapping[str, Any],
     figures: Sequence[Mapping[str, Any]],
     panels: Sequence[Mapping[str, Any]],
+    reviewed_panels: Sequence[Mapping[str, Any]],
     specialty: Specialty,
     min_assembly_confidence: float,
 ) -> StepOutput:
@@ -31,13 +32,18 @@ def make_dataset_rows(
     Args:
         article: row of `articles`.
         figures: its rows of `figures`.
-        panels: its rows of `panels`.
+        panels: its rows of `panels`; others have no picture and stay out.
+        reviewed_panels: its rows of that table.
         specialty: says which image types a panel must hold.
         min_assembly_confidence: least confidence that rules gave a panel the right subcaption, 0..1.
     """
     shown = {row["image_cluster_id"] for row in panels}
+    reviewed = {(row["image_cluster_id"], row["ordinal"]): row for row in reviewed_panels}
     rows, left_out = dataset_rows(
-        (record_of(Panel, row) for row in panels),
+        (
+            (record_of(Panel, reviewed[row["image_cluster_id"], row["ordinal"]]), record_of(PanelPicture, row))
+            for row in panels
+        ),
         {row["image_cluster_id"]: record_of(Figure, row) for row in figures if row["image_cluster_id"] in shown},
         record_of(ArticleCredit, article),
         Entry(specialty.image_types, min_assembly_confidence),

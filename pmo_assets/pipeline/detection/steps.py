@@ -20,14 +20,14 @@ from pmo_assets.pipeline.detection.networks.memory_batches import Provider
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime
 from pmo_assets.pipeline.detection.printed_words import with_printed_words
 from pmo_assets.records.defaults import SCORE_THRESHOLD
-from pmo_assets.records.detections import FigureView, PanelDetection
+from pmo_assets.records.detections import FigureView
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.reading import ReaderSource
 from pmo_assets.records.step_output import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.tables.captions import caption_split
-from pmo_assets.tables.detections import in_detection_order
+from pmo_assets.tables.detections import found_panels
 from pmo_assets.tables.rows import record_of
 
 _LOG = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ def detect_article_panels(
                 number = counts[detection.kind]
                 counts[detection.kind] += 1
                 name = f"{'p' if detection.kind == 'panel' else 'l'}{number}"
-                result.append({**figure_key(figure), "detection_id": name, "ordinal": number, **asdict(detection)})
+                result.append({**figure_key(figure), **asdict(detection), "detection_id": name, "ordinal": number})
         return result
 
     return _for_each_group(figures, "panel_detections", detection_options.provider, rows)
@@ -200,9 +200,7 @@ def detect_article_images(
         panels, words = [], []
         for figure in group:
             cluster = figure["image_cluster_id"]
-            panels.append(
-                tuple(record_of(PanelDetection, row) for row in in_detection_order(panel_rows.get(cluster, ())))
-            )
+            panels.append(found_panels(panel_rows.get(cluster, ())))
             count = sum(panel.kind == "panel" for panel in panels[-1])
             words.append(words_of_panels(count, caption_rows.get(cluster, ()), figure["caption"]))
         found = images_of_figures(

@@ -295,9 +295,12 @@ def _count_detections(totals: _Totals, tables: Tables, batch: str, articles: Seq
     current = pl.col("article_id").is_in(list(articles))
     boxes = read_columns(tables, "panel_detections", batch, ("article_id", "kind")).filter(current)
     images = read_columns(tables, "image_detections", batch, ("article_id", "image_type", "marked")).filter(current)
-    panels = read_columns(
-        tables, "panels", batch, ("article_id", "subcaption", "method", "assembly", "confidence")
-    ).filter(current)
+    key = ("article_id", "image_cluster_id", "ordinal")
+    panels = (
+        read_columns(tables, "reviewed_panels", batch, (*key, "subcaption", "method", "assembly", "confidence"))
+        .join(read_columns(tables, "panels", batch, key), on=key, how="semi")
+        .filter(current)
+    )
     kinds = _value_counts(boxes["kind"].cast(pl.String))
     totals.numbers.update(
         panels_detected=kinds.get("panel", 0),

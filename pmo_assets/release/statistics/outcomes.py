@@ -236,13 +236,13 @@ def _panel_outcomes(
         (article, figure, ordinal): _Assembled(tuple(members), *said)
         for article, figure, ordinal, members, *said in reviewed.filter(_taken(articles)).iter_rows()
     }
-    panels = tables.read("panels", batch) if tables.exists("panels", batch) else empty_table(schema_of("panels"))
-    keys = {_panel_key(row) for row in _of(panels.select("article_id", "image_cluster_id", "ordinal"), articles)}
+    keys = {_panel_key(row) for row in _of(read_columns(tables, "panels", batch, list(_PANEL_KEY)), articles)}
     outcomes = {key: outcome for key in keys if (outcome := rows.outcome(key)) is not None}
     # Only of those without a row everything is read: records are slow to make.
     absent = pl.DataFrame(sorted(keys - outcomes.keys()), _PANEL_KEY, orient="row")
-    for row in panels.join(absent, on=list(_PANEL_KEY), how="semi").iter_rows(named=True):
-        outcomes[_panel_key(row)] = _left_out(row, rejected, entry)
+    if absent.height:
+        whole = tables.read("reviewed_panels", batch).join(absent, on=list(_PANEL_KEY), how="semi")
+        outcomes |= {_panel_key(row): _left_out(row, rejected, entry) for row in whole.iter_rows(named=True)}
     for key, panel in assembled.items():
         if key not in outcomes:
             why = rejected.first(("panels",), key[:2]) if panel.wanted else Outcome(UNWANTED)

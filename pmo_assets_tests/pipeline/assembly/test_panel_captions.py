@@ -11,6 +11,7 @@ from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels
 from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import Box
+from pmo_assets.records.panels import PanelMember
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 
 LEFT, RIGHT = (0.0, 0.0, 0.48, 1.0), (0.52, 0.0, 1.0, 1.0)
@@ -34,14 +35,14 @@ def split(*identifiers: str | None) -> CaptionSplit:
 def answers(detections: list[PanelDetection], caption: CaptionSplit) -> list[tuple[str | None, str | None]]:
     """(identifier of the assigned subcaption, method) by panel in reading order."""
     return [
-        (item.subcaption.identifier if item.subcaption else None, item.method)
-        for item in captioned_panels(detections, caption)
+        (item.identifier if item.subcaption else None, item.method) for item in captioned_panels(detections, caption)
     ]
 
 
 def test_a_single_panel_takes_a_single_caption() -> None:
     (only,) = captioned_panels([panel((0.0, 0.0, 1.0, 1.0))], split(None))
-    assert (only.method, only.identifier, only.members) == ("single panel", None, (0,))
+    assert (only.method, only.identifier) == ("single panel", None)
+    assert only.members == (PanelMember(0, (0.0, 0.0, 1.0, 1.0)),)
 
 
 def test_printed_identifiers_decide_whatever_the_order() -> None:
@@ -127,7 +128,7 @@ def test_panels_of_a_caption_that_names_none_are_called_what_is_printed_at_them(
     print_read = [printed("A", GRID[0]), printed(None, GRID[1]), printed("C", GRID[2]), printed("D", GRID[3])]
     found = captioned_panels([*map(panel, GRID), *print_read], split(None))
     assert [item.identifier for item in found] == ["A", "B", "C", "D"]
-    assert {item.subcaption.text for item in found if item.subcaption} == {"text of None"}
+    assert {item.subcaption for item in found} == {"text of None"}
 
 
 def test_a_single_panel_has_no_identifier_whatever_is_printed_in_it() -> None:
@@ -141,9 +142,10 @@ def test_nested_panels_are_joined_to_what_the_caption_names() -> None:
         *(printed(name, box) for name, box in zip(("a1", "a2", "b1", "b2"), GRID, strict=True)),
     ]
     first, second = captioned_panels(detections, split("a", "b"))
-    assert (first.identifier, first.box, first.members) == ("a", (0.0, 0.0, 1.0, 0.48), (0, 1))
-    assert first.member_boxes == (GRID[0], GRID[1])
-    assert (second.identifier, second.method, second.printed) == ("b", "identifier", (2, 3))
+    assert (first.identifier, first.box, first.ordinal) == ("a", (0.0, 0.0, 1.0, 0.48), 0)
+    assert first.members == (PanelMember(0, GRID[0]), PanelMember(1, GRID[1]))
+    assert (second.identifier, second.method, second.ordinal) == ("b", "identifier", 2)
+    assert [item.text for item in second.printed_identifiers] == ["b1", "b2"]
 
 
 def test_nested_panels_that_the_caption_names_stay_apart() -> None:
@@ -173,7 +175,7 @@ boxes = st.tuples(st.floats(0, 0.8), st.floats(0, 0.8), st.floats(0.05, 0.2), st
 def test_every_panel_appears_once_and_open_ones_have_a_reason(panel_boxes: list[Box], identifiers: list[str]) -> None:
     caption = split(*identifiers) if identifiers else split(None)
     result = captioned_panels([panel(box) for box in panel_boxes], caption)
-    assert sorted(number for item in result for number in item.members) == list(range(len(panel_boxes)))
+    assert sorted(part.ordinal for item in result for part in item.members) == list(range(len(panel_boxes)))
     for item in result:
         assert item.reason
         assert (item.subcaption is None) == (item.method is None)

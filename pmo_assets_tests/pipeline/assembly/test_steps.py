@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pmo_assets.pipeline.assembly.assemble import REMAINING
 from pmo_assets.pipeline.assembly.steps import (
     assemble_article,
     assemble_figure,
@@ -19,7 +20,7 @@ from pmo_assets.pipeline.assembly.steps import (
 )
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.step_output import Row
-from pmo_assets.tables.panels import REMAINING, PanelAssembly
+from pmo_assets.tables.panels import PanelAssembly
 from pmo_assets.tables.schemas import empty_table
 
 FIGURE: Row = {"article_id": 7, "image_cluster_id": "f1", "caption": "Left: a. Right: b."}

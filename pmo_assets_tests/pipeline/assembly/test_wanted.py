@@ -22,11 +22,10 @@ RETINA: tuple[ImageType, ...] = ("CFP", "OCT", "Retinal Imaging")
     ],
 )
 def test_one_image_that_may_be_wanted_is_enough(types: list[ImageType | None], reason: str | None) -> None:
-    images = [{"image_type": kind} for kind in types]
-    assert unwanted_reason(images, RETINA) == reason
-    assert figure_is_wanted(images, RETINA) == (reason is None)
+    assert unwanted_reason(types, RETINA) == reason
+    assert figure_is_wanted(types, RETINA) == (reason is None)
 
 
 @pytest.mark.parametrize("types", [["Other"], []])
 def test_where_all_types_are_wanted_so_is_every_figure(types: list[ImageType]) -> None:
-    assert figure_is_wanted([{"image_type": kind} for kind in types], IMAGE_TYPES)
+    assert figure_is_wanted(types, IMAGE_TYPES)

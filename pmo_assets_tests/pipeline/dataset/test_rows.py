@@ -11,7 +11,7 @@ from pmo_assets.pipeline.dataset.rows import Entry, attribution, dataset_rows, l
 from pmo_assets.records.article import ArticleCredit
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
-from pmo_assets.records.panels import Panel
+from pmo_assets.records.panels import Panel, PanelPicture
 from pmo_assets.tables.dataset import DatasetRows
 from pmo_assets.tables.rows import record_of
 from pmo_assets.tables.schemas import checked
@@ -65,7 +65,8 @@ def image(kind: str | None = "OCT", marked: bool | None = True) -> dict[str, Any
 
 def panel(**changes: Any) -> dict[str, Any]:
     return {
-        "panel_id": "p_7_f1_0", "article_id": 7, "image_cluster_id": "f1", "ordinal": 0, "identifier": "a",
+        "panel_id": "p_7_f1_0", "article_id": 7, "image_cluster_id": "f1", "ordinal": 0, "members": [],
+        "identifier": "a",
         "subcaption": "An OCT scan.", "segments": [[0, 12]], "caption_confidence": 0.9, "method": "identifier",
         "assembly": "Automatic Caption Assignment", "confidence": 0.97, "runner_up": None, "runner_up_confidence": 0.0,
         "evidence": [],
@@ -82,7 +83,7 @@ def rows_of(
     image_types: Sequence[ImageType] = ("CFP", "OCT", "Retinal Imaging"),
 ) -> list[dict[str, Any]]:
     rows, _ = dataset_rows(
-        [record_of(Panel, row) for row in panels],
+        [(record_of(Panel, row), record_of(PanelPicture, row)) for row in panels],
         {"f1": record_of(Figure, FIGURE)},
         record_of(ArticleCredit, article),
         Entry(image_types, 0.0),
@@ -196,7 +197,7 @@ def test_with_all_types_wanted_no_image_is_needed() -> None:
 def test_rows_and_left_out_account_for_all_panels() -> None:
     panels = [panel(), panel(panel_id="p_7_f1_1", subcaption=None)]
     rows, left_out = dataset_rows(
-        [record_of(Panel, row) for row in panels],
+        [(record_of(Panel, row), record_of(PanelPicture, row)) for row in panels],
         {"f1": record_of(Figure, FIGURE)},
         record_of(ArticleCredit, ARTICLE),
         Entry(["OCT"], 0.0),

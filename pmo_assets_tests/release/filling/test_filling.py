@@ -167,7 +167,7 @@ def _process(tables: Tables, batch: str, folder: Path, names: list[str]) -> list
         assembled = [row for rows in result.assembled.values() for row in rows]
         reviewed = review_article(result.figures, assembled, [], [], [], figure_pixels).rows
         panels = crop_article_panels(number, result.figures, reviewed, figure_pixels, panel_pixels).rows
-        rows = make_dataset_rows(result.article, result.figures, panels, specialty, 0.0).rows
+        rows = make_dataset_rows(result.article, result.figures, panels, reviewed, specialty, 0.0).rows
         assert rows, f"{name} has no rows"
         made["article_packages"].append(package)
         made["articles"].append(result.article)

@@ -151,7 +151,7 @@ def _seen(question: FigureQuestion, panel: AskedPanel, name: str, evidence: Give
             raise MisfittingAnswer(f"there is no label {evidence.label_id}.")
         if label.panel not in (None, panel.id) and covered_fraction(label.box, panel.box) < NEW_LABEL_OVERLAP:
             raise MisfittingAnswer(f"the label {label.id} lies in {label.panel} and not in {panel.id}.")
-        return Seen("given label", label.text or "", label.box, label.id)
+        return Seen("given label", label.label.text or "", label.box, label.id)
     box = from_thousandths(evidence.bbox_2d)
     if not area(box) > 0:
         raise MisfittingAnswer(f"the new label of {panel.id} has no area.")

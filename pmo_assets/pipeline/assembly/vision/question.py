@@ -5,14 +5,15 @@ Ids are the question's own ("P2", "L1", "I4"): short, and without a meaning that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pmo_assets.pipeline.assembly.vision.figure_types import FigureType, figure_type, hints
 from pmo_assets.pipeline.prompting.prompts import as_json
+from pmo_assets.records.detections import PanelDetection
 from pmo_assets.records.geometry import Box, area, as_box, covered_fraction
-from pmo_assets.records.panels import is_undecided
+from pmo_assets.records.panels import Panel, PanelImage
 from pmo_assets.records.rejections import ArticleError
 from pmo_assets.records.subcaptions import CaptionSplit
 
@@ -45,17 +46,18 @@ class AskedPanel:
 
     Attributes:
         id: "P1", …
-        ordinal: of its row.
-        box: with all that belongs to it, normalised to the figure.
+        panel: as rules left it.
         is_final: it is shown but not asked about.
-        name: its subcaption's identifier where it is final.
     """
 
     id: str
-    ordinal: int
-    box: Box
+    panel: Panel
     is_final: bool
-    name: str | None
+
+    @property
+    def box(self) -> Box:
+        """The panel with all that belongs to it, normalised to the figure."""
+        return self.panel.content_box
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +66,18 @@ class AskedLabel:
 
     Attributes:
         id: "L1", …
-        detection: its detection_id.
-        box: normalised.
+        label: as it was detected and read.
         panel: id of the panel that it was given to; None when to none.
-        text: as it was read; None when it could not be.
-        confidence: that it reads so, 0..1.
     """
 
     id: str
-    detection: str
-    box: Box
+    label: PanelDetection
     panel: str | None
-    text: str | None
-    confidence: float
+
+    @property
+    def box(self) -> Box:
+        """The label's, normalised."""
+        return self.label.box
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +86,18 @@ class AskedImage:
 
     Attributes:
         id: "I1", …
-        detection: its detection_id.
-        box: normalised.
+        image: as it was detected.
         panel: id of the undecided panel that it was given to; None when to none.
     """
 
     id: str
-    detection: str
-    box: Box
+    image: PanelImage
     panel: str | None
+
+    @property
+    def box(self) -> Box:
+        """The image's, normalised."""
+        return self.image.box
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +106,24 @@ class FigureQuestion:
 
     Attributes:
         type: which prompt and schema.
-        options: the subcaptions by the panels' names, in the caption's order.
         caption: all of it.
+        split: its subcaptions.
         panels: the figure's, final ones too.
         labels: printed labels outside of the final panels.
         images: images outside of the final panels.
     """
 
     type: FigureType
-    options: Mapping[str, str]
     caption: str
+    split: CaptionSplit
     panels: tuple[AskedPanel, ...]
     labels: tuple[AskedLabel, ...]
     images: tuple[AskedImage, ...]
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The subcaptions by the panels' names, in the caption's order."""
+        return {sub.identifier: sub.text for sub in self.split.subcaptions if sub.identifier is not None}
 
     @property
     def undecided_panels(self) -> tuple[AskedPanel, ...]:
@@ -122,17 +131,12 @@ class FigureQuestion:
         return tuple(panel for panel in self.panels if not panel.is_final)
 
 
-def is_asked(row: Mapping[str, Any], threshold: float) -> bool:
-    """Say whether a row of `panel_assembly` is put to the model: it is undecided (`records.panels.is_undecided`)."""
-    return is_undecided(row["subcaption"], row["assembly"], row["confidence"], threshold)
-
-
 def figure_question(
     caption: str,
     split: CaptionSplit,
-    panel_rows: Sequence[Mapping[str, Any]],
-    identifier_rows: Sequence[Mapping[str, Any]],
-    image_rows: Sequence[Mapping[str, Any]],
+    panels: Sequence[Panel],
+    identifiers: Sequence[PanelDetection],
+    images: Sequence[PanelImage],
     threshold: float,
 ) -> FigureQuestion | None:
     """Return what is asked about a figure; None when nothing is undecided or its caption leaves no choice.
@@ -140,33 +144,26 @@ def figure_question(
     Args:
         caption: the figure's.
         split: its subcaptions.
-        panel_rows: rows of `panel_assembly` of the figure.
-        identifier_rows: rows of `panel_detections` of its printed identifiers.
-        image_rows: its rows of `image_detections`.
+        panels: the figure's, assembled.
+        identifiers: its printed ones, in the detector's order.
+        images: its images, in the detector's order.
         threshold: confidence below which rules leave a panel undecided.
 
     Raises:
         FigureNotAsked: if it is beyond what a model is asked.
     """
-    options = {sub.identifier: sub.text for sub in split.subcaptions if sub.identifier is not None}
-    if not options or not any(is_asked(row, threshold) for row in panel_rows):
+    if not split.identifiers or not any(panel.is_undecided(threshold) for panel in panels):
         return None
-    rows = sorted(panel_rows, key=lambda row: row["ordinal"])
-    panels = tuple(_panel(f"P{number}", row, threshold) for number, row in enumerate(rows, start=1))
-    pairs = list(zip(panels, rows, strict=True))
-    holders = {item["id"]: panel for panel, row in pairs for item in row["images"]}
-    printed = {item["id"]: panel for panel, row in pairs for item in row["printed_identifiers"]}
-    question = FigureQuestion(
-        figure_type(list(options)),
-        options,
-        caption,
-        panels,
-        _labels(identifier_rows, printed, panels),
-        _images(image_rows, holders),
+    ordered = sorted(panels, key=lambda panel: panel.ordinal)
+    asked = tuple(
+        AskedPanel(f"P{number}", panel, not panel.is_undecided(threshold))
+        for number, panel in enumerate(ordered, start=1)
     )
-    if len(panels) > MAX_PANELS or len(question.images) > MAX_PANELS:
-        raise FigureNotAsked(f"{len(panels)} panels and {len(question.images)} open images; at most {MAX_PANELS} each")
-    if any(len(name) > MAX_NAME_CHARACTERS for name in options):
+    labels, found = _labels(identifiers, asked), _images(images, asked)
+    question = FigureQuestion(figure_type(split.identifiers), caption, split, asked, labels, found)
+    if len(asked) > MAX_PANELS or len(found) > MAX_PANELS:
+        raise FigureNotAsked(f"{len(asked)} panels and {len(found)} open images; at most {MAX_PANELS} each")
+    if any(len(name) > MAX_NAME_CHARACTERS for name in split.identifiers):
         raise FigureNotAsked(f"a name of more than {MAX_NAME_CHARACTERS} characters")
     length = len(as_json(question_json(question, "json")))
     if length > MAX_QUESTION_CHARACTERS:
@@ -174,36 +171,25 @@ def figure_question(
     return question
 
 
-def _panel(name: str, row: Mapping[str, Any], threshold: float) -> AskedPanel:
-    is_final = not is_asked(row, threshold)
-    return AskedPanel(
-        name, row["ordinal"], as_box(row["content_box"]), is_final, row["identifier"] if is_final else None
-    )
-
-
-def _labels(
-    rows: Sequence[Mapping[str, Any]], printed: Mapping[str, AskedPanel], panels: Sequence[AskedPanel]
-) -> tuple[AskedLabel, ...]:
+def _labels(labels: Sequence[PanelDetection], panels: Sequence[AskedPanel]) -> tuple[AskedLabel, ...]:
     """Return the labels that may be an undecided panel's: given to no final one, or reaching into an undecided one."""
+    holders = {item.id: asked for asked in panels for item in asked.panel.printed_identifiers}
     found: list[AskedLabel] = []
-    for row in sorted(rows, key=lambda row: row["ordinal"]):
-        box, holder = as_box(row["box"]), printed.get(row["detection_id"])
-        near = any(not panel.is_final and covered_fraction(box, panel.box) > LABEL_OVERLAP for panel in panels)
+    for label in labels:
+        holder = holders.get(label.detection_id)
+        near = any(not asked.is_final and covered_fraction(label.box, asked.box) > LABEL_OVERLAP for asked in panels)
         if holder is None or not holder.is_final or near:
-            panel = holder.id if holder is not None else None
-            found.append(
-                AskedLabel(f"L{len(found) + 1}", row["detection_id"], box, panel, row["text"], row["text_score"])
-            )
+            found.append(AskedLabel(f"L{len(found) + 1}", label, holder.id if holder is not None else None))
     return tuple(found)
 
 
-def _images(rows: Sequence[Mapping[str, Any]], holders: Mapping[str, AskedPanel]) -> tuple[AskedImage, ...]:
+def _images(images: Sequence[PanelImage], panels: Sequence[AskedPanel]) -> tuple[AskedImage, ...]:
+    holders = {item.id: asked for asked in panels for item in asked.panel.images}
     found: list[AskedImage] = []
-    for row in sorted(rows, key=lambda row: row["ordinal"]):
-        holder, box = holders.get(row["detection_id"]), as_box(row["box"])
-        if (holder is None or not holder.is_final) and area(box) > 0:
-            panel = holder.id if holder is not None else None
-            found.append(AskedImage(f"I{len(found) + 1}", row["detection_id"], box, panel))
+    for image in images:
+        holder = holders.get(image.id)
+        if (holder is None or not holder.is_final) and area(image.box) > 0:
+            found.append(AskedImage(f"I{len(found) + 1}", image, holder.id if holder is not None else None))
     return tuple(found)
 
 
@@ -225,7 +211,7 @@ def question_json(question: FigureQuestion, boxes: BoxesShown) -> dict[str, Any]
 
     panels = [
         {"panel_id": panel.id, **placed(panel), "is_final": panel.is_final}
-        | ({"assigned_subcaption": panel.name} if panel.is_final else {})
+        | ({"assigned_subcaption": panel.panel.identifier} if panel.is_final else {})
         for panel in question.panels
     ]
     labels = [
@@ -233,8 +219,8 @@ def question_json(question: FigureQuestion, boxes: BoxesShown) -> dict[str, Any]
             "label_id": label.id,
             **placed(label),
             "assigned_to": label.panel,
-            "detected_text": label.text,
-            "detection_confidence": round(label.confidence, 2),
+            "detected_text": label.label.text,
+            "detection_confidence": round(label.label.text_score, 2),
         }
         for label in question.labels
     ]
@@ -242,8 +228,9 @@ def question_json(question: FigureQuestion, boxes: BoxesShown) -> dict[str, Any]
         {"image_id": image.id, **placed(image)} | ({"panel_id": image.panel} if question.type == "mixed" else {})
         for image in question.images
     ]
-    facts: dict[str, Any] = {"subcaption_options": dict(question.options), "full_caption": question.caption}
-    if said := hints(list(question.options)):
+    options = question.options
+    facts: dict[str, Any] = {"subcaption_options": options, "full_caption": question.caption}
+    if said := hints(list(options)):
         facts["hints"] = said
     if question.type == "positional":
         return {**facts, "final_panels": [panel for panel in panels if panel["is_final"]], "images": images}

@@ -10,16 +10,20 @@ from typing import Any
 
 from pmo_assets.pictures import decoded
 from pmo_assets.pipeline.assembly.steps import figure_split
-from pmo_assets.pipeline.assembly.vision.applying import FigureFacts, Outcome, open_because, with_verdict
+from pmo_assets.pipeline.assembly.vision.applying import Outcome, open_because, with_verdict
 from pmo_assets.pipeline.assembly.vision.look import FigureReader, FigureVerdict, look_at_figure
 from pmo_assets.pipeline.assembly.vision.pictures import shown_figure
-from pmo_assets.pipeline.assembly.vision.question import FigureNotAsked, FigureQuestion, figure_question, is_asked
+from pmo_assets.pipeline.assembly.vision.question import FigureNotAsked, FigureQuestion, figure_question
 from pmo_assets.pipeline.prompting.asking import Progress, asked_side_by_side
 from pmo_assets.records.chat import NO_USAGE, ChatUsage
 from pmo_assets.records.faults import raise_fault, same_fault
+from pmo_assets.records.panels import Panel
 from pmo_assets.records.rejections import Rejection, rejection_from
 from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.records.stores import PixelStore
+from pmo_assets.tables.detections import found_images, found_panels
+from pmo_assets.tables.panels import PanelAssembly, rows_of_panels
+from pmo_assets.tables.rows import record_of
 
 Key = tuple[int, str]
 """Article and figure."""
@@ -53,7 +57,7 @@ class _Asked:
     key: Key
     picture: str
     question: FigureQuestion
-    facts: FigureFacts
+    panels: Sequence[Panel]
 
 
 def refine_assembly(
@@ -88,22 +92,27 @@ def refine_assembly(
     looks = asked_side_by_side(
         asked, lambda item: _looked_at(item, reader, figure_pixels, turn), reader.concurrency, "figures", progress
     )
-    changed: dict[Key, Sequence[Row]] = {}
+    changed: dict[Key, Sequence[Panel]] = {}
     outcomes: Counter[Outcome] = Counter()
     for item, look in zip(asked, looks, strict=True):
         if look.error is not None:
             errors[item.key] = look.error
         if look.verdict is not None:
-            applied = with_verdict(item.question, look.verdict, item.facts, reader.model.name)
-            changed[item.key] = applied.rows
+            applied = with_verdict(item.question, look.verdict, item.panels, reader.model.name)
+            changed[item.key] = applied.panels
             outcomes += applied.outcomes
     for key in errors.keys() - changed.keys():
-        changed[key] = [_unanswered(row, errors[key], reader.threshold) for row in by_figure[STAGE][key]]
-        outcomes["left undecided"] += sum(is_asked(row, reader.threshold) for row in changed[key])
-    kept = [row for key, group in by_figure[STAGE].items() for row in changed.get(key, group)]
+        panels = [record_of(Panel, row) for row in by_figure[STAGE][key]]
+        changed[key] = [_unanswered(panel, errors[key], reader.threshold) for panel in panels]
+        outcomes["left undecided"] += sum(panel.is_undecided(reader.threshold) for panel in panels)
+    kept = [
+        row
+        for key, group in by_figure[STAGE].items()
+        for row in (rows_of_panels(PanelAssembly, group[0], changed[key]) if key in changed else group)
+    ]
     usage = sum((look.usage for look in looks), NO_USAGE)
-    panels = sum(len(item.question.undecided_panels) for item in asked)
-    return StepOutput(kept, _rejections(errors, asked)), VisionCounts(len(asked), panels, len(errors), outcomes, usage)
+    count = sum(len(item.question.undecided_panels) for item in asked)
+    return StepOutput(kept, _rejections(errors, asked)), VisionCounts(len(asked), count, len(errors), outcomes, usage)
 
 
 def _questions(
@@ -148,15 +157,13 @@ def _asked_about(
     figure: Mapping[str, Any], by_figure: Mapping[str, Mapping[Key, list[Row]]], threshold: float
 ) -> _Asked | None:
     key = _key(figure)
-    identifiers = [row for row in by_figure["panel_detections"].get(key, []) if row["kind"] == "identifier"]
-    facts = FigureFacts(
-        by_figure[STAGE].get(key, []),
-        identifiers,
-        by_figure["image_detections"].get(key, []),
-        figure_split(figure, by_figure["subcaptions"].get(key, []), identifiers),
-    )
-    question = figure_question(figure["caption"], facts.split, facts.panels, facts.identifiers, facts.images, threshold)
-    return _Asked(key, figure["pdf_figure_id"], question, facts) if question is not None else None
+    detected = by_figure["panel_detections"].get(key, [])
+    split = figure_split(figure, by_figure["subcaptions"].get(key, []), detected)
+    panels = [record_of(Panel, row) for row in by_figure[STAGE].get(key, [])]
+    identifiers = [item for item in found_panels(detected) if item.kind == "identifier"]
+    images = found_images(by_figure["image_detections"].get(key, []))
+    question = figure_question(figure["caption"], split, panels, identifiers, images, threshold)
+    return _Asked(key, figure["pdf_figure_id"], question, panels) if question is not None else None
 
 
 def _looked_at(item: _Asked, reader: FigureReader, figure_pixels: PixelStore, turn: threading.Lock) -> FigureVerdict:
@@ -171,7 +178,7 @@ def _looked_at(item: _Asked, reader: FigureReader, figure_pixels: PixelStore, tu
         return FigureVerdict(None, error, NO_USAGE)
 
 
-def _unanswered(row: Row, error: Exception, threshold: float) -> Row:
-    if not is_asked(row, threshold):
-        return row
-    return open_because(row, f"the vision model gave no answer ({type(error).__name__})")
+def _unanswered(panel: Panel, error: Exception, threshold: float) -> Panel:
+    if not panel.is_undecided(threshold):
+        return panel
+    return open_because(panel, f"the vision model gave no answer ({type(error).__name__})")

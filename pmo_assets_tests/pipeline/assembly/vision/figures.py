@@ -11,10 +11,13 @@ import numpy as np
 from pmo_assets.pictures import png_bytes
 from pmo_assets.pipeline.assembly.vision.question import FigureQuestion, figure_question
 from pmo_assets.records.memory_stores import MemoryPixels
+from pmo_assets.records.panels import Panel
 from pmo_assets.records.step_output import Row
 from pmo_assets.records.stores import Picture
 from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets.tables.captions import caption_split, subcaption_rows
+from pmo_assets.tables.detections import found_images, found_panels
+from pmo_assets.tables.rows import record_of
 from pmo_assets_tests.models.chat_server import Behaviour, completion
 
 THRESHOLD = 0.75
@@ -137,7 +140,9 @@ class Figure:
 
     def question(self) -> FigureQuestion:
         split = caption_split(self.tables["subcaptions"])
-        asked = figure_question(CAPTION, split, self.panels, self.labels, self.images, THRESHOLD)
+        panels = [record_of(Panel, row) for row in self.panels]
+        labels, images = found_panels(self.labels), found_images(self.images)
+        asked = figure_question(CAPTION, split, panels, labels, images, THRESHOLD)
         assert asked is not None
         return asked
 

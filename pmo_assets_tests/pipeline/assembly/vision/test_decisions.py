@@ -27,6 +27,9 @@ from pmo_assets.pipeline.assembly.vision.question import (
 )
 from pmo_assets.pipeline.prompting.asking import MisfittingAnswer, parsed_answer
 from pmo_assets.pipeline.prompting.prompts import load_prompt
+from pmo_assets.records.detections import PanelDetection
+from pmo_assets.records.panels import Panel, PanelImage
+from pmo_assets.records.subcaptions import CaptionSplit, Subcaption
 from pmo_assets_tests.pipeline.assembly.vision.figures import (
     BOTTOM_LEFT,
     BOTTOM_RIGHT,
@@ -115,8 +118,8 @@ def test_labels_of_final_panels_are_left_out_and_images_too() -> None:
     figure = lettered()
     figure.panels[0]["printed_identifiers"] = [{"id": "l1", "box": [0, 0, 0.04, 0.05], "score": 0.9, "text": "A"}]
     question = figure.question()
-    assert [item.detection for item in question.labels] == ["l0"]
-    assert [item.detection for item in question.images] == ["i1", "i2"]
+    assert [item.label.detection_id for item in question.labels] == ["l0"]
+    assert [item.image.id for item in question.images] == ["i1", "i2"]
 
 
 def test_a_figure_beyond_bounds_is_not_asked_about() -> None:
@@ -304,29 +307,37 @@ def asked_in(kind: FigureType, given: dict[str, Any]) -> FigureQuestion:
     panels = tuple(
         AskedPanel(
             item["panel_id"],
-            number,
-            from_thousandths(item["bbox_2d"]),
+            Panel(number, (), box, box, 1.0, identifier=item.get("assigned_subcaption")),
             item["is_final"],
-            item.get("assigned_subcaption"),
         )
         for number, item in enumerate(listed)
+        for box in [from_thousandths(item["bbox_2d"])]
     )
     labels = tuple(
         AskedLabel(
             item["label_id"],
-            item["label_id"],
-            from_thousandths(item["bbox_2d"]),
+            PanelDetection(
+                "identifier",
+                from_thousandths(item["bbox_2d"]),
+                1.0,
+                "text",
+                item["detected_text"],
+                item["detection_confidence"],
+            ),
             item["assigned_to"],
-            item["detected_text"],
-            item["detection_confidence"],
         )
         for item in given.get("labels", ())
     )
     images = tuple(
-        AskedImage(item["image_id"], item["image_id"], from_thousandths(item["bbox_2d"]), item.get("panel_id"))
+        AskedImage(
+            item["image_id"],
+            PanelImage(item["image_id"], from_thousandths(item["bbox_2d"]), 1.0, None, 0.0, None, 0.0),
+            item.get("panel_id"),
+        )
         for item in given.get("images", ())
     )
-    return FigureQuestion(kind, given["subcaption_options"], given["full_caption"], panels, labels, images)
+    split = CaptionSplit(tuple(Subcaption(name, text, ()) for name, text in given["subcaption_options"].items()), 1.0)
+    return FigureQuestion(kind, given["full_caption"], split, panels, labels, images)
 
 
 EXAMPLES = [(kind, *example) for kind in FIGURE_TYPES for example in load_prompt(TASK_OF[kind]).examples]

@@ -8,4 +8,4 @@ from pmo_assets.pipeline.colours.steps import measure_colours  # type: ignore[im
 
 from pmo_assets.records.stages import Stage
 
-STAGES: Final = (Stage("panel_colours", "colours", measure_colours, reads=["panels"]),)
+STAGES: Final = (Stage("panel_colours", "colours", measure_colours, reads=["panels", "reviewed_panels"]),)
