@@ -33,7 +33,7 @@ def clean_doi(written: str | None) -> str | None:
 
 
 def doi_key(doi: str) -> str:
-    """Return what two spellings of a DOI have in common: DOIs are case-insensitive (DOI Handbook, 2.4)."""
+    """Return a DOI in lower case, which all its spellings share: DOIs are case-insensitive (DOI Handbook, 2.4)."""
     return doi.lower()
 
 

@@ -19,7 +19,7 @@ STAGE = "article_packages"
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What is not fetched.
+    """Limits of size above which a file is not fetched.
 
     Attributes:
         max_pdf_bytes: largest PDF.

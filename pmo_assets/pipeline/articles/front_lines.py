@@ -14,7 +14,7 @@ MARGIN: Final = 0.16
 first pages' footers with copyright and DOI reach a little higher."""
 
 SUPERSCRIPT: Final = 0.8
-"""Characters smaller than this share of their line's type are notes' marks; LaTeX's are 0.7, Word's 0.66 of it."""
+"""Characters smaller than this share of their line's type are signs of notes; LaTeX's are 0.7, Word's 0.66 of it."""
 
 
 def upright_lines(page: PageContent) -> list[TextLine]:

@@ -79,7 +79,7 @@ class _Figure:
 
 
 def _rights(element: etree._Element) -> tuple[str, ...]:
-    """What a figure and its members say of rights of their own: licences, holders other than the authors, sources.
+    """Return a figure's and its members' statements of own rights: licences, holders other than the authors, sources.
 
     (JATS 1.3, `<permissions>` and `<attrib>` in `<fig>`: they are the figure's, not the article's.)
     """
@@ -144,7 +144,7 @@ def _caption_text(element: etree._Element) -> str:
 
 
 def _label_and_caption(element: etree._Element) -> tuple[str, str]:
-    """The label without its end mark, and the caption without the label; a label set in the caption is found there."""
+    """Return the label without stop or dash at its end, and the caption without the label; it may be set in there."""
     label = _label_text(element).rstrip(" .:;,|–—-")
     caption = _caption_text(element)
     if label:

@@ -105,7 +105,7 @@ def _is_image(graphic: etree._Element) -> bool:
 
 
 def _rank(graphic: etree._Element) -> tuple[int, bool, int]:
-    """How far a rendition is from the picture on the web: what it is, whether it is for print, its format."""
+    """Return a rendition's distance from the picture on the web: its kind, whether it is for print, its format."""
     use = f"{graphic.get('specific-use', '')} {graphic.get('content-type', '')}".lower()
     thumbnail = _THUMBNAIL.search(use) is not None or "thumb" in _href(graphic).lower()
     found = _PICTURE_SUFFIX.search(_href(graphic))

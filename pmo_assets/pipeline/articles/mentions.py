@@ -38,8 +38,8 @@ _STARTERS: Final = frozenset((
 ))  # fmt: skip
 """Words that start a sentence more often than they follow an initial or an abbreviation as a name."""
 
-# End mark, closing quotes and brackets, white space, and something that can start a sentence. A citation number may
-# stick to the full stop ("the retina.12 The"): superscripts are plain digits here.
+# Full stop, "!" or "?", closing quotes and brackets, white space, and something that can start a sentence. A citation
+# number may stick to the full stop ("the retina.12 The"): superscripts are plain digits here.
 _END: Final = re.compile(
     r"((?:(?<=[a-z)\]])\.\d{1,3}(?:[,–-]\d{1,3}){0,9}|[.!?][\"'”’)\]]{0,3}))\s+(?=[\"'“‘(\[]{0,2}[A-Z0-9α-ωΑ-Ω])"
 )

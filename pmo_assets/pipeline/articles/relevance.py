@@ -148,10 +148,10 @@ def _shared_heading(headings: Iterable[str], wanted: Iterable[str]) -> str | Non
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """Whether an article is wanted, and why.
+    """Judgement whether an article is wanted, with reasons.
 
     Attributes:
-        relevant: it is.
+        relevant: the article is wanted.
         criteria: the criteria that are met: "i", "ii", "iii", "biomedica".
         reason: a sentence that names the term per criterion, or the criteria that were missed.
     """

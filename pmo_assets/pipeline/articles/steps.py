@@ -54,7 +54,7 @@ from pmo_assets.tables.rows import record_of
 
 
 class LicenceUnclear(ArticleError):
-    """What an article states of its licence contradicts its metadata, or is not understood."""
+    """An article's licence statement contradicts its metadata, or is not understood."""
 
 
 class NoPdf(ArticleError):
@@ -186,7 +186,7 @@ def _names_all(article: Article) -> bool:
 
 
 def _front_matter(package: Mapping[str, Any], objects: ObjectStore) -> FrontMatter:
-    """Return what the PDF says of its article."""
+    """Return the facts that the PDF states about its article; none without a PDF that can be read."""
     if package["pdf"] is None:
         return FrontMatter()
     try:
@@ -198,7 +198,7 @@ def _front_matter(package: Mapping[str, Any], objects: ObjectStore) -> FrontMatt
 def _identity(
     package: Mapping[str, Any], article: Article | None, objects: ObjectStore, read_front: Callable[[], FrontMatter]
 ) -> PdfIdentity | None:
-    """Return what shows that the package's files are of one article; None when there is nothing to compare.
+    """Return the evidence that the package's files are of one article; None when there is nothing to compare.
 
     Raises:
         ArticleError: if they are not.
@@ -222,7 +222,7 @@ def _identity(
 def _credit(
     package: Mapping[str, Any], article: Article | None, front: FrontMatter
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what credits the article, and where each fact stands: the source's statement, the XML, the PDF."""
+    """Return the facts that credit the article, and the place of each: the source's statement, the XML, the PDF."""
     facts: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for fact in ("title", "authors", "doi", "journal", "year"):

@@ -30,12 +30,12 @@ AHEAD: Final = 32
 
 @dataclass(frozen=True)
 class Cascade:
-    """How captions are split.
+    """Options of splitting captions: the grammar first, a model where it is not sure.
 
     Attributes:
         threshold: confidence 0..1 below which the model is asked.
         reader: the model; None for the grammar alone.
-        concurrency: how many captions are put to the model at once.
+        concurrency: number of captions that are put to the model at once.
     """
 
     threshold: float = CONFIDENCE_THRESHOLD

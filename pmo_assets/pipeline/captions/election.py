@@ -227,7 +227,7 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
 
 
 def _restarts(kept: Sequence[PanelMention], identifiers: Sequence[str]) -> int:
-    """How often the heads go back to an earlier identifier."""
+    """Return the number of times that the heads go back to an earlier identifier."""
     position = {identifier: index for index, identifier in enumerate(identifiers)}
     restarts, previous = 0, -1
     for naming in kept:

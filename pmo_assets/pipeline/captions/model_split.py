@@ -122,12 +122,12 @@ class CaptionReader:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a model made of a caption.
+    """A model's reading of a caption.
 
     Attributes:
         split: the answer; None if there is none.
-        error: why there is none.
-        usage: what it cost.
+        error: the reason why there is none.
+        usage: requests, tokens and seconds that it took.
     """
 
     split: CaptionSplit | None
@@ -249,7 +249,7 @@ def fitting_identifiers(caption: str, answer: PanelIdentifiers) -> tuple[str, ..
 
 
 def _answered_identifier(raw: str) -> str:
-    """Drop what a model sets around an identifier, list marks too; inner spaces ("top  row") become single ones."""
+    """Drop a model's signs around an identifier, list bullets too; inner spaces ("top  row") become single ones."""
     return " ".join(raw.strip(" \t\n().,:;[]").split())
 
 

@@ -28,7 +28,7 @@ Doubt = Literal[
     "sentences after the last panel's first",
     "closing sentences may concern one panel or all",
 ]
-"""What the parser may not be sure about, as the reasons of a split say it (`confidence` has a factor for each)."""
+"""A doubt of the parser, worded as among the reasons of a split (`confidence` has a factor for each)."""
 
 
 @dataclass(frozen=True, slots=True)
