@@ -36,7 +36,7 @@ DetectorSource = Literal["structure", "network", "both"]
 
 
 class Network(Protocol):
-    """What is loaded at its first use, or before it by `load`."""
+    """A network that is loaded at its first use, or before it by `load`."""
 
     def load(self) -> object:
         """Load it.
@@ -55,9 +55,9 @@ class DetectorSet:
         panels: finds panels and identifiers.
         images: finds images and their type.
         marks: tells marked images from unmarked ones.
-        panel_networks: what `panels` works with.
+        panel_networks: networks that `panels` works with.
         types: says what images were made with; None leaves their type to measures and words.
-        image_networks: what `images`, `marks` and `types` work with.
+        image_networks: networks that `images`, `marks` and `types` work with.
     """
 
     panels: PanelDetector

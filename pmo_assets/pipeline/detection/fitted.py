@@ -15,7 +15,7 @@ from typing import Any
 from pmo_assets.pipeline.detection.networks.memory_batches import loading
 
 MEND = "install pmo-assets again"
-"""What helps against files of the package that are missing or broken."""
+"""Remedy for files of the package that are missing or broken."""
 
 
 def shipped_json(file: str) -> Any:

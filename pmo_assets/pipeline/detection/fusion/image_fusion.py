@@ -43,7 +43,7 @@ PRINTED = 0.7
 
 @dataclass(frozen=True, slots=True)
 class ImageFusionOptions:
-    """How structure and network are weighed.
+    """Weights and thresholds between the images of structure and network.
 
     Attributes:
         seen: boxes of the network below this score are not considered at all.
@@ -66,11 +66,11 @@ Seen = tuple[Box, float, dict[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class ImageProposals:
-    """What both sources propose for a figure.
+    """Proposals of both sources for a figure's images.
 
     Attributes:
         proposals: those of structure in their order, then those that only the network has.
-        seen: per proposal what the network sees there; None where it sees nothing.
+        seen: per proposal the network's box there; None where it has none.
     """
 
     proposals: list[Proposal]
@@ -83,7 +83,7 @@ def image_proposals(
     boxes: NetworkBoxes,
     options: ImageFusionOptions,
 ) -> ImageProposals:
-    """Return what structure and network propose for a figure."""
+    """Return the proposals of structure and network for a figure's images."""
     seen = [
         (as_box(box), float(score), type_shares(kinds))
         for box, score, kinds in zip(

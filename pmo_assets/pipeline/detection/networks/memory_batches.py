@@ -14,7 +14,7 @@ from pmo_assets.records.faults import is_out_of_memory
 from pmo_assets.records.stores import SystemicError
 
 Provider = Literal["cpu", "cuda"]
-"""Where a network runs."""
+"""The device that a network runs on."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -108,7 +108,7 @@ class MemoryBatches:
         self.size: int | None = None
 
     def __call__(self, items: Sequence[Item], run: Callable[[Sequence[Item]], Sequence[Result]]) -> list[Result]:
-        """Return what `run` makes of the items, in their order.
+        """Return `run`'s results for the items, in their order.
 
         Raises:
             MemoryError: when the CPU's memory does not suffice for one item.

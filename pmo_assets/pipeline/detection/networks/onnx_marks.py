@@ -66,11 +66,11 @@ class OnnxMarkNetwork:
         return onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
 
     def looks(self, crops: Sequence[NDArray[np.uint8]], closely: Sequence[bool] = ()) -> list[MarkLooks]:
-        """Return what both looks say of each (height, width, 3) uint8 RGB picture.
+        """Return the result of both looks at each (height, width, 3) uint8 RGB picture.
 
         Args:
             crops: the pictures.
-            closely: which of them may be looked at twice; empty for all.
+            closely: per picture, whether it may be looked at twice; empty for all.
         """
         if not crops:
             return []

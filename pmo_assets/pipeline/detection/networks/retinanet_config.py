@@ -1,4 +1,4 @@
-"""What a RetinaNet was trained to be run with: from Detectron2's `config.yaml` beside the checkpoint, else the paper's.
+"""Options that a RetinaNet was trained to run with: Detectron2's `config.yaml` beside the checkpoint, else the paper's.
 
 A checkpoint holds weights, not how pictures are scaled or boxes chosen; Detectron2 writes that into `config.yaml` when
 it trains. The file is data here: Detectron2 itself runs what its tags name. Whatever the file says that changes a
@@ -50,7 +50,7 @@ class CheckpointError(SystemicError):
 
 @dataclass(frozen=True, slots=True)
 class RetinaNetOptions:
-    """How a RetinaNet is run; the defaults are the paper's training configuration.
+    """Options of running a RetinaNet; the defaults are the paper's training configuration.
 
     Attributes:
         score_threshold: weaker candidates are dropped.
@@ -208,7 +208,7 @@ _DataLoader.add_constructor(None, lambda _, node: _Code(str(node.tag)))
 
 
 def _literal(value: object) -> object:
-    """Return what a text stands for: as Detectron2 does it, "(1.0, 1.0)" are two numbers and 1e-05 is one."""
+    """Return the value that a text stands for: as Detectron2 does it, "(1.0, 1.0)" are two numbers and 1e-05 is one."""
     if isinstance(value, str) and len(value) <= 1000:
         try:
             return ast.literal_eval(value)

@@ -27,7 +27,7 @@ from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.stores import SystemicError
 
 Runtime = Literal["torch", "detectron2"]
-"""What runs a checkpoint: the network of this package, or Detectron2 where it is installed."""
+"""The implementation that runs a checkpoint: this package's network, or Detectron2 where it is installed."""
 
 PANEL_CLASSES, IMAGE_CLASSES = ("Panel", "Label"), tuple(IMAGE_TYPES)
 """Classes of the two checkpoints in the order of their numbers (paper, Methods)."""

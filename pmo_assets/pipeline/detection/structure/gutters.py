@@ -33,7 +33,7 @@ TEXT_SIDE = 0.035
 """Largest glyph (fraction of the figure's long side) when no live text tells the scale: 12 pt in a 350 pt column."""
 
 QUALITY = {"clear": 1.0, "uniform": 0.75, "sparse": 0.6, "seam": 0.45}
-"""How far a cut of each kind is trusted; becomes a factor of the region's score."""
+"""Trust in a cut of each kind; becomes a factor of the region's score."""
 
 
 @dataclass(frozen=True, eq=False)
