@@ -91,7 +91,7 @@ class PictureShape:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the four criteria say of two figures; each is None where one of them lacks what it asks for.
+    """Two figures compared by the four criteria; each is None where one of the figures lacks its input.
 
     Attributes:
         hash_distance: differing bits of 64 between the pictures.
@@ -117,13 +117,13 @@ class Comparison:
 
     @property
     def passed(self) -> int:
-        """How many of the four criteria pass."""
+        """Number of the four criteria that pass."""
         same_shape = self.aspect_ratio_error is not None and self.aspect_ratio_error <= MAX_ASPECT_RATIO_ERROR
         return self.same_picture + bool(self.number_matches) + same_shape + self.same_caption
 
     @property
     def evidence(self) -> float:
-        """How strong the evidence is, 0 to below 1: the mean of the four criteria's closeness."""
+        """Strength of the evidence, 0 to below 1: the mean of the four criteria's closeness."""
         parts = (
             1.0 - self.hash_distance / HASH_BITS if self.hash_distance is not None else 0.0,
             1.0 if self.number_matches else 0.0,

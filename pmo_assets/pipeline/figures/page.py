@@ -1,7 +1,6 @@
-"""What lies on the pages of a PDF: one pass over text, bitmap placements and vector drawings.
-
+"""Content of a PDF's pages: one pass over text, bitmap placements and vector drawings.
 Belongs here: reading a page with PyMuPDF without decoding any bitmap, and bringing everything into one coordinate
-system (the page as displayed). Does not belong here: what the things on the page mean (see `running_text`,
+system (the page as displayed). Does not belong here: the meaning of the things on the page (see `running_text`,
 `caption_location` and `regions`).
 """
 

@@ -85,11 +85,11 @@ class FigureMiss:
 
 @dataclass(slots=True)
 class PictureSearch:
-    """What the search for package pictures keeps for an article's next figure.
+    """State that the search for package pictures keeps for an article's next figure.
 
     Attributes:
         rasters: pages as seen, by index.
-        left: how many more pages are looked at.
+        left: number of pages that may still be looked at.
     """
 
     rasters: dict[int, PageRaster] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from pmo_assets.records.chat import ChatModel, ChatRequest, ChatUsage, Message, 
 from pmo_assets.records.rejections import ArticleError
 
 REASKS: Final = 5
-"""How often an answer that does not fit is sent back (paper)."""
+"""Most times that an answer that does not fit is sent back (paper)."""
 
 _MAX_QUOTED: Final = 4_000
 """Characters of an answer that does not fit that the model is shown again."""
@@ -120,7 +120,7 @@ def asked_side_by_side(
 
 @contextmanager
 def dropping_what_waits(size: int, threads: str) -> Iterator[ThreadPoolExecutor]:
-    """Give a pool of threads that, when it is left, waits for what has begun and drops what has not."""
+    """Yield a pool of `size` threads; on leaving, work that has begun is waited for, the other is dropped."""
     pool = ThreadPoolExecutor(size, thread_name_prefix=threads, **thread_fields())
     try:
         yield pool

@@ -34,7 +34,7 @@ THIN_SCORE = -2.0
 """For a figure that is hardly higher or wider than text (`THIN`)."""
 
 GRID_BONUS = 0.25
-"""What it is worth to leave the grids of a page whole: less than any figure, more than a few lines of distance."""
+"""Bonus for leaving the grids of a page whole: less than any figure, more than a few lines of distance."""
 
 GAP_PER_POINT = 200.0
 """Points of the page between caption and figure that cost one point."""
@@ -58,7 +58,7 @@ MAX_COMBINATIONS = 4096
 """Choices that are tried on one page, at most."""
 
 KEPT_OPTIONS = (5, 4, 3, 2)
-"""Where there are more, each caption keeps its best options only, "no figure" among them: so many, or fewer."""
+"""Numbers of best options, "no figure" among them, that each caption keeps where there are more combinations."""
 
 PRIOR_GAP = 100.0
 """The best options are the nearest; what a side is worth counts as so many points of distance."""

@@ -33,13 +33,13 @@ COMMON_SIDE_FIGURES = 2
 
 @dataclass(frozen=True, slots=True)
 class FigureRegion:
-    """Where a figure lies.
+    """A figure's place in the PDF.
 
     Attributes:
         caption: its (first) caption.
         boxes: one per page, in page order, points as displayed; around placements, paths and text boxes, so ink may
             begin a little further inside.
-        side: where the figure lies seen from its caption: one of `sides.SIDES`, "page" for another page, "text" for a
+        side: the figure's side seen from its caption: one of `sides.SIDES`, "page" for another page, "text" for a
             figure that is nothing but text, or "picture" when its package picture says where it is.
         confidence: 0..1.
     """
