@@ -42,13 +42,13 @@ from pmo_assets.storage.data_root import DataRoot
 _LOG = logging.getLogger(__name__)
 
 TEXT_OPTIONS: Final = "PMO_LLM"
-"""What the names of the settings of the language model for captions begin with."""
+"""Prefix of the settings' names for the language model for captions."""
 
 VISION_OPTIONS: Final = "PMO_VLM"
 """… and of the model that looks at figures."""
 
 DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000/v1"
-"""Where `vllm serve` listens."""
+"""Address on which `vllm serve` listens."""
 
 MAX_RESPONSE_BYTES: Final = 8 * 2**20
 """An answer has a few kilobytes; an endpoint that sends more is not one."""
@@ -279,7 +279,7 @@ class ChatEndpoint:
             return response.status_code, response.headers, bytes(content)
 
     def _failure(self, status: int, headers: httpx2.Headers, content: bytes) -> Exception:
-        """Return what an HTTP status other than 200 means."""
+        """Return the error for an HTTP status other than 200."""
         detail = self._clean(content.decode("utf-8", errors="replace"))
         said = f"HTTP {status}: {detail}" if detail else f"HTTP {status}"
         if status in _TRANSIENT:

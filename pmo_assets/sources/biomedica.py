@@ -42,7 +42,7 @@ SUFFIXES = (".parquet", *TAR_SUFFIXES)
 """Files of a folder or repository that are read."""
 
 MEMBER_KINDS: Mapping[str, str] = {"json": "json", "txt": "txt", "jpg": "jpg", "jpeg": "jpg", "png": "jpg"}
-"""Extensions of a sample's members, and what they hold."""
+"""Kind of content by extension of a sample's member."""
 
 MEMBER_LIMITS: Mapping[str, int] = {"json": 64 << 20, "txt": 1 << 20, "jpg": 64 << 20}
 """Bytes of a member; the JSON holds the article's whole text."""
@@ -72,11 +72,11 @@ class Shard:
 
 
 class BiomedicaSource(Protocol):
-    """Where a copy of the dataset is."""
+    """A copy of the dataset."""
 
     @property
     def uri(self) -> str:
-        """What identifies it."""
+        """The copy's address, which identifies it."""
         ...
 
     def shards(self) -> Sequence[Shard]:
@@ -161,7 +161,7 @@ class HubCopy:
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        """Turn what the client raises into a `SourceError` that says what to do."""
+        """Turn the client's errors into a `SourceError` that says what to do."""
         hub = _hub(self.repository)
         page = f"{HUB_PAGE}{self.repository}"
         try:

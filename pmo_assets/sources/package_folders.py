@@ -311,7 +311,7 @@ def list_package(folder: Path, root: Path, limits: FetchLimits | None = None) ->
 def _ignored(
     reader: _PackageReader, entries: Sequence[Entry], place: PurePosixPath, described: Sequence[PurePosixPath]
 ) -> tuple[str, ...]:
-    """Return what of a package's folder is neither used nor named as left out: further documents, media, folders."""
+    """Return the paths in a package's folder that are neither used nor named as left out: documents, media, folders."""
     paths = [place / entry.name for entry in entries if not entry.name.startswith(".")]
     if place / "figures" in paths and str(place / "figures") not in {problem.path for problem in reader.problems}:
         inside = next(entry for entry in entries if entry.name == "figures")

@@ -47,8 +47,8 @@ _LOG = logging.getLogger(__name__)
 DEFAULT_BUCKET: Final = "pmc-oa-opendata"
 
 ATTEMPTS: Final = 8
-"""Of one request: with pauses of 0.5 s to 20 s, about a minute in all. A server that fails one request in five fails
-three in a million of them so often."""
+"""Most attempts of one request: with pauses of 0.5 s to 20 s, about a minute in all. A server that fails one request in
+five fails three in a million of them so often."""
 
 _NEWS: Final = 4
 """Failed attempts of one request that are told: about five seconds have passed then."""
@@ -64,7 +64,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class PmcOptions:
-    """Where PMC's articles are, and how many requests are made at once.
+    """Options of reading PMC's bucket: its address, and the number of requests at once.
 
     Attributes:
         bucket: name of the S3 bucket.
@@ -316,7 +316,7 @@ class PmcBucket:
             raise SourceError(f"{self.uri('')} is not read any more: the step has ended")
 
     def _asked(self, what: str, request: Callable[[], Result], key: str | None = None) -> Result:
-        """Return what a request returns, repeated while that may help."""
+        """Return a request's result; it is repeated while that may help."""
         try:
             return self._retry.copy()(request)
         except ArticleError:

@@ -24,7 +24,7 @@ from pmo_assets.sources.pmc_cloud import ArticleVersion, PmcCloud, listing_from_
 from pmo_assets.system.aside import make_folder, place_aside, replace_folder, restore_folder
 
 MAX_FILE_BYTES: Final = 2**31
-"""Of one file: far more than any PDF or picture has, so that no server fills the disk."""
+"""Most bytes of one file: far more than any PDF or picture has, so that no server fills the disk."""
 
 
 def _md5_of_file(place: Path) -> str:

@@ -53,7 +53,7 @@ FAILED_STARTS = 20
 """So many workers in a row that never got ready for an article, and the pool gives up."""
 
 _POLL_SECONDS = 0.1
-"""How often limits are looked at; what a step can allocate in that time may exceed its memory limit."""
+"""Seconds between looks at the limits; a step may exceed its memory limit by what it allocates meanwhile."""
 
 _MIB = 2**20
 
@@ -132,7 +132,7 @@ class WorkerPool:
     _pool: list[Worker] = field(default_factory=list, repr=False)
     _failed_starts: int = field(default=0, repr=False)
     _seconds: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float), repr=False)
-    """What each article took in the steps so far."""
+    """Seconds that each article took in the steps so far, by its number."""
 
     def __enter__(self) -> WorkerPool:
         """Return the pool, whose workers end with the block: at once after an error."""

@@ -20,7 +20,7 @@ from pmo_assets.workers.pool import Progress
 from pmo_assets.workers.process import Step
 
 _POLL_SECONDS = 0.2
-"""How long an interruption may go unnoticed."""
+"""Seconds for which an interruption may go unnoticed."""
 
 
 @runtime_checkable
