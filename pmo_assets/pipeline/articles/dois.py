@@ -1,4 +1,4 @@
-"""Digital object identifiers: how they are recognised in text, written, and compared."""
+"""Digital object identifiers: recognising them in text, writing and comparing them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _trimmed(doi: str) -> str:
 
 
 def clean_doi(written: str | None) -> str | None:
-    """Return a DOI without "doi:", a resolver's address or punctuation behind it; None for what is no DOI."""
+    """Return a DOI without "doi:", a resolver's address or punctuation behind it; None for other text."""
     text = "".join((written or "").split())
     match = _WHOLE.fullmatch(unquote(text) if text.lower().startswith("http") else text)
     doi = _trimmed(match.group(1)) if match else ""

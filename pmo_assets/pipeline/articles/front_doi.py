@@ -37,7 +37,7 @@ _OF_ANOTHER: Final = re.compile(
     r"see\s+(?:also|the|page|article|related)|supplementa(?:l|ry)|data\s+(?:set|are|is|avail)|preprint\s+(?:at|is|of|was))",
     re.I,
 )
-"""Words before a DOI which say that it is another publication's: what is commented, corrected, retracted or linked."""
+"""Words before a DOI that make it another publication's: one that is commented, corrected, retracted or linked."""
 
 _OWN_CITATION: Final = re.compile(
     r"^\W*(?:(?:(?:recommended|suggested|article)\s+)?citation|(?:(?:how\s+)?to|please)?\s*cite)\b"

@@ -1,4 +1,4 @@
-"""Lines of an article's front pages: where they stand, how they are set, and which speak of the article itself."""
+"""Lines of an article's front pages: their place and type, and the choice of those that speak of the article itself."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def _front_matter(metadata: PdfMetadata, pages: Sequence[PageContent], links: Se
 
 
 def _believed(metadata: PdfMetadata, heading: Heading | None, own: OwnDois) -> frozenset[str]:
-    """Which metadata speak of this article and not of one that a template was made for: its title or DOI is printed.
+    """Return the carriers of metadata that speak of this article, not of a template's: its title or DOI is printed.
 
     The title must be the heading: a letter quotes in its text the article that it is about.
     """

@@ -1,6 +1,6 @@
-"""Figures of a JATS article: which elements are figures, their labels, captions and ids; tables' captions.
+"""Figures of a JATS article: their elements, labels, captions and ids; tables' captions.
 
-Which pictures a figure has is read in `jats_graphics`.
+The pictures of a figure are read in `jats_graphics`.
 
 A figure is what the article's PDF prints under one label: a `<fig>`, or a `<fig-group>` whose members are its panels,
 of the body, the back matter (appendices) and the floats. What only looks like one is told apart:

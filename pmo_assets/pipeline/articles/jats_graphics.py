@@ -1,4 +1,4 @@
-"""Pictures of a JATS figure: which graphics are its own, and which of several renditions counts.
+"""Pictures of a JATS figure: the choice of its own graphics, and of one among several renditions.
 
 JATS writes one picture in many ways: a `<graphic>`, an `<alternatives>` of TIFF, JPEG and thumbnail ("the reader is
 expected to see only one version of the object", JATS 1.4), a second `<graphic>` that is `alternate-form-of` the first

@@ -1,4 +1,4 @@
-"""Reads a statement of a licence whole: which licence it names, under which conditions, and what is not understood.
+"""Reading of licence statements as a whole: the licence named, its conditions, and the words not understood.
 
 A statement is cut into items (words, numbers, links, signs). The names of licences are put together first, then
 phrases of `licence_words` are looked up, the longest first; conditions count wherever they stand. What is left over is
@@ -233,7 +233,7 @@ def _picture(name: str) -> _Item:
 
 
 class _Phrases:
-    """Phrases by their words, and what each means: an automaton, so that a line's alternatives need not be multiplied.
+    """Phrases with their meanings, by words: an automaton, so that a line's alternatives need not be multiplied.
 
     A state is the set of places in phrases that the words so far lead to; states are made when they are first met.
     """
@@ -408,7 +408,7 @@ def _mentions(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _mention(items: Sequence[_Item], start: int) -> tuple[int, Meaning | None]:
-    """The end of the licence's name that begins at an item, and what it states; None where none does."""
+    """Return the end of the licence's name that begins at an item, and its meaning; None where none begins."""
     item = items[start]
     found = item.meaning if item.kind == "licence" else Meaning.HARMLESS
     place = end = start + 1

@@ -1,4 +1,4 @@
-"""Licence codes as PubMed Central writes them, and what each allows."""
+"""Licence codes as PubMed Central writes them, and the freedoms that each gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In-text mentions: where the running text refers to a figure."""
+"""In-text mentions: references of the running text to figures."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def mentions_of_figures(
 
 
 def _hits(paragraph: ReferringParagraph, by_id: Mapping[str, int], by_key: Mapping[str, int]) -> list[tuple[int, int]]:
-    """(offset, figure) of what the paragraph refers to, in text order."""
+    """(offset, figure) of the paragraph's references, in text order."""
     hits = {(offset, by_id[target]) for offset, target in paragraph.references if target in by_id}
     hits |= {(offset, by_key[key]) for offset, key in _references(paragraph.text) if key in by_key}
     return sorted(hits)

@@ -3,7 +3,7 @@ A PDF is the XML's article when it holds most of the XML's text. That is asked o
 pieces, so that ligatures, hyphens, columns, another layout (author manuscripts, preprints) and a cover sheet before the
 first page do not matter. Short texts (a correction, a retraction notice) are written from a template, so that title or
 DOI must agree as well. Where there is no text to compare (scans, an XML of nothing but front matter, a translation),
-DOI and title decide as the front pages give them as the article's own. What contradicts is rejected; what shows
+DOI and title decide as the front pages give them as the article's own. A contradiction is rejected; a PDF that shows
 nothing either way is unverified, and then each figure must show that it is one of the XML's
 (`pipeline.figures.matching`).
 
@@ -92,7 +92,7 @@ class PdfIdentity:
 
     Attributes:
         verdict: "verified", or "unverified" when nothing shows it and nothing contradicts.
-        evidence: what agrees: "text", "DOI", "title", "authors", in this order.
+        evidence: the facts that agree: "text", "DOI", "title", "authors", in this order.
         text_overlap: share (0 to 1) of the XML's text in the PDF's pages, read until it is certain; None without text.
     """
 

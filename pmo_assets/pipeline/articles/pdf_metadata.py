@@ -186,7 +186,7 @@ def pdf_metadata(document: pymupdf.Document) -> PdfMetadata:
 
 
 def carrier(place: str) -> str:
-    """Return which of a PDF's two metadata hold a fact, by its place; "" when it is printed."""
+    """Return the metadata ("XMP", "document information") that hold a fact, by its place; "" when it is printed."""
     return next((name for name in ("XMP", "document information") if place.startswith(name)), "")
 
 

@@ -1,4 +1,4 @@
-"""The three-level relevance filter: which articles a specialty wants, locally and as an Entrez query."""
+"""The three-level relevance filter for a specialty's articles, locally and as an Entrez query."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Terms(BaseModel):
 
 
 class Specialty(BaseModel):
-    """Which articles and panels are wanted; a TOML file.
+    """Rules for the wanted articles and panels; a TOML file.
 
     Attributes:
         name: short name.
@@ -241,7 +241,7 @@ def assess_relevance(article: Article, specialty: Specialty, *, figure_labels: S
 
     Args:
         article: from its JATS XML.
-        specialty: what is wanted.
+        specialty: rules for wanted articles and panels.
         figure_labels: labels that another dataset (BIOMEDICA) gives the article's figures.
     """
     if not specialty.filter:
@@ -267,7 +267,7 @@ def assess_relevance_of_text(
     Args:
         captions: captions of figures and tables as far as they were found.
         text: the text, title included.
-        specialty: what is wanted.
+        specialty: rules for wanted articles and panels.
         figure_labels: as in `assess_relevance`.
     """
     if not specialty.filter:

@@ -62,8 +62,8 @@ class CascadeAnswer:
 
     Attributes:
         split: the model's answer, or the grammar's.
-        error: why the model's answer is not taken; None if it is, or if none was asked.
-        usage: what the model cost.
+        error: the reason why the model's answer is not taken; None if it is, or if none was asked.
+        usage: requests, tokens and seconds of the model.
     """
 
     split: CaptionSplit
@@ -122,7 +122,7 @@ def split_by_cascade(caption: str, cascade: Cascade) -> CascadeAnswer:
 def stream_by_cascade(captions: Iterable[str | None], cascade: Cascade) -> Iterator[CascadeAnswer | Exception | None]:
     """Give `split_by_cascade` of each caption in order as soon as it is there; the captions may be without end.
 
-    What goes wrong with one caption is given in its place, and the others go on; None, no caption, gives None.
+    A fault of one caption is given in its place, and the others go on; None, no caption, gives None.
 
     Raises:
         SystemicError: if the model is asked and no request can succeed; captions not yet asked are dropped.

@@ -78,7 +78,7 @@ def split_confidence(
         found: all mentions of the caption, whether or not they belong to the series.
         series: the elected series; None for a single-panel answer.
         subcaptions: the answer.
-        doubts: what the parser was not sure about.
+        doubts: doubts of the parser.
     """
     if series is None:
         confidence, reasons = _PLAIN_SINGLE, _single_reasons(tokens, found)

@@ -27,10 +27,10 @@ class IdentifierSeries:
     """The panels a caption names.
 
     Attributes:
-        series: which kind of identifier.
+        series: kind of the identifiers.
         identifiers: all identifiers in series order (positions in order of appearance).
         mentions: the mentions that name them, in caption order.
-        restarts: how often the heads of the series begin again; above zero for nested or repeated lists.
+        restarts: number of times that the heads of the series begin again; above zero for nested or repeated lists.
         missing: identifiers skipped inside the series.
         rivals: number of other series that would have been possible.
     """

@@ -43,7 +43,7 @@ from pmo_assets.pipeline.captions.tokens import Tokens
 
 @dataclass(frozen=True, slots=True)
 class ParsedCaption:
-    """Pieces in caption order, and what the parser was not sure about."""
+    """Pieces in caption order, and the parser's doubts."""
 
     pieces: tuple[Piece, ...]
     doubts: tuple[Doubt, ...]
@@ -325,7 +325,7 @@ class _Parser:
     def _add_lead(
         self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]], heads: list[PanelMention]
     ) -> bool:
-        """Add what stands before a sentence's first head; say whether it is shared by all heads."""
+        """Add the text before a sentence's first head; say whether it is shared by all heads."""
         first = heads[0].mention
         lead = self.found.trimmed(sentence.start, first.start)
         earlier = [naming for naming, _ in structural if naming.mention.first < first.first]

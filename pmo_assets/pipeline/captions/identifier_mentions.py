@@ -1,4 +1,4 @@
-"""Mentions of panel identifiers in a caption: where identifiers, or words of place, may stand for panels.
+"""Mentions of panel identifiers in a caption: identifiers, or words of place, that may stand for panels.
 
 What only looks like an identifier ("(n = 3)", "vitamin A", "Figure 2A", "(N)" for a normal gland) is not told apart
 by a list of such things but by two positive conditions: an identifier stands where identifiers stand (alone in

@@ -62,7 +62,7 @@ _PER_REASK: Final = 0.95
 
 
 class CaptionTooLong(ArticleError):
-    """The caption is longer than what a model is asked to read."""
+    """The caption is longer than those that a model is asked to read."""
 
 
 class PanelIdentifiers(BaseModel):
@@ -104,8 +104,8 @@ class CaptionReader:
         model: who answers.
         identifiers_prompt: of the first step.
         subcaptions_prompt: of the second step.
-        thinking: whether a hybrid model reasons before it answers.
-        reasks: how often an answer that does not fit is sent back.
+        thinking: a hybrid model reasons before it answers.
+        reasks: most times that an answer that does not fit is sent back.
     """
 
     model: ChatModel

@@ -68,10 +68,10 @@ def add_tailed_sentence(
 
 
 def _announced(pieces: PieceList, start: int, structural: Sequence[tuple[PanelMention, Role]]) -> int:
-    """Give what stands before a colon to all panels that follow: "Imaging of case 2: photograph (A), OCT (B)".
+    """Give the text before a colon to all panels that follow: "Imaging of case 2: photograph (A), OCT (B)".
 
     Returns:
-        Where the text of the panels begins.
+        The beginning of the panels' text.
     """
     tokens = pieces.tokens
     tails = [naming for naming, _ in structural]

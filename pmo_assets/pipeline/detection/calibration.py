@@ -78,8 +78,8 @@ def probability(kind: DetectedKind, source: str, score: float, live: bool) -> fl
     """Return the probability 0..1 that a detection overlaps a true box of its kind by 0.5.
 
     Args:
-        kind: what was detected.
-        source: where its box came from, as in `PanelDetection` and `ImageDetection`.
+        kind: kind of the detected thing.
+        source: origin of its box, as in `PanelDetection` and `ImageDetection`.
         score: its score, 0..1.
         live: of the figure, see `FigureView.is_live`.
     """

@@ -1,4 +1,4 @@
-"""Detection in figures: runs the detectors, applies the paper's thresholds, says what scores are worth, adds image type
+"""Detection in figures: runs the detectors, applies the paper's thresholds, calibrates scores, adds image type
 and mark status."""
 
 from __future__ import annotations
@@ -117,11 +117,11 @@ def images_of_figures(
 
     Args:
         views: the figures; empty pixels give no detections.
-        panels: per figure what `panels_of_figures` returned.
+        panels: per figure the result of `panels_of_figures`.
         detector: sees all figures at once; None for the structural detector.
         mark_classifier: sees the images of all figures at once; None for the structural classifier.
         type_network: sees the images of all figures at once; None leaves the type to measures and words.
-        words_of_panels: per figure what the caption says about the i-th panel (identifiers not counted), where known.
+        words_of_panels: per figure the caption's words about the i-th panel (identifiers not counted), where known.
         labels_of_figures: per figure the labels that another dataset gives it, where known.
         score_threshold: weaker detections are dropped.
     """

@@ -1,4 +1,4 @@
-"""Which detectors work together: structure alone, the networks alone, or both (the default of the package)."""
+"""Sets of detectors that work together: structure alone, the networks alone, or both (the default of the package)."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def detector_set(
 
     Args:
         source: "structure" needs no weights and does not look at the other arguments.
-        provider: where the networks run.
+        provider: device that the networks run on.
         detector_file: weights of the figure network; None for those of the package.
         marks_file: weights of the mark classifier; None for those of the package.
         types_file: weights of the image type network; None for those of the package.
         panel_checkpoint: a RetinaNet that takes the figure network's place for panels and identifiers.
         image_checkpoint: a RetinaNet that takes its place for images; alone it decides their types, too.
-        runtime: what runs the checkpoints.
+        runtime: implementation that runs the checkpoints.
     """
     if source == "structure":
         return DetectorSet(StructurePanelDetector(), StructureImageDetector(), StructureMarkClassifier())

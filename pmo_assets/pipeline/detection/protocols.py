@@ -74,7 +74,7 @@ class MarkClassifier(Protocol):
 
         Args:
             crops: (height, width, 3) uint8 RGB pictures.
-            words: what the caption says about each crop; "" when unknown. Same length as `crops`.
+            words: the caption's words about each crop; "" when unknown. Same length as `crops`.
             drawn: evidence of the vector shapes over each crop (`structure.vector_marks`); empty when unknown for all.
             figures: the number of the figure that each crop is of: words are shared by images of one figure, and what
                 other figures show is no evidence. Empty when all are of one.
@@ -83,7 +83,7 @@ class MarkClassifier(Protocol):
 
 
 class TypeNetwork(Protocol):
-    """Says what pictures were made with."""
+    """Tells the modality of pictures."""
 
     def __call__(self, crops: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
         """Return shares (modalities,) that sum to 1, order of `records.modalities.MODALITIES`, per crop.

@@ -1,4 +1,4 @@
-"""Which PDF figure is which package figure: four criteria, at least two of them, the best wins.
+"""Matching of PDF figures with package figures: four criteria, at least two of them, the best wins.
 
 The criteria are the paper's (Methods, "Matching figures"): perceptual hash distance, figure number, aspect ratio and
 caption edit distance. `Comparison` is the rule; whoever else asks whether two figures are the same counts by it.
@@ -65,7 +65,7 @@ class FigureMatch:
         number_matches: the figure numbers are equal; None if one of them has no number.
         aspect_ratio_error: relative difference of width / height, 0 = equal; None without a readable package image.
         caption_distance: normalised edit distance 0..1; None if both captions are empty.
-        criteria_passed: how many of the four pass.
+        criteria_passed: number of the four that pass.
         accepted: it is a match (`is_match`), and no better assignment exists.
         picture_correlation: -1..1 between both pictures (`registration.correlation`); None when one is missing.
     """
@@ -204,12 +204,12 @@ def match_figures(
 
 
 def is_match(found: Comparison, figure: PdfFigure, package: PackageFigure, *, shares_text: bool) -> bool:
-    """Say whether what the criteria say makes a PDF figure and a package figure a match.
+    """Say whether the criteria make a PDF figure and a package figure a match.
 
     Args:
-        found: the criteria.
-        figure: of the PDF.
-        package: of the XML.
+        found: both compared by the criteria.
+        figure: the PDF's.
+        package: the XML's.
         shares_text: the PDF's pages are known to hold the text of the XML.
     """
     if shares_text:

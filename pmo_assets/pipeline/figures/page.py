@@ -41,7 +41,7 @@ PAGE_SIDES = (3.0, 5_000.0)
 5,000 is damaged or a memory bomb, because layout analysis works on a grid of points."""
 
 BLANK_SIZE = (612.0, 792.0)
-"""Points; what MuPDF, too, takes for the size of a page without one."""
+"""Size in points of a page that states none, as MuPDF has it, too."""
 
 MIN_CLIPPED = 1.0
 """Points; most clip paths around pictures are the picture's own frame, rounded."""

@@ -213,7 +213,7 @@ def _search_order(pages: Sequence[PageContent], caption: CaptionLocation) -> lis
 
 
 def _structured(page: PageContent, bbox: Box) -> Box:
-    """Return the exact box of what the page draws inside a registered box, which is good to a pixel or two."""
+    """Return the exact box of the page's drawing inside a registered box, which is good to a pixel or two."""
     around = expand(bbox, REGISTRATION_SLACK)
     boxes = [bitmap.bbox for bitmap in page.bitmaps] + [line.bbox for line in page.lines]
     boxes += [(a, b, c, d) for a, b, c, d in page.drawings[~page.white].tolist()]

@@ -5,11 +5,11 @@ for several. The network sees both, a little off at the edges, and takes parts o
 proposals, the same where they overlap by half. Of boxes inside each other either the whole or its parts remain
 (`image_choice`). Of these
 
-* what both have is the structural box, with the scores of both combined;
-* what only structure has gets a lower score, unless the PDF has a bitmap of its own there;
-* what only the network sees is moved to the bitmap that the PDF has there, or to the nearest edges of the picture.
+* a box that both have is the structural one, with the scores of both combined;
+* a box that only structure has gets a lower score, unless the PDF has a bitmap of its own there;
+* a box that only the network sees is moved to the bitmap that the PDF has there, or to the picture's nearest edges.
 
-What then is missing from a regular grid is added (`image_grids`). `source` of every box says where it came from.
+Places that are then missing from a regular grid are added (`image_grids`). `source` of every box says its origin.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def fused_images(
 
     Args:
         view: the figure.
-        structural: what structure says.
-        boxes: what the network says.
+        structural: images by structure.
+        boxes: the network's boxes.
         options: None for the usual ones.
         weights: of the choice between wholes and parts; None for the package's.
     """

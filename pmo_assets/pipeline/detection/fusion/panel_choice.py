@@ -1,4 +1,4 @@
-"""Which panels of a figure are trusted: those of structure, those of the network, or the mixture of both.
+"""Choice of the panels of a figure: those of structure, those of the network, or the mixture of both.
 
 Each option is judged by how well it fits what is known of the figure: one panel for each name, one identifier in each
 panel, the figure covered, agreement with the other options, the scores of its own panels. A logistic function of these
@@ -142,7 +142,7 @@ def judged(
 
     Args:
         options: panels by source; others than panels are not looked at.
-        evidence: what is known of the figure.
+        evidence: evidence of the figure's panels.
         weights: by feature; None for the package's.
     """
     known = choice_weights() if weights is None else weights
@@ -159,5 +159,5 @@ def judged(
 
 
 def scored(option: Judged) -> list[PanelDetection]:
-    """Return the panels of an option, their scores weighed with what the option is worth."""
+    """Return the panels of an option, their scores weighed with the option's worth."""
     return [replace(p, score=math.sqrt(p.score * option.worth)) for p in option.panels]

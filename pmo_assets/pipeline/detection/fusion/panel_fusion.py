@@ -300,9 +300,9 @@ def disjoint_choice(boxes: Sequence[Box], values: Sequence[float], touching: flo
 
     Args:
         boxes: candidates.
-        values: what each is worth; those of no value are never chosen.
+        values: worth of each; boxes of no value are never chosen.
         touching: part of the smaller of two boxes up to which both may be chosen.
-        most: how many may be chosen.
+        most: number of boxes that may be chosen.
     """
     useful = sorted((k for k, value in enumerate(values) if value > 0), key=lambda k: -values[k])[:CANDIDATES]
     if not useful:
@@ -423,7 +423,7 @@ class EnsemblePanelDetector:
         return named_by_print(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
 
     def known(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> PrintedNames:
-        """Return the names of a figure's panels and their places, with what the network adds to them."""
+        """Return the names of a figure's panels and their places, with the network's additions."""
         if printed.names and printed.complete:
             return printed
         if not printed.names:
@@ -434,7 +434,7 @@ class EnsemblePanelDetector:
     def _fused(
         self, view: FigureView, before: PrintedNames, boxes: NetworkBoxes, plain: Sequence[PanelDetection]
     ) -> list[PanelDetection]:
-        """Return panels and identifiers; `plain` is what structure makes of the names known before."""
+        """Return panels and identifiers; `plain` are those that structure makes of the names known before."""
         printed = self.known(view, before, boxes)
         structural = list(plain) if printed is before and plain else structure_panels(view, printed)
         if plain and view.is_live and any(is_word(name) for name in printed.names):

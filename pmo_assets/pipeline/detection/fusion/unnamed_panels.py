@@ -79,7 +79,7 @@ def named_by_print(
     """Return the names of a figure whose caption names no panels, although A, B, C … are printed in it.
 
     Letters label things inside single pictures, too. Either the surest boxes read as a sequence and most lie in a panel
-    of their own; or every panel has one sure box, and what can be read of these is a sequence. Otherwise `printed`
+    of their own; or every panel has one sure box, and those that can be read form a sequence. Otherwise `printed`
     comes back as it is.
 
     Args:

@@ -1,4 +1,4 @@
-"""Readable measures of a picture (colour, dark surround, layering, paper white, edges) and what they say of its type.
+"""Readable measures of a picture (colour, dark surround, layering, paper white, edges) as evidence of its type.
 
 A multinomial logistic regression on them (weights in `image_type.json`, fitted by `benchmarks/fit_image_type.py`) gives
 one score per type. They need no network, and beside it they are a second opinion that sees proportions and colours

@@ -343,7 +343,7 @@ class TorchNetwork:
 
         Args:
             model: with its weights.
-            provider: where it runs.
+            provider: device that the network runs on.
             batch_size: pictures per pass at most; None for 1 on the CPU, where more gain nothing, and on a GPU for what
                 fits into its free memory.
             options: None for the paper's.

@@ -45,7 +45,7 @@ ANCHORS_AS_CODE = "[[x,x*2**(1.0/3),x*2**(2.0/3)]forxin[32,64,128,256,512]]"
 
 
 class CheckpointError(SystemicError):
-    """A checkpoint or its configuration that cannot be run as RetinaNet-R50-FPN; the message says what differs."""
+    """A checkpoint or its configuration that cannot be run as RetinaNet-R50-FPN; the message names the difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class RetinaNetOptions:
 def retinanet_options(checkpoint: Path, classes: int) -> RetinaNetOptions:
     """Return how a checkpoint is to be run, by the configuration beside it; without one, as in the paper.
 
-    What a configuration leaves open has Detectron2's default, as when Detectron2 reads it.
+    A field that a configuration leaves out has Detectron2's default, as when Detectron2 reads it.
 
     Args:
         checkpoint: its `NAME.yaml` is read for `NAME.pth`, else `config.yaml` in its folder.

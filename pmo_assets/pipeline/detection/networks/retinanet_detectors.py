@@ -69,8 +69,8 @@ class CheckpointNetwork:
     Attributes:
         path: `.pth` or `.pkl` of Detectron2.
         classes: 2 (`PANEL_CLASSES`) or 4 (`IMAGE_CLASSES`).
-        provider: where it runs.
-        runtime: what runs it.
+        provider: device that the network runs on.
+        runtime: implementation that runs it.
     """
 
     path: Path
@@ -79,7 +79,7 @@ class CheckpointNetwork:
     runtime: Runtime = "torch"
 
     def load(self) -> ClassNetwork:
-        """Return the network, loaded at the first call; see `loaded_network` for what may go wrong."""
+        """Return the network, loaded at the first call; see `loaded_network` for its errors."""
         return loaded_network(self.path, self.classes, self.provider, self.runtime)
 
     def __call__(self, pictures: Sequence[NDArray[np.uint8]]) -> list[ClassBoxes]:

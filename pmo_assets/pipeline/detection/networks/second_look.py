@@ -129,7 +129,7 @@ def joined(
 
     Args:
         first: boxes of the whole figure.
-        tiles: what was looked at again.
+        tiles: parts of the figure that were looked at again.
         seconds: per tile its boxes, normalised to the tile.
         width: of the figure in pixels.
         height: of the figure in pixels.

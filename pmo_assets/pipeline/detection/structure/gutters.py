@@ -345,9 +345,9 @@ def cut_tree(
 
     Args:
         canvas: the prepared figure.
-        rect: what to cut; None for the whole canvas.
+        rect: part to cut; None for the whole canvas.
         least: narrowest gutter in pixels; None for 1/5 of a glyph (words stay together, thin gutters still count).
-        depth: how often to cut; 8 levels suffice for a grid in a grid in a grid.
+        depth: levels of cutting; 8 levels suffice for a grid in a grid in a grid.
         attach: merge text-only parts into their neighbours.
     """
     least = least if least is not None else max(3.0, canvas.glyph / 5)

@@ -201,8 +201,8 @@ def named_boxes(
 
     Args:
         rgb: (height, width, 3) uint8, the canvas.
-        boxes: where identifiers are printed.
-        names: what the caption calls the panels, in its order.
+        boxes: boxes in which identifiers are printed.
+        names: the caption's names of the panels, in its order.
     """
     if not boxes or not names:
         return {}
@@ -230,7 +230,7 @@ def printed_sequence(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tup
 
     Args:
         rgb: (height, width, 3) uint8, the canvas.
-        boxes: where identifiers may be printed; nobody says what they are.
+        boxes: boxes in which identifiers may be printed; nobody says what they are.
     """
     order = sorted(boxes, key=lambda box: -box.score)[:26]
     alike: list[NDArray[np.float64]] = []
@@ -259,7 +259,7 @@ def printed_series(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tuple
 
     Args:
         rgb: (height, width, 3) uint8, the canvas.
-        boxes: where identifiers are printed; some may be illegible.
+        boxes: boxes in which identifiers are printed; some may be illegible.
     """
     letters = [read.letters if (read := reading(rgb, box.rect)) is not None else () for box in boxes]
     cases = []

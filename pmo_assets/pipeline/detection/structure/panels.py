@@ -124,7 +124,7 @@ def frontiers(
     Args:
         region: a node of the tree.
         count: number of parts, at least 1.
-        keep: how many ways to return, the most even first.
+        keep: number of ways to return, the most even first.
         known: answers for other nodes of the same tree, shared down the recursion.
     """
     if count == 1:

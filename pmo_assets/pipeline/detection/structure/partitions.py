@@ -196,7 +196,7 @@ def partition(cuts: Cuts, rect: Rect, places: Places, convention: Convention, tr
         cuts: of the prepared figure.
         rect: pixels.
         places: per name (index) where it is printed; at least one.
-        convention: where identifiers stand.
+        convention: place of identifiers in their panels.
         trust: of the weakest cut so far.
 
     Returns:
@@ -234,7 +234,7 @@ def best_cut(
         rect: pixels, tight on ink.
         places: per name where it is printed.
         kind: a key of `QUALITY`.
-        convention: where identifiers stand.
+        convention: place of identifiers in their panels.
         strips: a side may be nothing but identifiers.
     """
     best: tuple[float, Gutter, Places, Places] | None = None

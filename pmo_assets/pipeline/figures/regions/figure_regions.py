@@ -1,4 +1,4 @@
-"""Which part of each page is which figure: graphics and their text, assigned to captions for a whole page at once.
+"""Regions of figures: graphics and their text, assigned to captions for a whole page at once.
 
 Three steps. (1) `page_layouts` says what each line and each graphic is: running text, caption, page furniture, table,
 or possibly part of a figure; touching graphics become atoms. (2) For each caption and each side of it, the atoms are
