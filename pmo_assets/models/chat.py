@@ -98,10 +98,10 @@ class ChatEndpoint:
         model: as the endpoint calls it.
         api_key: bearer token; None sends none.
         timeout: seconds that one request may take in all, from the connection to the answer's last byte.
-        retries: how often a request that failed for a passing reason is repeated.
+        retries: most repetitions of a request that failed for a passing reason.
         backoff: seconds before the first repetition; doubles each time, with jitter.
-        connections: how many may be open at once.
-        options: what the names of its settings begin with, for messages.
+        connections: number of connections that may be open at once.
+        options: prefix of its settings' names, for messages.
     """
 
     base_url: str
@@ -314,8 +314,8 @@ class KeptAnswers:
     and sampling. A model that is replaced under the same name needs the folder deleted.
 
     Attributes:
-        inner: who answers what is not kept.
-        data_root: where answers are kept.
+        inner: the model that gives answers that are not kept.
+        data_root: keeps the answers.
     """
 
     inner: ChatModel
@@ -382,8 +382,8 @@ def vision_model(settings: Settings, data_root: DataRoot, chat: ChatModel | None
     address that it was set for and to no other.
 
     Args:
-        settings: which models, and how they are reached.
-        data_root: where answers are kept.
+        settings: names, addresses and keys of the models.
+        data_root: keeps the answers.
         chat: the language model; where both are the same model in this process, its weights are not loaded twice.
     """
     if settings.vlm_model is None:

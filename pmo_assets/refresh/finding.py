@@ -1,7 +1,7 @@
-"""Finding: which articles a search has, and what PMC's bucket holds of them now.
+"""Finding the articles of a search, and their present state in PMC's bucket.
 
-The search says which articles are wanted, the inventory which of them changed since they were looked at, the bucket
-itself what there is: what is new, changed or missing is looked at there, so that a damaged inventory removes nothing.
+The search says which articles are wanted, the inventory which of them changed since they were looked at. New, changed
+or missing ones are looked at in the bucket itself, so that a damaged inventory removes nothing.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ OVERLAP: Final = timedelta(days=14)
 """Time that a search goes back behind the last one: records appear days after the date that they bear."""
 
 COMPLETE_EVERY: Final = timedelta(days=30)
-"""So often all articles are searched for: what becomes open access, or gets MeSH headings, long after PMC released it
-keeps the date of its release, and a search that goes on from the last one never finds it."""
+"""Interval at which all articles are searched for: one that becomes open access, or gets MeSH headings, long after PMC
+released it keeps the date of its release, and a search that goes on from the last one never finds it."""
 
 OUTDATED: Final = timedelta(days=7)
 """An inventory that is older says nothing about now: PMC makes one a day, unless it has ceased to or changed them."""
@@ -137,10 +137,10 @@ def found_rows(
     Columns, no records: a search without a filter has millions.
 
     Args:
-        before: what is known.
-        numbers: what a search found.
-        registered: (article number, version) of what batches hold: an article is followed as long as rows are made of
-            it, and these versions were there once, so that their removal shows also when the table was deleted.
+        before: the candidates.
+        numbers: article numbers that a search found.
+        registered: (article number, version) of the articles of batches: an article is followed as long as rows are
+            made of it, and these versions were there once, so that their removal shows also when the table was deleted.
         now: the time, UTC.
     """
     schema = empty_table(PmcCandidates).schema
@@ -174,9 +174,9 @@ _UNKNOWN_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def suspects(candidates: Candidates, inventory: Inventoried) -> list[int]:
-    """Return the articles of which an inventory says something else than what was seen last, sorted.
+    """Return the articles of which an inventory differs from the state seen last, sorted.
 
-    Something else is a version that is new, was changed after it was seen, or is missing although it is older than the
+    It differs by a version that is new, was changed after it was seen, or is missing although it is older than the
     inventory. Articles that were not found in the bucket are looked up as well.
     """
     states = (CandidateState.AVAILABLE, CandidateState.REMOVED, CandidateState.ABSENT, CandidateState.UNUSABLE)

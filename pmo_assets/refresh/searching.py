@@ -1,4 +1,4 @@
-"""From the settings to a search of PMC: what `pmo refresh`, `pmo pmc find` and the asset `pmc_candidates` share."""
+"""Search of PMC by the settings, which `pmo refresh`, `pmo pmc find` and the asset `pmc_candidates` share."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def _span(released_from: date | None, released_to: date | None) -> ReleaseSpan |
 
 @dataclass
 class _Search:
-    """A search under way: how much it may still ask, how far it is."""
+    """A search under way: the requests that it may still make, and its progress."""
 
     query: str
     total: int

@@ -86,11 +86,11 @@ class SearchAnswer:
     """An answer of ESearch.
 
     Attributes:
-        count: how many records the search has.
+        count: number of records that the search has.
         numbers: those asked for, without repetition.
-        history: where the search is kept, if that was asked for.
+        history: place where the search is kept, if that was asked for.
         not_found: phrases that the database's index does not have; Entrez leaves them out of the search.
-        messages: what else it warns of.
+        messages: its other warnings.
     """
 
     count: int
@@ -110,7 +110,7 @@ def read_search_answer(body: bytes, wanted: int, start: int, clean: _Clean) -> S
 
     Args:
         body: the answer's bytes.
-        wanted: how many numbers were asked for (`retmax`).
+        wanted: number of numbers that were asked for (`retmax`).
         start: from which on (`retstart`).
         clean: makes text of the answer fit for messages: short, printable, without secrets.
 

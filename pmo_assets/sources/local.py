@@ -50,7 +50,7 @@ class LocalFolder:
 
     Attributes:
         folder: where they are.
-        limits: files that are larger are not listed; all are if None, and what is too large is not fetched.
+        limits: files that are larger are not listed; all are if None, and those too large are not fetched.
     """
 
     folder: Path

@@ -122,7 +122,7 @@ def _listed_file(url: object, role: str, version: ArticleVersion, bucket: str) -
 def _files(
     fields: dict[str, Any], version: ArticleVersion, bucket: str
 ) -> tuple[list[PackageFile], list[PackageProblem]]:
-    """Return the PDF, XML and pictures that the metadata lists, and what of it cannot be used."""
+    """Return the PDF, XML and pictures that the metadata lists, and the problems of those that cannot be used."""
     media = fields.get("media_urls") or []
     wanted: list[tuple[str, object]] = [
         (role, fields[f"{role}_url"]) for role in ("pdf", "xml") if fields.get(f"{role}_url")

@@ -46,7 +46,7 @@ CHANGES_SCHEMA = pl.Schema(
         "last_modified": pl.Datetime("ms", "UTC"),
     }
 )
-"""Columns of what changed; `change` is `new`, `changed` or `removed`, ETag and date of a removed version its last."""
+"""Columns of changes; `change` is `new`, `changed` or `removed`, ETag and date of a removed version its last."""
 
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}Z")
 
@@ -92,7 +92,7 @@ def write_inventory(bucket: Bucket, target: Path, *, newest: str | None = None) 
 
     Args:
         bucket: has the inventories.
-        target: the Parquet file; what is there is replaced.
+        target: the Parquet file; one that is there is replaced.
         newest: stamp of the newest inventory to consider; None for all.
 
     Returns:

@@ -87,8 +87,8 @@ class _Job:
     Attributes:
         waiting: numbers of the articles that nobody has begun.
         suspects: those whose worker ended; each is tried once more, alone, when the others are done.
-        outputs: what became of the others, by number.
-        rejections: of all outputs.
+        outputs: outputs of the others, by number.
+        rejections: those of all outputs.
     """
 
     stage: str
@@ -157,11 +157,11 @@ class WorkerPool:
 
         Args:
             stage: name of the asset.
-            step: what to do; like its arguments it must be picklable.
+            step: the step; like its arguments it must be picklable.
             units: (number, arguments) each.
-            prepare: called in every worker before its first article: loads what the step works with. It has no
+            prepare: called in every worker before its first article: loads the step's networks and the like. It has no
                 memory limit and its own time limit, and its failure is systemic.
-            effort: takes down what the units cost, and says what they are.
+            effort: takes down the cost of the units, and names their kind.
 
         Raises:
             SystemicError: as raised by a step or by `prepare`; when many articles fail in the same unexpected way;

@@ -1,4 +1,4 @@
-"""One worker process: what runs in it, and the handle that the pool holds.
+"""One worker process: the code that runs in it, and the handle that the pool holds.
 
 Every worker has a pipe of its own. The pools of pebble, loky and concurrent.futures let all workers share one channel:
 a worker that is killed while it holds the channel's lock, or writes to it, takes the others along.
@@ -147,8 +147,8 @@ def without_misfits(stage: str, numbers: Sequence[int], outputs: Sequence[StepOu
 
     Args:
         stage: the step.
-        numbers: of the units.
-        outputs: what the step made of each.
+        numbers: those of the units.
+        outputs: the step's output for each.
 
     Raises:
         SystemicError: made of a machine's error.
