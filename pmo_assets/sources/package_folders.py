@@ -183,7 +183,7 @@ class _PackageReader:
     def metadata(self, paths: Sequence[PurePosixPath]) -> MetadataReading:
         """Read the metadata; whatever is wrong with it is a problem of the package.
 
-        Of two files the first counts; should the second state another licence or a retraction, the safe one of both.
+        The first of two files counts; should the second state another licence or a retraction, the safe one of both.
         """
         readings = [self._metadata_file(path) for path in paths]
         if not readings:

@@ -96,7 +96,7 @@ def write_inventory(bucket: Bucket, target: Path, *, newest: str | None = None) 
         newest: stamp of the newest inventory to consider; None for all.
 
     Returns:
-        What was written; None if there is no inventory, or none that can be used (the reasons are logged).
+        Facts of the file written; None if there is no inventory, or none that can be used (the reasons are logged).
 
     Raises:
         SourceError: if the bucket cannot be read; that says nothing about an inventory, so no older one is taken.

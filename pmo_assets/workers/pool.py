@@ -1,6 +1,6 @@
 """Worker processes with time and memory limits, so that no article can take the batch down.
 
-What a dead worker costs is the article that it held, and that one is tried again, alone, in a fresh worker. No wait is
+A dead worker costs only the article that it held, and that one is tried again, alone, in a fresh worker. No wait is
 without end: every worker that holds an article has a deadline, and workers that cannot be started fail the batch.
 """
 
@@ -44,13 +44,13 @@ Progress = Callable[[str, int, int], None]
 """Called with (stage, articles done, articles in all)."""
 
 TASKS_PER_WORKER = 250
-"""A worker is replaced after so many articles: bounds what native libraries may leak."""
+"""Articles after which a worker is replaced: bounds the memory that native libraries may leak."""
 
 READY_TIMEOUT = 600.0
-"""Seconds that a worker may take to load what it works with: networks, on a busy disk."""
+"""Seconds that a worker may take to load its networks, on a busy disk."""
 
 FAILED_STARTS = 20
-"""So many workers in a row that never got ready for an article, and the pool gives up."""
+"""Workers in a row that never got ready for an article after which the pool gives up."""
 
 _POLL_SECONDS = 0.1
 """Seconds between looks at the limits; a step may exceed its memory limit by what it allocates meanwhile."""

@@ -75,7 +75,7 @@ def letters(text: str) -> str:
 
 
 SAME_ARTICLE: Final = 90
-"""Similarity (0 to 100, letters and digits only) from which two sources' titles are one article's; what differs is then
+"""Similarity (0 to 100, letters and digits only) from which two sources' titles are one article's; they then differ in
 markup, a special character, or a word that a journal sets apart from the title."""
 
 _RETRACTED: Final = re.compile(r"^\W*(?:retracted|withdrawn)(?:\s+(?:article|paper))?\s*[:\]-]\s*", re.IGNORECASE)

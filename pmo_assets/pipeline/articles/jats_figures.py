@@ -3,7 +3,7 @@
 The pictures of a figure are read in `jats_graphics`.
 
 A figure is what the article's PDF prints under one label: a `<fig>`, or a `<fig-group>` whose members are its panels,
-of the body, the back matter (appendices) and the floats. What only looks like one is told apart:
+of the body, the back matter (appendices) and the floats. Things that only look like one are told apart:
 
 * *Supplements* are files beside the article. Its PDF does not show them, so nothing could be found for them there. A
   figure is one by its label ("Supplementary Figure 2", "Figure 1—figure supplement 1", JAMA's "eFigure 1", "Online

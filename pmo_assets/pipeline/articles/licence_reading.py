@@ -148,7 +148,7 @@ _WHOLE: Final = frozenset({"odbl"})
 
 
 def _keys(word: str) -> tuple[str, ...]:
-    """A word as phrases spell it: small, without accents, what is written together taken apart."""
+    """Return a word as phrases spell it: small, without accents, compounds taken apart."""
     small = folded(word)
     if "'" in small:
         first, _, rest = small.partition("'")

@@ -303,7 +303,7 @@ def entrez_query(specialty: Specialty) -> str:
     * key terms: one use in the body or a caption is enough, where the filter asks for a keyword or a term that recurs;
     * punctuation: "optical coherence tomography" also finds "optical coherence, tomography".
 
-    What the filter would take and Entrez does not find never arrives:
+    Articles that the filter would take and Entrez does not find never arrive:
 
     * keywords and title count as key terms, but are in no field of the body: of an article whose body has none of them;
     * figure labels (BIOMEDICA) have no field.

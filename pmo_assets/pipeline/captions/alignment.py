@@ -22,11 +22,11 @@ from pmo_assets.pipeline.captions.tokens import DASHES, Tokens, tokenized
 # Score of a path through the caption: what a matched token earns, less what a jump and a left out word cost. A jump
 # pays from the first word behind it, so that a caption's parts are followed, but not for a sign of punctuation.
 _WORD: Final = 1.0
-"""For a repeated word; the unit."""
+"""Score of a repeated word; the unit."""
 _SIMILAR_WORD: Final = 0.6
-"""For another form of a word: no more than a jump costs, so that none is made for it alone."""
+"""Score of another form of a word: no more than a jump costs, so that none is made for it alone."""
 _PUNCTUATION: Final = 0.05
-"""For a repeated sign of punctuation: never worth a jump."""
+"""Score of a repeated sign of punctuation: never worth a jump."""
 _JUMP: Final = 0.6
 """Cost of leaving out any number of the caption's tokens."""
 _FOREIGN_WORD: Final = 0.5

@@ -32,7 +32,7 @@ _MANY_PANELS: Final = 3
 _BACK_REFERENCES: Final = words("note this these it they he she in here there some")
 _DEFINITE: Final = frozenset({"the"})
 _FUNCTION_WORD: Final = 3
-"""Letters up to which a word is rather none that two sentences share by what they speak of."""
+"""Most letters of a function word, which two sentences may share without a common subject."""
 _DEFINITE_PHRASE: Final = 4
 """Tokens after "The" within which its noun stands."""
 # What a closing sentence speaks of: how the figure is drawn, what the numbers mean, its pictures, where it is from.

@@ -53,7 +53,7 @@ def elected_series(found: Sequence[Mention]) -> IdentifierSeries | None:
     Candidates are ranked by the fewest restarts (a nested list begins again under every panel), then by the earliest
     first mention, then by size. Steps and words of place count only where no letters or numerals form a series.
 
-    What is written in the figure is no evidence: it names structures and curves as often as panels.
+    Words in the figure are no evidence: they name structures and curves as often as panels.
     """
     candidates: list[tuple[tuple[float, ...], IdentifierSeries]] = []
     letters = [mention for mention in found if not mention.positional]

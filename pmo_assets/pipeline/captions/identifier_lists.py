@@ -95,7 +95,7 @@ def is_ascending(first: str, last: str) -> bool:
 
 
 def _after_primes(tokens: Tokens, index: int, limit: int) -> int:
-    """The index after the primes at an identifier: of "A′" and "A″", which are parts of panel A."""
+    """The index after the primes at an identifier: "A′" and "A″" are parts of panel A."""
     after = index
     while after < limit and tokens.texts[after] in _PRIMES and not tokens.gap(after):
         after += 1

@@ -1,6 +1,6 @@
 """Mentions of panel identifiers in a caption: identifiers, or words of place, that may stand for panels.
 
-What only looks like an identifier ("(n = 3)", "vitamin A", "Figure 2A", "(N)" for a normal gland) is not told apart
+Words that only look like identifiers ("(n = 3)", "vitamin A", "Figure 2A", "(N)" for a normal gland) are not told apart
 by a list of such things but by two positive conditions: an identifier stands where identifiers stand (alone in
 brackets, before a delimiter at a clause start, after "panel") and belongs to a series that begins at its beginning
 (A, B, C ...; i, ii, iii ...; left, right). This module sees to the first; the second is `election`'s.

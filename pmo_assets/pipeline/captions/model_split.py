@@ -254,7 +254,7 @@ def _answered_identifier(raw: str) -> str:
 
 
 def _written_words(caption: str) -> set[str]:
-    """Return the caption's words, and what its ranges stand for: "a-d" names a, b, c and d."""
+    """Return the caption's words, and the identifiers that its ranges name: "a-d" names a, b, c and d."""
     tokens = tokenized(caption)
     written = {text for text in tokens.texts if text[0].isalnum()}
     for index in range(1, len(tokens.texts) - 1):
@@ -279,7 +279,7 @@ def _between(first: str, last: str) -> set[str]:
 
 
 def fitting_subcaptions(caption: str, identifiers: Sequence[str], answer: PanelSubcaptions) -> tuple[Subcaption, ...]:
-    """Return the subcaptions in the identifiers' order, each as what the caption says at its place.
+    """Return the subcaptions in the identifiers' order, each in the caption's own words at its place.
 
     Raises:
         MisfittingAnswer: if an identifier is missing, invented or answered twice, or a text is not the caption's.

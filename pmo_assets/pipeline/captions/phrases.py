@@ -167,7 +167,7 @@ def _determiners(tokens: Tokens, first: int, stop: int) -> int:
 def lead_end(tokens: Tokens, first: int, stop: int, items: Sequence[tuple[int, int]]) -> int | None:
     """Index of the token where the first item begins, in tokens [first, stop) that end before its identifier.
 
-    What precedes it is shared with the other `items`, given as token ranges: "Relationship of Q and | X (a), Y (b)
+    The words before it are shared with the other `items`, given as token ranges: "Relationship of Q and | X (a), Y (b)
     and Z (c)". None when nothing is shared or it cannot be told.
     """
     texts = tokens.texts
@@ -387,7 +387,7 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
 
 
 def _phrase_end(tokens: Tokens, spans: Sequence[list[str]], last: int, stop: int) -> int | None:
-    """Index where a phrase begins that the items leave out: a time, a noun, what all of them show, "of the left eye".
+    """Index where a phrase begins that the items leave out: a time, a noun, their common subject, "of the left eye".
 
     Args:
         spans: the words of the items before the last one, which stands in tokens [last, stop).

@@ -1,8 +1,8 @@
 """Words of place that name panels: "left", "top row", "upper right panel", "second column".
 
-Which words they are has its home in `records.identifiers`; here is what a caption adds to them. `assembly.positions`
+The words have their home in `records.identifiers`; here are those that a caption adds to them. `assembly.positions`
 reads an identifier that is already known to be a place, and takes more words (see there). Right and left eyes, upper
-and lower lids are told apart by what stands beside the words (`identifier_mentions`), not by the words.
+and lower lids are told apart by the words' neighbours (`identifier_mentions`), not by the words.
 """
 
 from __future__ import annotations

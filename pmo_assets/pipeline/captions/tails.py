@@ -166,7 +166,7 @@ def _rounds(tails: Sequence[PanelMention]) -> list[tuple[int, int]]:
 def _items_after_first(
     tokens: Tokens, group: Sequence[PanelMention], end: int
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int] | None]]:
-    """Tokens of each item but the first, and per item what of the gap before it continues the one before, if any."""
+    """Tokens of each item but the first, and per item the part of the gap that continues the item before, if any."""
     ranges: list[tuple[int, int]] = []
     continuations: list[tuple[int, int] | None] = [None]
     for left, right in pairwise(group):
@@ -422,7 +422,7 @@ def distribute(pieces: PieceList, since: int, span: tuple[int, int], groups: Seq
         groups: the identifiers that the sentence names together; all must be pairs.
 
     Returns:
-        Whether anything was distributed.
+        True if anything was distributed.
     """
     tokens = pieces.tokens
     texts = [text.lower() for text in tokens.texts[span[0] : span[1]]]

@@ -136,7 +136,7 @@ def join_article_figures(
 ) -> StepOutput:
     """Join an article's PDF figures with the package figures they were matched to: rows of `figures`.
 
-    Of a PDF that is not certain to be the XML's article only what the XML lists goes on, under its DOI and licence.
+    If a PDF is not certain to be the XML's article, only figures that the XML lists go on, under its DOI and licence.
 
     Args:
         article: row of `articles`.

@@ -138,8 +138,8 @@ def expanded(features: NDArray[np.float64]) -> NDArray[np.float64]:
 def image_type_weights() -> dict[str, Any]:
     """Return the fitted models.
 
-    Of the measures: mean and scale per measure, one row of coefficients and a bias per type. `fusion`: the weight of
-    every source of evidence (see `decision`).
+    The measures' model has mean and scale per measure, one row of coefficients and a bias per type; `fusion` the weight
+    of every source of evidence (see `decision`).
 
     Raises:
         SystemicError: when they cannot be read, or are not those of `FEATURES`, `IMAGE_TYPES` and `SOURCES`.

@@ -145,7 +145,7 @@ class RetinaNetBoxes:
 def class_scores(found: ClassBoxes, classes: int) -> Floats:
     """Return a score per box and class (k, classes).
 
-    For the box's own class it is its score; for another one that of the best weaker box of that class in its place.
+    The score of the box's own class is its own; that of another class is the best weaker box's of it in the same place.
     """
     scores = np.zeros((len(found.boxes), classes), dtype=np.float32)
     overlap = _overlaps(found.boxes)

@@ -1,6 +1,6 @@
 """Cutting a figure around its printed identifiers: gutters between them, until every part holds one.
 
-Where identifiers stand seen from their panels (below, or above and inside the top; in the middle or at the left edge)
+The place of identifiers seen from their panels (below, or above and inside the top; in the middle or at the left edge)
 is one convention per figure: the figure is cut under each, and the cut in which all identifiers stand alike, close to
 an edge of a part with content, is the answer.
 """

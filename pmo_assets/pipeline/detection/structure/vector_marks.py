@@ -1,6 +1,6 @@
 """Marks among the vector shapes that a PDF draws over a picture: exact evidence, where the pixels are not asked.
 
-What counts follows the annotation guide: arrows, arrowheads, boxes, circles, outlines and leader lines are marks; the
+The choice follows the annotation guide: arrows, arrowheads, boxes, circles, outlines and leader lines are marks; the
 picture's own frame, scale bars, tick marks, patches under text and letters' outlines are none.
 """
 
