@@ -1,4 +1,4 @@
 """Language models behind one protocol: a chat endpoint, vLLM in this process, and the answers that were kept.
 
-What belongs here: talking to a model. What does not: prompts (`prompts/`) and what is made of an answer (`pipeline/`).
+Add here: ways to talk to a model. Keep out: prompts (`prompts/`) and the use of answers (`pipeline/`).
 """

@@ -42,13 +42,13 @@ from pmo_assets.storage.data_root import DataRoot
 _LOG = logging.getLogger(__name__)
 
 TEXT_OPTIONS: Final = "PMO_LLM"
-"""What the names of the settings of the language model for captions begin with."""
+"""Prefix of the settings' names for the language model for captions."""
 
 VISION_OPTIONS: Final = "PMO_VLM"
 """… and of the model that looks at figures."""
 
 DEFAULT_BASE_URL: Final = "http://127.0.0.1:8000/v1"
-"""Where `vllm serve` listens."""
+"""Address on which `vllm serve` listens."""
 
 MAX_RESPONSE_BYTES: Final = 8 * 2**20
 """An answer has a few kilobytes; an endpoint that sends more is not one."""
@@ -98,10 +98,10 @@ class ChatEndpoint:
         model: as the endpoint calls it.
         api_key: bearer token; None sends none.
         timeout: seconds that one request may take in all, from the connection to the answer's last byte.
-        retries: how often a request that failed for a passing reason is repeated.
+        retries: most repetitions of a request that failed for a passing reason.
         backoff: seconds before the first repetition; doubles each time, with jitter.
-        connections: how many may be open at once.
-        options: what the names of its settings begin with, for messages.
+        connections: number of connections that may be open at once.
+        options: prefix of its settings' names, for messages.
     """
 
     base_url: str
@@ -279,7 +279,7 @@ class ChatEndpoint:
             return response.status_code, response.headers, bytes(content)
 
     def _failure(self, status: int, headers: httpx2.Headers, content: bytes) -> Exception:
-        """Return what an HTTP status other than 200 means."""
+        """Return the error for an HTTP status other than 200."""
         detail = self._clean(content.decode("utf-8", errors="replace"))
         said = f"HTTP {status}: {detail}" if detail else f"HTTP {status}"
         if status in _TRANSIENT:
@@ -314,8 +314,8 @@ class KeptAnswers:
     and sampling. A model that is replaced under the same name needs the folder deleted.
 
     Attributes:
-        inner: who answers what is not kept.
-        data_root: where answers are kept.
+        inner: the model that gives answers that are not kept.
+        data_root: keeps the answers.
     """
 
     inner: ChatModel
@@ -382,8 +382,8 @@ def vision_model(settings: Settings, data_root: DataRoot, chat: ChatModel | None
     address that it was set for and to no other.
 
     Args:
-        settings: which models, and how they are reached.
-        data_root: where answers are kept.
+        settings: names, addresses and keys of the models.
+        data_root: keeps the answers.
         chat: the language model; where both are the same model in this process, its weights are not loaded twice.
     """
     if settings.vlm_model is None:

@@ -39,7 +39,7 @@ class OfflineModel:
     Attributes:
         model: name or folder of the weights.
         engine_options: keyword arguments of `vllm.LLM`, e.g. {"max_model_len": 8192}.
-        options: what the names of its settings begin with, for messages.
+        options: prefix of its settings' names, for messages.
     """
 
     model: str

@@ -1,5 +1,5 @@
-"""Refreshing from PMC: what a search finds, what the bucket holds of it, and which batches that makes.
+"""Refreshing from PMC: articles that a search finds are looked up in the bucket and become batches.
 
-The steps in order: `inventory` (the bucket's daily list), `finding` (search, look, what happened to each article),
-`registering` (new and changed articles become batches). What is known is the table `candidates`.
+The steps in order: `inventory` (the bucket's daily list), `finding` (search, look, the events of each article),
+`registering` (new and changed articles become batches). The table `candidates` holds the state of knowledge.
 """

@@ -1,7 +1,7 @@
-"""Finding: which articles a search has, and what PMC's bucket holds of them now.
+"""Finding the articles of a search, and their present state in PMC's bucket.
 
-The search says which articles are wanted, the inventory which of them changed since they were looked at, the bucket
-itself what there is: what is new, changed or missing is looked at there, so that a damaged inventory removes nothing.
+The search says which articles are wanted, the inventory which of them changed since they were looked at. New, changed
+or missing ones are looked at in the bucket itself, so that a damaged inventory removes nothing.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from pmo_assets.tables.pmc import VERSION_COLUMNS, PmcCandidates
 from pmo_assets.tables.schemas import empty_table
 
 OVERLAP: Final = timedelta(days=14)
-"""How far a search goes back behind the last one: records appear days after the date that they bear."""
+"""Time that a search goes back behind the last one: records appear days after the date that they bear."""
 
 COMPLETE_EVERY: Final = timedelta(days=30)
-"""So often all articles are searched for: what becomes open access, or gets MeSH headings, long after PMC released it
-keeps the date of its release, and a search that goes on from the last one never finds it."""
+"""Interval at which all articles are searched for: one that becomes open access, or gets MeSH headings, long after PMC
+released it keeps the date of its release, and a search that goes on from the last one never finds it."""
 
 OUTDATED: Final = timedelta(days=7)
 """An inventory that is older says nothing about now: PMC makes one a day, unless it has ceased to or changed them."""
@@ -42,11 +42,11 @@ SHARE_REMOVED: Final = 0.25
 """PMC removes single articles; a quarter is gone when the bucket is another one, or a mirror is half filled."""
 
 PATIENCE: Final = timedelta(days=60)
-"""How long an article that a search found and the bucket does not hold is looked for, without an inventory."""
+"""Time for which an article that a search found and the bucket does not hold is looked for, without an inventory."""
 
 
 class Search(Protocol):
-    """What finds articles (`sources.entrez`)."""
+    """A search for articles (`sources.entrez`)."""
 
     def article_numbers(
         self,
@@ -69,16 +69,16 @@ class Inventoried:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search and a look at the bucket gave.
+    """Result of a search and a look at the bucket.
 
     Attributes:
-        candidates: what is known now.
+        candidates: state of the candidates now.
         since: articles were searched for that PMC released on this day or later; None for all.
-        searched: how many articles the search returned.
+        searched: number of articles that the search returned.
         added: of them the number that no search had returned before.
         looked_at: candidates that were looked at in the bucket.
-        events: what happened, by event.
-        notes: what a person should know.
+        events: number of events, by kind.
+        notes: sentences for people.
     """
 
     candidates: Candidates
@@ -112,14 +112,14 @@ def is_another_search(before: Candidates, query: str, released_from: date | None
 
 
 def still_wanted(before: Candidates, numbers: Sequence[int], registered: Iterable[tuple[int, int]]) -> Candidates:
-    """Return what is known without the articles that only another search wanted.
+    """Return the candidates without the articles that only another search wanted.
 
-    What batches hold is followed further, and what was retracted or removed is remembered.
+    Articles of batches are followed further, and retracted or removed ones are remembered.
 
     Args:
-        before: what is known, by another query or limit.
-        numbers: what the present search found, of all.
-        registered: (article number, version) of what batches hold.
+        before: the candidates, by another query or limit.
+        numbers: article numbers that the present search found, of all.
+        registered: (article number, version) of the articles of batches.
     """
     wanted = pl.Series([*numbers, *(article for article, _ in registered)], dtype=pl.Int64)
     gone = pl.col("versions").list.eval(~pl.element().struct.field("present")).list.any()
@@ -137,10 +137,10 @@ def found_rows(
     Columns, no records: a search without a filter has millions.
 
     Args:
-        before: what is known.
-        numbers: what a search found.
-        registered: (article number, version) of what batches hold: an article is followed as long as rows are made of
-            it, and these versions were there once, so that their removal shows also when the table was deleted.
+        before: the candidates.
+        numbers: article numbers that a search found.
+        registered: (article number, version) of the articles of batches: an article is followed as long as rows are
+            made of it, and these versions were there once, so that their removal shows also when the table was deleted.
         now: the time, UTC.
     """
     schema = empty_table(PmcCandidates).schema
@@ -174,9 +174,9 @@ _UNKNOWN_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def suspects(candidates: Candidates, inventory: Inventoried) -> list[int]:
-    """Return the articles of which an inventory says something else than what was seen last, sorted.
+    """Return the articles of which an inventory differs from the state seen last, sorted.
 
-    Something else is a version that is new, was changed after it was seen, or is missing although it is older than the
+    It differs by a version that is new, was changed after it was seen, or is missing although it is older than the
     inventory. Articles that were not found in the bucket are looked up as well.
     """
     states = (CandidateState.AVAILABLE, CandidateState.REMOVED, CandidateState.ABSENT, CandidateState.UNUSABLE)
@@ -273,15 +273,15 @@ def find(
     released_from: date | None = None,
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None,
 ) -> Found:
-    """Search PMC, look at what is new or changed, and return what is known then.
+    """Search PMC, look at new and changed articles in the bucket, and return the renewed candidates.
 
     Args:
-        before: what was known.
+        before: the candidates of the last time.
         search: finds article numbers.
         cloud: the bucket.
-        query: what is searched for.
+        query: the search's query.
         inventory: the bucket's newest inventory; without one, or if it is `OUTDATED`, every candidate is looked at.
-        registered: digest by (article number, version) of what batches hold.
+        registered: digest by (article number, version) of the articles of batches.
         limit: so many articles at most wait to be registered for the first time; further ones are looked at later.
         now: the time, UTC.
         released_from: articles that PMC released earlier are not searched for.

@@ -26,7 +26,7 @@ KEPT: Final = 2
 
 @dataclass(frozen=True)
 class InventoryRenewal:
-    """What came of looking for a newer inventory.
+    """Result of looking for a newer inventory.
 
     Attributes:
         stamp: of the newest one that is kept, e.g. `2026-01-08T01-00Z`; None if the bucket has none that can be read.

@@ -1,6 +1,6 @@
 """One refresh at a time below a data root: the second one says who is at work and ends.
 
-What two refreshes write would be right all the same (batches are claimed, tables are replaced whole); they would only
+Two refreshes at once would still write right results (batches are claimed, tables are replaced whole); they would only
 do the same work twice.
 """
 

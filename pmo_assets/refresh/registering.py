@@ -17,9 +17,9 @@ def chosen_rows(candidates: Candidates, registered: Mapping[tuple[int, int], str
     """Return the rows that are registered now: all that a batch holds in another state, of the others the newest.
 
     Args:
-        candidates: what is known.
+        candidates: state of the candidates.
         registered: digest by (article number, version).
-        limit: how many that no batch holds.
+        limit: number of articles that no batch holds.
     """
     rows = waiting(candidates, registered)
     fresh = rows.filter(~pl.col("held")).sort("article_id", descending=True).head(limit)
@@ -35,7 +35,7 @@ def register_candidates(
 
     Args:
         registry: the batches there are.
-        candidates: what is known of PMC.
+        candidates: state of PMC's candidates.
         source: the URI of PMC's bucket.
         size: articles per batch.
         limit: articles that are registered for the first time.
@@ -47,7 +47,7 @@ def register_candidates(
 
 
 def rejections(candidates: Candidates) -> Sequence[Rejection]:
-    """Return why candidates cannot be registered: `unusable` ones, and what is wrong with those used as they were."""
+    """Return the problems of candidates: of `unusable` ones, and of those that are used as they were before."""
     table = candidates.table.filter(pl.col("problem").is_not_null() & pl.col("state").is_in(["unusable", "available"]))
     return [
         Rejection(REGISTRATION_STAGE, article_id, None, "UnreadableMetadata", f"PMC{article_id}: {problem}")

@@ -1,4 +1,4 @@
-"""From the settings to a search of PMC: what `pmo refresh`, `pmo pmc find` and the asset `pmc_candidates` share."""
+"""Search of PMC by the settings, which `pmo refresh`, `pmo pmc find` and the asset `pmc_candidates` share."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def entrez_options(settings: Settings) -> EntrezOptions:
 
 
 def query_of(settings: Settings) -> str:
-    """Return what PMC is searched for: the specialty's rules, among the articles that the bucket has."""
+    """Return the query for PMC: the specialty's rules, among the articles that the bucket has."""
     return pmc_query(entrez_query(load_specialty(settings.specialty)))
 
 
@@ -63,7 +63,7 @@ def search_pmc(
     objects: ObjectStore | None,
     progress: Callable[[str, int, int], None],
 ) -> Found:
-    """Search PMC as the settings say, look at what is new or changed, and return what is known then; see `find`.
+    """Search PMC as the settings say, look at new and changed articles, and return the renewed candidates; see `find`.
 
     Raises:
         SystemicError: without an e-mail address, or if PMC cannot be searched or read.

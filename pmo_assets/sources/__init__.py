@@ -1,4 +1,4 @@
-"""Where articles come from: what a source lists, and how a folder of files is read as a package.
+"""Sources of articles: their listings, and the reading of a folder of files as a package.
 
-What belongs here: reading from outside, hardened. What does not: what the files say (`pipeline/articles`).
+Add here: readers of anything from outside, hardened. Keep out: the interpretation of the files (`pipeline/articles`).
 """

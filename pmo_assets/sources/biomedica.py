@@ -42,7 +42,7 @@ SUFFIXES = (".parquet", *TAR_SUFFIXES)
 """Files of a folder or repository that are read."""
 
 MEMBER_KINDS: Mapping[str, str] = {"json": "json", "txt": "txt", "jpg": "jpg", "jpeg": "jpg", "png": "jpg"}
-"""Extensions of a sample's members, and what they hold."""
+"""Kind of content by extension of a sample's member."""
 
 MEMBER_LIMITS: Mapping[str, int] = {"json": 64 << 20, "txt": 1 << 20, "jpg": 64 << 20}
 """Bytes of a member; the JSON holds the article's whole text."""
@@ -72,11 +72,11 @@ class Shard:
 
 
 class BiomedicaSource(Protocol):
-    """Where a copy of the dataset is."""
+    """A copy of the dataset."""
 
     @property
     def uri(self) -> str:
-        """What identifies it."""
+        """The copy's address, which identifies it."""
         ...
 
     def shards(self) -> Sequence[Shard]:
@@ -161,7 +161,7 @@ class HubCopy:
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
-        """Turn what the client raises into a `SourceError` that says what to do."""
+        """Turn the client's errors into a `SourceError` that says what to do."""
         hub = _hub(self.repository)
         page = f"{HUB_PAGE}{self.repository}"
         try:
@@ -258,7 +258,7 @@ def _lacks(shard: str, missing: Sequence[str], found: Collection[str]) -> Source
 
 
 def _outcome(row: Mapping[str, Any], row_id: str, wanted: Collection[int]) -> Outcome:
-    """Return a row as what it is; only a wanted article's is decoded in full."""
+    """Return a row read, malformed, or as an unwanted article's number; only a wanted article's is decoded in full."""
     number = None
     try:
         found = columns_found(row.keys())
@@ -275,7 +275,7 @@ def _outcome(row: Mapping[str, Any], row_id: str, wanted: Collection[int]) -> Ou
 
 @dataclass
 class _Sample:
-    """Members of a tar that belong together, by what they hold, and why one was left out."""
+    """Members of a tar that belong together, by kind of content, and the reason why one was left out."""
 
     stem: str
     parts: dict[str, bytes]
@@ -380,7 +380,7 @@ def _other_articles(file: Any, group: int, key: str, wanted: Collection[int]) ->
 
 
 def _numbers(table: Any) -> Iterator[int | None]:
-    """Give the article numbers of a table's first column; None for what is none."""
+    """Yield the article numbers of a table's first column; None for other values."""
     for value in table.column(0).to_pylist():
         try:
             yield article_number(value)

@@ -1,4 +1,4 @@
-"""What of BIOMEDICA concerns the registered articles, kept below the data root: each file of it is read once.
+"""Import of BIOMEDICA's rows of registered articles, kept below the data root: each file of it is read once.
 
     biomedica/<source>/<file>.parquet       table `BiomedicaShard`
 
@@ -28,22 +28,22 @@ FIGURE, MALFORMED, OTHER = "figure", "malformed", "other"
 """States of a row of `BiomedicaShard`."""
 
 FORMAT = 1
-"""Of the kept tables and of what is read from a row; another number, and every file is read anew."""
+"""Version of the kept tables and of the fields read from a row; with another one, every file is read anew."""
 
 _FIELDS = [field.name for field in fields(BiomedicaFigure)]
 
 
 @dataclass(frozen=True)
 class ImportedFigures:
-    """What the dataset has of some articles.
+    """The dataset's figures of some articles.
 
     Attributes:
         figures: rows of `biomedica_figures`.
         malformed: rows of these articles that cannot be used.
-        lost: how many rows of the dataset cannot be used and name no article.
-        example: why, for one of those.
-        files: of the dataset.
-        read: files that were read for this, and not earlier.
+        lost: number of the dataset's rows that cannot be used and name no article.
+        example: the reason for one of those.
+        files: number of the dataset's files.
+        read: number of files that were read for this, and not earlier.
     """
 
     figures: list[Row]
@@ -61,18 +61,18 @@ def imported_figures(
     registered: Callable[[], Collection[int]],
     say: Callable[[str], object] = lambda _: None,
 ) -> ImportedFigures:
-    """Return what the dataset has of some articles; files that were not yet read for them are read now.
+    """Return the dataset's figures of some articles; files that were not yet read for them are read now.
 
     Args:
         source: the copy of the dataset.
-        data_root: where what was read is kept.
-        articles: whose rows are returned.
+        data_root: keeps the rows that were read.
+        articles: numbers of the articles whose rows are returned.
         registered: gives the articles whose rows are kept when a file is read.
         say: told of each file that is read.
 
     Raises:
         SourceError: if the dataset cannot be read.
-        StorageError: if what was read cannot be kept.
+        StorageError: if the rows that were read cannot be kept.
     """
     figures: list[Row] = []
     malformed: list[MalformedRow] = []

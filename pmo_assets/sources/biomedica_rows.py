@@ -48,7 +48,7 @@ MAX_ITEMS = 100
 """Labels or paragraphs of a row that are kept."""
 
 NO_CAPTION = "no caption found"
-"""What the dataset's makers write where there is no caption."""
+"""Text that the dataset's makers write where there is no caption."""
 
 _ARTICLE = re.compile(r"(?:PMC)?([0-9]{1,11})(?:\.[0-9]{1,6})?", re.IGNORECASE)
 
@@ -64,7 +64,7 @@ def columns_found(names: Collection[str]) -> dict[str, str]:
 
 
 def missing_columns(names: Collection[str]) -> list[str]:
-    """Return what is needed and not among `names`, by the first of its names."""
+    """Return the needed columns that are not among `names`, each by the first of its names."""
     found = columns_found(names)
     return [ALIASES[column][0] for column in NEEDED if column not in found]
 

@@ -1,7 +1,7 @@
-"""Which articles PMC has for a query: NCBI's E-utilities, ESearch in the database `pmc`.
+"""Search for the articles that PMC has for a query: NCBI's E-utilities, ESearch in the database `pmc`.
 
-What belongs here: the query's frame, and how more numbers than one answer holds are had whole. What does not: how one
-answer is asked for (`entrez_requests.py`) and read (`entrez_answer.py`), what is searched for
+What belongs here: the query's frame, and the splitting of searches with more numbers than one answer holds. What does
+not: asking for one answer (`entrez_requests.py`), reading it (`entrez_answer.py`), the specialty's query
 (`pipeline/articles/relevance.py`).
 
 An answer holds 9,999 numbers at most. A search with more is split by the day on which PMC released the records, in
@@ -37,7 +37,7 @@ LAST_RELEASE: Final = date(3000, 12, 31)
 """The open end of a search, written as the year alone, as PMC's own help does."""
 
 PASSES: Final = 3
-"""How often a part is searched again whose numbers do not add up, because records came or went meanwhile."""
+"""Most searches for a part whose numbers do not add up, because records came or went meanwhile."""
 
 _REQUESTS_PER_FULL_ANSWER: Final = 100
 """A search of n full answers halves at most 19 times each (days from 1900 to 3000); this is twice what that takes."""
@@ -135,7 +135,7 @@ def _span(released_from: date | None, released_to: date | None) -> ReleaseSpan |
 
 @dataclass
 class _Search:
-    """A search under way: how much it may still ask, how far it is."""
+    """A search under way: the requests that it may still make, and its progress."""
 
     query: str
     total: int

@@ -1,5 +1,4 @@
-"""What ESearch answers, read without trust: which numbers, of how many, and what it did not understand.
-
+"""ESearch's answers, read without trust: article numbers, of how many, and terms that it did not understand.
 What belongs here: bytes of one answer in, record or error out. What does not: asking (`entrez.py`).
 
 `Bio.Entrez.read` reads the XML by NCBI's own document type. It would fetch any document type or schema that it does not
@@ -28,13 +27,13 @@ _PROLOGUE: Final = re.compile(
     rb"\"https?://(?:[a-z]+\.)?ncbi\.nlm\.nih\.gov/(?:[A-Za-z0-9_-]+/)*(?:esearch|eSearch_020511)\.dtd\"\s*>\s*)?"
     rb"(?=<eSearchResult[\s/>])"
 )
-"""How an answer begins: in UTF-8, with NCBI's document type for ESearch, or none as a mirror's may."""
+"""Beginning of an answer: in UTF-8, with NCBI's document type for ESearch, or none as a mirror's may."""
 
 _OUR_PROLOGUE: Final = (
     b'<?xml version="1.0" encoding="UTF-8" ?>\n<!DOCTYPE eSearchResult PUBLIC "-//NLM//DTD esearch 20060628//EN" '
     b'"https://eutils.ncbi.nlm.nih.gov/eutils/dtd/20060628/esearch.dtd">\n'
 )
-"""What the parser is given in its place: a document type that lies in Biopython, so that none is fetched."""
+"""Prologue that the parser is given in its place: its document type lies in Biopython, so that none is fetched."""
 
 _END: Final = re.compile(rb"</eSearchResult\s*>\Z")
 _SCHEMA: Final = re.compile(rb"<[^<>]*\sxmlns[:=]")
@@ -59,7 +58,7 @@ class EntrezError(SourceError):
 
 
 class PassingFault(EntrezError):
-    """What may be gone when asked again.
+    """A fault that may be gone when asked again.
 
     Attributes:
         retry_after: seconds after which the service wants to be asked again, if it said so.
@@ -76,7 +75,7 @@ class LostHistory(EntrezError):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Where NCBI's history server keeps a search."""
+    """Place of a search on NCBI's history server."""
 
     web_env: str
     query_key: str
@@ -87,11 +86,11 @@ class SearchAnswer:
     """An answer of ESearch.
 
     Attributes:
-        count: how many records the search has.
+        count: number of records that the search has.
         numbers: those asked for, without repetition.
-        history: where the search is kept, if that was asked for.
+        history: place where the search is kept, if that was asked for.
         not_found: phrases that the database's index does not have; Entrez leaves them out of the search.
-        messages: what else it warns of.
+        messages: its other warnings.
     """
 
     count: int
@@ -111,7 +110,7 @@ def read_search_answer(body: bytes, wanted: int, start: int, clean: _Clean) -> S
 
     Args:
         body: the answer's bytes.
-        wanted: how many numbers were asked for (`retmax`).
+        wanted: number of numbers that were asked for (`retmax`).
         start: from which on (`retstart`).
         clean: makes text of the answer fit for messages: short, printable, without secrets.
 

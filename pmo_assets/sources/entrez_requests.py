@@ -1,7 +1,7 @@
 """One search of PMC by NCBI's ESearch, asked by its terms of use and again as long as there is hope.
 
-What belongs here: options, rate limit, HTTP, retries. What does not: what an answer says (`entrez_answer.py`), how many
-searches it takes (`entrez.py`).
+What belongs here: options, rate limit, HTTP, retries. What does not: reading an answer (`entrez_answer.py`), the number
+of searches that it takes (`entrez.py`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EntrezOptions:
-    """How the E-utilities are asked.
+    """Options of asking the E-utilities.
 
     Attributes:
         email: NCBI writes there before it blocks a user; asked for by its terms.
@@ -52,7 +52,7 @@ class EntrezOptions:
         url: root of the E-utilities.
         tool: the program's name for NCBI.
         timeout: seconds that one request may take in all.
-        retries: how often a request that failed for a passing reason is repeated.
+        retries: most repetitions of a request that failed for a passing reason.
         backoff: seconds before the first repetition; doubles each time, with jitter.
     """
 
@@ -229,7 +229,7 @@ class EntrezClient:
                 return response.status_code, response.headers, bytes(content)
 
     def _refusal(self, status: int, headers: httpx2.Headers, body: bytes) -> EntrezError:
-        """Return what an HTTP status other than 200 means."""
+        """Return the error for an HTTP status other than 200."""
         text = body.decode("utf-8", "replace")
         said = f"HTTP {status}: {self._clean(text)}" if text.strip() else f"HTTP {status}"
         if status in (408, 425, 429) or status >= 500 or is_passing(text):

@@ -1,4 +1,4 @@
-"""The client of the Hugging Face hub, which is an extra, and what its errors mean."""
+"""The client of the Hugging Face hub, which is an extra, and the reading of its errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def hub_client() -> Any:
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """Give an error and what it was raised from, outermost first."""
+    """Yield an error and the errors that it was raised from, outermost first."""
     seen: list[BaseException] = []
     while error is not None and error not in seen:
         seen.append(error)

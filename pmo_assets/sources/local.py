@@ -50,7 +50,7 @@ class LocalFolder:
 
     Attributes:
         folder: where they are.
-        limits: files that are larger are not listed; all are if None, and what is too large is not fetched.
+        limits: files that are larger are not listed; all are if None, and those too large are not fetched.
     """
 
     folder: Path
@@ -118,7 +118,7 @@ class LocalFolder:
             raise SourceError(f"cannot list {self.folder}: {error}; is the source folder still there?") from error
 
     def _left_out(self, entries: Sequence[Entry], loose: Collection[str]) -> Iterator[Rejection | Skipped]:
-        """Yield what of a folder of loose documents belongs to no article: nothing of it is passed over in silence."""
+        """Yield the entries among loose documents that belong to no article: none is passed over in silence."""
         for entry in entries:
             name = printable(entry.name)
             used = PurePosixPath(entry.name).stem in loose and has_suffix(entry.name, ".pdf", ".xml", ".json")
@@ -168,7 +168,7 @@ def _not_registered(error: BaseException, name: str) -> Rejection:
 
 
 def _beside_packages(entries: Sequence[Entry]) -> Iterator[Rejection | Skipped]:
-    """Yield what lies beside the folders of packages: a document may be meant as an article, all else is skipped."""
+    """Yield the entries beside the folders of packages: a document may be meant as an article, others are skipped."""
     for entry in entries:
         name = printable(entry.name)
         if entry.name.startswith("."):

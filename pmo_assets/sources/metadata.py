@@ -1,7 +1,7 @@
-"""What a package's `metadata.json`, or the PMC Cloud Service's `PMC….json`, states about its article.
+"""Metadata of an article: a package's `metadata.json`, or the PMC Cloud Service's `PMC….json`.
 
-The file says whether an article is retracted and under which licence it is. What cannot be read may have said either:
-the licence of such an article counts as unknown, whatever its own files say, so that nothing of it is passed on.
+The file says whether an article is retracted and under which licence it is. A file that cannot be read may have said
+either: the licence of such an article counts as unknown, whatever its own files say; nothing of it is passed on.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class StatedMetadata(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class MetadataReading:
-    """What could be read of a package's metadata.
+    """A package's metadata as far as they could be read.
 
     Attributes:
         stated: the fields that are as they should be.
         problem: what is wrong with the file; None when nothing is.
-        license_unknown: what is wrong may have stated a retraction or a licence.
+        license_unknown: the part that is wrong may have stated a retraction or a licence.
     """
 
     stated: StatedMetadata
@@ -84,7 +84,7 @@ def read_metadata(content: bytes) -> MetadataReading:
 
 
 def unreadable(reason: str) -> MetadataReading:
-    """Return what is known when the file is there and cannot be read."""
+    """Return the reading of a file that is there and cannot be read."""
     return MetadataReading(StatedMetadata(), reason, license_unknown=True)
 
 

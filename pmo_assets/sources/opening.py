@@ -1,4 +1,4 @@
-"""From what a manifest names as its source to the source itself."""
+"""Opening of the source that a manifest names."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SourceOpener:
             return self._opened[uri]
 
     def stop(self) -> None:
-        """Let what other threads read from a network end soon, with an error."""
+        """Let other threads' reading from a network end soon, with an error."""
         with self._lock:
             for source in self._opened.values():
                 if isinstance(source, PmcCloud):

@@ -1,4 +1,4 @@
-"""Article packages at their source: what a source lists, and how a folder of files is read as a package.
+"""Article packages at their source: listings of packages, and the reading of a folder of files as a package.
 
 Three folder shapes are understood:
 
@@ -55,7 +55,7 @@ from pmo_assets.sources.source_files import (
 def package_digest(
     files: Sequence[PackageFile], stated: Mapping[str, Any], problems: Sequence[PackageProblem] = ()
 ) -> str:
-    """Return the SHA-256 over names and contents of the files, the stated facts and what was left out.
+    """Return the SHA-256 over names and contents of the files, the stated facts and the files left out.
 
     It is the same wherever the package lies, as long as its source states the same kind of checksum.
     """
@@ -162,7 +162,7 @@ class _PackageReader:
             raise _unreadable_file(folder, error) from error
 
     def add(self, role: str, path: PurePosixPath) -> None:
-        """Take a file into the listing, unless its name or what it is forbids it.
+        """Take a file into the listing, unless its name or kind forbids it.
 
         Raises:
             UnreadableFile: if it cannot be read. The package is not registered without it, because the fault may pass,
@@ -183,7 +183,7 @@ class _PackageReader:
     def metadata(self, paths: Sequence[PurePosixPath]) -> MetadataReading:
         """Read the metadata; whatever is wrong with it is a problem of the package.
 
-        Of two files the first counts; should the second state another licence or a retraction, the safe one of both.
+        The first of two files counts; should the second state another licence or a retraction, the safe one of both.
         """
         readings = [self._metadata_file(path) for path in paths]
         if not readings:
@@ -248,7 +248,7 @@ def loose_articles(entries: Sequence[Entry], folder_name: str) -> list[str]:
 
 
 def list_loose_article(stem: str, folder: Path, limits: FetchLimits | None = None) -> PackageListing:
-    """Return the listing of an article in a folder of loose documents: what is named `stem`.pdf, .xml and .json.
+    """Return the listing of an article in a folder of loose documents: the files `stem`.pdf, .xml and .json.
 
     Raises:
         ArticleError: if it cannot be registered, as `list_package`; `UnclearDocuments` for `a.pdf` beside `a.PDF`.
@@ -311,7 +311,7 @@ def list_package(folder: Path, root: Path, limits: FetchLimits | None = None) ->
 def _ignored(
     reader: _PackageReader, entries: Sequence[Entry], place: PurePosixPath, described: Sequence[PurePosixPath]
 ) -> tuple[str, ...]:
-    """Return what of a package's folder is neither used nor named as left out: further documents, media, folders."""
+    """Return the paths in a package's folder that are neither used nor named as left out: documents, media, folders."""
     paths = [place / entry.name for entry in entries if not entry.name.startswith(".")]
     if place / "figures" in paths and str(place / "figures") not in {problem.path for problem in reader.problems}:
         inside = next(entry for entry in entries if entry.name == "figures")
@@ -327,7 +327,7 @@ def _ignored(
 def _listing(
     package: str, reader: _PackageReader, described: Sequence[PurePosixPath], ignored: tuple[str, ...] = ()
 ) -> PackageListing:
-    """Return the listing of a package whose files were read, with what its metadata files state."""
+    """Return the listing of a package whose files were read, with the facts of its metadata files."""
     reading = reader.metadata(described)
     metadata = reading.stated
     article_id, version = article_id_and_version(package, {"pmcid": metadata.pmcid, "version": metadata.version})

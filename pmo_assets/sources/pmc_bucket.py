@@ -47,8 +47,8 @@ _LOG = logging.getLogger(__name__)
 DEFAULT_BUCKET: Final = "pmc-oa-opendata"
 
 ATTEMPTS: Final = 8
-"""Of one request: with pauses of 0.5 s to 20 s, about a minute in all. A server that fails one request in five fails
-three in a million of them so often."""
+"""Most attempts of one request: with pauses of 0.5 s to 20 s, about a minute in all. A server that fails one request in
+five fails three in a million of them so often."""
 
 _NEWS: Final = 4
 """Failed attempts of one request that are told: about five seconds have passed then."""
@@ -64,7 +64,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class PmcOptions:
-    """Where PMC's articles are, and how many requests are made at once.
+    """Options of reading PMC's bucket: its address, and the number of requests at once.
 
     Attributes:
         bucket: name of the S3 bucket.
@@ -109,7 +109,7 @@ _TRANSIENT_CODES: Final = frozenset({"SlowDown", "RequestTimeout", "RequestTimeT
 
 
 def _is_transient(error: BaseException) -> bool:
-    """Say whether the same request may succeed a little later: what the network or a busy server does."""
+    """Say whether the same request may succeed a little later: the network's or a busy server's fault."""
     if isinstance(error, ClientError):
         return _status(error) >= 500 or _status(error) == 429 or _code(error) in _TRANSIENT_CODES
     # Whatever else botocore raises while a request is under way is of the network: resets, time-outs, short bodies.
@@ -118,7 +118,7 @@ def _is_transient(error: BaseException) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _session() -> tuple[Any, threading.Lock]:
-    """Return the boto3 session of this process, and what threads hold while they make a client of it.
+    """Return the boto3 session of this process, and the lock that threads hold while they make a client of it.
 
     It keeps AWS's descriptions of its services: read again for each batch they take a third of a second, and leave the
     process's memory in pieces.
@@ -183,7 +183,7 @@ class PmcBucket:
         return f"s3://{self.name}/{key}"
 
     def stop(self) -> None:
-        """Let what other threads read end soon, with a `SourceError`; nothing can be read any more."""
+        """Let other threads' reading end soon, with a `SourceError`; nothing can be read any more."""
         self._stopped.set()
 
     def folders(self, prefix: str) -> list[str]:
@@ -316,7 +316,7 @@ class PmcBucket:
             raise SourceError(f"{self.uri('')} is not read any more: the step has ended")
 
     def _asked(self, what: str, request: Callable[[], Result], key: str | None = None) -> Result:
-        """Return what a request returns, repeated while that may help."""
+        """Return a request's result; it is repeated while that may help."""
         try:
             return self._retry.copy()(request)
         except ArticleError:

@@ -36,7 +36,8 @@ from pmo_assets.sources.source_files import OutsideSource
 from pmo_assets.storage.batches import newest_versions
 
 SCHEME: Final = "pmc"
-"""Of the source's URI in a manifest: `pmc://pmc-oa-opendata`. The server is a setting: mirrors hold the same bucket."""
+"""Scheme of the source's URI in a manifest: `pmc://pmc-oa-opendata`. The server is a setting: mirrors hold the bucket
+too."""
 
 METADATA_FOLDER: Final = "metadata/"
 
@@ -72,10 +73,10 @@ class ArticleVersion:
 
 
 MAX_KEY_BYTES: Final = 1024
-"""Of an object's key in S3; a longer one is refused as a wrong request, which looks like a fault of all."""
+"""Most bytes of an object's key in S3; a longer one is refused as a wrong request, which looks like a fault of all."""
 
 MAX_NAME_BYTES: Final = 255
-"""Of a file's name on usual disks."""
+"""Most bytes of a file's name on usual disks."""
 
 
 class NoFiles(ArticleError):
@@ -121,7 +122,7 @@ def _listed_file(url: object, role: str, version: ArticleVersion, bucket: str) -
 def _files(
     fields: dict[str, Any], version: ArticleVersion, bucket: str
 ) -> tuple[list[PackageFile], list[PackageProblem]]:
-    """Return the PDF, XML and pictures that the metadata lists, and what of it cannot be used."""
+    """Return the PDF, XML and pictures that the metadata lists, and the problems of those that cannot be used."""
     media = fields.get("media_urls") or []
     wanted: list[tuple[str, object]] = [
         (role, fields[f"{role}_url"]) for role in ("pdf", "xml") if fields.get(f"{role}_url")
@@ -150,14 +151,14 @@ def _files(
 
 
 def listing_from_metadata(content: bytes, version: ArticleVersion, bucket: str) -> PackageListing:
-    """Return what a version's metadata file states of it.
+    """Return the package listing that a version's metadata file states.
 
     A field of a wrong type, or a file that lies elsewhere, is left out and named in `PackageListing.problems`.
 
     Args:
         content: the metadata file; untrusted.
-        version: whose it is.
-        bucket: where its files must lie; a mirror's may be said to lie in PMC's own.
+        version: the version that the file describes.
+        bucket: the bucket in which its files must lie; a mirror's may be said to lie in PMC's own.
 
     Raises:
         UnreadableMetadata: if it is no metadata file, or that of another article.
@@ -270,7 +271,7 @@ class PmcCloud:
         return content
 
     def listing(self, version: ArticleVersion) -> PackageListing:
-        """Return what a version's metadata states of it.
+        """Return the package listing that a version's metadata states.
 
         Raises:
             ArticleError: `FileMissing`, `FileTooLarge`, `UnreadableMetadata` or `NoFiles`.

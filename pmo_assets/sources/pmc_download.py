@@ -1,4 +1,4 @@
-"""A version of an article as a package folder: what `pmo pmc get` writes and `LocalFolder` reads.
+"""Download of an article's version as a package folder, which `pmo pmc get` writes and `LocalFolder` reads.
 
 A folder appears complete or not at all, every file verified by the MD5 that PMC's metadata states. Files that a folder
 of an earlier call holds already are not downloaded again; files that PMC did not put there stay.
@@ -24,7 +24,7 @@ from pmo_assets.sources.pmc_cloud import ArticleVersion, PmcCloud, listing_from_
 from pmo_assets.system.aside import make_folder, place_aside, replace_folder, restore_folder
 
 MAX_FILE_BYTES: Final = 2**31
-"""Of one file: far more than any PDF or picture has, so that no server fills the disk."""
+"""Most bytes of one file: far more than any PDF or picture has, so that no server fills the disk."""
 
 
 def _md5_of_file(place: Path) -> str:
@@ -152,7 +152,7 @@ def _take_all(cloud: PmcCloud, listing: PackageListing, old: Path, new: Path, pr
 
 
 def _keep_foreign(old: Path, new: Path, version: ArticleVersion, bucket: str) -> None:
-    """Copy what somebody else put into the folder of an earlier call: all that its metadata did not list."""
+    """Copy the files that somebody else put into the folder of an earlier call: all that its metadata did not list."""
     if not old.is_dir():
         return
     ours = {f"{version.name}.json"}

@@ -1,4 +1,4 @@
-"""The daily inventory of PubMed Central's bucket as a Parquet file, and what differs between two of them.
+"""The daily inventory of PubMed Central's bucket as a Parquet file, and the differences between two of them.
 
 S3 lists the metadata of every article version once a day: `manifest.json` names gzipped CSV files, some eight million
 rows with key, date and ETag. The metadata holds the MD5 of each file of its version, so that a changed ETag means that
@@ -7,7 +7,7 @@ something in the version changed, and a missing row that the version was removed
 A row that is lost would look like a removed article: an inventory is taken whole, or the next older one is.
 Memory is bounded however large an inventory is: rows are sorted in runs on disk, which are merged range by range.
 
-What belongs here: inventories. What does not: how the bucket is reached, and which articles are followed.
+What belongs here: inventories. What does not: requests to the bucket, and the choice of articles that are followed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CHANGES_SCHEMA = pl.Schema(
         "last_modified": pl.Datetime("ms", "UTC"),
     }
 )
-"""Columns of what changed; `change` is `new`, `changed` or `removed`, ETag and date of a removed version its last."""
+"""Columns of changes; `change` is `new`, `changed` or `removed`, ETag and date of a removed version its last."""
 
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}Z")
 
@@ -92,11 +92,11 @@ def write_inventory(bucket: Bucket, target: Path, *, newest: str | None = None) 
 
     Args:
         bucket: has the inventories.
-        target: the Parquet file; what is there is replaced.
+        target: the Parquet file; one that is there is replaced.
         newest: stamp of the newest inventory to consider; None for all.
 
     Returns:
-        What was written; None if there is no inventory, or none that can be used (the reasons are logged).
+        Facts of the file written; None if there is no inventory, or none that can be used (the reasons are logged).
 
     Raises:
         SourceError: if the bucket cannot be read; that says nothing about an inventory, so no older one is taken.
@@ -210,7 +210,7 @@ def _merge(runs: list[Path], target: Path) -> int:
 
 
 def _compare(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
-    """Return what differs between the rows of two inventories, sorted."""
+    """Return the new, removed and changed rows between two inventories, sorted."""
     key = ["article_id", "version"]
     both = before.with_columns(before=True).join(
         after.with_columns(after=True), on=key, how="full", coalesce=True, suffix="_after"

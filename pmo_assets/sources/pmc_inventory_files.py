@@ -3,7 +3,7 @@
 An inventory is a folder named by its time with `manifest.json`, which names columns and data files with their MD5. The
 rows are parsed in blocks, and never become Python objects.
 
-What belongs here: the format of S3 Inventory, and its limits. What does not: which inventory is taken
+What belongs here: the format of S3 Inventory, and its limits. What does not: the choice of an inventory
 (`sources.pmc_inventory`).
 """
 
@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pmo_assets.records.packages import FileMissing, FileTooLarge
 
 INVENTORY_FOLDER = "inventory-reports/pmc-oa-opendata/metadata/"
-"""Where the bucket keeps its inventories: a folder for each day, named by its time, and one with the data."""
+"""Folder in which the bucket keeps its inventories: one for each day, named by its time, and one with the data."""
 
 INVENTORY_SCHEMA = pl.Schema(
     {
@@ -65,7 +65,7 @@ _READERS = 2
 
 
 class Bucket(Protocol):
-    """What an inventory needs of the bucket."""
+    """The bucket, as far as an inventory needs it."""
 
     @property
     def name(self) -> str:
@@ -127,7 +127,7 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """How many columns the data files have, and what those at some places are (`_USED_COLUMNS`)."""
+    """Number of the data files' columns, and the names of the used ones by place (`_USED_COLUMNS`)."""
 
     count: int
     used: dict[int, str]
@@ -135,7 +135,7 @@ class Columns:
 
 @dataclass
 class Unpacked:
-    """What the data files of one inventory have brought so far, by all threads together."""
+    """Yield of one inventory's data files so far, by all threads together."""
 
     runs: list[Path] = field(default_factory=list)
     csv_bytes: int = 0

@@ -34,12 +34,12 @@ class OutsideSource(ArticleError):
 
 
 class NotAFile(ArticleError):
-    """What should be a file is a device, a pipe, a socket, a folder, or a link that leads nowhere."""
+    """The path of a file holds a device, a pipe, a socket, a folder, or a link that leads nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a folder holds under a name; links are followed, "broken" ones lead nowhere.
+    """An entry of a folder: name and kind; links are followed, "broken" ones lead nowhere.
 
     Bytes of the name that are no UTF-8 are surrogates, as everywhere in `os`.
     """
@@ -54,7 +54,7 @@ def printable(name: str) -> str:
 
 
 def entries_inside(root: Path, relative: str) -> list[Entry]:
-    """Return what a folder below the source folder holds, sorted by name.
+    """Return the entries of a folder below the source folder, sorted by name.
 
     Raises:
         OutsideSource: if it leads out of the source folder.

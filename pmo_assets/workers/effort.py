@@ -1,4 +1,4 @@
-"""What a step cost: seconds of each article, memory of the workers, articles that were tried again."""
+"""Cost of a step: seconds of each article, memory of the workers, articles that were tried again."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SLOW_SHARE: Final = 0.5
 
 @dataclass
 class Effort:
-    """What a step cost so far.
+    """Cost of a step so far.
 
     Attributes:
-        unit: what the step is put to, in a word.
+        unit: word for the things that the step is put to.
         seconds: of each unit that was worked on to its end or its rejection, by its number.
         peak_bytes: the largest resident memory of a worker that was seen; 0 where articles run in the process itself.
         again: articles that were tried again alone, since their worker ended.

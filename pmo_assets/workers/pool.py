@@ -1,6 +1,6 @@
 """Worker processes with time and memory limits, so that no article can take the batch down.
 
-What a dead worker costs is the article that it held, and that one is tried again, alone, in a fresh worker. No wait is
+A dead worker costs only the article that it held, and that one is tried again, alone, in a fresh worker. No wait is
 without end: every worker that holds an article has a deadline, and workers that cannot be started fail the batch.
 """
 
@@ -44,16 +44,16 @@ Progress = Callable[[str, int, int], None]
 """Called with (stage, articles done, articles in all)."""
 
 TASKS_PER_WORKER = 250
-"""A worker is replaced after so many articles: bounds what native libraries may leak."""
+"""Articles after which a worker is replaced: bounds the memory that native libraries may leak."""
 
 READY_TIMEOUT = 600.0
-"""Seconds that a worker may take to load what it works with: networks, on a busy disk."""
+"""Seconds that a worker may take to load its networks, on a busy disk."""
 
 FAILED_STARTS = 20
-"""So many workers in a row that never got ready for an article, and the pool gives up."""
+"""Workers in a row that never got ready for an article after which the pool gives up."""
 
 _POLL_SECONDS = 0.1
-"""How often limits are looked at; what a step can allocate in that time may exceed its memory limit."""
+"""Seconds between looks at the limits; a step may exceed its memory limit by what it allocates meanwhile."""
 
 _MIB = 2**20
 
@@ -87,8 +87,8 @@ class _Job:
     Attributes:
         waiting: numbers of the articles that nobody has begun.
         suspects: those whose worker ended; each is tried once more, alone, when the others are done.
-        outputs: what became of the others, by number.
-        rejections: of all outputs.
+        outputs: outputs of the others, by number.
+        rejections: those of all outputs.
     """
 
     stage: str
@@ -132,7 +132,7 @@ class WorkerPool:
     _pool: list[Worker] = field(default_factory=list, repr=False)
     _failed_starts: int = field(default=0, repr=False)
     _seconds: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float), repr=False)
-    """What each article took in the steps so far."""
+    """Seconds that each article took in the steps so far, by its number."""
 
     def __enter__(self) -> WorkerPool:
         """Return the pool, whose workers end with the block: at once after an error."""
@@ -157,11 +157,11 @@ class WorkerPool:
 
         Args:
             stage: name of the asset.
-            step: what to do; like its arguments it must be picklable.
+            step: the step; like its arguments it must be picklable.
             units: (number, arguments) each.
-            prepare: called in every worker before its first article: loads what the step works with. It has no
+            prepare: called in every worker before its first article: loads the step's networks and the like. It has no
                 memory limit and its own time limit, and its failure is systemic.
-            effort: takes down what the units cost, and says what they are.
+            effort: takes down the cost of the units, and names their kind.
 
         Raises:
             SystemicError: as raised by a step or by `prepare`; when many articles fail in the same unexpected way;

@@ -1,4 +1,4 @@
-"""One worker process: what runs in it, and the handle that the pool holds.
+"""One worker process: the code that runs in it, and the handle that the pool holds.
 
 Every worker has a pipe of its own. The pools of pebble, loky and concurrent.futures let all workers share one channel:
 a worker that is killed while it holds the channel's lock, or writes to it, takes the others along.
@@ -69,14 +69,14 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What the step made of the article."""
+    """The step ended; `output` holds the article's rows and rejections."""
 
     output: StepOutput
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The step met what is not the article's fault; the batch has to stop."""
+    """The step met a fault that is not the article's; the batch has to stop."""
 
     error: SystemicError
 
@@ -96,13 +96,13 @@ class Unfit:
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """What came of an article, and what it took.
+    """Result of a step on an article, and its cost.
 
     Attributes:
-        result: what came of it.
-        seconds: that the step took.
+        result: the step's output, or the fault that ended it.
+        seconds: duration of the step.
         resident_bytes: memory of the worker afterwards.
-        lines: what was logged meanwhile.
+        lines: lines that were logged meanwhile.
     """
 
     result: Done | Failed | Unfit
@@ -115,7 +115,7 @@ Reply = Ready | Worked | Failed
 
 
 def step_output(stage: str, number: int, step: Step, arguments: tuple[Any, ...]) -> StepOutput:
-    """Return what a step makes of a unit; whatever is wrong with this unit is a rejection.
+    """Return a step's output for a unit; whatever is wrong with this unit is a rejection.
 
     Here and not in the pool's process, because many a library's exception cannot travel between processes, and because
     values that do not fit the table's columns (a number out of range, text that is no Unicode) may upset more than an
@@ -147,8 +147,8 @@ def without_misfits(stage: str, numbers: Sequence[int], outputs: Sequence[StepOu
 
     Args:
         stage: the step.
-        numbers: of the units.
-        outputs: what the step made of each.
+        numbers: those of the units.
+        outputs: the step's output for each.
 
     Raises:
         SystemicError: made of a machine's error.

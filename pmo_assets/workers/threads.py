@@ -20,7 +20,7 @@ from pmo_assets.workers.pool import Progress
 from pmo_assets.workers.process import Step
 
 _POLL_SECONDS = 0.2
-"""How long an interruption may go unnoticed."""
+"""Seconds for which an interruption may go unnoticed."""
 
 
 @runtime_checkable
@@ -58,18 +58,18 @@ def map_in_threads(
 ) -> list[StepOutput]:
     """Run `step(*arguments)` for every (number of the unit, arguments) and return the outputs in that order.
 
-    After an error or an interruption no further article is begun, and what `stop` names is called, so that those under
-    way end soon; they are waited for.
+    After an error or an interruption no further article is begun, and `stop` is called, so that those under way end
+    soon; they are waited for.
 
     Args:
         stage: name of the asset.
-        step: what to do.
+        step: the step.
         units: (number, arguments) each.
-        threads: how many are under way at once.
+        threads: number of articles that are under way at once.
         progress: told after each article.
         stop: see above.
         fail_share: when so large a part of the articles fails in the same unexpected way, the step fails.
-        effort: takes down what the units cost, and says what they are.
+        effort: takes down the cost of the units, and names their kind.
 
     Raises:
         SystemicError: as raised by a step; when many articles fail in the same unexpected way.

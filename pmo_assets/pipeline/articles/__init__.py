@@ -1,4 +1,5 @@
-"""What is known of an article: JATS XML, the PDF's front page, licence, credit, relevance.
+"""Facts of whole articles, from JATS XML and the PDF's front page: identity, licence, credit, relevance.
 
-What belongs here: facts of whole articles. What does not: where packages come from (`sources/`), and their figures.
+Add here: readers of facts that hold for the article as a whole. Keep out: reading packages from outside (`sources/`),
+and the articles' figures (`pipeline/figures`).
 """

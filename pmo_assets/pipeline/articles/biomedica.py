@@ -1,4 +1,4 @@
-"""Which package figure a row of BIOMEDICA is, so that its labels are the figure's: two of four criteria, and no doubt.
+"""Matching of BIOMEDICA's rows with package figures, which then have their labels: two of four criteria, and no doubt.
 
 The criteria are those of `pipeline.figures.matching` (paper, Methods, "Matching figures"), with the name of the
 picture's file in place of the figure's number. Labels are evidence, so that none is better than a wrong one:
@@ -70,8 +70,8 @@ class BiomedicaMatch:
     Attributes:
         image_cluster_id: the package figure.
         row: None when there is none, or more than one might be it.
-        compared: what the criteria say of both; None without a row.
-        reason: which criteria agree, or why there is no row.
+        compared: both compared by the criteria; None without a row.
+        reason: the criteria that agree, or why there is no row.
     """
 
     image_cluster_id: str

@@ -1,4 +1,4 @@
-"""How an article is cited and linked: the texts and addresses that credit it, and how titles are compared."""
+"""Credit of an article: the texts and addresses that cite and link it, and the comparison of titles."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def letters(text: str) -> str:
 
 
 SAME_ARTICLE: Final = 90
-"""Similarity (0 to 100, letters and digits only) from which two sources' titles are one article's; what differs is then
+"""Similarity (0 to 100, letters and digits only) from which two sources' titles are one article's; they then differ in
 markup, a special character, or a word that a journal sets apart from the title."""
 
 _RETRACTED: Final = re.compile(r"^\W*(?:retracted|withdrawn)(?:\s+(?:article|paper))?\s*[:\]-]\s*", re.IGNORECASE)
@@ -89,7 +89,7 @@ _NOTICE: Final = re.compile(
     rf"(?:[:.([–—]|\s-\s)\s*{_KINDS_OF_NOTICE}\W*$",
     re.IGNORECASE,
 )
-"""How titles begin or end that repeat another article's."""
+"""Beginning or end of a title that repeats another article's."""
 
 
 def is_notice(title: str) -> bool:

@@ -1,4 +1,4 @@
-"""Digital object identifiers: how they are recognised in text, written, and compared."""
+"""Digital object identifiers: recognising them in text, writing and comparing them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _trimmed(doi: str) -> str:
 
 
 def clean_doi(written: str | None) -> str | None:
-    """Return a DOI without "doi:", a resolver's address or punctuation behind it; None for what is no DOI."""
+    """Return a DOI without "doi:", a resolver's address or punctuation behind it; None for other text."""
     text = "".join((written or "").split())
     match = _WHOLE.fullmatch(unquote(text) if text.lower().startswith("http") else text)
     doi = _trimmed(match.group(1)) if match else ""
@@ -33,7 +33,7 @@ def clean_doi(written: str | None) -> str | None:
 
 
 def doi_key(doi: str) -> str:
-    """Return what two spellings of a DOI have in common: DOIs are case-insensitive (DOI Handbook, 2.4)."""
+    """Return a DOI in lower case, which all its spellings share: DOIs are case-insensitive (DOI Handbook, 2.4)."""
     return doi.lower()
 
 

@@ -19,7 +19,7 @@ STAGE = "article_packages"
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What is not fetched.
+    """Limits of size above which a file is not fetched.
 
     Attributes:
         max_pdf_bytes: largest PDF.
@@ -47,8 +47,8 @@ def fetch_package(
     Args:
         manifest_row: row of `article_batch`.
         source: where the files are.
-        objects: where they go.
-        limits: what is not fetched.
+        objects: store that they go into.
+        limits: limits of size above which a file is not fetched.
 
     Raises:
         SourceError: if the source cannot be read.

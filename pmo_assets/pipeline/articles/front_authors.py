@@ -19,14 +19,14 @@ _TITLE_TO_BYLINE: Final = (-4.0, 0.12)
 """White between title and byline: at least, in points (boxes of large type overlap the next line), and at most, as a
 share of the page's height."""
 _SKIPPED_LINES: Final = 3
-"""Lines below the title among which the byline begins; those with at most `_SHORT_LINE` characters are marks."""
+"""Lines below the title among which the byline begins; lines up to `_SHORT_LINE` characters are signs of notes."""
 _SHORT_LINE: Final = 4
 _BYLINE_LINES: Final = 60
 """Lines of a byline that are read at most."""
 _SAME_SIZE: Final = 0.05
 """Lines of one byline differ by no more than this share of their size."""
-_MARK_LENGTH: Final = 12
-"""Characters of a line of raised notes' marks ("1,2,*,†") at most."""
+_SIGNS_LENGTH: Final = 12
+"""Most characters of a line of raised signs of notes ("1,2,*,†")."""
 _LINE_GAP: Final = 1.2
 """White between two lines of a byline at most, as a share of the type's size."""
 
@@ -70,7 +70,7 @@ def _is_name(text: str) -> bool:
 
 
 def _byline(lines: Sequence[TextLine], heading: Heading, page: PageContent) -> tuple[tuple[str, ...], bool]:
-    """The names printed under the title, empty when anything among them is no name; and whether notes' marks follow."""
+    """Return the names printed under the title, none when one is no name; and whether signs of notes follow."""
     after = heading.lines[-1] + 1
     near = range(after, min(after + _SKIPPED_LINES, len(lines)))
     first = next((i for i in near if len(lines[i].text) > _SHORT_LINE), None)
@@ -84,28 +84,28 @@ def _byline(lines: Sequence[TextLine], heading: Heading, page: PageContent) -> t
     previous = lines[first]
     for line in lines[first : first + _BYLINE_LINES]:
         if abs(line.size - style[0]) > _SAME_SIZE * style[0]:
-            if line.size < SUPERSCRIPT * style[0] and len(line.text) <= _MARK_LENGTH:
-                parts.append(",")  # a mark that stands a little above its line
+            if line.size < SUPERSCRIPT * style[0] and len(line.text) <= _SIGNS_LENGTH:
+                parts.append(",")  # a note's sign that stands a little above its line
                 continue
             break
         if line.bold != style[1] or line.bbox[1] - previous.bbox[3] > _LINE_GAP * line.size:
             break
-        parts.append(_marks_as_commas(line))
+        parts.append(_signs_as_commas(line))
         previous = line
     text = " ".join(parts)
     text = re.sub(r"(?<=[a-z])\s?ID\b", "", text)  # the letters of ORCID's sign
     text = re.sub(r"[\d*†‡§¶☯☆✉#∗]+", ",", text)
-    marked = bool(re.search(r"[^\W\d_]\s?,\s*(?:,|\Z)", text))
+    has_signs = bool(re.search(r"[^\W\d_]\s?,\s*(?:,|\Z)", text))
     if not re.search(r"[,;]|\band\b|&", text):
         names = [text]
     else:
         names = re.split(r"\s*[,;·•]\s*|\s+(?:and|&)\s+|^and\s+", text)
     names = [re.sub(r"\A(?:and|&)\s+", "", " ".join(name.split()).strip(" .,")) for name in names]
     names = [name for name in names if name and not _DEGREE.fullmatch(name)]
-    return (tuple(names), marked) if names and all(_is_name(name) for name in names) else ((), False)
+    return (tuple(names), has_signs) if names and all(_is_name(name) for name in names) else ((), False)
 
 
-def _marks_as_commas(line: TextLine) -> str:
+def _signs_as_commas(line: TextLine) -> str:
     parts = [", " if span.size < SUPERSCRIPT * line.size else span.text + " " for span in line.spans]
     return "".join(parts)
 
@@ -121,7 +121,7 @@ def read_authors(
     A list in the metadata counts when every name stands on a front page and the byline, if it can be read, has as many:
     publishers' metadata often names the first author only.
     """
-    byline, marked = _byline(printed[heading.page], heading, pages[heading.page]) if heading else ((), False)
+    byline, has_signs = _byline(printed[heading.page], heading, pages[heading.page]) if heading else ((), False)
     text = letters("".join(line.text for lines in printed for line in lines))
     for place, names in metadata.authors:
         names = tuple(name for name in names if name)
@@ -132,7 +132,7 @@ def read_authors(
             return byline, f"page {page_number(heading.page if heading else 0)}, as in {place}"
         if not byline and len(names) > 1 and all(_is_name(name) for name in names):
             return names, f"{place}, printed on the front page"
-    if byline and heading and not any(map(has_loose_accents, byline)) and (marked or _speaks_of(byline, printed)):
+    if byline and heading and not any(map(has_loose_accents, byline)) and (has_signs or _speaks_of(byline, printed)):
         return byline, f"page {page_number(heading.page)}"
     return (), ""
 

@@ -16,7 +16,7 @@ from pmo_assets.records.figure_names import page_number
 
 @dataclass(frozen=True)
 class Citation:
-    """What one line or field in a journal's citation format says; `source`: where it was read."""
+    """Facts of one line or field in a journal's citation format; `source`: where it was read."""
 
     source: str
     journal: str | None = None
@@ -65,7 +65,7 @@ FIRST_YEAR: Final = 1800
 def citations_of(
     metadata: PdfMetadata, pages: Sequence[PageContent], printed: Sequence[Sequence[TextLine]]
 ) -> list[Citation]:
-    """Return what is written in a journal's citation format, in the metadata and on the front pages."""
+    """Return the citations in a journal's format, in the metadata and on the front pages."""
     texts = [(place, text[:MAX_LINE]) for place, text in metadata.subjects]
     found = []
     for number, lines in enumerate(printed):

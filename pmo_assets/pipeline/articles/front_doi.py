@@ -37,21 +37,21 @@ _OF_ANOTHER: Final = re.compile(
     r"see\s+(?:also|the|page|article|related)|supplementa(?:l|ry)|data\s+(?:set|are|is|avail)|preprint\s+(?:at|is|of|was))",
     re.I,
 )
-"""Words before a DOI which say that it is another publication's: what is commented, corrected, retracted or linked."""
+"""Words before a DOI that make it another publication's: one that is commented, corrected, retracted or linked."""
 
 _OWN_CITATION: Final = re.compile(
     r"^\W*(?:(?:(?:recommended|suggested|article)\s+)?citation|(?:(?:how\s+)?to|please)?\s*cite)\b"
     r"(?:\s+(?:this|the)(?:\s+(?:article|paper|work|letter|publication))?)?(?:\s+(?:in\s+press\s+)?as)?\s*(?::|$)",
     re.I,
 )
-"""How the block begins in which an article says how it wants to be cited."""
+"""Beginning of the block in which an article states its own citation."""
 
 _OTHER_FIELD: Final = re.compile(
     r"^(?:(?:academic\s+|handling\s+)?editors?|received|accepted|published|copyright|funding|data availability|"
     r"competing|correspondence|e-?mail)\b",
     re.I,
 )
-"""How the field behind the citation begins."""
+"""Beginning of the field behind the citation."""
 
 CITATION_LINES: Final = 10
 """Lines of a citation that are read at most: all authors of a consortium may stand in it."""
@@ -143,7 +143,7 @@ def _printed_dois(page: PageContent, lines: Sequence[TextLine]) -> Iterator[_Pri
 
 @dataclass(frozen=True)
 class OwnDois:
-    """What the front pages give as the article's DOI.
+    """DOIs that the front pages give as the article's.
 
     Attributes:
         whole: DOIs by their key, each with its place.

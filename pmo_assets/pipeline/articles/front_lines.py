@@ -1,4 +1,4 @@
-"""Lines of an article's front pages: where they stand, how they are set, and which speak of the article itself."""
+"""Lines of an article's front pages: their place and type, and the choice of those that speak of the article itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARGIN: Final = 0.16
 first pages' footers with copyright and DOI reach a little higher."""
 
 SUPERSCRIPT: Final = 0.8
-"""Characters smaller than this share of their line's type are notes' marks; LaTeX's are 0.7, Word's 0.66 of it."""
+"""Characters smaller than this share of their line's type are signs of notes; LaTeX's are 0.7, Word's 0.66 of it."""
 
 
 def upright_lines(page: PageContent) -> list[TextLine]:

@@ -50,7 +50,7 @@ FRONT_PAGES: Final = 2
 
 @dataclass(frozen=True)
 class FrontMatter:
-    """What a PDF says about its article, each fact with where it was read (`sources`, by the fact's name).
+    """Facts that a PDF states about its article, each with the place where it was read (`sources`, by the fact's name).
 
     Attributes:
         title: as printed.
@@ -61,7 +61,7 @@ class FrontMatter:
         volume: of the journal.
         pages: first page, pages or article number.
         licences: statements of the article's licence, the metadata's first as far as the pages confirm them.
-        license_links: where the front pages link to Creative Commons: a statement in words may carry its version there.
+        license_links: the front pages' links to Creative Commons: a statement in words may carry its version there.
         sources: e.g. {"doi": "XMP prism:doi", "title": "page 1"}.
     """
 
@@ -78,7 +78,7 @@ class FrontMatter:
 
 
 def read_front_matter(pdf: bytes, limits: PageLimits | None = None) -> FrontMatter:
-    """Return what a PDF says about its article.
+    """Return the facts that a PDF states about its article.
 
     Raises:
         ArticleError: if the PDF cannot be opened (see `open_pdf`).
@@ -107,7 +107,7 @@ MAX_LINKS: Final = 1000
 
 
 def _links(document: pymupdf.Document) -> tuple[str, ...]:
-    """Where the front pages link to: a link holds whole what the type breaks into lines, or says in words."""
+    """Return the targets of the front pages' links: a link holds whole what the type breaks or says in words."""
     found: list[str] = []
     for number in range(min(FRONT_PAGES, document.page_count)):
         try:
@@ -163,7 +163,7 @@ def _front_matter(metadata: PdfMetadata, pages: Sequence[PageContent], links: Se
 
 
 def _believed(metadata: PdfMetadata, heading: Heading | None, own: OwnDois) -> frozenset[str]:
-    """Which metadata speak of this article and not of one that a template was made for: its title or DOI is printed.
+    """Return the carriers of metadata that speak of this article, not of a template's: its title or DOI is printed.
 
     The title must be the heading: a letter quotes in its text the article that it is about.
     """

@@ -88,7 +88,7 @@ def _is_title(text: str) -> bool:
 
 
 def _line_text(line: TextLine) -> str:
-    """A line without the notes' marks at its end."""
+    """Return a line's text without the signs of notes at its end."""
     spans = list(line.spans)
     while len(spans) > 1 and spans[-1].size < SUPERSCRIPT * line.size:
         spans.pop()

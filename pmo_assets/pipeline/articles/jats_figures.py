@@ -1,9 +1,9 @@
-"""Figures of a JATS article: which elements are figures, their labels, captions and ids; tables' captions.
+"""Figures of a JATS article: their elements, labels, captions and ids; tables' captions.
 
-Which pictures a figure has is read in `jats_graphics`.
+The pictures of a figure are read in `jats_graphics`.
 
 A figure is what the article's PDF prints under one label: a `<fig>`, or a `<fig-group>` whose members are its panels,
-of the body, the back matter (appendices) and the floats. What only looks like one is told apart:
+of the body, the back matter (appendices) and the floats. Things that only look like one are told apart:
 
 * *Supplements* are files beside the article. Its PDF does not show them, so nothing could be found for them there. A
   figure is one by its label ("Supplementary Figure 2", "Figure 1—figure supplement 1", JAMA's "eFigure 1", "Online
@@ -79,7 +79,7 @@ class _Figure:
 
 
 def _rights(element: etree._Element) -> tuple[str, ...]:
-    """What a figure and its members say of rights of their own: licences, holders other than the authors, sources.
+    """Return a figure's and its members' statements of own rights: licences, holders other than the authors, sources.
 
     (JATS 1.3, `<permissions>` and `<attrib>` in `<fig>`: they are the figure's, not the article's.)
     """
@@ -144,7 +144,7 @@ def _caption_text(element: etree._Element) -> str:
 
 
 def _label_and_caption(element: etree._Element) -> tuple[str, str]:
-    """The label without its end mark, and the caption without the label; a label set in the caption is found there."""
+    """Return the label without stop or dash at its end, and the caption without the label; it may be set in there."""
     label = _label_text(element).rstrip(" .:;,|–—-")
     caption = _caption_text(element)
     if label:

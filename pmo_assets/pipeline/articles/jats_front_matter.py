@@ -30,7 +30,7 @@ _RETRACTED_TITLE: Final = re.compile(
 
 def title(meta: etree._Element) -> str:
     """Return the title, with its subtitle behind a colon."""
-    # A cross-reference in a title is the mark of a footnote.
+    # A cross-reference in a title is the sign of a footnote.
     without = NOT_TEXT | {"xref"}
     titles = (plain_text(meta.find(f"title-group/{tag}"), without=without) for tag in ("article-title", "subtitle"))
     return ": ".join(filter(None, titles))
@@ -94,7 +94,7 @@ def _license_references(element: etree._Element) -> list[str]:
     """The article's licences by `<ali:license_ref>`: address, and the code that PMC adds.
 
     A publisher's reference "for text mining" is a licence to mine. PMC's own, of content type "ccbylicense" and the
-    like, is the article's licence although it bears the same mark.
+    like, is the article's licence although it bears the same label.
     """
     found = []
     for reference in element.iterfind("license_ref"):
@@ -115,10 +115,10 @@ def _curated_licence(meta: etree._Element) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class StatedLicence:
-    """What an XML says of its article's licence.
+    """The licence that an XML states for its article.
 
     Attributes:
-        code: what all of it allows together; None where nothing is stated, or not all is understood.
+        code: of all statements together; None where nothing is stated, or not all is understood.
         text: the statement; "" where there is none.
         deed: its address in the stated version.
         statements: everything that is stated, PMC's own code first.
@@ -131,7 +131,7 @@ class StatedLicence:
 
 
 def licence(meta: etree._Element) -> StatedLicence:
-    """Return what is stated of the article's licence.
+    """Return the licence that an article's metadata element states.
 
     The conditions of all statements hold together, because the address of one licence may stand beside the name of
     another. PMC's own code is believed where nothing contradicts it; one that names no licence ("NO-CC CODE") leaves
@@ -228,12 +228,12 @@ _MARKUP = re.compile(r"<[^<>]{0,2000}>")
 
 
 def licences_of_damaged_xml(xml: bytes) -> tuple[str, ...]:
-    """Return what an XML that cannot be read states of its licence, as far as it can be seen: addresses and wording.
+    """Return the licence statements, addresses and wording, that can be seen in an XML that cannot be read.
 
     It can only restrict what others state: who knows what else stands there.
 
     Args:
-        xml: of which the first megabyte is looked through; an article's permissions stand at its beginning.
+        xml: the file; its first megabyte is looked through, since an article's permissions stand at its beginning.
     """
     found: list[str] = []
     for attributes, inside in _LICENCE_ELEMENT.findall(xml[:1_000_000].decode("utf-8", "replace")):

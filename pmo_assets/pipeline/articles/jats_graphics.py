@@ -1,4 +1,4 @@
-"""Pictures of a JATS figure: which graphics are its own, and which of several renditions counts.
+"""Pictures of a JATS figure: the choice of its own graphics, and of one among several renditions.
 
 JATS writes one picture in many ways: a `<graphic>`, an `<alternatives>` of TIFF, JPEG and thumbnail ("the reader is
 expected to see only one version of the object", JATS 1.4), a second `<graphic>` that is `alternate-form-of` the first
@@ -51,7 +51,7 @@ def image_cluster_id(href: str) -> str:
 def graphic_hrefs(figure: etree._Element, *, without: frozenset[str] = frozenset()) -> list[str]:
     """Return the references to the figure's pictures in document order, one per picture.
 
-    Of several renditions of a picture that for the web counts: what is named a thumbnail or for print comes later, then
+    Among several renditions of a picture that for the web counts: those named thumbnails or for print come later, then
     `_SUFFIXES` decides. Thumbnails count only where there are no pictures, inline graphics where there is neither.
 
     Args:
@@ -105,7 +105,7 @@ def _is_image(graphic: etree._Element) -> bool:
 
 
 def _rank(graphic: etree._Element) -> tuple[int, bool, int]:
-    """How far a rendition is from the picture on the web: what it is, whether it is for print, its format."""
+    """Return a rendition's rank, least for the picture on the web: by its kind, whether it is for print, its format."""
     use = f"{graphic.get('specific-use', '')} {graphic.get('content-type', '')}".lower()
     thumbnail = _THUMBNAIL.search(use) is not None or "thumb" in _href(graphic).lower()
     found = _PICTURE_SUFFIX.search(_href(graphic))

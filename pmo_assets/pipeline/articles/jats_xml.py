@@ -114,7 +114,7 @@ def _with_characters(xml: bytes, declared: Mapping[str, str], *, without: frozen
 
 
 def _character(name: str) -> str:
-    """What a named entity stands for: HTML's names hold the ISO sets that JATS uses; U+FFFD for unknown ones."""
+    """Return a named entity's character: HTML's names hold the ISO sets that JATS uses; U+FFFD for unknown ones."""
     return html5.get(f"{name};", "\ufffd")
 
 

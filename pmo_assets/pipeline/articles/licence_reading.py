@@ -1,4 +1,4 @@
-"""Reads a statement of a licence whole: which licence it names, under which conditions, and what is not understood.
+"""Reading of licence statements as a whole: the licence named, its conditions, and the words not understood.
 
 A statement is cut into items (words, numbers, links, signs). The names of licences are put together first, then
 phrases of `licence_words` are looked up, the longest first; conditions count wherever they stand. What is left over is
@@ -22,7 +22,7 @@ from pmo_assets.pipeline.articles.licence_text import folded, plain
 
 
 class Meaning(Flag):
-    """What a phrase says."""
+    """Meaning of a phrase: the licence, conditions or form that it states."""
 
     HARMLESS = 0
     COMMONS = auto()
@@ -43,7 +43,7 @@ CONDITIONS: Final = Meaning.NON_COMMERCIAL | Meaning.NO_DERIVATIVES | Meaning.SH
 
 @dataclass(frozen=True, slots=True)
 class StatementReading:
-    """What a statement says.
+    """A licence statement as read.
 
     Attributes:
         named: a licence with attribution is named (`Meaning.ATTRIBUTION`), CC0 (`WAIVER`), mining (`TEXT_MINING`), and
@@ -60,7 +60,7 @@ class StatementReading:
 
     @property
     def suspicious(self) -> tuple[str, ...]:
-        """What of the unread restricts, negates or adds a licence as far as is known."""
+        """The unread words that restrict, negate or add a licence as far as is known."""
         return tuple(word for word in self.unread if is_suspicious(word))
 
 
@@ -69,7 +69,7 @@ class _Item:
     """A word, number, link or sign.
 
     Attributes:
-        key: what phrases are made of; "" for a sign or link.
+        key: the form in which phrases hold it; "" for a sign or link.
         shown: as written.
         kind: "word", "number", "sign", "harmless" (a link), "unread" (a link that is not), "licence" (a mention).
         meaning: of a mention, and of a file's name.
@@ -148,7 +148,7 @@ _WHOLE: Final = frozenset({"odbl"})
 
 
 def _keys(word: str) -> tuple[str, ...]:
-    """A word as phrases spell it: small, without accents, what is written together taken apart."""
+    """Return a word as phrases spell it: small, without accents, compounds taken apart."""
     small = folded(word)
     if "'" in small:
         first, _, rest = small.partition("'")
@@ -164,7 +164,7 @@ def _keys(word: str) -> tuple[str, ...]:
 
 
 def deed_conditions(text: str) -> Meaning:
-    """Return what a deed's path says: "by-nc-nd"."""
+    """Return the attribution and conditions that a deed's path names: "by-nc-nd"."""
     short = re.sub("%2d|%20", "-", text.lower()).replace("byc", "by-nc")
     found = Meaning.ATTRIBUTION
     found |= Meaning.NON_COMMERCIAL if "nc" in short else found
@@ -233,7 +233,7 @@ def _picture(name: str) -> _Item:
 
 
 class _Phrases:
-    """Phrases by their words, and what each means: an automaton, so that a line's alternatives need not be multiplied.
+    """Phrases with their meanings, by words: an automaton, so that a line's alternatives need not be multiplied.
 
     A state is the set of places in phrases that the words so far lead to; states are made when they are first met.
     """
@@ -282,7 +282,7 @@ class _Phrases:
         return self._steps[key]
 
     def meaning(self, state: frozenset[int]) -> Meaning | None:
-        """Return what the phrases mean that end here; None when none does."""
+        """Return the joint meaning of the phrases that end here; None when none does."""
         ends = [self._ends[place] for place in state if place in self._ends]
         return functools.reduce(lambda one, other: one | other, ends) if ends else None
 
@@ -326,13 +326,13 @@ _PROSE: Final = (
 
 @functools.cache
 def _terms() -> _Phrases:
-    """What licences are put together of."""
+    """Return the compiled phrases of which licences are put together (`_LISTS`)."""
     return _Phrases(_LISTS)
 
 
 @functools.cache
 def _prose() -> _Phrases:
-    """What statements are made of beside that."""
+    """Return the compiled phrases of a statement's other words: `_PROSE`, and `_LISTS` without names or attribution."""
     names = (Meaning.COMMONS, Meaning.WAIVER, Meaning.FORM)
     lists = [(lines, meaning & ~Meaning.ATTRIBUTION) for lines, meaning in _LISTS if meaning not in names]
     return _Phrases([*lists, *_PROSE])
@@ -408,7 +408,7 @@ def _mentions(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _mention(items: Sequence[_Item], start: int) -> tuple[int, Meaning | None]:
-    """The end of the licence's name that begins at an item, and what it states; None where none does."""
+    """Return the end of the licence's name that begins at an item, and its meaning; None where none begins."""
     item = items[start]
     found = item.meaning if item.kind == "licence" else Meaning.HARMLESS
     place = end = start + 1

@@ -1,4 +1,4 @@
-"""What the words of licence statements mean: names of the licences, harmless prose, and what takes a freedom away.
+"""Phrases of licence statements by meaning: names of the licences, harmless prose, and words that take a freedom away.
 
 Data only; `licence_reading` compiles it. One phrase a line, in any case, with or without accents and punctuation.
 `{a|b|}` stands for each of its alternatives, `<cc>` for a licence that is named before, "the Creative Commons licence"
@@ -68,7 +68,7 @@ LICENCE_FORMS: Final = """
 {italy|italia|japan|korea|south korea|brazil|brasil|portugal|netherlands|nederland|austria|österreich|switzerland|schweiz}
 {australia|new zealand|canada|china|mainland china|中国大陆|台灣|taiwan|india|poland|iran}
 """
-"""What follows the name of a licence: version, port to a country's law."""
+"""Additions behind the name of a licence: version, port to a country's law."""
 
 NON_COMMERCIAL: Final = """
 nc
@@ -420,7 +420,7 @@ com {uma|a} <cc>
 {this|the|a|an|as} <cc>
 <cc>
 """
-"""What is understood as a whole although its words are not harmless: explanations of the licence, and of what is not of it.
+"""Sentences understood as a whole although their words are not harmless: they explain the licence and its exceptions.
 
 The sentences about third parties' material, about data under CC0 and about rights of the U.S. Government take nothing
 from the article's licence; figures with rights of their own are judged where figures are.
@@ -430,7 +430,7 @@ ASIDE: Final = """
 <cc0> for {the|all|} data
 {the|} <cc0> applies to {the|} data {made available|included|presented|associated with this article|} {in this article|in this chapter|with this article|} {unless otherwise stated|unless otherwise noted|} {in a credit line to the data|}
 """
-"""What names the licence of something else than the article."""
+"""Phrases that name the licence of something else than the article."""
 
 NAMES: Final = """
 {BioMed Central|BioMed Central Ltd|biomed central|springer|springer nature|springer verlag|springer international publishing|springer science business media}
@@ -451,7 +451,7 @@ NAMING: Final = """
 {author|authors|the author|the authors} or their {employer|employers}
 {provided by|enabled and organized by|supported by|created by|posted by}
 """
-"""What announces names: of holders, publishers, journals. Only behind these a capitalised word may be unknown."""
+"""Phrases that announce names of holders, publishers, journals. Only behind these a capitalised word may be unknown."""
 
 IN_NAMES: Final = """
 {research|academic|education|scientific|science|data|part|limited}

@@ -1,4 +1,4 @@
-"""Licence codes as PubMed Central writes them, and what each allows."""
+"""Licence codes as PubMed Central writes them, and the freedoms that each gives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXT_MINING: Final = "TDM"
 
 
 class Freedom(StrEnum):
-    """What a licence lets others do. A licence with more of these is freer; most pairs are not comparable."""
+    """A use that a licence permits. A licence with more of these is freer; most pairs are not comparable."""
 
     MINE = "mine the text"
     SHARE = "share it unchanged"
@@ -46,11 +46,11 @@ _FREEDOMS: Final = {
     "CC BY-NC-ND": frozenset(_SHARE),
     TEXT_MINING: frozenset(_MINE),
 }
-"""What each code allows. What two codes allow together is what some code allows: the order is a lattice."""
+"""Freedoms of each code. The freedoms that two codes share are those of some code: the order is a lattice."""
 
 
 def freedoms(code: str | None) -> frozenset[Freedom]:
-    """Return what a code allows; an unknown one allows nothing.
+    """Return the freedoms that a code gives; an unknown one gives none.
 
     This is the order of freedom: `freedoms(a) >= freedoms(b)` says that a is as free as b or freer.
     """
@@ -127,11 +127,11 @@ def agreed_code(metadata: str, *statements: str | None) -> str | None:
 
 
 def licence_problem(metadata: str | None, code: str | None, *statements: str | None) -> str | None:
-    """Return what people should know of an article's licence: a contradiction, or a statement that is not understood.
+    """Return the problem of an article's licence: a contradiction, or a statement that is not understood; else None.
 
     Args:
         metadata: as the source's metadata state it; None where they state nothing.
-        code: what the article is taken to be under.
+        code: the licence that the article is taken to be under.
         statements: of the article itself.
     """
     stated = license_code(metadata) if metadata else None
@@ -248,7 +248,7 @@ _SENTENCE_END: Final = re.compile(r"[.!?;。](?=[\s)\]”\"']|\Z)|\n\s*\n")
 _OTHERS: Final = re.compile(
     r"\W*(?:(?:all|the|our|source|raw)\s+){0,3}(?:data|datasets?|code|software|scripts?)\b", re.I
 )
-"""How a sentence begins that is about the data or the code."""
+"""Beginning of a sentence about the data or the code."""
 _TALK: Final = re.compile(
     r"licen[cs]|lizenz|licencia|permission|permitted|commercial|\bre-?use|reproduction|redistribut|copyright|©"
     r"|creative\s?commons|rights?\s+reserved|derivativ|third[\s-]part|adapted\s+material|unaltered|modification",

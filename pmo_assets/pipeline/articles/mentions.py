@@ -1,4 +1,4 @@
-"""In-text mentions: where the running text refers to a figure."""
+"""In-text mentions: references of the running text to figures."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _STARTERS: Final = frozenset((
 ))  # fmt: skip
 """Words that start a sentence more often than they follow an initial or an abbreviation as a name."""
 
-# End mark, closing quotes and brackets, white space, and something that can start a sentence. A citation number may
-# stick to the full stop ("the retina.12 The"): superscripts are plain digits here.
+# Full stop, "!" or "?", closing quotes and brackets, white space, and something that can start a sentence. A citation
+# number may stick to the full stop ("the retina.12 The"): superscripts are plain digits here.
 _END: Final = re.compile(
     r"((?:(?<=[a-z)\]])\.\d{1,3}(?:[,–-]\d{1,3}){0,9}|[.!?][\"'”’)\]]{0,3}))\s+(?=[\"'“‘(\[]{0,2}[A-Z0-9α-ωΑ-Ω])"
 )
@@ -227,7 +227,7 @@ def mentions_of_figures(
 
 
 def _hits(paragraph: ReferringParagraph, by_id: Mapping[str, int], by_key: Mapping[str, int]) -> list[tuple[int, int]]:
-    """(offset, figure) of what the paragraph refers to, in text order."""
+    """(offset, figure) of the paragraph's references, in text order."""
     hits = {(offset, by_id[target]) for offset, target in paragraph.references if target in by_id}
     hits |= {(offset, by_key[key]) for offset, key in _references(paragraph.text) if key in by_key}
     return sorted(hits)

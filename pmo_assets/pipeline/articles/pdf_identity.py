@@ -1,14 +1,13 @@
-"""Whether the files of a package are of one article: the PDF against the XML, and what the source's metadata state.
-
+"""Identity of a package's files as one article's: the PDF against the XML, and both against the source's metadata.
 A PDF is the XML's article when it holds most of the XML's text. That is asked of letters and digits alone, in short
 pieces, so that ligatures, hyphens, columns, another layout (author manuscripts, preprints) and a cover sheet before the
 first page do not matter. Short texts (a correction, a retraction notice) are written from a template, so that title or
 DOI must agree as well. Where there is no text to compare (scans, an XML of nothing but front matter, a translation),
-DOI and title decide as the front pages give them as the article's own. What contradicts is rejected; what shows
+DOI and title decide as the front pages give them as the article's own. A contradiction is rejected; a PDF that shows
 nothing either way is unverified, and then each figure must show that it is one of the XML's
 (`pipeline.figures.matching`).
 
-Belongs here: what is compared, and what follows. Does not belong here: how front pages are read (`front_page`).
+Belongs here: the comparisons, and the verdict that follows. Does not belong here: reading front pages (`front_page`).
 """
 
 from __future__ import annotations
@@ -89,11 +88,11 @@ class MetadataOfAnotherArticle(ArticleError):
 
 @dataclass(frozen=True, slots=True)
 class PdfIdentity:
-    """What shows that a PDF is the article that XML or metadata describe.
+    """Verdict and evidence that a PDF is the article that XML or metadata describe.
 
     Attributes:
         verdict: "verified", or "unverified" when nothing shows it and nothing contradicts.
-        evidence: what agrees: "text", "DOI", "title", "authors", in this order.
+        evidence: the facts that agree: "text", "DOI", "title", "authors", in this order.
         text_overlap: share (0 to 1) of the XML's text in the PDF's pages, read until it is certain; None without text.
     """
 
@@ -103,14 +102,14 @@ class PdfIdentity:
 
 
 UNREAD: Final = PdfIdentity("unverified")
-"""Of a PDF that cannot be read: the reason is recorded where the article needs its PDF."""
+"""The identity of a PDF that cannot be read: the reason is recorded where the article needs its PDF."""
 
 
 _DIGITS: Final = re.compile(r"\d+")
 
 
 def bare_letters(text: str) -> str:
-    """Return what two settings of one text have in common: its letters, without the numbers of lines and notes."""
+    """Return a text's letters without its digits (numbers of lines and notes), which two settings of it share."""
     return _DIGITS.sub("", letters(text))
 
 
@@ -128,7 +127,7 @@ _WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_]{2
 
 @dataclass(frozen=True)
 class PdfText:
-    """What was read of a PDF's text for its comparison with an XML.
+    """The text that was read of a PDF for its comparison with an XML.
 
     Attributes:
         pages: text of the pages that were read, from the first on.
@@ -200,7 +199,7 @@ _ORDINAL: Final = re.compile(
 
 
 def _ordinals(title: str) -> list[str]:
-    """What tells the parts of a study apart: "Part II", "a second trial"."""
+    """Return a title's ordinals, which tell the parts of a study apart: "Part II", "a second trial"."""
     return [found.lower() for found in _ORDINAL.findall(title)]
 
 
@@ -267,12 +266,12 @@ def _evidence(*, text: bool, doi: bool, title: bool, authors: bool) -> tuple[str
 
 
 def identity_with_xml(article: Article, pdf: bytes, read_front: Callable[[], FrontMatter]) -> PdfIdentity:
-    """Return what shows that a PDF is the XML's article.
+    """Return the evidence that a PDF is the XML's article.
 
     Args:
         article: facts of the XML.
         pdf: the file.
-        read_front: gives what the PDF's front pages say; asked only where the text leaves it open.
+        read_front: reads the PDF's front pages; called only where the text leaves it undecided.
 
     Raises:
         PdfOfAnotherArticle: if the PDF is another article's.
@@ -291,12 +290,12 @@ def _named(article: Article, front: Sequence[str]) -> tuple[bool, bool]:
 def identity_of_text(
     article: Article, text: PdfText, read_front: Callable[[], FrontMatter], length: int
 ) -> PdfIdentity:
-    """Return what shows that a PDF with this text is the XML's article; see `identity_with_xml`.
+    """Return the evidence that a PDF with this text is the XML's article; see `identity_with_xml`.
 
     Args:
         article: facts of the XML.
-        text: what was read of the PDF for the XML's pieces.
-        read_front: gives what the PDF's front pages say.
+        text: the text that was read of the PDF for the XML's pieces.
+        read_front: reads the PDF's front pages.
         length: letters of the XML's text.
 
     Raises:
@@ -333,13 +332,13 @@ def identity_of_text(
 
 
 def identity_with_metadata(title: str | None, doi: str | None, pdf: bytes, front: FrontMatter) -> PdfIdentity | None:
-    """Return what shows that a PDF is the article of the metadata beside it; None when these name no article.
+    """Return the evidence that a PDF is the article of the metadata beside it; None when these name no article.
 
     Args:
-        title: that the metadata state.
-        doi: that the metadata state.
+        title: the one that the metadata state.
+        doi: the one that the metadata state.
         pdf: the file.
-        front: what the PDF's front pages say.
+        front: facts of the PDF's front pages.
 
     Raises:
         PdfOfAnotherArticle: if the PDF's own DOI or title, and nothing on the front pages, is that of the metadata.

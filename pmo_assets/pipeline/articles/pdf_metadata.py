@@ -1,7 +1,7 @@
-"""What a PDF says about itself: XMP metadata and document information, as publishers fill them in.
+"""A PDF's metadata: XMP and document information, as publishers fill them in.
 
-Nothing here is believed yet: templates leave another article's title, type-setting programs their file names. See
-`front_page` for what of it is accepted.
+Nothing here is believed yet: templates leave another article's title, type-setting programs their file names.
+`front_page` decides which of it is accepted.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def author_names(written: Iterable[str]) -> tuple[str, ...]:
 
 
 def pdf_metadata(document: pymupdf.Document) -> PdfMetadata:
-    """Return what XMP and document information state; what cannot be read counts as not stated.
+    """Return the statements of XMP and document information; those that cannot be read count as not made.
 
     Raises:
         BaseException: exhausted memory and other faults of the machinery (see `raise_fault`).
@@ -186,7 +186,7 @@ def pdf_metadata(document: pymupdf.Document) -> PdfMetadata:
 
 
 def carrier(place: str) -> str:
-    """Return which of a PDF's two metadata hold a fact, by its place; "" when it is printed."""
+    """Return the metadata ("XMP", "document information") that hold a fact, by its place; "" when it is printed."""
     return next((name for name in ("XMP", "document information") if place.startswith(name)), "")
 
 

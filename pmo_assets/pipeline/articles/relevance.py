@@ -1,4 +1,4 @@
-"""The three-level relevance filter: which articles a specialty wants, locally and as an Entrez query."""
+"""The three-level relevance filter for a specialty's articles, locally and as an Entrez query."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Terms(BaseModel):
 
 
 class Specialty(BaseModel):
-    """Which articles and panels are wanted; a TOML file.
+    """Rules for the wanted articles and panels; a TOML file.
 
     Attributes:
         name: short name.
@@ -148,10 +148,10 @@ def _shared_heading(headings: Iterable[str], wanted: Iterable[str]) -> str | Non
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """Whether an article is wanted, and why.
+    """Judgement whether an article is wanted, with reasons.
 
     Attributes:
-        relevant: it is.
+        relevant: the article is wanted.
         criteria: the criteria that are met: "i", "ii", "iii", "biomedica".
         reason: a sentence that names the term per criterion, or the criteria that were missed.
     """
@@ -241,7 +241,7 @@ def assess_relevance(article: Article, specialty: Specialty, *, figure_labels: S
 
     Args:
         article: from its JATS XML.
-        specialty: what is wanted.
+        specialty: rules for wanted articles and panels.
         figure_labels: labels that another dataset (BIOMEDICA) gives the article's figures.
     """
     if not specialty.filter:
@@ -267,7 +267,7 @@ def assess_relevance_of_text(
     Args:
         captions: captions of figures and tables as far as they were found.
         text: the text, title included.
-        specialty: what is wanted.
+        specialty: rules for wanted articles and panels.
         figure_labels: as in `assess_relevance`.
     """
     if not specialty.filter:
@@ -303,7 +303,7 @@ def entrez_query(specialty: Specialty) -> str:
     * key terms: one use in the body or a caption is enough, where the filter asks for a keyword or a term that recurs;
     * punctuation: "optical coherence tomography" also finds "optical coherence, tomography".
 
-    What the filter would take and Entrez does not find never arrives:
+    Articles that the filter would take and Entrez does not find never arrive:
 
     * keywords and title count as key terms, but are in no field of the body: of an article whose body has none of them;
     * figure labels (BIOMEDICA) have no field.

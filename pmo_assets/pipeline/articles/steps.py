@@ -1,7 +1,7 @@
 """Steps of the group `articles`: an article's facts, and the figures that its XML lists.
 
-A step takes rows of tables and gives a `StepOutput`: this is what a worker process runs for one article, and what
-`pmo article` and a notebook call.
+A step takes rows of tables and gives a `StepOutput`. A worker process runs it for one article; `pmo article` and a
+notebook call it, too.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from pmo_assets.tables.rows import record_of
 
 
 class LicenceUnclear(ArticleError):
-    """What an article states of its licence contradicts its metadata, or is not understood."""
+    """An article's licence statement contradicts its metadata, or is not understood."""
 
 
 class NoPdf(ArticleError):
@@ -72,8 +72,8 @@ def fetch_article(
     Args:
         listing: row of `article_batch`.
         open_source: gives the source that a manifest names.
-        objects: where the files go.
-        fetch_limits: what is not fetched.
+        objects: store that the files go into.
+        fetch_limits: limits of size above which a file is not fetched.
     """
     return fetch_package(listing, open_source(listing["source"]), objects, fetch_limits)
 
@@ -88,8 +88,8 @@ def read_article(
 
     Args:
         package: row of `article_packages`.
-        objects: where the files are.
-        specialty: what is wanted.
+        objects: store of the files.
+        specialty: rules for wanted articles and panels.
         biomedica_figures: its rows of `biomedica_figures`, whose labels count for its relevance.
 
     Raises:
@@ -186,7 +186,7 @@ def _names_all(article: Article) -> bool:
 
 
 def _front_matter(package: Mapping[str, Any], objects: ObjectStore) -> FrontMatter:
-    """Return what the PDF says of its article."""
+    """Return the facts that the PDF states about its article; none without a PDF that can be read."""
     if package["pdf"] is None:
         return FrontMatter()
     try:
@@ -198,7 +198,7 @@ def _front_matter(package: Mapping[str, Any], objects: ObjectStore) -> FrontMatt
 def _identity(
     package: Mapping[str, Any], article: Article | None, objects: ObjectStore, read_front: Callable[[], FrontMatter]
 ) -> PdfIdentity | None:
-    """Return what shows that the package's files are of one article; None when there is nothing to compare.
+    """Return the evidence that the package's files are of one article; None when there is nothing to compare.
 
     Raises:
         ArticleError: if they are not.
@@ -222,7 +222,7 @@ def _identity(
 def _credit(
     package: Mapping[str, Any], article: Article | None, front: FrontMatter
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what credits the article, and where each fact stands: the source's statement, the XML, the PDF."""
+    """Return the facts that credit the article, and the place of each: the source's statement, the XML, the PDF."""
     facts: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for fact in ("title", "authors", "doi", "journal", "year"):
@@ -273,7 +273,7 @@ def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any],
     Args:
         article: row of `articles` with `xml`.
         package: row of `article_packages`.
-        objects: where the files are.
+        objects: store of the files.
     """
     figures = [record_of(PackageFigure, item) for item in article["xml_figures"]]
     files = {PurePosixPath(item["name"]).name: item["key"] for item in package["figure_files"]}
@@ -318,13 +318,13 @@ def match_article_biomedica(
     package_figures: Sequence[Mapping[str, Any]],
     objects: ObjectStore,
 ) -> StepOutput:
-    """Match what BIOMEDICA has of an article to its package figures: rows of `biomedica_matches`.
+    """Match BIOMEDICA's rows of an article with its package figures: rows of `biomedica_matches`.
 
     Args:
         article_id: PMC number.
         biomedica_figures: its rows of `biomedica_figures`.
         package_figures: its rows of `package_figures`; empty when the article does not go on, or has no XML.
-        objects: where the package pictures are.
+        objects: store of the package pictures.
     """
     if not package_figures:
         return StepOutput()

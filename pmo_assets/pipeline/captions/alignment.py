@@ -1,4 +1,4 @@
-"""Where in its caption a text comes from: character ranges of a subcaption that a language model wrote.
+"""Alignment of a text with its caption: character ranges of a subcaption that a language model wrote.
 
 A model repeats the caption's words in the caption's order and leaves out what concerns other panels. The alignment is
 the best-scoring way to do that: a path through the caption's tokens that rewards each repeated word and charges every
@@ -20,13 +20,13 @@ from rapidfuzz import fuzz, process
 from pmo_assets.pipeline.captions.tokens import DASHES, Tokens, tokenized
 
 # Score of a path through the caption: what a matched token earns, less what a jump and a left out word cost. A jump
-# pays from the first word behind it, so that a caption's parts are followed, but not for a mark of punctuation.
+# pays from the first word behind it, so that a caption's parts are followed, but not for a sign of punctuation.
 _WORD: Final = 1.0
-"""For a repeated word; the unit."""
+"""Score of a repeated word; the unit."""
 _SIMILAR_WORD: Final = 0.6
-"""For another form of a word: no more than a jump costs, so that none is made for it alone."""
+"""Score of another form of a word: no more than a jump costs, so that none is made for it alone."""
 _PUNCTUATION: Final = 0.05
-"""For a repeated mark: never worth a jump."""
+"""Score of a repeated sign of punctuation: never worth a jump."""
 _JUMP: Final = 0.6
 """Cost of leaving out any number of the caption's tokens."""
 _FOREIGN_WORD: Final = 0.5
@@ -44,7 +44,7 @@ _FOLDED: Final = {**dict.fromkeys(DASHES, "-"), **dict.fromkeys("“”„″«�
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where a text comes from.
+    """A text's origin in its caption.
 
     Attributes:
         segments: [start, end) ranges of the caption, ascending, apart from each other.

@@ -37,7 +37,7 @@ def add_bracket_lists(
 ) -> None:
     """Add the pieces of a sentence in characters [start, end) whose heads all stand in brackets.
 
-    The brackets and what stands before them belong to their panels, what follows the last one to all. `tails` are the
+    The brackets and the texts before them belong to their panels, the text behind the last one to all. `tails` are the
     identifiers before the first bracket.
     """
     tokens = pieces.tokens

@@ -30,12 +30,12 @@ AHEAD: Final = 32
 
 @dataclass(frozen=True)
 class Cascade:
-    """How captions are split.
+    """Options of splitting captions: the grammar first, a model where it is not sure.
 
     Attributes:
         threshold: confidence 0..1 below which the model is asked.
         reader: the model; None for the grammar alone.
-        concurrency: how many captions are put to the model at once.
+        concurrency: number of captions that are put to the model at once.
     """
 
     threshold: float = CONFIDENCE_THRESHOLD
@@ -62,8 +62,8 @@ class CascadeAnswer:
 
     Attributes:
         split: the model's answer, or the grammar's.
-        error: why the model's answer is not taken; None if it is, or if none was asked.
-        usage: what the model cost.
+        error: the reason why the model's answer is not taken; None if it is, or if none was asked.
+        usage: requests, tokens and seconds of the model.
     """
 
     split: CaptionSplit
@@ -122,7 +122,7 @@ def split_by_cascade(caption: str, cascade: Cascade) -> CascadeAnswer:
 def stream_by_cascade(captions: Iterable[str | None], cascade: Cascade) -> Iterator[CascadeAnswer | Exception | None]:
     """Give `split_by_cascade` of each caption in order as soon as it is there; the captions may be without end.
 
-    What goes wrong with one caption is given in its place, and the others go on; None, no caption, gives None.
+    A fault of one caption is given in its place, and the others go on; None, no caption, gives None.
 
     Raises:
         SystemicError: if the model is asked and no request can succeed; captions not yet asked are dropped.

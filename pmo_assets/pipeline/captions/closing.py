@@ -32,7 +32,7 @@ _MANY_PANELS: Final = 3
 _BACK_REFERENCES: Final = words("note this these it they he she in here there some")
 _DEFINITE: Final = frozenset({"the"})
 _FUNCTION_WORD: Final = 3
-"""Letters up to which a word is rather none that two sentences share by what they speak of."""
+"""Most letters of a function word, which two sentences may share without a common subject."""
 _DEFINITE_PHRASE: Final = 4
 """Tokens after "The" within which its noun stands."""
 # What a closing sentence speaks of: how the figure is drawn, what the numbers mean, its pictures, where it is from.
@@ -84,7 +84,7 @@ _GRID_START: Final = 4
 
 @dataclass(slots=True)
 class LastSection:
-    """What follows the last head.
+    """The text from the last head on.
 
     Attributes:
         identifiers: the panels of the last head.
@@ -156,7 +156,7 @@ class _Closing:
         return found & _OWN_CUES
 
     def closes(self, trailing: tuple[int, int, int]) -> bool:
-        """Whether a sentence is about the whole figure."""
+        """Say whether a sentence is about the whole figure."""
         _, first, stop = trailing
         opening = tuple(text.lower() for text in self.tokens.texts[first : min(first + 2, stop)])
         if opening[:1] and opening[0] in self.own_cues:
@@ -168,7 +168,7 @@ class _Closing:
         return "glossary" not in self.own_cues and self._is_glossary(first, stop) and self._known_before(first, stop)
 
     def _of_figure(self, first: int, stop: int) -> bool:
-        """Whether a sentence says how the figure is drawn, what its numbers mean, or where it is from."""
+        """Say whether a sentence tells the figure's way of drawing, the meaning of its numbers, or its origin."""
         texts = self.tokens.texts
         at = first
         while at < min(stop - 1, first + _QUALIFIED) and texts[at].lower() in _QUALIFIERS:
@@ -178,14 +178,14 @@ class _Closing:
         return any(texts[k].lower() in _NOTICES for k in range(first, min(stop, first + _NOTICE)))
 
     def _of_grid(self, first: int, stop: int) -> bool:
-        """Whether a sentence about panels named by place begins with the rest of their grid: "The left column"."""
+        """Say whether a sentence about panels named by place begins with the rest of their grid: "The left column"."""
         if self.series.series is not Series.POSITION:
             return False
         opening = [text.lower() for text in self.tokens.texts[first : min(stop, first + _GRID_START)]]
         return not _GRID_NOUNS.isdisjoint(opening) or " ".join(opening).startswith(_GRID_WAYS)
 
     def refers_back(self, trailing: tuple[int, int, int]) -> bool:
-        """Whether a sentence goes on about what the last panel's own text speaks of: "It ...", "The fluid has ..."."""
+        """Say whether a sentence goes on about the last panel's own subject: "It ...", "The fluid has ..."."""
         _, first, stop = trailing
         texts = self.tokens.texts
         opening = texts[first].lower()
@@ -195,7 +195,7 @@ class _Closing:
         return any(len(text) > _FUNCTION_WORD and text.lower() in phrase for text in self.last_words)
 
     def _of_several(self, first: int, stop: int) -> bool:
-        """Whether a short sentence speaks of "both eyes", "all panels", unlike the last panel's own text."""
+        """Say whether a short sentence speaks of "both eyes", "all panels", unlike the last panel's own text."""
         texts = self.tokens.texts
         if stop - first > _SHORT_SENTENCE or len(self.section.identifiers) > 1:
             return False
@@ -207,7 +207,7 @@ class _Closing:
         return bool(spoken) and spoken.isdisjoint(self.last_words)
 
     def _known_before(self, first: int, stop: int) -> bool:
-        """Whether one of a glossary's abbreviations occurs in the text before the last head, or none in that after."""
+        """Say whether an abbreviation of a glossary stands in the text before the last head, or none in that after."""
         texts = self.tokens.texts
         if self.earlier_words is None:
             last = set(self.section.identifiers)

@@ -1,4 +1,4 @@
-"""How sure the grammar is of a split: a product of factors, one per reason that lowers it."""
+"""Confidence of the grammar in a split: a product of factors, one per reason that lowers it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def split_confidence(
         found: all mentions of the caption, whether or not they belong to the series.
         series: the elected series; None for a single-panel answer.
         subcaptions: the answer.
-        doubts: what the parser was not sure about.
+        doubts: doubts of the parser.
     """
     if series is None:
         confidence, reasons = _PLAIN_SINGLE, _single_reasons(tokens, found)
@@ -108,7 +108,7 @@ def _single_reasons(tokens: Tokens, found: Sequence[Mention]) -> list[str]:
 
 
 def _may_name_panels(tokens: Tokens, found: Sequence[Mention]) -> bool:
-    """Whether "A" and "B" stand in a caption, or words of place beside rows, columns or panels, that form no series."""
+    """Say whether a caption has "A" and "B", or words of place beside rows, columns or panels, that form no series."""
     texts = set(tokens.texts)
     if {"A", "B"} <= texts or any(mention.positional for mention in found):
         return True
@@ -117,7 +117,7 @@ def _may_name_panels(tokens: Tokens, found: Sequence[Mention]) -> bool:
 
 
 def _next_stands_alone(tokens: Tokens, series: IdentifierSeries) -> bool:
-    """Whether the identifier after the last one stands in the text: "(A) x, (B) y, Z (in C)"."""
+    """Say whether the identifier after the last one stands in the text: "(A) x, (B) y, Z (in C)"."""
     if series.series not in {Series.UPPER, Series.LOWER} or series.identifiers[-1][1:]:
         return False
     place = ord(series.identifiers[-1].lower()) - ord("a") + 1
@@ -131,7 +131,7 @@ def _headings(tokens: Tokens) -> int:
 
 
 def _has_joint_note(tokens: Tokens, found: Sequence[Mention], series: IdentifierSeries) -> bool:
-    """Whether a bracket that is no mention opens with two panels' names: "(A, B counterstained; bar = 8 µm)"."""
+    """Say whether a bracket that is no mention opens with two panels' names: "(A, B counterstained; bar = 8 µm)"."""
     identifiers = set(series.identifiers)
     read = {index for mention in found for index in range(mention.first, mention.last + 1)}
     texts = tokens.texts

@@ -27,10 +27,10 @@ class IdentifierSeries:
     """The panels a caption names.
 
     Attributes:
-        series: which kind of identifier.
+        series: kind of the identifiers.
         identifiers: all identifiers in series order (positions in order of appearance).
         mentions: the mentions that name them, in caption order.
-        restarts: how often the heads of the series begin again; above zero for nested or repeated lists.
+        restarts: number of times that the heads of the series begin again; above zero for nested or repeated lists.
         missing: identifiers skipped inside the series.
         rivals: number of other series that would have been possible.
     """
@@ -53,7 +53,7 @@ def elected_series(found: Sequence[Mention]) -> IdentifierSeries | None:
     Candidates are ranked by the fewest restarts (a nested list begins again under every panel), then by the earliest
     first mention, then by size. Steps and words of place count only where no letters or numerals form a series.
 
-    What is written in the figure is no evidence: it names structures and curves as often as panels.
+    Words in the figure are no evidence: they name structures and curves as often as panels.
     """
     candidates: list[tuple[tuple[float, ...], IdentifierSeries]] = []
     letters = [mention for mention in found if not mention.positional]
@@ -227,7 +227,7 @@ def _run(series: Series, read: Sequence[_Read]) -> tuple[list[str], list[str]] |
 
 
 def _restarts(kept: Sequence[PanelMention], identifiers: Sequence[str]) -> int:
-    """How often the heads go back to an earlier identifier."""
+    """Return the number of times that the heads go back to an earlier identifier."""
     position = {identifier: index for index, identifier in enumerate(identifiers)}
     restarts, previous = 0, -1
     for naming in kept:

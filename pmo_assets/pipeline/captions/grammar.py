@@ -43,7 +43,7 @@ from pmo_assets.pipeline.captions.tokens import Tokens
 
 @dataclass(frozen=True, slots=True)
 class ParsedCaption:
-    """Pieces in caption order, and what the parser was not sure about."""
+    """Pieces in caption order, and the parser's doubts."""
 
     pieces: tuple[Piece, ...]
     doubts: tuple[Doubt, ...]
@@ -78,7 +78,7 @@ def parsed(tokens: Tokens, series: IdentifierSeries) -> ParsedCaption:
 
 
 def role_of(tokens: Tokens, mention: Mention, first: int, stop: int) -> Role:
-    """Whether a mention stands before, after or within its text, judged by its neighbours in tokens [first, stop)."""
+    """Return a mention's role, before, after or within its text, judged by its neighbours in tokens [first, stop)."""
     texts = tokens.texts
     before = texts[mention.first - 1].lower() if mention.first > first else ""
     after = texts[mention.last + 1].lower() if mention.last + 1 < stop else ""
@@ -240,7 +240,7 @@ class _Parser:
         return kept
 
     def _divides_anew(self, sentence: _Sentence) -> bool:
-        """Whether a sentence divides all panels into groups: "Genotypes are wild type (A, C) and mutant (B, D)"."""
+        """Say whether a sentence divides all panels into groups: "Genotypes are wild type (A, C) and mutant (B, D)"."""
         if self.tokens.texts[sentence.first].lower() in _NOTES:
             return False  # "Scale bars, 100 µm (a–d) and 20 µm (e–h)" stays whole
         groups = [
@@ -325,7 +325,7 @@ class _Parser:
     def _add_lead(
         self, sentence: _Sentence, structural: list[tuple[PanelMention, Role]], heads: list[PanelMention]
     ) -> bool:
-        """Add what stands before a sentence's first head; say whether it is shared by all heads."""
+        """Add the text before a sentence's first head; say whether it is shared by all heads."""
         first = heads[0].mention
         lead = self.found.trimmed(sentence.start, first.start)
         earlier = [naming for naming, _ in structural if naming.mention.first < first.first]
@@ -399,7 +399,7 @@ class _Parser:
             self.owner, self.mode = heads[-1].identifiers, "section"
 
     def _own_end(self, first: int, inner: list[PanelMention], identifiers: tuple[str, ...]) -> int | None:
-        """Where an item's own text ends when a phrase that divides all panels anew is set behind it.
+        """Return the token at which an item's own text ends when a phrase that divides all panels anew follows it.
 
         "(A, B) Photographs; (C, D) scans of the right (A, C) and left (B, D) eyes": only "scans" is the item's own.
         """
@@ -439,7 +439,7 @@ class _Parser:
     def _shared_ends(
         self, heads: list[PanelMention], stop: int, expected: bool
     ) -> dict[int, tuple[int, list[PanelMention]] | None]:
-        """Where the end that several items share begins, by the last of them, and None for those before it.
+        """Return (token where the end that several items share begins, the items) by the last item; None by the others.
 
         "(A) FAF and (B) OCT | of the right eye; (C) FAF and (D) OCT | of the left eye" has two such lists.
 

@@ -32,7 +32,7 @@ _PRIMES: Final = frozenset("'′’″")
 
 
 def is_identifier(text: str) -> bool:
-    """Whether a word has the shape of an identifier: A, a, A1, a12, Aa, Aii, iv, XII, 3."""
+    """Say whether a word has the shape of an identifier: A, a, A1, a12, Aa, Aii, iv, XII, 3."""
     return _SHAPE.fullmatch(text) is not None
 
 
@@ -81,12 +81,12 @@ def after_joiners(tokens: Tokens, index: int, limit: int, joiners: frozenset[str
 
 
 def same_shape(first: str, last: str) -> bool:
-    """Whether two identifiers can be the ends of a range: both digits or not, both capitals or not."""
+    """Say whether two identifiers can be the ends of a range: both digits or not, both capitals or not."""
     return first[0].isdigit() == last[0].isdigit() and first[0].isupper() == last[0].isupper()
 
 
 def is_ascending(first: str, last: str) -> bool:
-    """Whether `last` comes after `first` in one of the series."""
+    """Say whether `last` comes after `first` in one of the series."""
     if not same_shape(first, last):
         return False
     ranks = ROMAN_RANK.get(first.lower()), ROMAN_RANK.get(last.lower())
@@ -95,7 +95,7 @@ def is_ascending(first: str, last: str) -> bool:
 
 
 def _after_primes(tokens: Tokens, index: int, limit: int) -> int:
-    """The index after the primes at an identifier: of "A′" and "A″", which are parts of panel A."""
+    """The index after the primes at an identifier: "A′" and "A″" are parts of panel A."""
     after = index
     while after < limit and tokens.texts[after] in _PRIMES and not tokens.gap(after):
         after += 1

@@ -1,6 +1,6 @@
-"""Mentions of panel identifiers in a caption: where identifiers, or words of place, may stand for panels.
+"""Mentions of panel identifiers in a caption: identifiers, or words of place, that may stand for panels.
 
-What only looks like an identifier ("(n = 3)", "vitamin A", "Figure 2A", "(N)" for a normal gland) is not told apart
+Words that only look like identifiers ("(n = 3)", "vitamin A", "Figure 2A", "(N)" for a normal gland) are not told apart
 by a list of such things but by two positive conditions: an identifier stands where identifiers stand (alone in
 brackets, before a delimiter at a clause start, after "panel") and belongs to a series that begins at its beginning
 (A, B, C ...; i, ii, iii ...; left, right). This module sees to the first; the second is `election`'s.
@@ -31,7 +31,7 @@ from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens
 
 
 class Form(Enum):
-    """How a mention is printed."""
+    """Printed form of a mention."""
 
     BRACKETS = "(A)"
     HALF = "A)"
@@ -155,7 +155,7 @@ def _made(
 
 
 def _cited(tokens: Tokens, index: int) -> bool:
-    """Whether the bracket at `index` follows a figure number: "Fig. 2 (a)", "Figure 3(B)"."""
+    """Say whether the bracket at `index` follows a figure number: "Fig. 2 (a)", "Figure 3(B)"."""
     texts = tokens.texts
     if index == 0 or not texts[index - 1][0].isdigit():
         return False
@@ -323,7 +323,7 @@ def _place_mention(tokens: Tokens, index: int, sentence_starts: set[int], before
 
 
 def _opens_list(tokens: Tokens, index: int, end: int) -> bool:
-    """Whether a list of panels begins behind a colon: "The steps: A, raw image; B, threshold", not "Groups: A, B"."""
+    """Say whether panels are listed behind a colon: "The steps: A, raw image; B, threshold", not "Groups: A, B"."""
     texts = tokens.texts
     if texts[index - 1] != ":" or texts[end] != "," or end + 1 >= len(texts):
         return False
@@ -353,13 +353,13 @@ def _continued_mention(tokens: Tokens, index: int, sentence_starts: set[int], be
 
 
 def _follows(before: Item, item: Item) -> bool:
-    """Whether a letter comes right after a list's last one."""
+    """Say whether a letter comes right after a list's last one."""
     last, first = before[1] or before[0], item[0]
     return len(last) == len(first) == 1 and last.isalpha() and ord(first) == ord(last) + 1
 
 
 def _at_side(tokens: Tokens, index: int, end: int, sentence_starts: set[int]) -> bool:
-    """Whether a clause begins with "On the left," or "On the right is"."""
+    """Say whether a clause begins with "On the left," or "On the right is"."""
     texts = tokens.texts
     if index < 2 or texts[index - 1].lower() != "the" or texts[index - 2].lower() not in {"on", "at"}:
         return False
@@ -369,7 +369,7 @@ def _at_side(tokens: Tokens, index: int, end: int, sentence_starts: set[int]) ->
 
 
 def _opens_clause(tokens: Tokens, index: int, sentence_starts: set[int]) -> bool:
-    """Whether a clause begins at `index` or at the article before it: "... and the lower row shows"."""
+    """Say whether a clause begins at `index` or at the article before it: "... and the lower row shows"."""
     texts = tokens.texts
     if index and texts[index - 1].lower() == "the":
         index -= 1

@@ -62,7 +62,7 @@ _PER_REASK: Final = 0.95
 
 
 class CaptionTooLong(ArticleError):
-    """The caption is longer than what a model is asked to read."""
+    """The caption is longer than those that a model is asked to read."""
 
 
 class PanelIdentifiers(BaseModel):
@@ -104,8 +104,8 @@ class CaptionReader:
         model: who answers.
         identifiers_prompt: of the first step.
         subcaptions_prompt: of the second step.
-        thinking: whether a hybrid model reasons before it answers.
-        reasks: how often an answer that does not fit is sent back.
+        thinking: a hybrid model reasons before it answers.
+        reasks: most times that an answer that does not fit is sent back.
     """
 
     model: ChatModel
@@ -122,12 +122,12 @@ class CaptionReader:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a model made of a caption.
+    """A model's reading of a caption.
 
     Attributes:
         split: the answer; None if there is none.
-        error: why there is none.
-        usage: what it cost.
+        error: the reason why there is none.
+        usage: requests, tokens and seconds that it took.
     """
 
     split: CaptionSplit | None
@@ -249,12 +249,12 @@ def fitting_identifiers(caption: str, answer: PanelIdentifiers) -> tuple[str, ..
 
 
 def _answered_identifier(raw: str) -> str:
-    """Drop what a model sets around an identifier, list marks too; inner spaces ("top  row") become single ones."""
+    """Drop a model's signs around an identifier, list bullets too; inner spaces ("top  row") become single ones."""
     return " ".join(raw.strip(" \t\n().,:;[]").split())
 
 
 def _written_words(caption: str) -> set[str]:
-    """Return the caption's words, and what its ranges stand for: "a-d" names a, b, c and d."""
+    """Return the caption's words, and the identifiers that its ranges name: "a-d" names a, b, c and d."""
     tokens = tokenized(caption)
     written = {text for text in tokens.texts if text[0].isalnum()}
     for index in range(1, len(tokens.texts) - 1):
@@ -279,7 +279,7 @@ def _between(first: str, last: str) -> set[str]:
 
 
 def fitting_subcaptions(caption: str, identifiers: Sequence[str], answer: PanelSubcaptions) -> tuple[Subcaption, ...]:
-    """Return the subcaptions in the identifiers' order, each as what the caption says at its place.
+    """Return the subcaptions in the identifiers' order, each in the caption's own words at its place.
 
     Raises:
         MisfittingAnswer: if an identifier is missing, invented or answered twice, or a text is not the caption's.

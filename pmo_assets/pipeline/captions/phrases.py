@@ -113,7 +113,7 @@ _MOST_UNLIKE: Final = 3
 
 
 def is_adjectival(word: str) -> bool:
-    """Whether a word is likely to need a noun after it: "right", "choroidal", "treated"."""
+    """Say whether a word is likely to need a noun after it: "right", "choroidal", "treated"."""
     lowered = word.lower()
     if lowered in _ADJECTIVES:
         return True
@@ -125,12 +125,12 @@ def _is_modality(lowered: str) -> bool:
 
 
 def lacks_noun(word: str) -> bool:
-    """Whether a word at the end of an item stands for a noun that follows later: an adjective, a number."""
+    """Say whether a word at the end of an item stands for a noun that follows later: an adjective, a number."""
     return word.isdigit() or is_adjectival(word)
 
 
 def names_examination(tokens: Tokens, first: int, stop: int) -> bool:
-    """Whether the phrase in tokens [first, stop) begins with the name of an examination: "late-phase FA of the eye"."""
+    """Say whether the phrase in tokens [first, stop) begins with an examination's name: "late-phase FA of the eye"."""
     for index in range(first, min(stop, first + _EXAMINATION)):
         word = tokens.texts[index].lower()
         if _is_modality(word):
@@ -141,7 +141,7 @@ def names_examination(tokens: Tokens, first: int, stop: int) -> bool:
 
 
 def is_eye_or_time(tokens: Tokens, first: int, stop: int) -> bool:
-    """Whether the phrase in tokens [first, stop) begins with an eye or a time: "the left eye", "OS", "3 months"."""
+    """Say whether the phrase in tokens [first, stop) begins with an eye or a time: "the left eye", "OS", "3 months"."""
     body = _determiners(tokens, first, stop)
     return body < stop and (tokens.texts[body].lower() in _SIDES or _is_time(tokens, body, stop))
 
@@ -167,7 +167,7 @@ def _determiners(tokens: Tokens, first: int, stop: int) -> int:
 def lead_end(tokens: Tokens, first: int, stop: int, items: Sequence[tuple[int, int]]) -> int | None:
     """Index of the token where the first item begins, in tokens [first, stop) that end before its identifier.
 
-    What precedes it is shared with the other `items`, given as token ranges: "Relationship of Q and | X (a), Y (b)
+    The words before it are shared with the other `items`, given as token ranges: "Relationship of Q and | X (a), Y (b)
     and Z (c)". None when nothing is shared or it cannot be told.
     """
     texts = tokens.texts
@@ -245,7 +245,7 @@ def _side_start(tokens: Tokens, lowest: int, stop: int, start: int, end: int) ->
 
 
 def _is_time(tokens: Tokens, start: int, end: int) -> bool:
-    """Whether the phrase in tokens [start, end), one at least, begins with a time: "baseline", "6 months"."""
+    """Say whether the phrase in tokens [start, end), one at least, begins with a time: "baseline", "6 months"."""
     texts = tokens.texts
     head = [text.lower() for text in texts[start : min(start + _TIME, end)]]
     numbered = head[0][0].isdigit() or head[0] in {"one", "two", "three", "four", "five", "six", "several", "twelve"}
@@ -387,7 +387,7 @@ def shared_end(tokens: Tokens, items: Sequence[tuple[int, int]], last: int, stop
 
 
 def _phrase_end(tokens: Tokens, spans: Sequence[list[str]], last: int, stop: int) -> int | None:
-    """Index where a phrase begins that the items leave out: a time, a noun, what all of them show, "of the left eye".
+    """Index where a phrase begins that the items leave out: a time, a noun, their common subject, "of the left eye".
 
     Args:
         spans: the words of the items before the last one, which stands in tokens [last, stop).
@@ -422,7 +422,7 @@ def _compounds(texts: Sequence[str]) -> list[str]:
 
 
 def _modifies(word: str) -> bool:
-    """Whether a word may stand before a noun that is left out: an adjective, a compound, an abbreviation."""
+    """Say whether a word may stand before a noun that is left out: an adjective, a compound, an abbreviation."""
     return is_adjectival(word) or not DASHES.isdisjoint(word) or (word.isupper() and len(word) > 1)
 
 

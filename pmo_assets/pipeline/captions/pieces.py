@@ -28,7 +28,7 @@ Doubt = Literal[
     "sentences after the last panel's first",
     "closing sentences may concern one panel or all",
 ]
-"""What the parser may not be sure about, as the reasons of a split say it (`confidence` has a factor for each)."""
+"""A doubt of the parser, worded as among the reasons of a split (`confidence` has a factor for each)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Piece:
 
 @dataclass(slots=True)
 class PieceList:
-    """The pieces found so far, what the parser was not sure about, and ranges to leave out of all pieces.
+    """The pieces found so far, the parser's doubts, and ranges to leave out of all pieces.
 
     Attributes:
         order: position of each identifier in the series.
-        doubts: what the parser was not sure about.
+        doubts: doubts of the parser.
         cuts: [start, end) of the caption, left out of all pieces.
     """
 

@@ -1,8 +1,8 @@
 """Words of place that name panels: "left", "top row", "upper right panel", "second column".
 
-Which words they are has its home in `records.identifiers`; here is what a caption adds to them. `assembly.positions`
+The words have their home in `records.identifiers`; here are those that a caption adds to them. `assembly.positions`
 reads an identifier that is already known to be a place, and takes more words (see there). Right and left eyes, upper
-and lower lids are told apart by what stands beside the words (`identifier_mentions`), not by the words.
+and lower lids are told apart by the words' neighbours (`identifier_mentions`), not by the words.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def parsed_places(tokens: Tokens, index: int, limit: int) -> tuple[list[Item], i
 
 
 def axis_of(identifier: str) -> str | None:
-    """Whether a place is one across ("left", "second column") or down a figure ("top row"); None for a corner.
+    """Return the axis of a place: "across" ("left", "second column") or "down" ("top row"); None for a corner.
 
     "" for a middle without "row" or "column", which may be either.
     """
@@ -78,6 +78,6 @@ def axis_of(identifier: str) -> str | None:
 
 
 def are_opposed(identifiers: Iterable[str]) -> bool:
-    """Whether two words of one axis are among words of place, so that a single "(left)" stays text."""
+    """Say whether words of place hold two of one axis: a single "(left)" stays text."""
     named = {word for identifier in identifiers for word in identifier.split()}
     return any(len(named & axis) >= 2 for axis in (ORDINALS, _ACROSS, _DOWN))

@@ -67,7 +67,7 @@ def join_segments(caption: str, segments: Iterable[tuple[int, int]]) -> str:
 
 
 def _ends_sentence(tail: str, piece: str, caption: str, start: int) -> bool:
-    """Whether the capital of `piece` opens a new sentence behind `tail` and a removed identifier."""
+    """Say whether the capital of `piece` opens a new sentence behind `tail` and a removed identifier."""
     if start > 0 and caption[start - 1].isalnum():
         return False
     if tail[-1] in _SEPARATORS:

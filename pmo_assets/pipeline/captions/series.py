@@ -37,7 +37,7 @@ _LONGEST_RANGE: Final = len(_LOWER_LETTERS)
 
 
 def rank_of(series: Series, identifier: str) -> Rank | None:
-    """Where an identifier stands in a series; None when it is not of the series."""
+    """Return an identifier's rank in a series; None when it is not of the series."""
     first, rest = identifier[0], identifier[1:]
     if series is Series.NUMBER:
         return (int(identifier) - 1, -1) if identifier.isdigit() and int(identifier) > 0 else None

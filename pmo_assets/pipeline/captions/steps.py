@@ -1,7 +1,7 @@
 """Steps of the group `captions`: an article's captions, by the grammar and by the language model.
 
-A step takes rows of tables and gives a `StepOutput`: this is what a worker process runs for one article, and what
-`pmo article` and a notebook call.
+A step takes rows of tables and gives a `StepOutput`. A worker process runs it for one article; `pmo article` and a
+notebook call it, too.
 """
 
 from __future__ import annotations

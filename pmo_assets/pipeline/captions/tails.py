@@ -34,7 +34,7 @@ from pmo_assets.pipeline.captions.tokens import CLOSING, OPENING, Tokens, words
 
 
 class Role(Enum):
-    """Where a mention's text stands."""
+    """Place of a mention relative to its text."""
 
     HEAD = "before its text"
     TAIL = "after its text"
@@ -68,10 +68,10 @@ def add_tailed_sentence(
 
 
 def _announced(pieces: PieceList, start: int, structural: Sequence[tuple[PanelMention, Role]]) -> int:
-    """Give what stands before a colon to all panels that follow: "Imaging of case 2: photograph (A), OCT (B)".
+    """Give the text before a colon to all panels that follow: "Imaging of case 2: photograph (A), OCT (B)".
 
     Returns:
-        Where the text of the panels begins.
+        The beginning of the panels' text.
     """
     tokens = pieces.tokens
     tails = [naming for naming, _ in structural]
@@ -166,7 +166,7 @@ def _rounds(tails: Sequence[PanelMention]) -> list[tuple[int, int]]:
 def _items_after_first(
     tokens: Tokens, group: Sequence[PanelMention], end: int
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int] | None]]:
-    """Tokens of each item but the first, and per item what of the gap before it continues the one before, if any."""
+    """Tokens of each item but the first, and per item the part of the gap that continues the item before, if any."""
     ranges: list[tuple[int, int]] = []
     continuations: list[tuple[int, int] | None] = [None]
     for left, right in pairwise(group):
@@ -286,13 +286,13 @@ def _inner_leads(
 
 
 def _unjoined(tokens: Tokens, mention: Mention) -> bool:
-    """Whether text follows a tail without a separator: "superficial (A) and deep (B) plexus, outer retina (C)"."""
+    """Say whether text follows a tail without a separator: "superficial (A) and deep (B) plexus, outer retina (C)"."""
     after = tokens.texts[mention.last + 1].lower()
     return after not in AFTER_TAIL and after not in CONJUNCTIONS
 
 
 def _brief(left: Mention, right: Mention, end: int) -> bool:
-    """Whether a few words without a separator end the sentence: "images (A) of the same eye (B)."."""
+    """Say whether a few words without a separator end the sentence: "images (A) of the same eye (B)."."""
     return right.first - left.last - 1 <= _BRIEF and right.end >= end - 1
 
 
@@ -348,7 +348,7 @@ def _head_nouns(
 
 
 def _add_rest(pieces: PieceList, position: int, end: int, union: tuple[str, ...], settled: set[str]) -> None:
-    """What follows the last tail: directly it concerns those without text of their own, behind a comma all panels."""
+    """Add the text behind the last tail: up to a comma it concerns panels without text of their own, then all."""
     caption = pieces.tokens.caption
     start, stop = pieces.trimmed(position, end)
     if start >= stop:
@@ -385,12 +385,12 @@ def _add_cut(pieces: PieceList, start: int, mention: Mention, end: int, identifi
 
 
 def _add_mention(pieces: PieceList, mention: Mention, identifiers: tuple[str, ...]) -> None:
-    """What is left of "(C, 200x)" without the identifier."""
+    """Add the rest of "(C, 200x)" without the identifier."""
     _add_cut(pieces, mention.start, mention, mention.end, identifiers)
 
 
 def _referring(tokens: Tokens, mention: Mention) -> bool:
-    """Whether the sentence needs the identifier: "are shown in (d)", "In (A), the arrow ..."."""
+    """Say whether the sentence needs the identifier: "are shown in (d)", "In (A), the arrow ..."."""
     texts = tokens.texts
     before = texts[mention.first - 1].lower() if mention.first else ""
     after = texts[mention.last + 1].lower() if mention.last + 1 < len(texts) else ""
@@ -422,7 +422,7 @@ def distribute(pieces: PieceList, since: int, span: tuple[int, int], groups: Seq
         groups: the identifiers that the sentence names together; all must be pairs.
 
     Returns:
-        Whether anything was distributed.
+        True if anything was distributed.
     """
     tokens = pieces.tokens
     texts = [text.lower() for text in tokens.texts[span[0] : span[1]]]

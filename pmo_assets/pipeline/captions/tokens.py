@@ -51,7 +51,7 @@ class Tokens:
     sentence_starts: list[int]
 
     def gap(self, index: int) -> bool:
-        """Whether white space separates token `index` from the one before it."""
+        """Say whether white space separates token `index` from the one before it."""
         return index > 0 and self.starts[index] > self.ends[index - 1]
 
 
@@ -110,7 +110,7 @@ def _sentence_starts(texts: list[str], starts: list[int], ends: list[int]) -> li
 
 
 def opens_sentence(texts: list[str], starts: list[int], ends: list[int], index: int, spaced: bool) -> bool:
-    """Whether the token after a full stop can be the first of a sentence (`spaced`: white space precedes it)."""
+    """Say whether the token after a full stop can be the first of a sentence (`spaced`: white space precedes it)."""
     text = texts[index]
     first = text[0]
     if first.isupper() or text in OPENING:

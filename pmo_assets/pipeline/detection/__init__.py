@@ -1,5 +1,5 @@
 """Panels, printed identifiers and images in figures, image types and mark status.
 
 `structure/` reads gutters, frames and glyphs; `networks/` runs trained models; `fusion/` takes the best of both;
-`detector_set` chooses. What does not belong here: what a box belongs to (`assembly/`).
+`detector_set` chooses. Keep out: the assembly of boxes into panels with images (`assembly/`).
 """

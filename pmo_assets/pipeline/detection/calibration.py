@@ -1,4 +1,4 @@
-"""What a detection's score is worth: the share of detections of such a score, kind and source that are right.
+"""Calibration of scores: the share of detections of a score, kind and source that are right.
 
 Scores come from many places (a bitmap in the PDF, a gutter, the shape of a letter, a network) and cannot be compared
 with each other. `probability` can: of detections with 0.8, eight in ten overlap a true box of their kind by 0.5. It
@@ -44,7 +44,7 @@ that of sources that are not listed."""
 
 
 def curve_name(source: str, live: bool) -> str:
-    """Return what the curve of a source in live, or in flat, figures is called."""
+    """Return the name of the curve for a source in live, or in flat, figures."""
     return f"{source}, {'live' if live else 'flat'}"
 
 
@@ -78,8 +78,8 @@ def probability(kind: DetectedKind, source: str, score: float, live: bool) -> fl
     """Return the probability 0..1 that a detection overlaps a true box of its kind by 0.5.
 
     Args:
-        kind: what was detected.
-        source: where its box came from, as in `PanelDetection` and `ImageDetection`.
+        kind: kind of the detected thing.
+        source: origin of its box, as in `PanelDetection` and `ImageDetection`.
         score: its score, 0..1.
         live: of the figure, see `FigureView.is_live`.
     """

@@ -1,4 +1,4 @@
-"""Detection in figures: runs the detectors, applies the paper's thresholds, says what scores are worth, adds image type
+"""Detection in figures: runs the detectors, applies the paper's thresholds, calibrates scores, adds image type
 and mark status."""
 
 from __future__ import annotations
@@ -117,11 +117,11 @@ def images_of_figures(
 
     Args:
         views: the figures; empty pixels give no detections.
-        panels: per figure what `panels_of_figures` returned.
+        panels: per figure the result of `panels_of_figures`.
         detector: sees all figures at once; None for the structural detector.
         mark_classifier: sees the images of all figures at once; None for the structural classifier.
         type_network: sees the images of all figures at once; None leaves the type to measures and words.
-        words_of_panels: per figure what the caption says about the i-th panel (identifiers not counted), where known.
+        words_of_panels: per figure the caption's words about the i-th panel (identifiers not counted), where known.
         labels_of_figures: per figure the labels that another dataset gives it, where known.
         score_threshold: weaker detections are dropped.
     """
@@ -171,7 +171,7 @@ def _chosen_images(found: Sequence[ImageDetection], score_threshold: float) -> l
 def _modality_shares(
     images: Sequence[ImageDetection], crops: Sequence[NDArray[np.uint8]], network: TypeNetwork | None
 ) -> list[NDArray[np.float32] | None]:
-    """Return what the network says of each image whose type is to be decided; None for the others."""
+    """Return the network's shares of modalities for each image whose type is to be decided; None for the others."""
     shares: list[NDArray[np.float32] | None] = [None] * len(images)
     if network is None:
         return shares
@@ -204,14 +204,14 @@ def _typed(
 
 
 def words_of_image(box: Box, panels: tuple[PanelDetection, ...], words: Mapping[int, str]) -> str:
-    """Return what the caption says about the panel that covers most of an image; "" when unknown."""
+    """Return the caption's words about the panel that covers most of an image; "" when unknown."""
     boxes = [p.box for p in panels if p.kind == "panel"]
     best = max(range(len(boxes)), key=lambda i: covered_fraction(box, boxes[i]), default=None)
     return words.get(best, "") if best is not None and covered_fraction(box, boxes[best]) > 0 else ""
 
 
 def crop(pixels: NDArray[np.uint8], box: Box) -> NDArray[np.uint8]:
-    """Return the pixels in a normalised box, at least one pixel: what image types and marks were fitted on.
+    """Return the pixels in a normalised box, at least one pixel: crops on which image types and marks were fitted.
 
     Unlike `crop_box`, which cuts what is published, the left and upper edges take in the pixel that they lie in.
     """

@@ -1,4 +1,4 @@
-"""Which detectors work together: structure alone, the networks alone, or both (the default of the package)."""
+"""Sets of detectors that work together: structure alone, the networks alone, or both (the default of the package)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DetectorSource = Literal["structure", "network", "both"]
 
 
 class Network(Protocol):
-    """What is loaded at its first use, or before it by `load`."""
+    """A network that is loaded at its first use, or before it by `load`."""
 
     def load(self) -> object:
         """Load it.
@@ -55,9 +55,9 @@ class DetectorSet:
         panels: finds panels and identifiers.
         images: finds images and their type.
         marks: tells marked images from unmarked ones.
-        panel_networks: what `panels` works with.
+        panel_networks: networks that `panels` works with.
         types: says what images were made with; None leaves their type to measures and words.
-        image_networks: what `images`, `marks` and `types` work with.
+        image_networks: networks that `images`, `marks` and `types` work with.
     """
 
     panels: PanelDetector
@@ -84,13 +84,13 @@ def detector_set(
 
     Args:
         source: "structure" needs no weights and does not look at the other arguments.
-        provider: where the networks run.
+        provider: device that the networks run on.
         detector_file: weights of the figure network; None for those of the package.
         marks_file: weights of the mark classifier; None for those of the package.
         types_file: weights of the image type network; None for those of the package.
         panel_checkpoint: a RetinaNet that takes the figure network's place for panels and identifiers.
         image_checkpoint: a RetinaNet that takes its place for images; alone it decides their types, too.
-        runtime: what runs the checkpoints.
+        runtime: implementation that runs the checkpoints.
     """
     if source == "structure":
         return DetectorSet(StructurePanelDetector(), StructureImageDetector(), StructureMarkClassifier())

@@ -1,7 +1,7 @@
 """Numbers that were fitted and are shipped with the package (`weights/*.json`), each by its name.
 
-What uses them adds terms up by their names, where a name that is missing would count as 0 without a word: a file that
-lacks one, or says no number for it, is refused as a whole.
+Their users add terms up by name, and a name that is missing would count as 0 without a word: a file that lacks one, or
+has no number for it, is refused as a whole.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from pmo_assets.pipeline.detection.networks.memory_batches import loading
 
 MEND = "install pmo-assets again"
-"""What helps against files of the package that are missing or broken."""
+"""Remedy for files of the package that are missing or broken."""
 
 
 def shipped_json(file: str) -> Any:

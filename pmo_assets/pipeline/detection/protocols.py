@@ -1,4 +1,4 @@
-"""What a detector is: the seam where trained models take the place of, or stand beside, the structural detectors.
+"""Protocols of detectors: the seam where trained models take the place of, or stand beside, the structural ones.
 
 Every detector takes a batch so that a model can fill a device; the structural ones loop. Scores below the threshold
 and overlapping boxes may be returned: `detect.py` applies the score threshold and non-maximum suppression to whatever
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetection
 
 VectorEvidence = Literal["none", "line", "mark"]
-"""What the PDF's vector shapes say of a picture: nothing; a line that may point at something; a mark."""
+"""Evidence of the PDF's vector shapes over a picture: none; a line that may point at something; a mark."""
 
 Floats = NDArray[np.float32]
 
@@ -74,8 +74,8 @@ class MarkClassifier(Protocol):
 
         Args:
             crops: (height, width, 3) uint8 RGB pictures.
-            words: what the caption says about each crop; "" when unknown. Same length as `crops`.
-            drawn: what vector shapes over each crop say (`structure.vector_marks`); empty when unknown for all.
+            words: the caption's words about each crop; "" when unknown. Same length as `crops`.
+            drawn: evidence of the vector shapes over each crop (`structure.vector_marks`); empty when unknown for all.
             figures: the number of the figure that each crop is of: words are shared by images of one figure, and what
                 other figures show is no evidence. Empty when all are of one.
         """
@@ -83,7 +83,7 @@ class MarkClassifier(Protocol):
 
 
 class TypeNetwork(Protocol):
-    """Says what pictures were made with."""
+    """Tells the modality of pictures."""
 
     def __call__(self, crops: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
         """Return shares (modalities,) that sum to 1, order of `records.modalities.MODALITIES`, per crop.

@@ -1,7 +1,7 @@
 """Steps of the group `detections`: panels, identifiers and images of an article's figures.
 
-A step takes rows of tables and gives a `StepOutput`: this is what a worker process runs for one article, and what
-`pmo article` and a notebook call.
+A step takes rows of tables and gives a `StepOutput`. A worker process runs it for one article; `pmo article` and a
+notebook call it, too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class DetectionOptions:
-    """Which detectors (see `detector_set`), where their networks run, and the thresholds (paper, Methods)."""
+    """Options of detection: detectors (see `detector_set`), their networks' device, thresholds (paper, Methods)."""
 
     score_threshold: float = SCORE_THRESHOLD
     source: DetectorSource = "both"
@@ -114,9 +114,9 @@ def detect_article_panels(
         article_id: PMC number.
         figures: its rows of `figures`.
         subcaptions: its rows of `subcaptions`; they say which identifiers to expect.
-        figure_pixels: where the renderings are.
+        figure_pixels: store of the renderings.
         detection_options: detectors and thresholds.
-        reading_options: what reads names that are words.
+        reading_options: options of reading names that are words.
     """
     detectors = detection_options.detectors()
     pictures = figure_pixels.read(article_id)
@@ -145,14 +145,14 @@ def detect_article_panels(
 def _views(
     figures: Sequence[Mapping[str, Any]], pictures: Mapping[str, Picture]
 ) -> Iterator[tuple[Figure, FigureView]]:
-    """Yield figures with what detectors see of them."""
+    """Yield figures with their views for detectors."""
     for figure in (record_of(Figure, row) for row in figures):
         pixels = decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id)
         yield figure, FigureView(pixels, figure.bitmaps, figure.texts, shapes=figure.shapes)
 
 
 def _named(view: FigureView, figure: Figure, captions: Mapping[str, Sequence[Mapping[str, Any]]]) -> FigureView:
-    """Return a view that says which identifiers to expect, as the caption's split tells: what finds panels reads it."""
+    """Return a view with the identifiers to expect by the caption's split, which panel detectors read."""
     names = caption_split(captions.get(figure.image_cluster_id, ())).identifiers
     others = () if names else tuple(split.identifiers for split in alternative_splits(figure.caption))
     return replace(view, caption_identifiers=names, alternative_identifiers=others)
@@ -183,7 +183,7 @@ def detect_article_images(
         figures: its rows of `figures`.
         panel_detections: its rows of `panel_detections`.
         panel_captions: its rows of `panel_captions`; their words are evidence for the type.
-        figure_pixels: where the renderings are.
+        figure_pixels: store of the renderings.
         detection_options: detectors and thresholds.
         biomedica_matches: its rows of `biomedica_matches`; their labels are evidence for the type as well.
     """
@@ -226,7 +226,7 @@ def detect_article_images(
 
 
 def load_panel_detectors(detection_options: DetectionOptions) -> None:
-    """Load what `detect_article_panels` works with, so that it is not loaded at an article's expense.
+    """Load the networks of `detect_article_panels`, so that they are not loaded at an article's expense.
 
     Raises:
         SystemicError: when that cannot be done.
@@ -236,6 +236,6 @@ def load_panel_detectors(detection_options: DetectionOptions) -> None:
 
 
 def load_image_detectors(detection_options: DetectionOptions) -> None:
-    """Load what `detect_article_images` works with; see `load_panel_detectors`."""
+    """Load the networks of `detect_article_images`; see `load_panel_detectors`."""
     for network in detection_options.detectors().image_networks:
         network.load()

@@ -1,4 +1,5 @@
-"""Figures and captions in a PDF at full resolution, and which figure of the package each one is.
+"""Figures and captions in a PDF at full resolution, each matched with its figure of the package.
 
-What belongs here: pages, captions, regions, rendering, matching. What does not: what is inside a figure.
+Add here: rules about pages, captions, regions, rendering, matching. Keep out: the inside of a figure
+(`pipeline/detection`).
 """

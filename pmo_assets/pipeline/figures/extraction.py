@@ -50,7 +50,7 @@ ROW = 12
 
 @dataclass(frozen=True, slots=True)
 class FigureOptions:
-    """How figures are extracted.
+    """Options of extracting figures.
 
     Attributes:
         render: give pixels; without, boxes are found at low resolution only.
@@ -67,7 +67,7 @@ class FigureOptions:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was found in one PDF.
+    """Figures of one PDF, with its text and the known figures that were missed.
 
     Attributes:
         figures: in reading order.

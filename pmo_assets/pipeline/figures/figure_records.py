@@ -1,4 +1,4 @@
-"""The record of a figure: where it was found, how certainly, and what the PDF embeds in it."""
+"""The record of a figure: its place, the confidence in it, and the PDF's content there."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def figure_record(
 
     Args:
         name: its `pdf_figure_id`.
-        region: where it was found.
-        parts: what is left of that on each page, tight on ink; at least one.
+        region: the place where it was found.
+        parts: the rest of the region on each page, tight on ink; at least one.
         pages: all pages of the document, as displayed.
         dpi: resolution of the rendering.
         package: the package figure of its caption; None for a caption found by layout.

@@ -1,4 +1,4 @@
-"""How a figure looks: whether the one that people saw is still the one that is there."""
+"""Fingerprint of a figure's look, by which the one that people saw is compared with the one that is there now."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pmo_assets.records.reviews import Fingerprint
 
 GRID: Final = 16
-"""Cells on a side of what is kept of a figure's look."""
+"""Cells on a side of the grid that keeps a figure's look."""
 
 SAME_CELL: Final = 3
 """Levels (of 16) by which a cell may differ: another resolution or version of MuPDF moves edges by a pixel."""

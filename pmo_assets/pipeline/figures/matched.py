@@ -52,7 +52,7 @@ def matched_figures(
 
 
 def _rights_statement(figure: Mapping[str, Any], package: Mapping[str, Any] | None) -> str | None:
-    """Return what XML, caption and print in a figure say of rights that are not the article's; None when nothing."""
+    """Return the statements of XML, caption and print in a figure on rights that are not the article's; else None."""
     printed = " ".join(text["text"] for text in figure["texts"])
     stated = package["rights_statement"] if package else None
     return joined_statements([stated, credit_line(figure["caption"]), credit_line(printed)])

@@ -1,4 +1,4 @@
-"""Which PDF figure is which package figure: four criteria, at least two of them, the best wins.
+"""Matching of PDF figures with package figures: four criteria, at least two of them, the best wins.
 
 The criteria are the paper's (Methods, "Matching figures"): perceptual hash distance, figure number, aspect ratio and
 caption edit distance. `Comparison` is the rule; whoever else asks whether two figures are the same counts by it.
@@ -65,7 +65,7 @@ class FigureMatch:
         number_matches: the figure numbers are equal; None if one of them has no number.
         aspect_ratio_error: relative difference of width / height, 0 = equal; None without a readable package image.
         caption_distance: normalised edit distance 0..1; None if both captions are empty.
-        criteria_passed: how many of the four pass.
+        criteria_passed: number of the four that pass.
         accepted: it is a match (`is_match`), and no better assignment exists.
         picture_correlation: -1..1 between both pictures (`registration.correlation`); None when one is missing.
     """
@@ -91,7 +91,7 @@ class PictureShape:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the four criteria say of two figures; each is None where one of them lacks what it asks for.
+    """Two figures compared by the four criteria; each is None where one of the figures lacks its input.
 
     Attributes:
         hash_distance: differing bits of 64 between the pictures.
@@ -117,13 +117,13 @@ class Comparison:
 
     @property
     def passed(self) -> int:
-        """How many of the four criteria pass."""
+        """Number of the four criteria that pass."""
         same_shape = self.aspect_ratio_error is not None and self.aspect_ratio_error <= MAX_ASPECT_RATIO_ERROR
         return self.same_picture + bool(self.number_matches) + same_shape + self.same_caption
 
     @property
     def evidence(self) -> float:
-        """How strong the evidence is, 0 to below 1: the mean of the four criteria's closeness."""
+        """Strength of the evidence, 0 to below 1: the mean of the four criteria's closeness."""
         parts = (
             1.0 - self.hash_distance / HASH_BITS if self.hash_distance is not None else 0.0,
             1.0 if self.number_matches else 0.0,
@@ -204,12 +204,12 @@ def match_figures(
 
 
 def is_match(found: Comparison, figure: PdfFigure, package: PackageFigure, *, shares_text: bool) -> bool:
-    """Say whether what the criteria say makes a PDF figure and a package figure a match.
+    """Say whether the criteria make a PDF figure and a package figure a match.
 
     Args:
-        found: the criteria.
-        figure: of the PDF.
-        package: of the XML.
+        found: both compared by the criteria.
+        figure: the PDF's.
+        package: the XML's.
         shares_text: the PDF's pages are known to hold the text of the XML.
     """
     if shares_text:

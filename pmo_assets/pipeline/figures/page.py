@@ -1,7 +1,6 @@
-"""What lies on the pages of a PDF: one pass over text, bitmap placements and vector drawings.
-
+"""Content of a PDF's pages: one pass over text, bitmap placements and vector drawings.
 Belongs here: reading a page with PyMuPDF without decoding any bitmap, and bringing everything into one coordinate
-system (the page as displayed). Does not belong here: what the things on the page mean (see `running_text`,
+system (the page as displayed). Does not belong here: the meaning of the things on the page (see `running_text`,
 `caption_location` and `regions`).
 """
 
@@ -42,7 +41,7 @@ PAGE_SIDES = (3.0, 5_000.0)
 5,000 is damaged or a memory bomb, because layout analysis works on a grid of points."""
 
 BLANK_SIZE = (612.0, 792.0)
-"""Points; what MuPDF, too, takes for the size of a page without one."""
+"""Size in points of a page that states none, as MuPDF has it, too."""
 
 MIN_CLIPPED = 1.0
 """Points; most clip paths around pictures are the picture's own frame, rounded."""

@@ -1,4 +1,4 @@
-"""What a picture looks like, in 256 bits: the same picture, scaled, compressed or cut by a margin, has nearly the same.
+"""Perceptual hash of a picture, 256 bits: the same picture, scaled, compressed or cut by a margin, has nearly the same.
 
 The hash that tells the figures of one article apart (`matching`: imagehash's `phash`, 64 bits) is too short here, where
 a million pictures are compared, many of them fundus photographs or B-scans. This one has the same idea, signs of the
@@ -28,7 +28,7 @@ NO_STRUCTURE: Final = bytes(HASH_BYTES)
 """Hash of pictures that show nothing by which to know them. No other picture has it: half of a hash's bits are set."""
 
 MIN_STRUCTURE: Final = 1.5
-"""What half of the frequencies must exceed, in grey levels (0-255) of an orthonormal transform; else their signs are
+"""Least size of half of the frequencies, in grey levels (0-255) of an orthonormal transform; below, their signs are
 noise. White paper, a gradient, a black and a white half: 0; a plain disc, noise and its JPEG: up to 0.8; the least of
 620 real panels and retinal pictures: 2.6."""
 

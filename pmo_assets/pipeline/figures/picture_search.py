@@ -85,11 +85,11 @@ class FigureMiss:
 
 @dataclass(slots=True)
 class PictureSearch:
-    """What the search for package pictures keeps for an article's next figure.
+    """State that the search for package pictures keeps for an article's next figure.
 
     Attributes:
         rasters: pages as seen, by index.
-        left: how many more pages are looked at.
+        left: number of pages that may still be looked at.
     """
 
     rasters: dict[int, PageRaster] = field(default_factory=dict)
@@ -213,7 +213,7 @@ def _search_order(pages: Sequence[PageContent], caption: CaptionLocation) -> lis
 
 
 def _structured(page: PageContent, bbox: Box) -> Box:
-    """Return the exact box of what the page draws inside a registered box, which is good to a pixel or two."""
+    """Return the exact box of the page's drawing inside a registered box, which is good to a pixel or two."""
     around = expand(bbox, REGISTRATION_SLACK)
     boxes = [bitmap.bbox for bitmap in page.bitmaps] + [line.bbox for line in page.lines]
     boxes += [(a, b, c, d) for a, b, c, d in page.drawings[~page.white].tolist()]

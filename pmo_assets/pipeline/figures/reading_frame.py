@@ -31,7 +31,7 @@ LONG_LINE = 20
 
 @dataclass(frozen=True, slots=True)
 class ReadingFrame:
-    """How displayed pages become upright pages of usual size.
+    """Turn and scale that make displayed pages upright pages of usual size.
 
     Attributes:
         turns: quarter turns counter-clockwise, see `turned_page`.

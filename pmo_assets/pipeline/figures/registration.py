@@ -1,9 +1,9 @@
-"""Where a package picture lies on the page: image registration of the compressed JPEG against the page's rendering.
+"""Registration of a package picture, a compressed JPEG, on the page: it is found in the page's rendering.
 
-Belongs here: comparing pictures and finding one inside the other. Does not belong here: when that is worth the time
-(see `picture_search`). A figure is found by matching features first, because that needs no guess of its size; a picture
-with too few features is looked for by template matching over a ladder of sizes. Whatever is found is verified by
-correlation.
+Belongs here: comparing pictures and finding one inside the other. Does not belong here: the decision when that is worth
+the time (see `picture_search`). A figure is found by matching features first, because that needs no guess of its size;
+a picture with too few features is looked for by template matching over a ladder of sizes. Whatever is found is verified
+by correlation.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ PixelFrame = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class PixelGrid:
-    """How page points map to pixels: pixel = (point - origin) * scale.
+    """Mapping of page points to pixels: pixel = (point - origin) * scale.
 
     Attributes:
         scale_x: pixels per point.

@@ -57,7 +57,7 @@ HEADING_OVERLAP = 0.5
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """What running text looks like in a document.
+    """Typography and place of a document's running text.
 
     Attributes:
         size: font size of most of it, points.

@@ -1,7 +1,7 @@
 """Steps of the group `figures`: an article's figures in its PDF, and which package figure each one is.
 
-A step takes rows of tables and gives a `StepOutput`: this is what a worker process runs for one article, and what
-`pmo article` and a notebook call.
+A step takes rows of tables and gives a `StepOutput`. A worker process runs it for one article; `pmo article` and a
+notebook call it, too.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def locate_pdf_figures(
     Args:
         article: row of `articles` with `pdf`.
         package_figures: its rows of `package_figures`; empty without XML.
-        objects: where the PDF and the package's pictures are.
-        figure_pixels: where the renderings go, under pdf_figure_id.
+        objects: store of the PDF and the package's pictures.
+        figure_pixels: store that the renderings go into, under pdf_figure_id.
         figure_options: limits and resolution.
     """
     article_id = article["article_id"]
@@ -94,8 +94,8 @@ def match_article_figures(
         article: row of `articles`.
         pdf_figures: its rows of `pdf_figures`.
         package_figures: its rows of `package_figures`.
-        objects: where the package pictures are.
-        figure_pixels: where the renderings are.
+        objects: store of the package pictures.
+        figure_pixels: store of the renderings.
     """
     article_id = article["article_id"]
     if not package_figures:
@@ -136,7 +136,7 @@ def join_article_figures(
 ) -> StepOutput:
     """Join an article's PDF figures with the package figures they were matched to: rows of `figures`.
 
-    Of a PDF that is not certain to be the XML's article only what the XML lists goes on, under its DOI and licence.
+    If a PDF is not certain to be the XML's article, only figures that the XML lists go on, under its DOI and licence.
 
     Args:
         article: row of `articles`.

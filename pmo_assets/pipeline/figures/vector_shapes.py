@@ -105,7 +105,7 @@ def _rgb(colour: Sequence[float]) -> Sequence[float]:
 
 
 def kind_of_path(items: Sequence[Sequence[Any]], *, filled: bool) -> ShapeKind:
-    """Return what a path looks like.
+    """Return the kind of shape that a path draws.
 
     Args:
         items: PyMuPDF's segments: ("l", p, q), ("c", p, a, b, q), ("re", rectangle, …) or ("qu", quadrilateral).

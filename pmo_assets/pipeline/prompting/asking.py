@@ -14,7 +14,7 @@ from pmo_assets.records.chat import ChatModel, ChatRequest, ChatUsage, Message, 
 from pmo_assets.records.rejections import ArticleError
 
 REASKS: Final = 5
-"""How often an answer that does not fit is sent back (paper)."""
+"""Most times that an answer that does not fit is sent back (paper)."""
 
 _MAX_QUOTED: Final = 4_000
 """Characters of an answer that does not fit that the model is shown again."""
@@ -33,7 +33,7 @@ class AnswerRejected(ArticleError):
 
 
 class MisfittingAnswer(Exception):
-    """An answer does not fit what was asked; the message is what the model is told."""
+    """An answer does not fit the question; the message is told to the model."""
 
 
 def ask_until_fitting(
@@ -45,16 +45,16 @@ def ask_until_fitting(
     reasks: int,
     spent: list[ChatUsage],
 ) -> tuple[_Fitting, int]:
-    """Ask until the answer fits; return what `check` made of it and how often an answer was sent back.
+    """Ask until the answer fits; return `check`'s result for it and the number of answers that were sent back.
 
     Args:
-        model: who answers.
+        model: the model that answers.
         task: name of the prompt, for the error.
         request: the conversation with further turns after the input.
-        response: what an answer looks like.
-        check: turns an answer into what is wanted; raises `MisfittingAnswer` if it does not fit.
-        reasks: how often an answer that does not fit is sent back.
-        spent: what each answer cost is added here, whatever comes of it.
+        response: schema of an answer.
+        check: turns an answer into the wanted result; raises `MisfittingAnswer` if it does not fit.
+        reasks: most times that an answer that does not fit is sent back.
+        spent: the cost of each answer is added here, fitting or not.
 
     Raises:
         AnswerRejected: if no answer fitted.
@@ -101,10 +101,10 @@ def asked_side_by_side(
     """Return `ask(item)` of each item in order, `concurrency` at a time.
 
     Args:
-        items: what is asked.
-        ask: asks the model; what it raises ends all: items not yet asked are dropped.
-        concurrency: how many are asked at once.
-        threads: what the threads are called.
+        items: arguments of `ask`.
+        ask: asks the model; its error ends all: items not yet asked are dropped.
+        concurrency: number of items that are asked at once.
+        threads: prefix of the threads' names.
         progress: told after each answer.
     """
     if not items:
@@ -120,7 +120,7 @@ def asked_side_by_side(
 
 @contextmanager
 def dropping_what_waits(size: int, threads: str) -> Iterator[ThreadPoolExecutor]:
-    """Give a pool of threads that, when it is left, waits for what has begun and drops what has not."""
+    """Yield a pool of `size` threads; on leaving, work that has begun is waited for, the other is dropped."""
     pool = ThreadPoolExecutor(size, thread_name_prefix=threads, **thread_fields())
     try:
         yield pool

@@ -24,7 +24,7 @@ class PromptUnusable(SystemicError):
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a task says to the model.
+    """A task's prompt for the model.
 
     Attributes:
         task: name of the folder.

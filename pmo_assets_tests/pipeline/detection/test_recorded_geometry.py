@@ -219,8 +219,8 @@ def printed_boxes(rng: Rng) -> list[PrintedBox]:
 
 def unread(rng: Rng) -> Any:
     panels = [panel(rng, least=0.2) for _ in range(4)]
-    marks = [panel(rng, "identifier", least=0.01, most=0.04) for _ in range(2)]
-    return _with_unread(panels, marks, network(rng, []), PanelFusionOptions())
+    identifiers = [panel(rng, "identifier", least=0.01, most=0.04) for _ in range(2)]
+    return _with_unread(panels, identifiers, network(rng, []), PanelFusionOptions())
 
 
 def with_labels(rng: Rng) -> Any:
@@ -230,11 +230,15 @@ def with_labels(rng: Rng) -> Any:
 
 
 def belief(rng: Rng) -> Any:
-    marks = [panel(rng, "identifier", least=0.01, most=0.05) for _ in range(4)]
+    identifiers = [panel(rng, "identifier", least=0.01, most=0.05) for _ in range(4)]
     parts = [panel(rng) for _ in range(6)]
     whole = PanelDetection("panel", box(rng, 0.4, 0.9), 0.7, "gutter")
     own = box(rng, 0.02, 0.2)
-    return [_substance(own, marks), _plausible(box(rng), marks, rng.random() < 0.5), _seen_in_parts(whole, parts)]
+    return [
+        _substance(own, identifiers),
+        _plausible(box(rng), identifiers, rng.random() < 0.5),
+        _seen_in_parts(whole, parts),
+    ]
 
 
 def lettered_grid(rng: Rng) -> Any:

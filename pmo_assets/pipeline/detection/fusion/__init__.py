@@ -1,1 +1,1 @@
-"""Structure and network together: which boxes of both stay, and where their edges lie."""
+"""Fusion of structure and network: the choice among the boxes of both, and of their edges."""

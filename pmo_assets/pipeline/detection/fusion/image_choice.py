@@ -1,8 +1,8 @@
-"""One picture or several: what a box is whose inside a detector takes for pictures, too.
+"""Choice between one picture and several, for a box inside which a detector sees pictures, too.
 
 A plot whose bars look like pictures, a table of numbered cells, a scan whose layers do: the whole is the image. A panel
 of thumbnails, a diagram of a method, pictures that touch: its parts are. Structure and network both see wholes and
-parts. A logistic function of how sure either is, and of what the parts look like, says which it is.
+parts. A logistic function of the certainty of either, and of the look of the parts, decides.
 
 The weights (`weights/image_choice.json`) are fitted by `benchmarks/fit_image_choice.py`. Features are shares from 0 to
 1, so that a network trained further moves them little.

@@ -5,11 +5,11 @@ for several. The network sees both, a little off at the edges, and takes parts o
 proposals, the same where they overlap by half. Of boxes inside each other either the whole or its parts remain
 (`image_choice`). Of these
 
-* what both have is the structural box, with the scores of both combined;
-* what only structure has gets a lower score, unless the PDF has a bitmap of its own there;
-* what only the network sees is moved to the bitmap that the PDF has there, or to the nearest edges of the picture.
+* a box that both have is the structural one, with the scores of both combined;
+* a box that only structure has gets a lower score, unless the PDF has a bitmap of its own there;
+* a box that only the network sees is moved to the bitmap that the PDF has there, or to the picture's nearest edges.
 
-What then is missing from a regular grid is added (`image_grids`). `source` of every box says where it came from.
+Places that are then missing from a regular grid are added (`image_grids`). `source` of every box says its origin.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PRINTED = 0.7
 
 @dataclass(frozen=True, slots=True)
 class ImageFusionOptions:
-    """How structure and network are weighed.
+    """Weights and thresholds between the images of structure and network.
 
     Attributes:
         seen: boxes of the network below this score are not considered at all.
@@ -66,11 +66,11 @@ Seen = tuple[Box, float, dict[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class ImageProposals:
-    """What both sources propose for a figure.
+    """Proposals of both sources for a figure's images.
 
     Attributes:
         proposals: those of structure in their order, then those that only the network has.
-        seen: per proposal what the network sees there; None where it sees nothing.
+        seen: per proposal the network's box there; None where it has none.
     """
 
     proposals: list[Proposal]
@@ -83,7 +83,7 @@ def image_proposals(
     boxes: NetworkBoxes,
     options: ImageFusionOptions,
 ) -> ImageProposals:
-    """Return what structure and network propose for a figure."""
+    """Return the proposals of structure and network for a figure's images."""
     seen = [
         (as_box(box), float(score), type_shares(kinds))
         for box, score, kinds in zip(
@@ -114,8 +114,8 @@ def fused_images(
 
     Args:
         view: the figure.
-        structural: what structure says.
-        boxes: what the network says.
+        structural: images by structure.
+        boxes: the network's boxes.
         options: None for the usual ones.
         weights: of the choice between wholes and parts; None for the package's.
     """

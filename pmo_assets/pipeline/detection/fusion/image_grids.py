@@ -37,7 +37,7 @@ LEAST_INK = 0.55
 
 @dataclass(frozen=True, slots=True)
 class ImageGrid:
-    """Pictures of one size in rows and columns: middles of columns and rows, size, and what stands in which place."""
+    """Pictures of one size in rows and columns: middles of columns and rows, size, and the content of each place."""
 
     columns: tuple[float, ...]
     rows: tuple[float, ...]

@@ -1,6 +1,6 @@
 """Mark status from all evidence: both looks of the network, vector shapes of the PDF, and the caption's words.
 
-A logistic function of what each source says, fitted by `benchmarks/fit_mark_decision.py`
+A logistic function of each source's evidence, fitted by `benchmarks/fit_mark_decision.py`
 (`weights/mark_decision.json`). Words belong to a panel, not to an image: where several images share them, they speak
 for the one whose pixels look most like it, and less for the others.
 """
@@ -39,14 +39,14 @@ _ARROWS: Final = re.compile(r"\barrow", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class MarkEvidence:
-    """What is known of an image's marks.
+    """Evidence of marks on an image.
 
     Attributes:
         first: the network's probability for the whole picture.
         second: for its most suspicious places; None when they were not looked at.
-        drawn: what vector shapes over the picture say.
+        drawn: evidence of the vector shapes over the picture.
         plot: most of the picture is paper.
-        words: what the caption says about it; "" when unknown.
+        words: the caption's words about it; "" when unknown.
     """
 
     first: float
@@ -151,7 +151,7 @@ class FusedMarkClassifier:
     def evidence(
         self, crops: Sequence[NDArray[np.uint8]], words: Sequence[str], drawn: Sequence[VectorEvidence] = ()
     ) -> list[MarkEvidence | None]:
-        """Return what is known of each picture; None where it is too small to see anything."""
+        """Return the evidence of each picture; None where it is too small to see anything."""
         large = [min(crop.shape[:2], default=0) >= SMALLEST for crop in crops]
         seen = [crop for crop, ok in zip(crops, large, strict=True) if ok]
         # The strokes of a plot look like marks from near.

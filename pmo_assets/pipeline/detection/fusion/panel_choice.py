@@ -1,4 +1,4 @@
-"""Which panels of a figure are trusted: those of structure, those of the network, or the mixture of both.
+"""Choice of the panels of a figure: those of structure, those of the network, or the mixture of both.
 
 Each option is judged by how well it fits what is known of the figure: one panel for each name, one identifier in each
 panel, the figure covered, agreement with the other options, the scores of its own panels. A logistic function of these
@@ -38,18 +38,18 @@ SAME: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class FigureEvidence:
-    """What is known of a figure beside its panels.
+    """Evidence of a figure's panels beside the panels themselves.
 
     Attributes:
-        names: how many panels its caption or its print names, at least 2.
-        marks: where identifiers are, normalised, with how far the print says what they are.
+        names: number of panels that its caption or its print names, at least 2.
+        identifiers: of each printed one, normalised box and 0..1, how far the print itself says the name.
         live: see `FigureView.is_live`.
         lettered: half of the names are printed, each once. The network knows panels by their identifiers: panels that
             are called by their place, or whose parts have identifiers of their own, it cannot count.
     """
 
     names: int
-    marks: tuple[tuple[Box, float], ...]
+    identifiers: tuple[tuple[Box, float], ...]
     live: bool
     lettered: bool
 
@@ -83,11 +83,9 @@ def option_features(
     """Return the features of an option by name, each 0..1; see the module's text."""
     mine = counted(source, options[source])
     count = len(mine)
-    holding = [
-        sum(p.box[0] <= x <= p.box[2] and p.box[1] <= y <= p.box[3] for x, y in (centre(b) for b, _ in evidence.marks))
-        for p in mine
-    ]
-    read = sum(like >= READ for _, like in evidence.marks) / evidence.names
+    centres = [centre(box) for box, _ in evidence.identifiers]
+    holding = [sum(p.box[0] <= x <= p.box[2] and p.box[1] <= y <= p.box[3] for x, y in centres) for p in mine]
+    read = sum(like >= READ for _, like in evidence.identifiers) / evidence.names
     values = {
         "count": min(count, evidence.names) / max(count, evidence.names, 1),
         "fewer": float(count < evidence.names),
@@ -144,7 +142,7 @@ def judged(
 
     Args:
         options: panels by source; others than panels are not looked at.
-        evidence: what is known of the figure.
+        evidence: evidence of the figure's panels.
         weights: by feature; None for the package's.
     """
     known = choice_weights() if weights is None else weights
@@ -161,5 +159,5 @@ def judged(
 
 
 def scored(option: Judged) -> list[PanelDetection]:
-    """Return the panels of an option, their scores weighed with what the option is worth."""
+    """Return the panels of an option, their scores weighed with the option's worth."""
     return [replace(p, score=math.sqrt(p.score * option.worth)) for p in option.panels]

@@ -58,7 +58,7 @@ from pmo_assets.records.geometry import (
 
 @dataclass(frozen=True, slots=True)
 class PanelFusionOptions:
-    """How structure and network are weighed.
+    """Weights and thresholds between the panels of structure and network.
 
     Attributes:
         printed: score from which an identifier of the network takes the place of one that the structure has not found.
@@ -66,8 +66,8 @@ class PanelFusionOptions:
         least: score from which a panel of the network is used where the structure separates nothing.
         alike: IoU from which two panels are the same.
         touching: part of the smaller of two panels up to which they may overlap.
-        cost: what a chosen panel costs, in score: weaker ones are chosen only for the part of the figure they cover.
-        coverage: what it is worth when chosen panels cover the whole figure, as panels do.
+        cost: price of a chosen panel, in score: weaker ones are chosen only for the part of the figure they cover.
+        coverage: reward, in score, when chosen panels cover the whole figure, as panels do.
         unconfirmed: factor of the score of a structural panel where the network sees none like it.
         small: factor of the score of a panel that has less than a tenth of an even share of the figure.
         weak: score from which a panel of the network is taken where all of its panels are.
@@ -116,7 +116,7 @@ def fused_panels(
         candidates[k]
         for k in non_maximum_suppression([p.box for p in candidates], [p.score for p in candidates], options.alike)
     ]
-    marks = [p for p in structural if p.kind == "identifier"]
+    identifiers = [p for p in structural if p.kind == "identifier"]
     panels = [p for p in structural if p.kind == "panel"]
     if len(panels) == 1 and panels[0].source == "figure":
         sure = [p for p in candidates if p.score >= options.least]
@@ -124,25 +124,26 @@ def fused_panels(
         # Fewer than half of the names would leave more panels out than it separates.
         if 2 * len(kept) <= len(view.caption_identifiers):
             return list(structural)
-        return [*_exact(view, [sure[k] for k in sorted(kept)]), *marks]
+        return [*_exact(view, [sure[k] for k in sorted(kept)]), *identifiers]
     every = [*_confirmed(panels, candidates, options), *candidates]
-    complete = len(marks) >= len(view.caption_identifiers)
+    complete = len(identifiers) >= len(view.caption_identifiers)
     belief = [
-        p.score * (_plausible(p.box, marks, complete) if p.source == "network" else _substance(p.box, marks))
+        p.score
+        * (_plausible(p.box, identifiers, complete) if p.source == "network" else _substance(p.box, identifiers))
         * (options.small if area(p.box) < 0.1 / len(view.caption_identifiers) else 1)
         for p in every
     ]  # fmt: skip
     values = [b - options.cost + options.coverage * area(p.box) for b, p in zip(belief, every, strict=True)]
     kept = disjoint_choice([p.box for p in every], values, options.touching, len(view.caption_identifiers))
-    return [*_exact(view, [replace(every[k], score=belief[k]) for k in kept]), *marks]
+    return [*_exact(view, [replace(every[k], score=belief[k]) for k in kept]), *identifiers]
 
 
 @dataclass(frozen=True, slots=True)
 class PanelOptions:
-    """What each source says of a figure's panels, its identifiers, and what is known of it beside."""
+    """A figure's panels by each source, its printed identifiers, and the evidence beside them."""
 
     panels: Mapping[Source, Sequence[PanelDetection]]
-    marks: tuple[PanelDetection, ...]
+    identifiers: tuple[PanelDetection, ...]
     evidence: FigureEvidence
 
 
@@ -160,8 +161,8 @@ def panel_options(
         "mixture": [p for p in mixture if p.kind == "panel"],
         "network": network_option(boxes, options),
     }
-    marks = tuple(p for p in mixture if p.kind == "identifier")
-    return PanelOptions(panels, marks, evidence_of(view, printed))
+    identifiers = tuple(p for p in mixture if p.kind == "identifier")
+    return PanelOptions(panels, identifiers, evidence_of(view, printed))
 
 
 def chosen_panels(
@@ -183,8 +184,8 @@ def chosen_panels(
     if best.source == "network":
         panels = _exact(view, panels)
     if any(is_positional(name) or is_word(name) for name in printed.names):
-        return [*panels, *every.marks]  # places and words are not printed as letters are
-    return _with_unread(panels, every.marks, boxes, options)
+        return [*panels, *every.identifiers]  # places and words are not printed as letters are
+    return _with_unread(panels, every.identifiers, boxes, options)
 
 
 def is_exact(view: FigureView, printed: PrintedNames, structural: Sequence[PanelDetection]) -> bool:
@@ -211,34 +212,34 @@ def network_option(boxes: NetworkBoxes, options: PanelFusionOptions) -> list[Pan
 
 
 def evidence_of(view: FigureView, printed: PrintedNames) -> FigureEvidence:
-    """Return what is known of a figure beside its panels."""
+    """Return the evidence of a figure's panels beside the panels themselves."""
     tall, wide = printed.canvas.ink.shape
-    marks = tuple(
+    identifiers = tuple(
         (normalised_box(place.rect, wide, tall), place.text_score) for places in printed.places for place in places
     )
     known = sum(map(bool, printed.places))
     single = all(len(own) <= 1 for own in printed.places)
-    return FigureEvidence(len(printed.names), marks, view.is_live, 2 * known >= len(printed.names) and single)
+    return FigureEvidence(len(printed.names), identifiers, view.is_live, 2 * known >= len(printed.names) and single)
 
 
 def _with_unread(
     panels: Sequence[PanelDetection],
-    marks: Sequence[PanelDetection],
+    identifiers: Sequence[PanelDetection],
     boxes: NetworkBoxes,
     options: PanelFusionOptions,
 ) -> list[PanelDetection]:
     """Return panels and identifiers, among them the network's best one in each panel that has none."""
     seen = [p for p in network_panels(boxes) if p.kind == "identifier" and p.score >= options.printed]
-    free = [p for p in seen if not any(holds_centre(p.box, m.box) or holds_centre(m.box, p.box) for m in marks)]
+    free = [p for p in seen if not any(holds_centre(p.box, i.box) or holds_centre(i.box, p.box) for i in identifiers)]
     added: list[PanelDetection] = []
     for panel in panels:
-        if any(holds_centre(panel.box, m.box) for m in marks):
+        if any(holds_centre(panel.box, i.box) for i in identifiers):
             continue
         inside = [p for p in free if holds_centre(panel.box, p.box)]
         if inside:
             best = max(inside, key=lambda p: p.score)
             added.append(replace(best, score=best.score * options.unread))
-    return [*panels, *marks, *dict.fromkeys(added)]
+    return [*panels, *identifiers, *dict.fromkeys(added)]
 
 
 def _exact(view: FigureView, panels: Sequence[PanelDetection]) -> list[PanelDetection]:
@@ -274,22 +275,22 @@ def _seen_in_parts(panel: PanelDetection, candidates: Sequence[PanelDetection]) 
     return min(c.score for c in parts) if len(parts) >= 2 and covered >= FILLED * area(panel.box) else None
 
 
-def _substance(box: Box, marks: Sequence[PanelDetection]) -> float:
+def _substance(box: Box, identifiers: Sequence[PanelDetection]) -> float:
     """Return how much of its score a structural panel keeps: it is more than the identifier it was cut around."""
-    own = sum(area(m.box) for m in marks if holds_centre(box, m.box))
+    own = sum(area(i.box) for i in identifiers if holds_centre(box, i.box))
     return 0.3 if area(box) < 6 * own else 1.0
 
 
-def _plausible(box: Box, marks: Sequence[PanelDetection], complete: bool) -> float:
+def _plausible(box: Box, identifiers: Sequence[PanelDetection], complete: bool) -> float:
     """Return how much of its score a panel of the network keeps: a panel has one identifier.
 
     Args:
         box: of the panel.
-        marks: the identifiers of the figure.
+        identifiers: those of the figure.
         complete: all identifiers of the figure are known, so that a panel without any is none.
     """
-    inside = sum(holds_centre(box, m.box) for m in marks)
-    if inside == 0 and sum(holds_centre(expand(box, REACH), m.box) for m in marks) == 1:
+    inside = sum(holds_centre(box, i.box) for i in identifiers)
+    if inside == 0 and sum(holds_centre(expand(box, REACH), i.box) for i in identifiers) == 1:
         return 0.9
     return (0.4 if complete else 0.85, 1.0, 0.3)[min(inside, 2)]
 
@@ -299,9 +300,9 @@ def disjoint_choice(boxes: Sequence[Box], values: Sequence[float], touching: flo
 
     Args:
         boxes: candidates.
-        values: what each is worth; those of no value are never chosen.
+        values: worth of each; boxes of no value are never chosen.
         touching: part of the smaller of two boxes up to which both may be chosen.
-        most: how many may be chosen.
+        most: number of boxes that may be chosen.
     """
     useful = sorted((k for k, value in enumerate(values) if value > 0), key=lambda k: -values[k])[:CANDIDATES]
     if not useful:
@@ -343,11 +344,11 @@ def completed(printed: PrintedNames, boxes: NetworkBoxes, options: PanelFusionOp
     tall, wide = printed.canvas.ink.shape
     known = [normalised_box(p.rect, wide, tall) for places in printed.places for p in places]
     labels = _labels(printed, boxes, options)
-    marks = [normalised_box(label.rect, wide, tall) for label in labels]
+    identifiers = [normalised_box(label.rect, wide, tall) for label in labels]
     free = [
         label
-        for label, mark in zip(labels, marks, strict=True)
-        if not any(holds_centre(mark, k) or holds_centre(k, mark) for k in known)
+        for label, box in zip(labels, identifiers, strict=True)
+        if not any(holds_centre(box, k) or holds_centre(k, box) for k in known)
     ]
     found = named_boxes(printed.canvas.rgb, free, [printed.names[i] for i in missing])
     places = list(printed.places)
@@ -414,15 +415,15 @@ class EnsemblePanelDetector:
             if is_confirmed(view, other):
                 return other
         lettered = _lettered(view, printed)
-        marks = [PrintedBox(places[0].rect, 1.0) for places in lettered.places if places]
+        identifiers = [PrintedBox(places[0].rect, 1.0) for places in lettered.places if places]
         tall, wide = printed.canvas.ink.shape
         panels = [box for box, _ in _panels(boxes, self.options)]
-        if lettered.names and are_apart(marks, panels, (wide, tall)) and is_confirmed(view, lettered):
+        if lettered.names and are_apart(identifiers, panels, (wide, tall)) and is_confirmed(view, lettered):
             return lettered
         return named_by_print(printed, _labels(printed, boxes, self.options), _panels(boxes, self.options))
 
     def known(self, view: FigureView, printed: PrintedNames, boxes: NetworkBoxes) -> PrintedNames:
-        """Return the names of a figure's panels and their places, with what the network adds to them."""
+        """Return the names of a figure's panels and their places, with the network's additions."""
         if printed.names and printed.complete:
             return printed
         if not printed.names:
@@ -433,7 +434,7 @@ class EnsemblePanelDetector:
     def _fused(
         self, view: FigureView, before: PrintedNames, boxes: NetworkBoxes, plain: Sequence[PanelDetection]
     ) -> list[PanelDetection]:
-        """Return panels and identifiers; `plain` is what structure makes of the names known before."""
+        """Return panels and identifiers; `plain` are those that structure makes of the names known before."""
         printed = self.known(view, before, boxes)
         structural = list(plain) if printed is before and plain else structure_panels(view, printed)
         if plain and view.is_live and any(is_word(name) for name in printed.names):

@@ -62,11 +62,11 @@ def own_labels(labels: Sequence[PrintedBox], panels: Sequence[Box], size: tuple[
         panels: normalised boxes.
         size: (width, height) of the canvas.
     """
-    marks = [normalised_box(label.rect, *size) for label in labels]
+    boxes = [normalised_box(label.rect, *size) for label in labels]
     own: dict[int, None] = {}
     for panel in panels:
-        inside = [k for k, mark in enumerate(marks) if holds_centre(panel, mark)]
-        inside = inside or [k for k, mark in enumerate(marks) if holds_centre(expand(panel, REACH), mark)]
+        inside = [k for k, box in enumerate(boxes) if holds_centre(panel, box)]
+        inside = inside or [k for k, box in enumerate(boxes) if holds_centre(expand(panel, REACH), box)]
         best = max(inside, key=lambda k: labels[k].score, default=None)
         if best is not None and all(k == best or labels[k].score < RIVAL * labels[best].score for k in inside):
             own[best] = None
@@ -79,7 +79,7 @@ def named_by_print(
     """Return the names of a figure whose caption names no panels, although A, B, C … are printed in it.
 
     Letters label things inside single pictures, too. Either the surest boxes read as a sequence and most lie in a panel
-    of their own; or every panel has one sure box, and what can be read of these is a sequence. Otherwise `printed`
+    of their own; or every panel has one sure box, and those that can be read form a sequence. Otherwise `printed`
     comes back as it is.
 
     Args:
@@ -105,8 +105,8 @@ def named_by_print(
 
 def are_apart(labels: Sequence[PrintedBox], panels: Sequence[Box], size: tuple[int, int]) -> bool:
     """Say whether most of the boxes are the only one in, or beside, a panel."""
-    marks = [normalised_box(label.rect, *size) for label in labels]
-    inside = [[k for k, mark in enumerate(marks) if holds_centre(expand(panel, REACH), mark)] for panel in panels]
+    boxes = [normalised_box(label.rect, *size) for label in labels]
+    inside = [[k for k, box in enumerate(boxes) if holds_centre(expand(panel, REACH), box)] for panel in panels]
     return 2 * len({own[0] for own in inside if len(own) == 1}) > len(labels)
 
 
@@ -136,9 +136,9 @@ def with_further(
         return printed
     tall, wide = printed.canvas.ink.shape
     size = (wide, tall)
-    marks = [normalised_box(place.rect, *size) for place in known]
+    boxes = [normalised_box(place.rect, *size) for place in known]
     distinct = separate(panels)
-    free = [panel for panel in distinct if not any(holds_centre(expand(panel, REACH), mark) for mark in marks)]
+    free = [panel for panel in distinct if not any(holds_centre(expand(panel, REACH), box) for box in boxes)]
     heights = sorted(place.rect[3] - place.rect[1] for place in known)
     usual = heights[len(heights) // 2]
     fitting = [

@@ -1,1 +1,1 @@
-"""What a picture was made with and which of the paper's four image types it is."""
+"""Modality of a picture, and which of the paper's four image types it is."""

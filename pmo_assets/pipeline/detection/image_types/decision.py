@@ -40,8 +40,8 @@ class TypeDecision:
         image_type: None when the scores are too close or nothing can be seen.
         score: of `image_type`, or of the best candidate when None.
         scores: per type, summing to 1.
-        reason: what decided, or why it could not be decided: the scores of every source.
-        modality: what the picture was made with, as far as the network says; None without it or without a type.
+        reason: the scores of every source, by which it was decided, or could not be.
+        modality: modality of the picture by the network; None without it or without a type.
         modality_score: 0..1, its share.
     """
 

@@ -1,4 +1,4 @@
-"""Readable measures of a picture (colour, dark surround, layering, paper white, edges) and what they say of its type.
+"""Readable measures of a picture (colour, dark surround, layering, paper white, edges) as evidence of its type.
 
 A multinomial logistic regression on them (weights in `image_type.json`, fitted by `benchmarks/fit_image_type.py`) gives
 one score per type. They need no network, and beside it they are a second opinion that sees proportions and colours
@@ -138,8 +138,8 @@ def expanded(features: NDArray[np.float64]) -> NDArray[np.float64]:
 def image_type_weights() -> dict[str, Any]:
     """Return the fitted models.
 
-    Of the measures: mean and scale per measure, one row of coefficients and a bias per type. `fusion`: the weight of
-    every source of evidence (see `decision`).
+    The measures' model has mean and scale per measure, one row of coefficients and a bias per type; `fusion` the weight
+    of every source of evidence (see `decision`).
 
     Raises:
         SystemicError: when they cannot be read, or are not those of `FEATURES`, `IMAGE_TYPES` and `SOURCES`.

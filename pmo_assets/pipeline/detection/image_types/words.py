@@ -1,4 +1,4 @@
-"""What the caption and other datasets' labels say of a picture's type: odds per type."""
+"""Odds per image type from the words of the caption and of other datasets' labels."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ DETECTRON2_HELP = (
     "that is installed, and pip install 'setuptools<81' 'omegaconf>=2.4'), or use PMO_DETECTOR_RUNTIME=torch, which "
     "does not need it"
 )
-"""What to do when Detectron2 is there but does not work: its model zoo imports `pkg_resources`, gone from setuptools
-81, and omegaconf before 2.4 wants another ANTLR than Dagster."""
+"""Advice when Detectron2 is there but does not work: its model zoo imports `pkg_resources`, gone from setuptools 81,
+and omegaconf before 2.4 wants another ANTLR than Dagster."""
 
 
 class _ArraysOnly(pickle.Unpickler):
@@ -94,7 +94,7 @@ def checkpoint_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def _why_unreadable(error: Exception) -> str:
-    """Return what is wrong with a file that does not load, in own words where PyTorch's advice is dangerous."""
+    """Return the reason why a file does not load, in own words where PyTorch's advice is dangerous."""
     if named := re.search(r"GLOBAL ([\w.]+)", str(error)):
         return _code_refused(named.group(1))
     if isinstance(error, pickle.UnpicklingError | KeyError | IndexError | EOFError | UnicodeDecodeError):

@@ -21,8 +21,8 @@ WINDOW = MARK_SIDE // 2
 """Pixels along each side of a place of the second look; four of them fill the network's input."""
 
 SECOND_SIDE = 640
-"""For the second look larger pictures are scaled to 640 pixels on the long side: a mark of 1 % is then 6 pixels, and
-four windows show an eighth of the picture or more."""
+"""Long side in pixels to which larger pictures are scaled for the second look: a mark of 1 % is then 6 pixels, and four
+windows show an eighth of the picture or more."""
 
 GAIN = 1.25
 """The second look must show things larger than the first by this factor to be worth its time."""

@@ -14,7 +14,7 @@ from pmo_assets.records.faults import is_out_of_memory
 from pmo_assets.records.stores import SystemicError
 
 Provider = Literal["cpu", "cuda"]
-"""Where a network runs."""
+"""The device that a network runs on."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,12 +32,12 @@ class DeviceMemoryExhausted(SystemicError):
 
 @contextmanager
 def loading(what: str, provider: Provider = "cpu", mend: str = "") -> Iterator[None]:
-    """Make whatever goes wrong in the block systemic: what is loaded once for all figures is no figure's fault.
+    """Make the block's errors systemic: a network that is loaded once for all figures is no figure's fault.
 
     Args:
         what: a network, or the library that runs it.
-        provider: where it is loaded.
-        mend: what to do about it.
+        provider: device that it is loaded on.
+        mend: advice for the message.
 
     Raises:
         MemoryError: when the CPU's memory does not suffice: that is the worker's, whose limit the message is about.
@@ -101,14 +101,14 @@ class MemoryBatches:
 
         Args:
             size: items per batch.
-            provider: where the network runs.
+            provider: device that the network runs on.
             release: gives cached memory back before a batch is repeated.
         """
         self._first, self.provider, self.release = size, provider, release
         self.size: int | None = None
 
     def __call__(self, items: Sequence[Item], run: Callable[[Sequence[Item]], Sequence[Result]]) -> list[Result]:
-        """Return what `run` makes of the items, in their order.
+        """Return `run`'s results for the items, in their order.
 
         Raises:
             MemoryError: when the CPU's memory does not suffice for one item.

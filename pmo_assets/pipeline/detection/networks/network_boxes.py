@@ -67,7 +67,7 @@ CLASSES: dict[str, tuple[str, ...]] = {"panel": ("Panel",), "label": ("Label",),
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassBoxes:
-    """What a RetinaNet finds in a picture, best first: normalised boxes (k, 4), scores (k,), classes (k,)."""
+    """A RetinaNet's detections in a picture, best first: normalised boxes (k, 4), scores (k,), classes (k,)."""
 
     boxes: Floats
     scores: Floats

@@ -60,7 +60,7 @@ def onnx_session(path: Path, outputs: tuple[str, ...], provider: Provider = "cpu
     Args:
         path: ONNX file with the uint8 input "pixels" (n, height, width, 3).
         outputs: names of the outputs that it must have.
-        provider: where it runs.
+        provider: device that the network runs on.
         threads: on the CPU.
 
     Raises:
@@ -123,7 +123,7 @@ class FigureNetwork:
 
         Args:
             path: ONNX file.
-            provider: where the network runs.
+            provider: device that the network runs on.
             batch_size: figures per pass at most; None for 8 on the CPU, on a GPU what fits into its free memory.
             threads: on the CPU.
         """
@@ -133,7 +133,7 @@ class FigureNetwork:
         self._recent: OrderedDict[int, tuple[weakref.ref[Any], NetworkBoxes]] = OrderedDict()
 
     def load(self) -> Any:
-        """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
+        """Return the session, made at the first call; see `onnx_session` for its errors."""
         return onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
 
     def __call__(self, views: Sequence[FigureView]) -> list[NetworkBoxes]:
@@ -156,7 +156,7 @@ class FigureNetwork:
         return [boxes for boxes in result if boxes is not None]
 
     def _looked_again(self, session: Any, pixels: NDArray[np.uint8], first: NetworkBoxes) -> NetworkBoxes:
-        """Return the boxes of a figure after a second look at what is too small for the first; see `second_look`."""
+        """Return the boxes of a figure after a second look at pictures too small for the first; see `second_look`."""
         tall, wide = pixels.shape[:2]
         tiles = tiles_to_see(first, wide, tall)
         if not tiles:

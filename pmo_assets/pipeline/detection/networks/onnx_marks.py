@@ -1,4 +1,4 @@
-"""The mark network through ONNX Runtime: how probable marks are in a picture as a whole, and at a second look.
+"""The mark network through ONNX Runtime: probability of marks in a picture as a whole, and at a second look.
 
 The second look costs as much as the first; it is taken where the picture is large enough to show more, and where the
 first look has not decided already.
@@ -62,15 +62,15 @@ class OnnxMarkNetwork:
         self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, CROP_BYTES, 16), provider)
 
     def load(self) -> Any:
-        """Return the session, made at the first call; see `onnx_session` for what may go wrong."""
+        """Return the session, made at the first call; see `onnx_session` for its errors."""
         return onnx_session(self.path or shipped_weights(MARKS_FILE), MARKS_OUTPUTS, self.provider, self.threads)
 
     def looks(self, crops: Sequence[NDArray[np.uint8]], closely: Sequence[bool] = ()) -> list[MarkLooks]:
-        """Return what both looks say of each (height, width, 3) uint8 RGB picture.
+        """Return the result of both looks at each (height, width, 3) uint8 RGB picture.
 
         Args:
             crops: the pictures.
-            closely: which of them may be looked at twice; empty for all.
+            closely: per picture, whether it may be looked at twice; empty for all.
         """
         if not crops:
             return []

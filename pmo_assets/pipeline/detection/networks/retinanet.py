@@ -262,7 +262,7 @@ def folded(model: RetinaNet) -> RetinaNet:
 def retinanet_boxes(
     model: RetinaNet, pictures: Sequence[NDArray[np.uint8]], options: RetinaNetOptions | None = None
 ) -> list[ClassBoxes]:
-    """Return what a network finds in pictures (height, width, 3) uint8 RGB of one input size, in one pass.
+    """Return a network's detections in pictures (height, width, 3) uint8 RGB of one input size, in one pass.
 
     Raises:
         ValueError: when the pictures' inputs have different sizes.
@@ -316,7 +316,7 @@ def _picture_boxes(
 
 
 def require_cuda(provider: Provider) -> None:
-    """Say what is wrong when networks are to run on a GPU that PyTorch cannot use.
+    """Refuse to run networks on a GPU that PyTorch cannot use.
 
     Raises:
         SystemicError: when CUDA is asked for and PyTorch sees none.
@@ -343,7 +343,7 @@ class TorchNetwork:
 
         Args:
             model: with its weights.
-            provider: where it runs.
+            provider: device that the network runs on.
             batch_size: pictures per pass at most; None for 1 on the CPU, where more gain nothing, and on a GPU for what
                 fits into its free memory.
             options: None for the paper's.

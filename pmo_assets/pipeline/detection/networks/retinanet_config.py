@@ -1,4 +1,4 @@
-"""What a RetinaNet was trained to be run with: from Detectron2's `config.yaml` beside the checkpoint, else the paper's.
+"""Options that a RetinaNet was trained to run with: Detectron2's `config.yaml` beside the checkpoint, else the paper's.
 
 A checkpoint holds weights, not how pictures are scaled or boxes chosen; Detectron2 writes that into `config.yaml` when
 it trains. The file is data here: Detectron2 itself runs what its tags name. Whatever the file says that changes a
@@ -45,12 +45,12 @@ ANCHORS_AS_CODE = "[[x,x*2**(1.0/3),x*2**(2.0/3)]forxin[32,64,128,256,512]]"
 
 
 class CheckpointError(SystemicError):
-    """A checkpoint or its configuration that cannot be run as RetinaNet-R50-FPN; the message says what differs."""
+    """A checkpoint or its configuration that cannot be run as RetinaNet-R50-FPN; the message names the difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetinaNetOptions:
-    """How a RetinaNet is run; the defaults are the paper's training configuration.
+    """Options of running a RetinaNet; the defaults are the paper's training configuration.
 
     Attributes:
         score_threshold: weaker candidates are dropped.
@@ -76,7 +76,7 @@ class RetinaNetOptions:
 def retinanet_options(checkpoint: Path, classes: int) -> RetinaNetOptions:
     """Return how a checkpoint is to be run, by the configuration beside it; without one, as in the paper.
 
-    What a configuration leaves open has Detectron2's default, as when Detectron2 reads it.
+    A field that a configuration leaves out has Detectron2's default, as when Detectron2 reads it.
 
     Args:
         checkpoint: its `NAME.yaml` is read for `NAME.pth`, else `config.yaml` in its folder.
@@ -208,7 +208,7 @@ _DataLoader.add_constructor(None, lambda _, node: _Code(str(node.tag)))
 
 
 def _literal(value: object) -> object:
-    """Return what a text stands for: as Detectron2 does it, "(1.0, 1.0)" are two numbers and 1e-05 is one."""
+    """Return the value that a text stands for: as Detectron2 does it, "(1.0, 1.0)" are two numbers and 1e-05 is one."""
     if isinstance(value, str) and len(value) <= 1000:
         try:
             return ast.literal_eval(value)

@@ -27,7 +27,7 @@ from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.records.stores import SystemicError
 
 Runtime = Literal["torch", "detectron2"]
-"""What runs a checkpoint: the network of this package, or Detectron2 where it is installed."""
+"""The implementation that runs a checkpoint: this package's network, or Detectron2 where it is installed."""
 
 PANEL_CLASSES, IMAGE_CLASSES = ("Panel", "Label"), tuple(IMAGE_TYPES)
 """Classes of the two checkpoints in the order of their numbers (paper, Methods)."""
@@ -69,8 +69,8 @@ class CheckpointNetwork:
     Attributes:
         path: `.pth` or `.pkl` of Detectron2.
         classes: 2 (`PANEL_CLASSES`) or 4 (`IMAGE_CLASSES`).
-        provider: where it runs.
-        runtime: what runs it.
+        provider: device that the network runs on.
+        runtime: implementation that runs it.
     """
 
     path: Path
@@ -79,7 +79,7 @@ class CheckpointNetwork:
     runtime: Runtime = "torch"
 
     def load(self) -> ClassNetwork:
-        """Return the network, loaded at the first call; see `loaded_network` for what may go wrong."""
+        """Return the network, loaded at the first call; see `loaded_network` for its errors."""
         return loaded_network(self.path, self.classes, self.provider, self.runtime)
 
     def __call__(self, pictures: Sequence[NDArray[np.uint8]]) -> list[ClassBoxes]:
@@ -145,7 +145,7 @@ class RetinaNetBoxes:
 def class_scores(found: ClassBoxes, classes: int) -> Floats:
     """Return a score per box and class (k, classes).
 
-    For the box's own class it is its score; for another one that of the best weaker box of that class in its place.
+    The score of the box's own class is its own; that of another class is the best weaker box's of it in the same place.
     """
     scores = np.zeros((len(found.boxes), classes), dtype=np.float32)
     overlap = _overlaps(found.boxes)

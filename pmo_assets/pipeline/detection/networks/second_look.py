@@ -1,4 +1,4 @@
-"""Where the first pass of the figure network saw too little, and how a second one at native resolution is joined to it.
+"""Second pass of the figure network, at native resolution, where the first saw too little; and the joining of both.
 
 The network sees about 147,000 pixels of a figure (`input_size`). In a large figure small pictures come out as a few of
 its places, some not at all. Where it sees several boxes that small, and the figure has more pixels than it saw, it
@@ -27,13 +27,13 @@ SEEN = 0.15
 """Score from which a small box says that there may be small pictures."""
 
 LEAST_SIDE = 20.0
-"""Short side, in pixels of the figure, of what is looked for: smaller than any thumbnail, larger than print."""
+"""Short side, in pixels of the figure, of the pictures looked for: smaller than any thumbnail, larger than print."""
 
 LEAST_SMALL = 4
 """Small boxes that make a second look worth its time: single ones are mostly icons and print."""
 
 LEAST_GAIN = 1.4
-"""How much larger than in the first pass the region must come out."""
+"""Least factor by which the region must come out larger than in the first pass."""
 
 TILE_SIDE = 420
 """Pixels of the figure along a tile, about what the network sees at native resolution."""
@@ -129,7 +129,7 @@ def joined(
 
     Args:
         first: boxes of the whole figure.
-        tiles: what was looked at again.
+        tiles: parts of the figure that were looked at again.
         seconds: per tile its boxes, normalised to the tile.
         width: of the figure in pixels.
         height: of the figure in pixels.

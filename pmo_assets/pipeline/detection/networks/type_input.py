@@ -1,4 +1,4 @@
-"""What the image type network sees of a picture."""
+"""Inputs of the image type network: a picture reduced and stretched to a square."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class OnnxTypeNetwork:
         self.batches = MemoryBatches(lambda: batch_size or batch_size_for(provider, PICTURE_BYTES, 8), provider)
 
     def load(self) -> Any:
-        """Return the session, made at the first call; see `onnx_session` for what may go wrong.
+        """Return the session, made at the first call; see `onnx_session` for its errors.
 
         Raises:
             SystemicError: also when the network was taught other modalities than the package's, or takes other sizes.

@@ -1,1 +1,1 @@
-"""What can be seen without a network: gutters, frames, glyphs, live text, bitmaps that the PDF placed."""
+"""Detection without a network: gutters, frames, glyphs, live text, bitmaps that the PDF placed."""

@@ -1,6 +1,6 @@
 """Isolated printed glyphs: finds and reads single letters such as "A", "(b)" or "c." in a figure's pixels.
 
-This is no OCR: only short isolated marks are looked at, and each is compared with letters of the PDF base fonts (sans
+This is no OCR: only short isolated glyphs are looked at, and each is compared with letters of the PDF base fonts (sans
 and serif, regular and bold), which is what publishers print panel identifiers with. Words and texture are left alone.
 """
 
@@ -36,7 +36,7 @@ SMALL_SIDE = 1300
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
-    """An isolated mark that looks like a printed identifier.
+    """An isolated glyph that looks like a printed identifier.
 
     Attributes:
         rect: pixels, brackets included.
@@ -123,11 +123,11 @@ def is_bracket(picture: NDArray[np.uint8], rect: Rect, closing: bool) -> bool:
 
 
 def letter_of(picture: NDArray[np.uint8], pieces: tuple[Rect, ...]) -> tuple[str, Rect] | None:
-    """Split a mark into brackets, dot and letter; return (style, box of the letter) or None when it is something else.
+    """Split a glyph into brackets, dot and letter; return (style, box of the letter) or None when it is something else.
 
     Args:
-        picture: (height, width) uint8, marks bright.
-        pieces: boxes of the mark's connected pieces, sorted by left edge.
+        picture: (height, width) uint8, glyphs bright.
+        pieces: boxes of the glyph's connected pieces, sorted by left edge.
     """
     inner = list(pieces)
     tallest = max(p[3] - p[1] for p in inner)
@@ -164,7 +164,7 @@ def sum_in(
     return np.asarray(integral[y1, x1] - integral[y0, x1] - integral[y1, x0] + integral[y0, x0])
 
 
-def isolated_marks(
+def isolated_glyphs(
     mask: NDArray[np.uint8],
     sure: NDArray[np.uint8],
     quiet: NDArray[np.uint8],
@@ -172,13 +172,13 @@ def isolated_marks(
     highest: float,
     most: int = 600,
 ) -> list[tuple[Rect, ...]]:
-    """Return the pieces (boxes, sorted by left edge) of marks of 1 to 4 pieces with free space around them.
+    """Return the pieces (boxes, sorted by left edge) of glyphs of 1 to 4 pieces with free space around them.
 
     Args:
         mask: (height, width) uint8, 1 where there is something.
         sure: the same for pure black or white: print inside photographs has it, their texture hardly ever.
         quiet: 1 where the surroundings are not paper.
-        lowest: least height of a mark's tallest piece in pixels.
+        lowest: least height of a glyph's tallest piece in pixels.
         highest: largest height.
         most: with more pieces than this the picture is texture; the best isolated ones are kept.
     """
@@ -189,7 +189,7 @@ def isolated_marks(
         return []
     integral = np.asarray(cv2.integral(mask), dtype=np.int64)
 
-    # "(m)" is the widest mark: within 1.1 heights left and right there is little besides the letter itself.
+    # "(m)" is the widest: within 1.1 heights left and right there is little besides the letter itself.
     reach, lift = np.ceil(1.1 * height).astype(np.int64), np.ceil(0.35 * height).astype(np.int64)
     around = sum_in(integral, left - reach, top - lift, left + width + reach, top + height + lift)
     crowd = around / np.maximum(size, 1)
@@ -204,7 +204,7 @@ def isolated_marks(
         chosen = np.sort(chosen[np.argsort(crowd[chosen], kind="stable")[:most]])
     order = np.argsort(left, kind="stable")
     sorted_left = left[order]
-    marks: set[tuple[Rect, ...]] = set()
+    glyphs: set[tuple[Rect, ...]] = set()
     for k in chosen:
         x0, x1, h = left[k], left[k] + width[k], height[k]
         lo, hi = np.searchsorted(sorted_left, [x0 - 2.2 * h, x1 + 0.9 * h])
@@ -228,14 +228,14 @@ def isolated_marks(
             pieces = (
                 (int(left[i]), int(top[i]), int(left[i] + width[i]), int(top[i] + height[i])) for i in parts.tolist()
             )
-            marks.add(tuple(sorted(pieces)))
-    return sorted(marks)
+            glyphs.add(tuple(sorted(pieces)))
+    return sorted(glyphs)
 
 
 def find_glyphs(rgb: NDArray[np.uint8], wanted: tuple[str, ...], lowest: float, highest: float) -> list[Glyph]:
-    """Return the isolated marks that look like one of the `wanted` letters, best first.
+    """Return the isolated glyphs that look like one of the `wanted` letters, best first.
 
-    A bracketed mark is returned once per wanted letter it may be (the set decides); any other only as the letter it
+    A bracketed glyph is returned once per wanted letter it may be (the set decides); any other only as the letter it
     resembles most of all letters.
 
     Args:
@@ -264,7 +264,7 @@ def find_glyphs(rgb: NDArray[np.uint8], wanted: tuple[str, ...], lowest: float, 
         mask, sure, quiet = ((picture > level).astype(np.uint8) for level in (threshold, 225, 55))
         if polarity == "light":
             quiet = np.ones_like(mask)
-        for pieces in isolated_marks(mask, sure, quiet, lowest * scale, highest * scale):
+        for pieces in isolated_glyphs(mask, sure, quiet, lowest * scale, highest * scale):
             split = letter_of(picture, pieces)
             if split is None:
                 continue

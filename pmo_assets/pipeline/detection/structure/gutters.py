@@ -33,7 +33,7 @@ TEXT_SIDE = 0.035
 """Largest glyph (fraction of the figure's long side) when no live text tells the scale: 12 pt in a 350 pt column."""
 
 QUALITY = {"clear": 1.0, "uniform": 0.75, "sparse": 0.6, "seam": 0.45}
-"""How far a cut of each kind is trusted; becomes a factor of the region's score."""
+"""Trust in a cut of each kind; becomes a factor of the region's score."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,9 +345,9 @@ def cut_tree(
 
     Args:
         canvas: the prepared figure.
-        rect: what to cut; None for the whole canvas.
+        rect: part to cut; None for the whole canvas.
         least: narrowest gutter in pixels; None for 1/5 of a glyph (words stay together, thin gutters still count).
-        depth: how often to cut; 8 levels suffice for a grid in a grid in a grid.
+        depth: levels of cutting; 8 levels suffice for a grid in a grid in a grid.
         attach: merge text-only parts into their neighbours.
     """
     least = least if least is not None else max(3.0, canvas.glyph / 5)

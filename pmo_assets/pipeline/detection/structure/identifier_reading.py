@@ -1,7 +1,7 @@
-"""Which panel name is printed in which box, when boxes of identifiers are known but not what they say.
+"""Reading of printed identifiers: the pairing of panel names with boxes that are known to hold identifiers.
 
 A trained network sees that something is an identifier, in any print and on any ground, but does not read it. Inside
-its box reading is easy: the marks are cut out against the box's rim and compared with the letters of `glyphs.py`. Names
+its box reading is easy: glyphs are cut out against the box's rim and compared with the letters of `glyphs.py`. Names
 and boxes are then paired as a whole: a name takes one box at most, likeness counts most, and what cannot be read (words
 or blurred print) follows the order in which captions name panels: row by row, or column by column.
 """
@@ -23,7 +23,7 @@ from pmo_assets.records.geometry import Box, iou
 from pmo_assets.records.pairing import best_pairing
 
 READING_HEIGHT = 48
-"""Boxes are enlarged to this height before their marks are separated."""
+"""Boxes are enlarged to this height before their glyphs are separated."""
 
 UNREAD = 0.45
 """Likeness of a name that cannot be compared (several words, blurred): between a wrong letter and a right one."""
@@ -32,13 +32,13 @@ ONE_SHAPE = str.maketrans("01", "ol")
 """Digits that look like letters."""
 
 SURE = 0.7
-"""Likeness from which marks are read as a name with a digit behind it."""
+"""Likeness from which glyphs are read as a name with a digit behind it."""
 
 PART_OF_WORD = 0.6
 """Factor of the likeness of a letter beside which other letters or digits stand: numbers of an axis, words."""
 
 LETTER, NARROW = 0.85, frozenset("IJLTfijlrt17")
-"""Likeness from which a mark is a letter, and letters that brackets and strokes resemble."""
+"""Likeness from which a glyph is a letter, and letters that brackets and strokes resemble."""
 
 WITHOUT_READING = 0.4
 """Least score of a box that is taken for an identifier although it does not look like any name."""
@@ -61,11 +61,11 @@ class PrintedBox:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What is printed in a box.
+    """The print in a box.
 
     Attributes:
         letters: unit vectors (`glyphs.SIDE` squared), left to right, without brackets and dots.
-        rect: pixels of the canvas around all marks, brackets and dots included.
+        rect: pixels of the canvas around all glyphs, brackets and dots included.
     """
 
     letters: tuple[NDArray[np.float32], ...]
@@ -73,7 +73,7 @@ class Reading:
 
 
 def reading(rgb: NDArray[np.uint8], rect: Rect) -> Reading | None:
-    """Return what is printed in a box; None when it holds no clear marks."""
+    """Return the print in a box; None when it holds no clear glyphs."""
     margin = max(2, (rect[3] - rect[1]) // 6)
     top, left = max(0, rect[1] - margin), max(0, rect[0] - margin)
     part = rgb[top : rect[3] + margin, left : rect[2] + margin]
@@ -145,7 +145,7 @@ def likeness(letters: Sequence[NDArray[np.float32]] | None, name: str) -> float:
         same = SequenceMatcher(None, read, "".join(wanted).lower().translate(ONE_SHAPE), autojunk=False).ratio()
         # Letters of words touch: little in common says less than much.
         return same if same > 0.5 else UNREAD / 2
-    # Brackets that were not recognised leave more marks than letters: the best run of marks counts.
+    # Brackets that were not recognised leave more glyphs than letters: the best run of glyphs counts.
     if len(letters) < len(wanted) or len(letters) > len(wanted) + 2:
         return 0.0 if len(wanted) == 1 and len(letters) > 4 else UNREAD / 2
     best = 0.0
@@ -158,20 +158,20 @@ def likeness(letters: Sequence[NDArray[np.float32]] | None, name: str) -> float:
 
 
 def _is_wide_letter(vector: NDArray[np.float32]) -> bool:
-    """Say whether a mark is a letter or digit that no bracket and no stroke looks like."""
+    """Say whether a glyph is a letter or digit that no bracket and no stroke looks like."""
     known = templates()
     best = int((known.vectors @ vector).argmax())
     return float(known.vectors[best] @ vector) >= LETTER and known.names[best] not in NARROW
 
 
 def _letter(vector: NDArray[np.float32]) -> str:
-    """Return the letter that a mark resembles most, lower case."""
+    """Return the letter that a glyph resembles most, lower case."""
     known = templates()
     return known.names[int((known.vectors @ vector).argmax())].lower().translate(ONE_SHAPE)
 
 
 def _alike(vector: NDArray[np.float32], letter: str, *, either: bool = True) -> float:
-    """Return the likeness of a mark and a letter, in either case or in the one given."""
+    """Return the likeness of a glyph and a letter, in either case or in the one given."""
     known = templates()
     rows = [k for k, name in enumerate(known.names) if name == letter or (either and name.lower() == letter.lower())]
     if not rows:
@@ -201,8 +201,8 @@ def named_boxes(
 
     Args:
         rgb: (height, width, 3) uint8, the canvas.
-        boxes: where identifiers are printed.
-        names: what the caption calls the panels, in its order.
+        boxes: boxes in which identifiers are printed.
+        names: the caption's names of the panels, in its order.
     """
     if not boxes or not names:
         return {}
@@ -215,7 +215,7 @@ def named_boxes(
     result: dict[int, tuple[PrintedBox, ...]] = {}
     for i, k, like in pairs:
         read = readings[k]
-        # Marks that fill little of the box are not the print the box is about.
+        # Glyphs that fill little of the box are not the print the box is about.
         close = read is not None and iou(_floats(read.rect), _floats(boxes[k].rect)) >= 0.4
         if boxes[k].score < (WITHOUT_READING if like <= UNREAD else 0):
             continue
@@ -230,7 +230,7 @@ def printed_sequence(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tup
 
     Args:
         rgb: (height, width, 3) uint8, the canvas.
-        boxes: where identifiers may be printed; nobody says what they are.
+        boxes: boxes in which identifiers may be printed; nobody says what they are.
     """
     order = sorted(boxes, key=lambda box: -box.score)[:26]
     alike: list[NDArray[np.float64]] = []
@@ -259,7 +259,7 @@ def printed_series(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tuple
 
     Args:
         rgb: (height, width, 3) uint8, the canvas.
-        boxes: where identifiers are printed; some may be illegible.
+        boxes: boxes in which identifiers are printed; some may be illegible.
     """
     letters = [read.letters if (read := reading(rgb, box.rect)) is not None else () for box in boxes]
     cases = []
@@ -268,7 +268,7 @@ def printed_series(rgb: NDArray[np.uint8], boxes: Sequence[PrintedBox]) -> tuple
                  for own in letters]  # fmt: skip
         cases.append(np.asarray(every))
     known = np.maximum(*cases)
-    # Marks of several letters are words, or a letter with brackets that were not recognised.
+    # Glyphs of several letters are words, or a letter with brackets that were not recognised.
     sure = [k for k, own in enumerate(letters) if 1 <= len(own) <= 3 and known[k].max() >= SURE]
     said = [int(known[k].argmax()) for k in sure]
     if len(set(said)) < max(2, len(boxes) / 2) or len(set(said)) < len(said) or max(said) >= len(boxes):

@@ -1,4 +1,4 @@
-"""Panel identifiers: where "A", "(b)", "c." or "Step 1" are printed in a figure.
+"""Panel identifiers: finding "A", "(b)", "c." or "Step 1" printed in a figure.
 
 Live text of the PDF is read exactly. In flat pictures isolated letters are recognised by their shape (`glyphs.py`), and
 only believed when a consistent set of them is found: one style, one size, the letters the caption names.
@@ -292,8 +292,8 @@ def further_names(
     the others' style, and stand in a row or column with one of them as they do.
 
     Args:
-        names: what the caption calls the panels.
-        chosen: where that is printed.
+        names: the caption's names of the panels.
+        chosen: the places where they are printed.
         group: all candidates of that style.
         tolerance: pixels within which edges count as aligned.
     """

@@ -46,12 +46,12 @@ TONE_LEVELS, TWO_TONES = 12, 0.8
 are the edges of print in small cells."""
 
 
-def without_identifiers(canvas: Canvas, marks: Sequence[PanelDetection]) -> Canvas:
+def without_identifiers(canvas: Canvas, identifiers: Sequence[PanelDetection]) -> Canvas:
     """Return the canvas with identifiers outside pictures erased, so that they do not stretch image boxes."""
     ink = canvas.ink.copy()
     tall, wide = ink.shape
-    for mark in marks:
-        left, top, right, bottom = pixel_rect(mark.box, wide, tall)
+    for identifier in identifiers:
+        left, top, right, bottom = pixel_rect(identifier.box, wide, tall)
         pad = 2
         region = canvas.rgb[max(0, top - pad) : bottom + pad, max(0, left - pad) : right + pad]
         # On white (most pixels light) the identifier stands beside the picture; inside a picture it is part of it.
@@ -256,8 +256,8 @@ def structure_images(view: FigureView, panels: Sequence[PanelDetection]) -> list
     of a panel, 0.6 for the only one of the figure.
     """
     canvas = canvas_of(view.pixels, (), glyph_share(view))
-    marks = [p for p in panels if p.kind == "identifier"]
-    clean = without_identifiers(canvas, marks)
+    identifiers = [p for p in panels if p.kind == "identifier"]
+    clean = without_identifiers(canvas, identifiers)
     tall, wide = canvas.ink.shape
     # A bitmap that is not filled but among many labels is the data area of a plot, whose axes lie around it: no picture
     # of its own. A pale picture (PET, drawing) has no labels: at most three, one of them the identifier.

@@ -1,4 +1,4 @@
-"""Letters in rows and columns: where a letter must be that was not read, because the others show the grid.
+"""Letters in rows and columns: the place of a letter that was not read follows from the grid of the others.
 
 Figures of equal pictures print their letters at regular places, row by row. Letters that are read fix rows and columns;
 one between them that was not read (blurred, covered, of another colour) is where its row and column meet, and one that
@@ -51,8 +51,8 @@ def letter_grid(count: int, read: Mapping[int, Rect], sure: frozenset[int]) -> L
     """Return the grid in which letters stand row by row; None where they do not show one, or show several.
 
     Args:
-        count: how many letters there are.
-        read: where letters were read, pixels, by their position in the series.
+        count: number of letters.
+        read: boxes of the letters that were read, pixels, by their position in the series.
         sure: positions whose letters are certain (live text); they are never astray.
     """
     if len(read) < max(LEAST_READ, READ_SHARE * count):

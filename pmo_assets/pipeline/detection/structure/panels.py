@@ -124,7 +124,7 @@ def frontiers(
     Args:
         region: a node of the tree.
         count: number of parts, at least 1.
-        keep: how many ways to return, the most even first.
+        keep: number of ways to return, the most even first.
         known: answers for other nodes of the same tree, shared down the recursion.
     """
     if count == 1:
@@ -264,12 +264,12 @@ def identifier_detection(place: Identifier, name: str, canvas: Canvas) -> PanelD
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrintedNames:
-    """What a figure's panels are called and where that is printed.
+    """The names of a figure's panels and the places where they are printed.
 
     Attributes:
         canvas: the prepared figure.
         names: of the panels; fewer than two when the figure is one panel.
-        places: per name where it is printed, on the canvas; empty lists where that is unknown.
+        places: per name its printed identifiers, on the canvas; empty where none is known.
     """
 
     canvas: Canvas
@@ -278,7 +278,7 @@ class PrintedNames:
 
     @property
     def complete(self) -> bool:
-        """Whether the figure is one panel or every name has a place."""
+        """The figure is one panel, or every name has a place."""
         return len(self.names) < 2 or all(self.places)
 
 
@@ -403,10 +403,10 @@ def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> l
     canvas, names, found = printed.canvas, printed.names, printed.places
     tall, wide = canvas.ink.shape
     if len(names) < 2:
-        marks = [identifier_detection(p[0], n, canvas) for n, p in zip(names, found, strict=True) if p]
-        return [figure_panel(0.95), *marks]
+        identifiers = [identifier_detection(p[0], n, canvas) for n, p in zip(names, found, strict=True) if p]
+        return [figure_panel(0.95), *identifiers]
     places = {i: [p.rect for p in found[i]] for i in range(len(names)) if found[i]}
-    marks = [identifier_detection(found[i][0], names[i], canvas) for i in places]
+    identifiers = [identifier_detection(found[i][0], names[i], canvas) for i in places]
     if len(places) >= 2:
         cost, parts = best_partition(canvas, places)
         if min(part.trust for part in parts.values()) < QUALITY["sparse"]:
@@ -420,7 +420,7 @@ def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> l
             score = min(own[0].score for own in found) if read else 0.8
             return [
                 *(PanelDetection("panel", normalised_box(p.rect, wide, tall), score, "gutter") for p in numbered),
-                *(marks[k] for k in _unrivalled(found, places, numbered)),
+                *(identifiers[k] for k in _unrivalled(found, places, numbered)),
             ]
         panels = []
         for index, part in parts.items():
@@ -429,16 +429,16 @@ def structure_panels(view: FigureView, printed: PrintedNames | None = None) -> l
             hull = union_box((float(r[0]), float(r[1]), float(r[2]), float(r[3])) for r in rects)
             box = normalised_box((int(hull[0]), int(hull[1]), int(hull[2]), int(hull[3])), wide, tall)
             panels.append(PanelDetection("panel", box, found[index][0].score * part.trust, "identifier"))
-        return [*panels, *marks]
+        return [*panels, *identifiers]
     numbered = panels_by_number(canvas, names)
     if len(numbered) != len(names):
         plain = _plain(view, canvas)
         numbered = panels_by_number(plain, names)
     if len(numbered) != len(names):
-        return [figure_panel(UNSEPARATED), *marks]
+        return [figure_panel(UNSEPARATED), *identifiers]
     return [
         *(PanelDetection("panel", normalised_box(p.rect, wide, tall), 0.8 * p.trust, "gutter") for p in numbered),
-        *marks,
+        *identifiers,
     ]
 
 

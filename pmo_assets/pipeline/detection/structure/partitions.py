@@ -1,6 +1,6 @@
 """Cutting a figure around its printed identifiers: gutters between them, until every part holds one.
 
-Where identifiers stand seen from their panels (below, or above and inside the top; in the middle or at the left edge)
+The place of identifiers seen from their panels (below, or above and inside the top; in the middle or at the left edge)
 is one convention per figure: the figure is cut under each, and the cut in which all identifiers stand alike, close to
 an edge of a part with content, is the answer.
 """
@@ -43,7 +43,7 @@ class Part:
 
 
 BARE = 6.0
-"""What it costs a cut, in glyph heights, when one side holds identifiers and nothing they could be of."""
+"""Cost of a cut, in glyph heights, per side that holds identifiers and nothing that they could name."""
 
 FILLED = 1.3
 """A part that is less than so many times as large as its identifiers together holds nothing else."""
@@ -52,13 +52,13 @@ STRIP = 3.0
 """A part of text that is less than so many times as large as its identifiers together is their row or column."""
 
 BARE_COST = 10.0
-"""What a part without content costs a partition."""
+"""Cost of a partition per part without content."""
 
 ALIKE = 0.25
-"""What it costs a partition, per glyph height, when identifiers stand differently in their parts."""
+"""Cost of a partition, per glyph height, when identifiers stand differently in their parts."""
 
 OFF_MIDDLE = 0.5
-"""What it costs, per glyph height, to lie off the middle between identifiers that stand in the middle of panels."""
+"""Cost of a cut, per glyph height off the middle between identifiers that stand in the middle of panels."""
 
 PLAIN_COST = 0.6
 """A cut that costs no more than this is taken without trying further conventions."""
@@ -179,7 +179,7 @@ def peeled(canvas: Canvas, rect: Rect, places: Places) -> Rect | None:
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """Where identifiers stand seen from their panels: under them (else above, or inside at the top), in the middle of
+    """Place of identifiers seen from their panels: under them (else above, or inside at the top), in the middle of
     their width (else anywhere)."""
 
     below: bool
@@ -196,7 +196,7 @@ def partition(cuts: Cuts, rect: Rect, places: Places, convention: Convention, tr
         cuts: of the prepared figure.
         rect: pixels.
         places: per name (index) where it is printed; at least one.
-        convention: where identifiers stand.
+        convention: place of identifiers in their panels.
         trust: of the weakest cut so far.
 
     Returns:
@@ -234,7 +234,7 @@ def best_cut(
         rect: pixels, tight on ink.
         places: per name where it is printed.
         kind: a key of `QUALITY`.
-        convention: where identifiers stand.
+        convention: place of identifiers in their panels.
         strips: a side may be nothing but identifiers.
     """
     best: tuple[float, Gutter, Places, Places] | None = None
@@ -288,10 +288,10 @@ def partition_cost(cuts: Cuts, parts: dict[int, Part], places: Places, below: bo
     glyph = cuts.canvas.glyph
     tights = {name: cuts.tight(part.rect) or part.rect for name, part in parts.items()}
     for name, part in parts.items():
-        tight, mark = tights[name], places[name][0]
-        distance = tight[3] - mark[3] if below else mark[1] - tight[1]
+        tight, identifier = tights[name], places[name][0]
+        distance = tight[3] - identifier[3] if below else identifier[1] - tight[1]
         cost += min(abs(distance) / glyph, 8.0) + 6.0 * (1 - part.trust)
-        if _size(tight) < 4 * _size(mark) or cuts.is_bare(tight, {}):
+        if _size(tight) < 4 * _size(identifier) or cuts.is_bare(tight, {}):
             cost += BARE_COST
     return cost / len(parts) + ALIKE * unlike(tights, places) / glyph
 

@@ -18,7 +18,7 @@ def snapped_box(canvas: Canvas, box: Box) -> Box:
 
 
 def snapped(canvas: Canvas, rect: Rect) -> Rect:
-    """Move each edge of a rectangle to the nearest edge of what is in it.
+    """Move each edge of a rectangle to the nearest edge of its content.
 
     Along each direction, the edge goes to the border of the widest empty strip within reach; without one, to the line
     where the picture changes most against its neighbour. Without a clear change it stays.

@@ -1,6 +1,6 @@
 """Marks among the vector shapes that a PDF draws over a picture: exact evidence, where the pixels are not asked.
 
-What counts follows the annotation guide: arrows, arrowheads, boxes, circles, outlines and leader lines are marks; the
+The choice follows the annotation guide: arrows, arrowheads, boxes, circles, outlines and leader lines are marks; the
 picture's own frame, scale bars, tick marks, patches under text and letters' outlines are none.
 """
 
@@ -49,7 +49,7 @@ class _Placed:
 
 
 def vector_evidence(view: FigureView, image: Box) -> VectorEvidence:
-    """Return what the vector shapes over an image (its box in the figure) say."""
+    """Return the evidence of the vector shapes over an image (its box in the figure)."""
     if not view.shapes or not any(covered_fraction(image, bitmap.box) >= ON_PICTURE for bitmap in view.bitmaps):
         return "none"
     tall, wide = view.pixels.shape[0] * height(image), view.pixels.shape[1] * width(image)

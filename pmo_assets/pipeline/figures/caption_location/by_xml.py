@@ -27,7 +27,7 @@ ACCEPTED_SIMILARITY = 0.55
 ("Figure 2 shows ...") shares about 0.3 with the caption; a caption with formulas or small caps keeps over 0.7."""
 
 MENTION_SIMILARITY = 0.3
-"""What a sentence behind a label counts when the XML's caption is empty: as little as any other body sentence."""
+"""Similarity of a sentence behind a label when the XML's caption is empty: as little as any other body sentence."""
 
 LABEL_ONLY_SIMILARITY = 0.3
 """Similarity of a caption of which nothing but the number is that of the XML: its words share no more than chance."""
@@ -36,7 +36,7 @@ SAME_SCORE = 1e-9
 """A later line must be better by more than rounding, so that of equals the first is taken."""
 
 HEAD = 160
-"""How many (letter and digit) characters of a caption decide where it starts: two to three lines."""
+"""Number of (letter and digit) characters of a caption that decide where it starts: two to three lines."""
 
 MIN_SEARCHED = 24
 """Characters of a caption that is looked for without its label; fewer are found by chance."""
@@ -62,7 +62,7 @@ MIN_REMAINDER = 40
 characters, i.e. about one line."""
 
 MAX_REMAINDERS = 3
-"""How often a caption is looked for elsewhere: more columns than a page has."""
+"""Most times that a caption's rest is looked for elsewhere: more columns than a page has."""
 
 REMAINDER_HEAD = 80
 """Characters by which the tail is looked for ..."""
@@ -77,7 +77,7 @@ OVER = 0.5
 """Font sizes by which the boxes of lines that follow each other may overlap."""
 
 _SUBCAPTION = re.compile(r"^[(\[]?(?:[A-Za-z]|[ivx]{1,4}|\d{1,2})[)\].:]")
-"""What is printed under a picture of several, "(a) Original", begins so."""
+"""Beginning of the text under one of several pictures: "(a) Original"."""
 
 LABEL_GAP = 2.0
 """A label on a line of its own is at most so many font sizes away from the caption's first line."""
@@ -130,7 +130,7 @@ def _caption_by_xml(text: DocumentText, figure: PackageFigure, used: set[LineKey
 
 
 def _head_similarity(text: DocumentText, start: LabelStart, wanted: str) -> float:
-    """Return how well what follows a label agrees with the beginning of the caption `wanted` (compact), 0..1."""
+    """Return the similarity 0..1 of the text behind a label with the beginning of the caption `wanted` (compact)."""
     if not wanted:
         # Only the label is printed: a sentence after it makes it a mention in the text.
         return 1.0 if not compact_text(start.rest) else MENTION_SIMILARITY

@@ -27,7 +27,7 @@ _COMPACT_LABEL = re.compile(r"^(?:supplementary|supplemental)?(?P<kind>fig(?:ure
 _CONTINUED_TAIL = re.compile(rf"^\W*?{_CONTINUED}", re.IGNORECASE)
 
 _BOUNDING_KINDS = ("table", "tab", "box", "video", "movie", "algorithm")
-"""Tables, and what is no figure either but bounds figures as a table does."""
+"""Tables, and other things that are no figures but bound figures as a table does."""
 
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 

@@ -1,4 +1,4 @@
-"""Where the captions are: those of the XML by their words, the others by layout, each number once."""
+"""Location of captions: those of the XML by their words, the others by layout, each number once."""
 
 from __future__ import annotations
 

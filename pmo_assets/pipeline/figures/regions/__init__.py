@@ -1,1 +1,1 @@
-"""Regions: which part of each page is which figure, once its captions are known."""
+"""Regions of figures on each page, once its captions are known."""

@@ -19,22 +19,22 @@ from pmo_assets.records.geometry import Box, area, height, intersection, union_b
 # of anything else; then no graphics are left over; then the usual side; distance decides what is left.
 
 FIGURE_SCORE = 3.0
-"""For each caption that gets graphics."""
+"""Score for each caption that gets graphics."""
 
 ALL_GRAPHICS_SCORE = 2.0
-"""For using all graphics of the page; by area, for a part of them as much less."""
+"""Score for using all graphics of the page; by area, for a part of them as much less."""
 
 SIDE_PRIOR: Mapping[str, float] = {"above": 0.30, "below": 0.15, "left": 0.1, "right": 0.1}
-"""For the side on which a figure stands: most journals set captions below their figures."""
+"""Score for the side on which a figure stands: most journals set captions below their figures."""
 
 OVERLAP_SCORE = -3.0
-"""For two figures that overlap: as much as a figure is worth."""
+"""Score for two figures that overlap: as much as a figure is worth."""
 
 THIN_SCORE = -2.0
-"""For a figure that is hardly higher or wider than text (`THIN`)."""
+"""Score for a figure that is hardly higher or wider than text (`THIN`)."""
 
 GRID_BONUS = 0.25
-"""What it is worth to leave the grids of a page whole: less than any figure, more than a few lines of distance."""
+"""Bonus for leaving the grids of a page whole: less than any figure, more than a few lines of distance."""
 
 GAP_PER_POINT = 200.0
 """Points of the page between caption and figure that cost one point."""
@@ -58,13 +58,13 @@ MAX_COMBINATIONS = 4096
 """Choices that are tried on one page, at most."""
 
 KEPT_OPTIONS = (5, 4, 3, 2)
-"""Where there are more, each caption keeps its best options only, "no figure" among them: so many, or fewer."""
+"""Numbers of best options, "no figure" among them, that each caption keeps where there are more combinations."""
 
 PRIOR_GAP = 100.0
 """The best options are the nearest; what a side is worth counts as so many points of distance."""
 
 Assignment = dict[int, tuple[str, tuple[int, ...]]]
-"""For each caption (index in `PageLayout.captions`) with graphics: its side and its atoms."""
+"""Side and atoms of each caption (index in `PageLayout.captions`) with graphics."""
 
 
 def page_assignment(layout: PageLayout, prior: Mapping[str, float]) -> Assignment:
@@ -72,7 +72,7 @@ def page_assignment(layout: PageLayout, prior: Mapping[str, float]) -> Assignmen
 
     Args:
         layout: the page.
-        prior: what each side is worth, as `SIDE_PRIOR`.
+        prior: score of each side, as `SIDE_PRIOR`.
     """
     claimants = [k for k, caption in enumerate(layout.captions) if caption.is_figure]
     if not claimants or not layout.atoms:

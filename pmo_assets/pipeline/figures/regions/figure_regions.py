@@ -1,4 +1,4 @@
-"""Which part of each page is which figure: graphics and their text, assigned to captions for a whole page at once.
+"""Regions of figures: graphics and their text, assigned to captions for a whole page at once.
 
 Three steps. (1) `page_layouts` says what each line and each graphic is: running text, caption, page furniture, table,
 or possibly part of a figure; touching graphics become atoms. (2) For each caption and each side of it, the atoms are
@@ -33,13 +33,13 @@ COMMON_SIDE_FIGURES = 2
 
 @dataclass(frozen=True, slots=True)
 class FigureRegion:
-    """Where a figure lies.
+    """A figure's place in the PDF.
 
     Attributes:
         caption: its (first) caption.
         boxes: one per page, in page order, points as displayed; around placements, paths and text boxes, so ink may
             begin a little further inside.
-        side: where the figure lies seen from its caption: one of `sides.SIDES`, "page" for another page, "text" for a
+        side: the figure's side seen from its caption: one of `sides.SIDES`, "page" for another page, "text" for a
             figure that is nothing but text, or "picture" when its package picture says where it is.
         confidence: 0..1.
     """

@@ -38,7 +38,7 @@ def _leftover(layout: PageLayout) -> Box | None:
 
 @dataclass
 class _Pages:
-    """Pages with graphics that no caption has taken, and what takes them.
+    """Pages with graphics that no caption has taken, and the figures that take them.
 
     Attributes:
         layouts: of all pages.

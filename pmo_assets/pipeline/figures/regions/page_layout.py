@@ -1,4 +1,4 @@
-"""The layout of a page: what each line and each graphic is.
+"""The layout of a page: the role of each line and each graphic.
 
 Running text, captions and tables are barriers; page furniture is nobody's; the other text, and the graphics joined to
 atoms, may belong to figures.
@@ -57,7 +57,7 @@ class PageLayout:
         grids: groups of atoms that stand in rows and columns.
         barriers: float64 (n, 4), what no figure crosses: running text, headings, captions, tables.
         texts: the other lines, which may belong to figures: key, box, font size.
-        body_lines: how many lines of running text.
+        body_lines: number of lines of running text.
         body_size: font size of running text, points.
         column: usual width of a column, points.
         used: the atoms that figures have got so far.

@@ -10,7 +10,7 @@ from pmo_assets.pipeline.figures.regions.page_layout import PageLayout
 from pmo_assets.records.geometry import Box, height, union_box, width
 
 SIDES = ("above", "below", "left", "right")
-"""Where the figure lies seen from its caption."""
+"""Sides of a caption on which its figure may lie."""
 
 OVERLAP_SLACK = 0.5
 """Font sizes by which a figure's box may reach into its caption's: line boxes are higher than letters."""

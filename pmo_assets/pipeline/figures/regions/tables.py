@@ -24,7 +24,7 @@ NOTE_GAP = (-0.5, 0.8)
 """Least and largest gap (line heights) above a table's note: it follows the rule, or the note before, closely."""
 
 NOTE_INDENT = (-2.0, 2.0)
-"""Where a note begins: from so many points before to so many line heights behind the table's left edge."""
+"""Range in which a note begins: from so many points before to so many line heights behind the table's left edge."""
 
 
 def table_areas(

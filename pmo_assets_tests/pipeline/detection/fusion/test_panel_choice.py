@@ -25,8 +25,8 @@ LEFT, RIGHT = (0.0, 0.0, 0.49, 1.0), (0.51, 0.0, 1.0, 1.0)
 HALVES = [panel(LEFT), panel(RIGHT)]
 SEEN = [panel(LEFT, 0.95, "network"), panel(RIGHT, 0.95, "network")]
 SPECKS = [panel((0.0, 0.0, 0.04, 0.05), 0.4), panel(RIGHT, 0.4)]
-MARKS = (((0.0, 0.0, 0.04, 0.05), 0.9), ((0.52, 0.0, 0.56, 0.05), 0.9))
-FLAT = FigureEvidence(2, MARKS, live=False, lettered=True)
+IDENTIFIERS = (((0.0, 0.0, 0.04, 0.05), 0.9), ((0.52, 0.0, 0.56, 0.05), 0.9))
+FLAT = FigureEvidence(2, IDENTIFIERS, live=False, lettered=True)
 
 
 def options(structure: list[PanelDetection], network: list[PanelDetection]) -> dict[Source, list[PanelDetection]]:

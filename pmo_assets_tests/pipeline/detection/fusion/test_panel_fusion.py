@@ -48,28 +48,30 @@ def test_too_few_panels_of_the_network_do_not_replace_the_figure() -> None:
     assert fused_panels(view, structural, seen(panels=((LEFT, 0.8), (RIGHT, 0.7)))) == structural
 
 
-def identified(box: Box, mark: Box, name: str, score: float = 0.9) -> tuple[PanelDetection, PanelDetection]:
-    return PanelDetection("panel", box, score, "identifier"), PanelDetection("identifier", mark, score, "glyph", name)
+def identified(box: Box, printed: Box, name: str, score: float = 0.9) -> tuple[PanelDetection, PanelDetection]:
+    return PanelDetection("panel", box, score, "identifier"), PanelDetection(
+        "identifier", printed, score, "glyph", name
+    )
 
 
 def test_a_panel_cut_wrongly_around_its_identifier_gives_way_to_the_networks() -> None:
-    a, mark_a = identified(LEFT, (0.0, 0.0, 0.04, 0.08), "a")
-    strip, mark_b = identified((0.5, 0.0, 1.0, 0.1), (0.56, 0.01, 0.6, 0.09), "b", 0.5)
+    a, printed_a = identified(LEFT, (0.0, 0.0, 0.04, 0.08), "a")
+    strip, printed_b = identified((0.5, 0.0, 1.0, 0.1), (0.56, 0.01, 0.6, 0.09), "b", 0.5)
     found = fused_panels(
-        named(two_pictures(), "a", "b"), [a, strip, mark_a, mark_b], seen(panels=((LEFT, 0.8), (RIGHT, 0.8)))
+        named(two_pictures(), "a", "b"), [a, strip, printed_a, printed_b], seen(panels=((LEFT, 0.8), (RIGHT, 0.8)))
     )
     panels = [p for p in found if p.kind == "panel"]
     assert [p.source for p in panels] == ["identifier", "network"]
     assert panels[0].score > a.score
     assert iou(panels[1].box, RIGHT) > 0.95
-    assert [p for p in found if p.kind == "identifier"] == [mark_a, mark_b]
+    assert [p for p in found if p.kind == "identifier"] == [printed_a, printed_b]
 
 
 def test_a_part_that_the_network_takes_for_a_panel_does_not_replace_the_panel() -> None:
-    a, mark_a = identified(LEFT, (0.0, 0.0, 0.04, 0.08), "a")
-    b, mark_b = identified(RIGHT, (0.56, 0.01, 0.6, 0.09), "b")
+    a, printed_a = identified(LEFT, (0.0, 0.0, 0.04, 0.08), "a")
+    b, printed_b = identified(RIGHT, (0.56, 0.01, 0.6, 0.09), "b")
     inside = seen(panels=(((0.6, 0.2, 0.8, 0.6), 0.85),))
-    panels = fused_panels(named(two_pictures(), "a", "b"), [a, b, mark_a, mark_b], inside)
+    panels = fused_panels(named(two_pictures(), "a", "b"), [a, b, printed_a, printed_b], inside)
     assert [p.box for p in panels if p.kind == "panel"] == [LEFT, RIGHT]
 
 

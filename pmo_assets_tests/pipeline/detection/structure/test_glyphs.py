@@ -11,7 +11,7 @@ from pmo_assets.pipeline.detection.structure.glyphs import (
     SMALL_SIDE,
     find_glyphs,
     is_bracket,
-    isolated_marks,
+    isolated_glyphs,
     letter_of,
     unit_vector,
 )
@@ -26,7 +26,7 @@ BLANK = np.zeros((40, 60), np.uint8)
 
 @pytest.mark.parametrize("side", [300, SMALL_SIDE + 20])
 @pytest.mark.parametrize(("ground", "ink", "polarity"), [(255, BLACK, "dark"), (10, WHITE, "light")])
-def test_marks_are_found_with_place_form_and_colour(
+def test_glyphs_are_found_with_place_form_and_colour(
     side: int, ground: int, ink: tuple[int, int, int], polarity: str
 ) -> None:
     figure = paper(side, 160, ground)
@@ -105,11 +105,11 @@ def test_bars_and_wide_letters_are_no_brackets(text: str) -> None:
         ([(0, 0, 10, 20), (12, 0, 22, 20), (24, 0, 30, 20)], None),
     ],
 )
-def test_a_mark_is_a_letter_with_or_without_dot(pieces: list[Rect], expected: tuple[str, Rect] | None) -> None:
+def test_a_glyph_is_a_letter_with_or_without_dot(pieces: list[Rect], expected: tuple[str, Rect] | None) -> None:
     assert letter_of(BLANK, tuple(pieces)) == expected
 
 
-def test_an_opening_bracket_alone_is_no_mark() -> None:
+def test_an_opening_bracket_alone_is_no_glyph() -> None:
     figure = paper(100, 60)
     bracket = print_text(figure, 10, 10, "(", "helv", 30, BLACK)
     x = bracket[2] + 4
@@ -134,53 +134,53 @@ STRIPS = {
 
 
 @pytest.mark.parametrize("side", STRIPS)
-def test_a_mark_stands_on_paper_or_is_pure(side: str) -> None:
+def test_a_glyph_stands_on_paper_or_is_pure(side: str) -> None:
     mask = ring()
     quiet = mask.copy()
-    assert isolated_marks(mask, 0 * mask, quiet, 10, 30) == [((40, 40, 60, 60),)]
+    assert isolated_glyphs(mask, 0 * mask, quiet, 10, 30) == [((40, 40, 60, 60),)]
     quiet[STRIPS[side]] = 1
-    assert isolated_marks(mask, 0 * mask, quiet, 10, 30) == [], "texture around it"
-    assert isolated_marks(mask, mask, quiet, 10, 30) == [((40, 40, 60, 60),)], "black in a photograph"
+    assert isolated_glyphs(mask, 0 * mask, quiet, 10, 30) == [], "texture around it"
+    assert isolated_glyphs(mask, mask, quiet, 10, 30) == [((40, 40, 60, 60),)], "black in a photograph"
 
 
 @pytest.mark.parametrize("side", STRIPS)
-def test_a_mark_has_free_space_on_every_side(side: str) -> None:
+def test_a_glyph_has_free_space_on_every_side(side: str) -> None:
     mask = ring()
     rows, columns = STRIPS[side]
     mask[rows, columns] = 1
-    assert isolated_marks(mask, mask, 0 * mask, 10, 22) == []
+    assert isolated_glyphs(mask, mask, 0 * mask, 10, 22) == []
 
 
 @pytest.mark.parametrize(
     ("height", "width", "found"), [(20, 20, True), (9, 9, False), (31, 20, False), (20, 34, False)]
 )
-def test_marks_have_a_letters_size_and_shape(height: int, width: int, found: bool) -> None:
+def test_glyphs_have_a_letters_size_and_shape(height: int, width: int, found: bool) -> None:
     mask = np.zeros((120, 120), np.uint8)
     mask[40 : 40 + height, 40 : 40 + width] = 1
-    assert bool(isolated_marks(mask, mask, mask, 10, 30)) is found
+    assert bool(isolated_glyphs(mask, mask, mask, 10, 30)) is found
 
 
-def test_only_the_best_isolated_marks_of_texture_are_looked_at() -> None:
+def test_only_the_best_isolated_glyphs_of_texture_are_looked_at() -> None:
     mask = np.zeros((100, 200), np.uint8)
     mask[20:40, 20:40] = 1
     mask[20:40, 100:120] = 1
     mask[45:48, 100:120] = 1  # something near the second one
-    assert isolated_marks(mask, mask, mask, 10, 30, most=1) == [((20, 20, 40, 40),)]
+    assert isolated_glyphs(mask, mask, mask, 10, 30, most=1) == [((20, 20, 40, 40),)]
 
 
-def test_pieces_of_one_mark_belong_together() -> None:
+def test_pieces_of_one_glyph_belong_together() -> None:
     mask = np.zeros((100, 100), np.uint8)
     rects = [(30, 40, 34, 64), (38, 44, 50, 60), (54, 40, 58, 64)]
     for x0, y0, x1, y1 in rects:
         mask[y0:y1, x0:x1] = 1
-    assert isolated_marks(mask, mask, mask, 10, 30) == [tuple(rects)]
+    assert isolated_glyphs(mask, mask, mask, 10, 30) == [tuple(rects)]
 
 
 def test_five_pieces_are_a_word() -> None:
     mask = np.zeros((100, 100), np.uint8)
     for k in range(5):
         mask[40:60, 30 + 6 * k : 34 + 6 * k] = 1
-    assert isolated_marks(mask, mask, mask, 10, 30) == []
+    assert isolated_glyphs(mask, mask, mask, 10, 30) == []
 
 
 def test_likeness_does_not_depend_on_brightness_or_size() -> None:
@@ -205,13 +205,13 @@ LINES = {
 def test_a_line_beside_a_letter_takes_its_free_space(side: str) -> None:
     mask = ring()
     mask[LINES[side]] = 1
-    assert isolated_marks(mask, mask, 0 * mask, 10, 22) == []
+    assert isolated_glyphs(mask, mask, 0 * mask, 10, 22) == []
     apart = np.zeros((140, 140), np.uint8)
     apart[20:120, 20:120] = ring()
     rows, columns = LINES[side]
     shift = {"left": (20, 14), "right": (20, 26), "above": (14, 20), "below": (26, 20)}[side]
     apart[rows.start + shift[0] : rows.stop + shift[0], columns.start + shift[1] : columns.stop + shift[1]] = 1
-    assert isolated_marks(apart, apart, 0 * apart, 10, 22) == [((60, 60, 80, 80),)]
+    assert isolated_glyphs(apart, apart, 0 * apart, 10, 22) == [((60, 60, 80, 80),)]
 
 
 @pytest.mark.parametrize("columns", [slice(80, 90), slice(20, 30)])
@@ -220,6 +220,6 @@ def test_a_letter_in_a_crowd_is_none(columns: slice) -> None:
     mask[5:105, 5:105] = ring()
     mask[45:65, columns] = 1
     letter = ((45, 45, 65, 65),)
-    assert letter in isolated_marks(mask, mask, 0 * mask, 10, 22), "some is allowed"
+    assert letter in isolated_glyphs(mask, mask, 0 * mask, 10, 22), "some is allowed"
     mask[35:75, columns] = 1
-    assert letter not in isolated_marks(mask, mask, 0 * mask, 10, 22)
+    assert letter not in isolated_glyphs(mask, mask, 0 * mask, 10, 22)

@@ -63,8 +63,8 @@ def test_the_identifier_beside_a_plot_does_not_stretch_it() -> None:
     figure = paper(500, 460)
     rect = plot(figure, 20, 20, 460, 380)
     text = live_text(figure, "(a)", 230, 425)
-    marks = (*WHOLE, PanelDetection("identifier", text.box, 0.95, "text", "a"))
-    found = structure_images(FigureView(figure, (), (text,)), marks)
+    identifiers = (*WHOLE, PanelDetection("identifier", text.box, 0.95, "text", "a"))
+    found = structure_images(FigureView(figure, (), (text,)), identifiers)
     assert [i.box for i in found] == [pytest.approx(as_fraction(figure, rect))]
 
 

@@ -203,36 +203,38 @@ def canvas_with(*blocks: Rect, glyph: int = 20) -> Canvas:
     return canvas_of(figure, glyph=glyph / 400)
 
 
-MARK: Rect = (10, 10, 30, 30)
+PRINTED: Rect = (10, 10, 30, 30)
 
 
-def cost_of(block: Rect, mark: Rect = MARK, below: bool = False, trust: float = 1.0) -> float:
-    """The cost of one part: the figure's left half, with a block and a mark."""
-    return partition_cost(Cuts(canvas_with(block, mark)), {0: Part((0, 0, 200, 300), trust)}, {0: [mark]}, below)
+def cost_of(block: Rect, identifier: Rect = PRINTED, below: bool = False, trust: float = 1.0) -> float:
+    """The cost of one part: the figure's left half, with a block and a identifier."""
+    return partition_cost(
+        Cuts(canvas_with(block, identifier)), {0: Part((0, 0, 200, 300), trust)}, {0: [identifier]}, below
+    )
 
 
-def test_a_good_partition_has_content_sure_cuts_and_marks_where_they_belong() -> None:
+def test_a_good_partition_has_content_sure_cuts_and_identifiers_where_they_belong() -> None:
     picture = (10, 40, 190, 290)
-    assert cost_of(picture) == 0, "the mark is at the top"
+    assert cost_of(picture) == 0, "the identifier is at the top"
     assert cost_of(picture, trust=0.5) == 3
     assert cost_of(picture, below=True) == 8, "far from the bottom, but no farther than eight letters"
-    assert cost_of((10, 40, 190, 190), mark=(10, 200, 30, 220), below=True) == 0
-    assert cost_of((10, 40, 190, 100), mark=(10, 10, 30, 30), below=True) == pytest.approx(70 / 20)
-    assert cost_of((10, 60, 190, 290), mark=(10, 100, 30, 120)) == pytest.approx(40 / 20)
+    assert cost_of((10, 40, 190, 190), identifier=(10, 200, 30, 220), below=True) == 0
+    assert cost_of((10, 40, 190, 100), identifier=(10, 10, 30, 30), below=True) == pytest.approx(70 / 20)
+    assert cost_of((10, 60, 190, 290), identifier=(10, 100, 30, 120)) == pytest.approx(40 / 20)
 
 
-def test_a_part_with_hardly_more_than_its_mark_is_no_panel() -> None:
-    assert cost_of((10, 10, 60, 40)) == 10, "smaller than four marks"
+def test_a_part_with_hardly_more_than_its_identifier_is_no_panel() -> None:
+    assert cost_of((10, 10, 60, 40)) == 10, "smaller than four identifiers"
     assert cost_of((10, 40, 28, 290)) == 0
     assert cost_of((100, 40, 115, 55)) == 10, "nothing but letters"
 
 
-def test_a_cut_is_best_wide_and_next_to_the_marks() -> None:
+def test_a_cut_is_best_wide_and_next_to_the_identifiers() -> None:
     canvas = canvas_with()
-    marks: tuple[dict[int, list[Rect]], ...] = ({0: [(10, 100, 30, 120)]}, {1: [(10, 160, 30, 180)]})
+    identifiers: tuple[dict[int, list[Rect]], ...] = ({0: [(10, 100, 30, 120)]}, {1: [(10, 160, 30, 180)]})
 
     def value(start: int, stop: int, below: bool, axis: int = 1) -> float:
-        return cut_value(canvas, Gutter(axis, start, stop, "clear"), marks[0], marks[1], below=below)
+        return cut_value(canvas, Gutter(axis, start, stop, "clear"), identifiers[0], identifiers[1], below=below)
 
     assert value(120, 130, True) == pytest.approx(0.5)
     assert value(140, 150, True) == pytest.approx(0.5 - 1)
@@ -245,11 +247,11 @@ def test_a_cut_is_best_wide_and_next_to_the_marks() -> None:
     assert cut_value(canvas, cut, across[0], across[1], below=False) == pytest.approx(1 - 0.5 * 2)
 
 
-def test_a_cut_has_marks_on_both_sides_and_hits_none() -> None:
-    marks = {0: [(10, 10, 30, 30)], 1: [(100, 10, 120, 30)], 2: [(10, 100, 30, 120)]}
+def test_a_cut_has_identifiers_on_both_sides_and_hits_none() -> None:
+    identifiers = {0: [(10, 10, 30, 30)], 1: [(100, 10, 120, 30)], 2: [(10, 100, 30, 120)]}
 
     def sides(axis: int, at: int) -> tuple[list[int], list[int]] | None:
-        found = sides_of(Gutter(axis, at, at, "clear"), marks, slack=2)
+        found = sides_of(Gutter(axis, at, at, "clear"), identifiers, slack=2)
         return found and (sorted(found[0]), sorted(found[1]))
 
     assert sides(0, 60) == ([0, 2], [1])
@@ -262,7 +264,7 @@ def test_a_cut_has_marks_on_both_sides_and_hits_none() -> None:
     assert sides(0, 300) is None
 
 
-def test_marks_without_any_border_are_parted_where_they_lie_farthest_apart() -> None:
+def test_identifiers_without_any_border_are_parted_where_they_lie_farthest_apart() -> None:
     canvas = canvas_with((0, 0, 400, 300))
     beside = {0: [(10, 10, 30, 30)], 1: [(250, 20, 270, 40)]}
     stacked = {0: [(10, 10, 30, 30)], 1: [(20, 200, 40, 220)]}
