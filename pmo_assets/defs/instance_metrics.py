@@ -1,4 +1,4 @@
-"""What Dagster's instance tells Prometheus: runs by status, failed batches, seconds and rates of the stages."""
+"""Metrics of the Dagster instance for Prometheus: runs by status, failed and stale batches, rates of the stages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NUMBERS = {
 
 
 def instance_families(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
-    """Return what the instance tells, in a fixed number of queries however many batches there are."""
+    """Return the metrics of the instance, by a number of queries that does not grow with the batches."""
     runs = [
         (status.value.lower(), instance.get_runs_count(RunsFilter(statuses=[status]))) for status in DagsterRunStatus
     ]

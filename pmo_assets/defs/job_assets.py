@@ -30,7 +30,7 @@ from pmo_assets.settings import Settings
 from pmo_assets.tables.schemas import schema_of
 
 _SETTINGS = inspect.Parameter("settings", inspect.Parameter.KEYWORD_ONLY, annotation=dg.ResourceParam[Settings])
-"""What every such op takes besides what its function asks for: a part of the assets' code versions."""
+"""Parameter of every such op beside those of its function: the assets' code versions depend on the settings."""
 
 _AFTER = "after"
 """Input of such an op: what has to be done before, if anything."""
@@ -53,7 +53,7 @@ class GroupJob:
 
 @dataclass(frozen=True)
 class JobAsset:
-    """What `made_by` declares: an op of a job, and the assets that it makes."""
+    """An op of a job and the assets that it makes, as `made_by` declares them."""
 
     job: GroupJob
     op: dg.OpDefinition

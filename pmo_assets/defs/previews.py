@@ -106,7 +106,7 @@ def _by_figure(rows: Iterable[Row]) -> dict[FigureKey, list[Row]]:
 
 
 def figure_name(row: Row) -> str:
-    """Return what a figure is called under its picture."""
+    """Return the caption of a figure's picture: article and figure."""
     return f"{row['article_id']} · {figure_words(row)}"
 
 

@@ -1,4 +1,4 @@
-"""Which of Dagster's runs can go: old ones that hold nothing the UI, or `pmo run`, still needs to know.
+"""Old runs of Dagster that can be deleted: they hold nothing that the UI, or `pmo run`, still needs to know.
 
 Deleting a run deletes its events, and with them that an asset was materialised. A run stays as long as it holds the
 latest materialisation, or the latest attempt at one, of any asset and partition.
@@ -23,7 +23,7 @@ _TOLD: Final = (
     DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
     DagsterEventType.ASSET_OBSERVATION,
 )
-"""Events by which the UI knows how an asset's partition is."""
+"""Events that tell the UI the state of an asset's partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class OldRun:
     """A run that can go, or whose log can.
 
     Attributes:
-        run_id: which.
-        files: what lies on this machine's disk for it alone.
+        run_id: its id.
+        files: files on this machine's disk that belong to it alone.
         size: bytes of these files.
         needed: it holds the latest event of some asset: only its own log can go.
     """

@@ -32,7 +32,7 @@ def batch_lease(batch: str) -> str:
 
 
 def run_is_over(instance: dg.DagsterInstance | None) -> Callable[[str], bool]:
-    """Return what says of a lease's mark whether its run has ended, as far as an instance knows.
+    """Return a test of a lease's mark: true if the run of this id has ended, as far as the instance knows.
 
     A run that crashed on another machine, and was found dead, holds nobody up any longer.
     """

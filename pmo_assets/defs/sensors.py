@@ -198,7 +198,7 @@ def was_released(instance: dg.DagsterInstance, *, since: datetime, now: datetime
 
 
 def work_in_progress(instance: dg.DagsterInstance, now: datetime) -> str | None:
-    """Return what is at work of refresh, batches and release, or about to be started again; None if nothing is."""
+    """Return a line about runs of refresh, batches and release that wait, work or start again soon; None if none do."""
     working = [run for job in _JOBS for run in unfinished_runs(instance, job)] + started_again(instance, now)
     return f"{len(working)} runs are waiting or at work: {working[0].job_name} …" if working else None
 

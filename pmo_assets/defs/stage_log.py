@@ -1,7 +1,7 @@
-"""What a batch asset says of its work: lines in Dagster's event log and on standard error, and rates as metadata.
+"""The log of a batch asset: lines in Dagster's event log and on standard error, and rates as metadata.
 
-Lines that any room logs while the asset works go to both places; here is who carries them to the event log, and what
-the asset itself says when it begins and ends.
+Lines that any room logs while the asset works go to both places. Here are the handler that carries them to the event
+log, and the lines that the asset itself logs when it begins and ends.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ _CARRIED: Final = "pmo_carried"
 """Attribute of records that were on standard error before they came to the event log."""
 
 _ONLY_STDERR: Final = "stage_started"
-"""The event that Dagster says itself."""
+"""The event that Dagster logs itself."""
 
 
 @contextlib.contextmanager
@@ -124,7 +124,7 @@ def _say_rejections(rejections: Sequence[Rejection], unit: Unit) -> None:
 
 
 def effort_metadata(effort: Effort) -> dict[str, Any]:
-    """Return what the articles of a step cost as metadata: the slowest ones, memory of workers, second attempts."""
+    """Return the effort of a step as metadata: its slowest articles, memory of workers, second attempts."""
     facts: dict[str, Any] = {}
     if effort.peak_bytes:
         facts["peak_worker_mb"] = effort.peak_mb

@@ -183,7 +183,7 @@ def _tasks(
 
 
 def _refined(stage: Stage, made: Made, inputs: Mapping[str, Any], counted: Callable[[Any], Mapping[str, Any]]) -> Made:
-    """Return what was made as the stage's `afterwards` leaves it, with what it counted as metadata."""
+    """Return the results after the stage's `afterwards`, with its counts among the metadata."""
     if stage.afterwards is None:
         return made
     progress = functools.partial(made.context.resources.workers.progress, stage.asks_for)

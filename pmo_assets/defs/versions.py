@@ -66,9 +66,9 @@ class _Module:
 
     Attributes:
         digests: name -> hash of the statements that define it.
-        needed: name -> what of the package these statements name.
-        imports: name -> what of the package it stands for, all of it where several imports give it (in branches, or in
-            functions).
+        needed: name -> definitions of the package that these statements use.
+        imports: name -> definitions of the package that it stands for: several where several imports give it (in
+            branches, or in functions).
         others: hash of the statements that define nothing (calls, loops): they count for everything in the module.
         data: files and folders of the package that it reads.
     """
@@ -162,7 +162,7 @@ def _defined_names(statement: ast.stmt) -> Iterator[str]:
 
 
 def _imports(tree: ast.Module) -> dict[str, list[Definition]]:
-    """Return what of the package a module's names stand for, also those that are imported inside functions."""
+    """Return the definitions of the package that a module's names stand for, imports inside functions included."""
     found: dict[str, set[Definition]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -180,7 +180,7 @@ def _imports(tree: ast.Module) -> dict[str, list[Definition]]:
 
 @functools.cache
 def _needed(definition: Definition) -> frozenset[Definition]:
-    """Return what a definition names: in its own module, and imported from others of the package."""
+    """Return the definitions that a definition uses, of its own module and of others of the package."""
     module, name = definition
     known = _module(module)
     if not name:

@@ -112,7 +112,7 @@ def _happened(found: Found) -> dict[str, Any]:
 
 
 def found_metadata(found: Found, registered: Mapping[tuple[int, int], str]) -> dict[str, Any]:
-    """Return what the UI shows, and plots over time, of a search."""
+    """Return the counts and notes of a search as metadata, which the UI shows and plots over time."""
     return {
         "dagster/row_count": found.candidates.table.height,
         "searched_since": found.since.isoformat() if found.since is not None else "the beginning",

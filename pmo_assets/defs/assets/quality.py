@@ -66,7 +66,7 @@ Number = tuple[str, str, float | None]
 def _scored(
     context: dg.OpExecutionContext, tables: Tables, further: Sequence[str] = (), *, assembled: bool = False
 ) -> ScoredArticles | None:
-    """Return what can be scored; None, with the reason in the log, when nothing can."""
+    """Return the annotated articles that can be scored; None, with the reason in the log, if there are none."""
     if not has_annotations(tables.data_root):
         context.log.warning(NO_ANNOTATIONS)
         return None
