@@ -341,7 +341,7 @@ def _caption_lines(file: BinaryIO) -> Iterator[CaptionLine]:
 
 
 def caption_line(number: int, content: bytes) -> CaptionLine:
-    """Return what a line says; what it does not say, or what cannot be split, is its `problem`."""
+    """Return id and caption of a line; `problem` says why one is missing or the caption cannot be split."""
     try:
         row = json.loads(content.decode())
     except UnicodeDecodeError as error:

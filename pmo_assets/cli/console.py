@@ -1,4 +1,4 @@
-"""What the commands share: where they print, their errors, their settings, progress."""
+"""The console of all commands: printing, errors, settings, progress."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PrintingConsole(Console):
         return super().render_str(printable(text, keep=_KEPT), **options)
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
-        """Return what is written: the last place at which text can be told from Rich's own control codes."""
+        """Return the text to write, made printable at the last place that tells text from Rich's own control codes."""
         return super()._render_buffer(
             segment if segment.control else Segment(printable(segment.text, keep=_KEPT), segment.style)
             for segment in buffer

@@ -1,4 +1,4 @@
-"""`pmo settings` and `pmo home`: what is set here; and whether this machine lets libraries load at all."""
+"""`pmo settings` and `pmo home`: the options in force and the Dagster home; and a check that libraries can load."""
 
 from __future__ import annotations
 

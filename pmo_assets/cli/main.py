@@ -77,7 +77,7 @@ app.command("home", rich_help_panel=_SET)(show_home)
 app.command(rich_help_panel=_SET)(clean)
 
 INTERRUPTED = 130
-"""What Typer returns after Ctrl-C, and the status that shells expect."""
+"""Exit status after Ctrl-C: Typer returns it, and shells expect it."""
 
 
 def _version(wanted: bool) -> None:

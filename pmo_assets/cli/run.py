@@ -198,7 +198,7 @@ def _process_batch(
     holder: str | None,
     verbose: bool,
 ) -> list[str]:
-    """Take a batch through the graph as far as it is not up to date, say what came of it, and return what failed."""
+    """Make the assets of a batch that are not up to date, print its outcome, and return a line if it failed."""
     from pmo_assets.defs.batch_states import stale_assets
     from pmo_assets.defs.graph import graph_of_location
     from pmo_assets.defs.runner import RunFailed, run_job

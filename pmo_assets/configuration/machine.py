@@ -28,7 +28,7 @@ _NETWORK_DISKS: Final = ("nfs", "cifs", "smb", "9p", "afs", "lustre", "gpfs", "c
 
 
 def settings_findings(configuration: Configuration) -> list[Finding]:
-    """Say what is wrong with the settings, and which are set where; secrets are not shown."""
+    """Return the problems of the settings, and those that are set with their places; secrets are not shown."""
     wrong = [
         Finding(
             item.variable,

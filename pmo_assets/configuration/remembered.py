@@ -27,10 +27,10 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 
 FOLDER: Final = "settings"
-"""Below the data root."""
+"""Folder of the remembered settings below the data root."""
 
 SCHEMA: Final = 1
-"""Of the file; another number is of a version of this package that is not this one."""
+"""Version of the file's format; a file with another number was written by another version of this package."""
 
 _DECISIONS: Final = "annotations"
 """The option that adds people's decisions: the first time that it is given asks for nothing to be made otherwise."""
