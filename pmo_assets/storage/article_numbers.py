@@ -28,7 +28,7 @@ class SameName(ArticleError):
 
 @dataclass(frozen=True, slots=True)
 class RegisteredPackage:
-    """A package of a manifest, as far as what it is matters.
+    """Identity of a package in a manifest.
 
     Attributes:
         article_id: its number.

@@ -74,7 +74,7 @@ def _s3_client(endpoint: str | None, region: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What a listing says of a file: name in its folder, size in bytes, time of its last change (UTC)."""
+    """Entry of a listing: a file's name in its folder, size in bytes, time of its last change (UTC)."""
 
     name: str
     size: int
@@ -104,7 +104,7 @@ class DataRoot:
 
     @property
     def is_local(self) -> bool:
-        """Whether the root is a folder of this machine."""
+        """True if the root is a folder of this machine."""
         return not self.root.startswith("s3://")
 
     def uri(self, key: str) -> str:
@@ -215,7 +215,7 @@ class DataRoot:
         return FileFacts(info.base_name, info.size, info.mtime) if info.type == pafs.FileType.File else None
 
     def folder_facts(self, prefix: str, suffix: str = "") -> list[FileFacts]:
-        """Return what one listing says of the files directly below a prefix, by name; see `keys`."""
+        """Return the files directly below a prefix, sorted by name, from one listing; see `keys`."""
         found = (FileFacts(info.base_name, info.size, info.mtime) for info in self._files_below(prefix, suffix))
         return sorted(found, key=lambda file: file.name)
 
@@ -417,7 +417,7 @@ class DataRoot:
         return sorted(name for name in names if not PurePosixPath(name).name.startswith("."))
 
     def files(self, prefix: str) -> Iterator[StoredFile]:
-        """Yield what lies below a prefix, folder by folder, half-written files among it; nothing is held in memory.
+        """Yield the files below a prefix, folder by folder, half-written ones included; nothing is held in memory.
 
         Raises:
             StorageError: if the folder cannot be listed.

@@ -41,7 +41,7 @@ LEASE: Final = 120.0
 """Seconds after which a lease that is not renewed is free: a busy machine is never so long without its turn."""
 
 RENEWALS: Final = 4
-"""How often within its seconds a lease is renewed."""
+"""Number of times that a lease is renewed within its seconds."""
 
 CLEARING: Final = "clearing"
 """Name of the lease of whoever deletes what nothing refers to."""
@@ -76,17 +76,17 @@ class LeaseLost(SystemicError):
 
 @dataclass(frozen=True)
 class _Entry:
-    """What the newest entry of a lease says; number 0 stands for a lease that nobody ever took.
+    """The newest entry of a lease; number 0 stands for a lease that nobody ever took.
 
     Attributes:
         number: place in the chain.
-        mark: of the holding it belongs to: a word that no two have.
-        process: that made it; None for a run that waits for its next process.
-        purpose: what it is held for, for people.
-        since: when it was taken, by the holder's clock, for people.
+        mark: word that no two holdings share: the holding that the entry belongs to.
+        process: process that made it; None for a run that waits for its next process.
+        purpose: of the holding, for people.
+        since: time when it was taken, by the holder's clock, for people.
         seconds: for which it holds.
-        is_free: it was given back, or cannot be read.
-        note: that was left when it was given back.
+        is_free: true if it was given back, or cannot be read.
+        note: text that was left when it was given back.
     """
 
     number: int = 0

@@ -1,4 +1,4 @@
-"""The tables of all assets below a data root, batch by batch, and what each step rejected."""
+"""The tables of all assets below a data root, batch by batch, and the rejections of each step."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Tables:
         self.data_root.write(_rejections_key(stage, batch), parquet_bytes(table))
 
     def read_rejections(self, stages: Sequence[str], batch: str, unit: Unit = ARTICLE) -> pl.DataFrame:
-        """Return what the stages rejected in a batch, in the stages' order."""
+        """Return the rejections of stages in a batch, in the stages' order."""
         keys = [_rejections_key(stage, batch) for stage in stages]
         tables = [read_parquet(self.data_root, key) for key in keys if self.data_root.exists(key)]
         # Those that earlier versions wrote name no package.
@@ -148,7 +148,7 @@ class Tables:
             self.data_root.delete(_rejections_key(REGISTRATION_STAGE, _source_name(source)))
 
     def registration_rejections(self, source: str | None = None) -> pl.DataFrame:
-        """Return what of a source, or of all, could not be registered when it was last looked at."""
+        """Return the rejections of a source, or of all sources, from the last look at each."""
         if source is not None:
             return self.read_rejections([REGISTRATION_STAGE], _source_name(source))
         names = self.data_root.keys(f"rejections/{REGISTRATION_STAGE}", ".parquet")
