@@ -1,4 +1,4 @@
-"""How a training run went: `curves.csv`, TensorBoard event files, and both drawn as a picture."""
+"""Curves of a training run: `curves.csv`, TensorBoard event files, and both drawn as a picture."""
 
 from __future__ import annotations
 

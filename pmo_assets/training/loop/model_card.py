@@ -26,11 +26,11 @@ training, validation and test:
 
 Grey, inverted and tinted fundus photographs stand in for red-free, autofluorescence, angiography and widefield
 pictures."""
-"""Where the pictures come from; SOURCE.txt beside each data set names the origin."""
+"""Sources of the pictures, for the card; SOURCE.txt beside each data set names the origin."""
 
 
 def _annotated(info: Mapping[str, Any], what: str) -> str:
-    """Return what the card says of annotated articles."""
+    """Return the card's paragraph about annotated articles."""
     if info.get("annotated"):
         return f"{info['annotated']:,} {what} of annotated articles were trained on as well."
     return """\

@@ -42,7 +42,7 @@ def rate_factor(step: int, options: RunOptions) -> float:
 
 
 def last_state(folder: Path, device: str) -> dict[str, Any] | None:
-    """Return what a run wrote last, to go on from; None for a new run."""
+    """Return the last checkpoint of a run, to go on from; None for a new run."""
     path = folder / "last.pt"
     return torch.load(path, map_location=device, weights_only=True) if path.exists() else None
 

@@ -29,7 +29,7 @@ SEEN_PIXELS = 8
 """Pixels that must be seen of a mark."""
 
 MAX_GROWTH = 4
-"""How often a mark that is not seen is drawn again, larger."""
+"""Attempts to draw a mark that can be seen, each larger than the one before."""
 
 SIZES = (0.018, 0.22)
 """Sizes of marks as parts of the picture's side (the root of its area)."""
@@ -43,7 +43,7 @@ SHIFT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """How a mark is drawn: where, how large and thick (pixels), in which colour, dashed or not."""
+    """Stroke of a mark: place, size and thickness (pixels), colour, dashed or not."""
 
     place: tuple[float, float]
     size: float
@@ -363,7 +363,7 @@ def draw_device_print(rng: Rng, pixels: Pixels) -> None:
 
 
 def _ink(rng: Rng, ground: Pixels) -> Colour:
-    """Return what is legible there: black or white, seldom a device's light green or yellow."""
+    """Return a colour that is legible on the ground: black or white, seldom a device's light green or yellow."""
     if ground.size and ground.mean() > 128:
         return (0, 0, 0)
     return (255, 255, 255) if rng.random() < 0.8 else (120, 255, 120) if rng.random() < 0.5 else (255, 255, 90)

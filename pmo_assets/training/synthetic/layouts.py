@@ -1,4 +1,4 @@
-"""Where panels and their identifiers lie: layouts of real figures from a table, and a parametric generator.
+"""Layouts of panels and their identifiers: those of real figures from a table, and a parametric generator.
 
 The table has the columns of NLM's PanelSeg annotations: figure, panel_x0 … panel_y1, label_x0 … label_y1 (empty when
 the panel has no printed label), label.

@@ -82,10 +82,10 @@ DATA_SETS = (
     DataSet("sraashis_avwide/UWF"),
     DataSet("sraashis_vevio/mosaic"),
 )
-"""Folders of licensed images and what they show."""
+"""Folders of licensed images; the last name of each tells the modality of its pictures."""
 
 TURNED = 0.4
-"""How often a fundus photograph in other colours stands in for a picture of the type Retinal Imaging."""
+"""Share of pictures of the type Retinal Imaging for which a fundus photograph in other colours stands in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +143,7 @@ def _of_data_sets(folder: Path) -> Iterator[PoolPicture]:
 
 
 def _subject(folder: str, stem: str) -> str:
-    """Return what the pictures of one eye or patient have in common in their names.
+    """Return the part of a picture's name that names its eye or patient.
 
     Copies of one eye (rotated, mirrored, its two plexuses) share a number; scans share a patient.
     """

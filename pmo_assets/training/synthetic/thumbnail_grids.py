@@ -32,7 +32,7 @@ Picture = tuple[Pixels, ImageType, bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Where the pictures of a grid stand: size of a cell, gaps (x, y), rows and columns, room for headings (x, y)."""
+    """Measures of a grid of pictures: size of a cell, gaps (x, y), rows and columns, room for headings (x, y)."""
 
     cell: tuple[int, int]
     gaps: tuple[int, int]
