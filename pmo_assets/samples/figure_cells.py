@@ -1,6 +1,6 @@
-"""Where the panels of a figure lie: rows, columns of equal height, and how high a panel is in a given width.
+"""Cells of a figure's panels: rows, columns of equal height, and a panel's height in a given width.
 
-Lengths in points, origin at the figure's top left corner. What is drawn into a cell belongs into `figure_layout`.
+Lengths in points, origin at the figure's top left corner. Drawing into a cell belongs into `figure_layout`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def band(figure: FigureSpec) -> float:
 
 
 def printed_identifier(figure: FigureSpec, panel: PanelSpec) -> str:
-    """Return what is printed as the panel's identifier; "" if nothing is."""
+    """Return the panel's identifier as it is printed; "" if none is."""
     name = panel.identifier if panel.printed is None else panel.printed
     return figure.identifier_print.format(name) if name and figure.identifier_place != "none" else ""
 

@@ -1,6 +1,6 @@
-"""What stands in and around the pictures of a figure: identifiers, names of parts, letters that name nothing, legends.
+"""Details in and around the pictures of a figure: identifiers, names of parts, letters that name nothing, legends.
 
-What arranges panels belongs into `figure_cells`, what draws pictures into `pictures` and `plots`.
+Keep out: the arrangement of panels (`figure_cells`), drawing of pictures (`pictures`, `plots`).
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _headings(panels: Sequence[Box]) -> list[Item]:
 
 
 def extra_items(figure: FigureSpec, panels: Sequence[Box]) -> list[Item]:
-    """Return what is drawn besides the panels, whose ink is given."""
+    """Return the items drawn besides the panels, whose ink is given: colour bar, legend, headings."""
     ink = union_box(panels)
     items: list[Item] = []
     if "colour_bar" in figure.extras:

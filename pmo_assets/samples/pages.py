@@ -80,7 +80,7 @@ class _Float:
 
 @dataclass(slots=True)
 class _Flow:
-    """Where the next line goes. Frames are the columns of the current page: (x, top, bottom)."""
+    """Pages under way, and the place of the next line. Frames are the columns of the current page: (x, top, bottom)."""
 
     journal: JournalStyle
     pages: list[list[Item]] = field(default_factory=list)

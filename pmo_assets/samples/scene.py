@@ -87,7 +87,7 @@ Item = Bitmap | Path | Text
 
 
 def ink_box(item: Item) -> Box:
-    """Return what the item inks, points: placement of a bitmap, strokes with their width, glyph outlines."""
+    """Return the box of an item's ink, points: placement of a bitmap, strokes with their width, glyph outlines."""
     if isinstance(item, Bitmap):
         return item.box
     if isinstance(item, Path):

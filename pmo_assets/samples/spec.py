@@ -1,4 +1,4 @@
-"""What a sample article shall look like, and what comes out: the records of the sample typesetter."""
+"""Specifications of sample articles and their ground truth: the records of the sample typesetter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLOT_KINDS: frozenset[str] = frozenset({"line_plot", "bar_chart", "scatter_plot"
 MarkKind = Literal["arrow", "arrowhead", "circle", "box", "asterisk"]
 Topic = Literal["retina", "cardiology", "intracoronary"]
 Damage = Literal["truncated_pdf", "encrypted_pdf", "malformed_xml", "entity_bomb", "no_pdf", "no_xml"]
-"""What makes a package hostile or incomplete; applied to the finished files."""
+"""Damage that makes a package hostile or incomplete; applied to the finished files."""
 
 
 Lettering = Literal["quadrants", "eye", "axis", "arrows"]
@@ -64,8 +64,8 @@ class ImageSpec:
 
 
 Evidence = Literal["decides", "conflicts", "none"]
-"""What figure and caption say about which subcaption a panel has: they decide it; they suggest it, but speak against it
-as well, so that it may as well be left undecided; nothing decides it, so that it must be left undecided."""
+"""Evidence in figure and caption for a panel's subcaption: it decides; it conflicts (something suggests a subcaption,
+something speaks against it), so that the panel may be left undecided; there is none, so that it must be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ CaptionStyle = Literal["single", "sentences", "semicolons", "listing", "trailing
 
 @dataclass(frozen=True, slots=True)
 class CaptionEntry:
-    """What the caption says about one panel or, with several identifiers, about several.
+    """Part of a caption about one panel or, with several identifiers, about several.
 
     Attributes:
         identifiers: of the panels that the text concerns.
@@ -135,11 +135,11 @@ class CaptionSpec:
 
 @dataclass(frozen=True, slots=True)
 class LabelStyle:
-    """How a figure's label is printed.
+    """Print of a figure's label.
 
     Attributes:
         template: text with `{}` for the number, e.g. "Figure {}"; "" prints no label at all.
-        separator: what follows the label: ":", "." or "".
+        separator: sign after the label: ":", "." or "".
         bold: the label is bold.
     """
 
@@ -327,7 +327,7 @@ class ArticleSpec:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a correct pipeline finds out about the package.
+    """Facts that a correct pipeline finds out about the package.
 
     Attributes:
         relevant: the relevance rules hold; False also where they cannot be checked (no XML, or XML that no strict

@@ -1,4 +1,4 @@
-"""What a request must show before Dagster's UI or the pages answer it: that no other web site sent it.
+"""The guard before Dagster's UI and the pages: they answer only requests that no other web site sent.
 
 Neither has accounts: on 127.0.0.1 they trust whoever reaches them, and that is also every page that this machine's
 browser has open. Such a page can send requests (a picture whose address is a mutation, a form, a WebSocket), and,
@@ -8,7 +8,7 @@ cheat sheet on cross-site request forgery: the name in `Host` is one of ours, `O
 first (Fetch standard, CORS-safelisted content types). Programs that are no browsers send neither header and are let
 in.
 
-Does not belong here: accounts and TLS (a proxy's), limits of time (`pmo_assets.serving.server`).
+Keep out: accounts and TLS (a proxy's), limits of time (`pmo_assets.serving.server`).
 """
 
 from __future__ import annotations

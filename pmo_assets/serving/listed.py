@@ -1,4 +1,4 @@
-"""Which files of the release are served: those that the release itself lists, and nothing else that lies there.
+"""Served files of a release: those that the release itself lists, and nothing else that lies there.
 
 A file that was put into the folder by hand, or that a later version of the software leaves there, is nobody's business
 until a release names it: in `SHA256SUMS` of the hub's folder, in `files.txt` of the gallery, or here. A folder in which

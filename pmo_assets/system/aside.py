@@ -33,7 +33,7 @@ from pmo_assets.system.disks import FULL
 from pmo_assets.system.processes import ProcessMark, this_process
 
 SUFFIX: Final = ".part"
-"""What is being written is called `.….part`: listings leave it out."""
+"""Ending of files that are being written, `.….part`: listings leave them out."""
 
 DAY: Final = 86_400.0
 """Seconds; what an unknown writer has not touched for so long, nobody writes any more."""
@@ -291,9 +291,10 @@ def publish(partial: Path, target: Path, *, durable: bool = True) -> None:
 
 
 def leftovers(target: Path) -> list[Path]:
-    """Return what killed writers of a target left beside it.
+    """Return the files that killed writers of a target left beside it.
 
-    A writer on this machine is asked for; of another one, or of a version of before, what nobody touched for a day.
+    A writer on this machine must have ended; files of another machine, or of an earlier version, count when nobody has
+    touched them for a day.
 
     Raises:
         OSError: if the folder cannot be read.
