@@ -207,7 +207,7 @@ class CaptionLine:
         number: from 1.
         id: the row's, a number as a string; None if it has none.
         caption: the text; "" if there is a problem.
-        problem: why it cannot be split; None if it can.
+        problem: reason why it cannot be split; None if it can.
         end: bytes of the file up to and with this line.
     """
 

@@ -92,7 +92,7 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 def say_columns(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows as lines of columns, each as wide as its longest cell.
 
-    For any number of rows: Rich takes longer to draw a table of a thousand than it takes to find out what is in it.
+    Any number of rows may be given: Rich takes longer to draw a table of a thousand than a command to collect them.
     """
     lines = [header, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -139,7 +139,7 @@ def data_root_of(settings: Settings) -> DataRoot:
 
 @contextlib.contextmanager
 def spinner(text: str) -> Iterator[Callable[[str], None]]:
-    """Show that something is under way, and give the function that says at what it is."""
+    """Show that something is under way, and give a function that shows the present item."""
     with messages.status(text) as status:
         yield lambda detail: status.update(f"{text}: {escape(detail)}")
 

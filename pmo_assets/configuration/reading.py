@@ -41,7 +41,7 @@ _ALIKE: Final = 0.8
 
 
 class ConfigurationError(SystemicError):
-    """Settings that cannot be used; the message names each variable, where it was set and what to do."""
+    """Settings that cannot be used; the message names each variable, the place where it was set, and advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Problem:
 
     Attributes:
         variable: its name, e.g. `PMO_SPECIALTY`.
-        origin: where it is set: "environment", or the path of the `.env` file.
-        text: what is wrong and what to do.
+        origin: place where it is set: "environment", or the path of the `.env` file.
+        text: problem and advice.
     """
 
     variable: str

@@ -107,7 +107,7 @@ def check_inputs(stage: Stage) -> None:
     """Make sure that there is all that a stage asks for.
 
     Raises:
-        TypeError: what it asks for that there is not.
+        TypeError: if it asks for an input that there is not.
     """
     for name in stage.inputs:
         if name not in STEP_INPUTS and pixel_store_of(name) is None:
