@@ -1,6 +1,6 @@
-"""The annotations that are in force, and what of the graph must be made again when they change.
+"""The annotations in force, and digests of them that tell which batches must be made again when they change.
 
-`annotations` is one table for all batches. What a batch takes from it is its own articles' decisions: their digest
+`annotations` is one table for all batches. A batch takes its own articles' decisions from it: their digest
 stands in the metadata of `reviewed_panels`, so that an annotated article makes one batch stale, not all.
 """
 
@@ -57,7 +57,7 @@ def decisions_digest(annotations: pl.DataFrame, articles: Iterable[int]) -> str:
 
 
 def files_digest(files: Iterable[Path]) -> str:
-    """Return a digest of the annotation files, of names and content; what cannot be read counts by its name."""
+    """Return a digest of the annotation files, of names and content; a file that cannot be read counts by its name."""
     total = hashlib.sha256()
     for path in files:
         try:

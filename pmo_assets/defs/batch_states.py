@@ -98,7 +98,7 @@ def stale_assets(
 def stale_of_all(
     stages: Stages, instance: dg.DagsterInstance, tables: Tables, batches: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return of every batch what `stale_assets` says."""
+    """Return the answer of `stale_assets` for every batch."""
     made = made_of_batches(instance, stages)
     decided = stages.decisions(batches)
     there = {name: set(tables.complete_batches(name)) for name in stages.parents}

@@ -41,7 +41,7 @@ def instance_families(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
 
 
 def _failed(instance: dg.DagsterInstance) -> int:
-    """Return how many batches are stuck: what is downstream of a failed asset counts as failed, too."""
+    """Return how many batches are stuck: assets downstream of a failed one count as failed, too."""
     keys = instance.get_dynamic_partitions(str(ARTICLE_BATCHES.name))
     if not keys:
         return 0
@@ -61,7 +61,7 @@ def _stages(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
 
 
 def instance_reader(settings: Settings) -> Callable[[], list[GaugeMetricFamily]]:
-    """Return the function that tells what the instance of the settings knows, for the pages' server.
+    """Return a function that reads the metrics of the settings' instance, for the pages' server.
 
     The instance is opened at the first call and stays open; of a read-only disk a copy is, until it changes. One that
     is not there yet is not made, and one that cannot be read is said to be down: the other numbers are as good without

@@ -86,7 +86,7 @@ def _gpus(taken: Collection[str], pool: str | None, settings: Settings) -> int:
 
 
 def engine_tags(needs: Needs) -> dict[str, Any]:
-    """Return the tags from which the engines take what a step needs; an engine that is not there reads none.
+    """Return the tags that tell the engines a step's needs; an engine that is not there reads none.
 
     Nothing of it stands in an executor's own configuration: what dagster-ray finds there goes before an asset's tag.
     """
@@ -122,14 +122,14 @@ def _pod(needs: Needs) -> dict[str, Any]:
 def with_needs(
     assets: Iterable[dg.AssetsDefinition], settings: Settings, retry_policy: dg.RetryPolicy | None = None
 ) -> list[dg.AssetsDefinition]:
-    """Return the assets with what their steps need as tags of their ops, which is where the engines look.
+    """Return the assets with the needs of their steps as tags of their ops, which is where the engines look.
 
-    What Dagster does not make itself (external assets) has no step.
+    External assets, which Dagster does not make itself, have no step.
 
     Args:
         assets: as they are declared.
-        settings: what the needs follow from.
-        retry_policy: how often a step is begun again.
+        settings: that the needs follow from.
+        retry_policy: number of times that a step is begun again.
     """
     return [
         _tagged(asset, engine_tags(needs_of(asset, settings)), retry_policy) if asset.is_executable else asset

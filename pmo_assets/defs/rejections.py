@@ -57,7 +57,7 @@ def _first(collected: pl.DataFrame, page: str) -> str:
 
 
 def rejections_of(unit: Unit) -> str:
-    """Return the name of the asset that collects what a unit's batches could not process."""
+    """Return the name of the asset that collects the rejections of a unit's batches."""
     return NAME if unit == ARTICLE else f"{unit.name}_{NAME}"
 
 

@@ -72,7 +72,7 @@ def runs_of_latest_events(instance: dg.DagsterInstance) -> set[str]:
 
 
 def _files_of(instance: dg.DagsterInstance, run_id: str) -> tuple[Path, ...]:
-    """Return the files of a run below the home: its own database (SQLite) and what its steps printed."""
+    """Return the files of a run below the home: its own database (SQLite) and the output of its steps."""
     home = Path(instance.root_directory)
     captured = home / "storage" / run_id
     found = [home / "history" / "runs" / f"{run_id}.db", *(captured.rglob("*") if captured.is_dir() else ())]
@@ -80,7 +80,7 @@ def _files_of(instance: dg.DagsterInstance, run_id: str) -> tuple[Path, ...]:
 
 
 def delete_run(instance: dg.DagsterInstance, run: OldRun) -> None:
-    """Delete a run with its events and what its steps printed; of one that is needed only its own log and prints.
+    """Delete a run with its events and the output of its steps; of a needed run only its own log and output.
 
     The log of a needed run is the database that SQLite keeps for its page alone; with PostgreSQL there is none, and
     nothing of it is deleted.
@@ -93,7 +93,7 @@ def delete_run(instance: dg.DagsterInstance, run: OldRun) -> None:
 
 
 def purge_ticks(instance: dg.DagsterInstance, before: float) -> int:
-    """Delete what sensors and schedules noted before a time; return of how many of them there was something.
+    """Delete the ticks of sensors and schedules before a time; return the number of those that had any.
 
     The daemon does this by `retention` in `dagster.yaml` as long as it runs.
     """

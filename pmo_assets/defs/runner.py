@@ -1,4 +1,4 @@
-"""Runs jobs without the UI, in this process, resumable after a kill; what batches need: `batch_states`.
+"""Runs jobs without the UI, in this process, resumable after a kill. The state of batches: `batch_states`.
 
 Materialisations go to the same Dagster instance that the UI shows. A batch's asset is up to date when it was
 materialised with the present code version and after everything upstream of it, and its table is there; a run makes

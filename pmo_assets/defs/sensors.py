@@ -24,7 +24,7 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
 
 ATTEMPTS: Final = 3
-"""So often a batch, or a release, is requested that fails every time: then a person must look.
+"""Number of requests of a batch, or a release, that fails every time: then a person must look.
 
 Runs that Dagster itself starts again, because their process died, belong to the request that they repeat.
 """
@@ -98,7 +98,7 @@ def started_again(instance: dg.DagsterInstance, now: datetime) -> list[dg.Dagste
 
 
 def may_be_repeated(runs: Sequence[dg.RunRecord], pause: timedelta, now: datetime) -> bool:
-    """Say whether what failed every time is tried again now.
+    """Say whether runs that failed every time are tried again now.
 
     Args:
         runs: of one batch or release, the newest first; there is one at least.

@@ -66,7 +66,7 @@ def in_event_log(context: dg.AssetExecutionContext, **fields: object) -> Iterato
 def stage_logged(name: str, function: Callable[..., Any], unit: Unit = ARTICLE) -> Callable[..., Any]:
     """Return the function of a batch asset with its lines in the event log and its rates in the metadata.
 
-    It is the outermost: what is returned has no metadata any more.
+    It is the outermost wrapper: its result has no metadata any more.
     """
 
     @functools.wraps(function)
@@ -141,7 +141,7 @@ def effort_metadata(effort: Effort) -> dict[str, Any]:
     description="Dagster's events as JSON lines on standard error (PMO_LOG_FORMAT=json).",
 )
 def json_console(context: dg.InitLoggerContext) -> logging.Logger:
-    """Return the logger of runs that writes what Dagster says; what rooms say is there already."""
+    """Return the logger of runs that writes Dagster's lines; those of the rooms are there already."""
     logger = logging.Logger("dagster", level=context.logger_config["log_level"])
     handler = logs.stderr_handler(logs.JsonLines())
     handler.addFilter(_of_dagster)

@@ -42,9 +42,9 @@ class Materialised:
     Attributes:
         order: place in the event log; 0 if this home knows nothing of it.
         code_version: that made it.
-        applied: digest of what it applied of people's decisions; "" for nothing.
-        metadata: what it says; empty where only versions were asked for.
-        provenance: what its table says of how it was made; None for one of an older version.
+        applied: digest of the decisions of people that it applied; "" if none.
+        metadata: of the materialisation; empty where only versions were asked for.
+        provenance: from its table; None for a table of an older version.
     """
 
     order: int
@@ -61,8 +61,8 @@ class Stages:
     Attributes:
         parents: those upstream of each, in the order of the data's way.
         versions: of code and settings.
-        losing: what each can lose, for those that can.
-        decisions: says of batches what `reviewed_panels` has to apply of people's decisions, as digests.
+        losing: kind of thing that each can lose, for those that can.
+        decisions: function of batches: digests of the decisions that `reviewed_panels` has to apply, per batch.
         provenances: says of an asset how its tables were made, of some batches or of all (`Tables.provenances`).
     """
 
@@ -104,8 +104,8 @@ def out_of_date(
 
     Args:
         stages: the assets, as they would be made now.
-        made: how each was made last.
-        decided: what `reviewed_panels` has to apply to the batch, as a digest.
+        made: latest materialisation of each.
+        decided: digest of the decisions that `reviewed_panels` has to apply to the batch.
         exists: says of an asset whether its table is there.
     """
     stale: list[str] = []
@@ -157,7 +157,7 @@ def made_of_batches(
 def _remembered(
     instance: dg.DagsterInstance, stages: Stages, said: Mapping[str, Mapping[str, Materialised]], batch: str | None
 ) -> Iterator[tuple[str, str, Materialised]]:
-    """Yield (asset, batch, how it was made) by the event log, of what the tables do not say."""
+    """Yield (asset, batch, materialisation) from the event log, for tables without provenance."""
     storage = instance.event_log_storage
     for name in stages.parents:
         key = dg.AssetKey(name)
@@ -251,7 +251,7 @@ def check_made_with(tables: Tables, settings: Settings) -> None:
     Tables of an older version, which do not say it, are let pass.
 
     Raises:
-        SystemicError: which batches were made with others.
+        SystemicError: if batches were made with others; the message names them.
     """
     assets = {asset for option in Settings.model_fields for asset in affected_assets(option)}
     finished = tables.batches("dataset_rows")
@@ -277,7 +277,7 @@ def _halves(version: str | None, digest: str) -> tuple[str, str]:
 
 
 def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: str, settings: Settings) -> list[str]:
-    """Return why an asset is stale, in words: which settings changed from what to what, code, or what is upstream."""
+    """Return the reasons why an asset is stale, in words: settings with old and new values, code, assets upstream."""
     now = noted_settings(settings, asset)
     digest = settings_digest(settings, asset)
     code, options = _halves(stages.versions[asset], digest)
@@ -337,7 +337,7 @@ def evaluations(
     """Return the result of the check `current` of each asset of a batch.
 
     Args:
-        instance: that knows what was made.
+        instance: that records materialisations.
         stages: the assets, as they would be made now.
         settings: options in force.
         chosen: only these assets; all if None.

@@ -1,4 +1,4 @@
-"""Group `panels`: what belongs to which panel, and the panels' pictures."""
+"""Group `panels`: subcaptions and images assigned to panels, review, and the panels' pictures."""
 
 from collections import Counter
 from collections.abc import Mapping
