@@ -240,8 +240,8 @@ def waiting(candidates: Candidates, registered: Mapping[tuple[int, int], str]) -
     An article that no batch holds is not wanted while it is retracted, or without a PDF, from which figures are taken.
 
     Args:
-        candidates: what is known.
-        registered: digest by (article number, version) of what batches hold (`BatchRegistry.registered`).
+        candidates: the candidates.
+        registered: digests of the packages in batches, by (article number, version) (`BatchRegistry.registered`).
     """
     known = pl.DataFrame(
         [(article, version, digest) for (article, version), digest in registered.items()],

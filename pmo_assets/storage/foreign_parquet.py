@@ -60,7 +60,7 @@ class TooLarge(StorageError):
 
 
 class ForeignParquet:
-    """A Parquet file of unknown origin: what `pyarrow.parquet.ParquetFile` has of it, within limits."""
+    """A Parquet file of unknown origin, read within limits; methods as of `pyarrow.parquet.ParquetFile`."""
 
     def __init__(
         self,
@@ -74,8 +74,8 @@ class ForeignParquet:
 
         Args:
             source: path or stream.
-            place: what it is called in errors; the path if not given.
-            limits: what it may ask for.
+            place: its name in errors; the path if not given.
+            limits: bounds of the file.
             buffer_size: bytes that are read of a column at once; 0 for a whole column chunk.
 
         Raises:

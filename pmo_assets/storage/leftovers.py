@@ -27,7 +27,7 @@ from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.system.aside import SUFFIX
 
 DAY: Final = 86_400.0
-"""Seconds; what is younger is never taken for a leftover."""
+"""Seconds; a younger file is never taken for a leftover."""
 
 _PURPOSE: Final = "pmo clean"
 
@@ -43,9 +43,9 @@ class Leftover:
     """A file that can go.
 
     Attributes:
-        kind: why, in a few words for people.
-        file: which.
-        lease: name of the lease under which it is deleted; None for what nobody writes any more.
+        kind: reason, in a few words for people.
+        file: the file.
+        lease: name of the lease under which it is deleted; None for a file that nobody writes any more.
         still: says whether nothing refers to it, by a look after a moment (of `leases.seconds`).
     """
 
@@ -205,7 +205,7 @@ def _files_of(registry: BatchRegistry, batch: str) -> Iterator[tuple[str, str | 
 
 
 def old_answers(data_root: DataRoot, models: Collection[str], before: float) -> Iterator[Leftover]:
-    """Yield answers of models that are not set any more; what cannot be read stays."""
+    """Yield answers of models that are not set any more; a file that cannot be read stays."""
     for file in data_root.files("answers"):
         if file.written >= before or PurePosixPath(file.key).name.startswith("."):
             continue

@@ -61,7 +61,7 @@ class SourceContents:
     def totals(self) -> dict[str, Any]:
         """Return numbers of files, and of folders passed over whole: seen, used, left out, and left out by reason.
 
-        A package that is rejected counts as one. What is used and what is left out make what is seen.
+        A package that is rejected counts as one. Used and left out make seen.
         """
         reasons: Counter[str] = Counter()
         used = 0
@@ -121,7 +121,7 @@ class BatchRegistry:
         return self.manifests.sizes()
 
     def articles(self, batches: Collection[str]) -> dict[str, frozenset[int]]:
-        """Return the article numbers of batches, by key; what is not registered is left out."""
+        """Return the article numbers of batches, by key; keys that are not registered are left out."""
         registered = set(self.batches())
         files = {key: manifest_key(key) for key in batches if key in registered}
         if not files:
@@ -155,7 +155,7 @@ class BatchRegistry:
     def add(
         self, source: ArticleSource, size: int, progress: Callable[[PackageListing], None] = lambda _: None
     ) -> list[tuple[str, int]]:
-        """Register what the source holds and no manifest does; return (key, number of articles) of the new batches.
+        """Register packages of the source that no manifest holds; return (key, number of articles) of the new batches.
 
         See `look_at` and `register`.
         """
@@ -182,9 +182,9 @@ class BatchRegistry:
         return look
 
     def register(self, look: SourceContents, size: int) -> Registered:
-        """Register what a source holds and no manifest does; each manifest says what was seen, used and left out.
+        """Register the packages of a source that no manifest holds; each manifest keeps the totals of the source.
 
-        What cannot be registered is kept as the source's rejections (`Tables.registration_rejections`).
+        Packages that cannot be registered are kept as the source's rejections (`Tables.registration_rejections`).
 
         Args:
             look: at the source.
@@ -214,7 +214,7 @@ class BatchRegistry:
 
         Args:
             source: the URI of the source that has them.
-            listings: what it lists.
+            listings: packages that it lists.
             size: articles per batch.
         """
         made = Registered()
@@ -238,7 +238,7 @@ class BatchRegistry:
         size: int,
         totals: Mapping[str, Any] | None,
     ) -> bool:
-        """Register batches; False when another command took a place, so that what is new must be computed anew."""
+        """Register batches; False when another command took a place, so that the new packages must be found anew."""
         keys = self.batches()
         seen.update({key: self._registered(key) for key in keys if key not in seen})
         registered = [row for key in keys if seen[key][0] == _kind(source) for row in seen[key][1]]

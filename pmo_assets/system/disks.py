@@ -23,7 +23,7 @@ class DiskRoom:
     Attributes:
         mount: folder at which the disk begins.
         free: bytes that this user may still write.
-        has_names: whether it takes further files: file systems have a number of entries, too.
+        has_names: true if it takes further files: the number of entries of a file system is limited, too.
     """
 
     mount: Path
