@@ -14,7 +14,7 @@ from pmo_assets.samples.spec import FigureSpec, PanelSpec
 IMAGE_GAP = 3.0
 """White space between the pictures of one panel, points."""
 _BLOCK_GUTTERS = 2.0
-"""So many gutters more lie between blocks of columns."""
+"""Number of further gutters between blocks of columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def panel_cells(figure: FigureSpec, panels: Sequence[PanelSpec], width: float) -
     """Return where the panels lie, same order.
 
     Args:
-        figure: how they are arranged.
+        figure: specification, which says how they are arranged.
         panels: all of its panels, or those of one page.
         width: that they may take.
     """

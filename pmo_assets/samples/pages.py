@@ -47,8 +47,8 @@ class PlacedFigure:
     Attributes:
         index: of the figure in the specification.
         parts: in page order; the same order as `locations`.
-        locations: where the parts lie.
-        caption_locations: where caption lines lie.
+        locations: extents of the parts.
+        caption_locations: extents of the caption lines.
     """
 
     index: int

@@ -1,6 +1,6 @@
 """Drawn things with exact extents: bitmaps, strokes and live text, as PDF operators and as pixels.
 
-A scene is a list of items in points, origin top left, y downwards. What an item inks is known without rendering, so
+A scene is a list of items in points, origin top left, y downwards. The ink of an item is known without rendering, so
 ground truth needs no measuring.
 """
 
@@ -31,7 +31,7 @@ class Bitmap:
     """A placed JPEG picture.
 
     Attributes:
-        box: where it lies.
+        box: its place.
         jpeg: the file.
     """
 
@@ -65,7 +65,7 @@ class Text:
     Attributes:
         x: start of the baseline.
         baseline: y of the baseline at the start.
-        text: what is printed.
+        text: printed text.
         font: standard font name.
         size: points.
         colour: filling colour.

@@ -29,7 +29,7 @@ _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _JSON: Final = "application/json"
 
 _SAME: Final = frozenset({"same-origin", "none"})
-"""Values of `Sec-Fetch-Site` of what this site, or the person by hand, asked for."""
+"""Values of `Sec-Fetch-Site` in requests of this site, or of a person who typed the address."""
 
 
 def host_names(text: str) -> tuple[str, ...]:
@@ -112,10 +112,10 @@ def _refused_query(scope: Scope, headers: Headers, method: str) -> tuple[int, st
 
 
 class Guard:
-    """Answers only what `refusal` lets through; no page of another site may show ours in a frame.
+    """Answers only requests that `refusal` lets through; no page of another site may show ours in a frame.
 
     Args:
-        app: what is guarded.
+        app: application behind the guard.
         names: see `host_is_known`.
         graphql: see `refusal`.
     """

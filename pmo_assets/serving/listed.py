@@ -25,14 +25,14 @@ _LISTS: Final = {HUB: SUMS_FILE, GALLERY_FOLDER: FILES}
 
 
 class ListedFiles:
-    """Says what is served of the release below a data root; a list is read again when its file has changed."""
+    """Tells which files of the release below a data root are served; a list is read again when its file has changed."""
 
     def __init__(self, root: DataRoot) -> None:
         self._root = root
         self._read: dict[str, tuple[FileFacts, frozenset[str]]] = {}
 
     def has(self, key: str) -> bool:
-        """Say whether a key (`serving.addresses.served_key`) is served; what is not of a release always is.
+        """Say whether a key (`serving.addresses.served_key`) is served; one that is not of a release always is.
 
         Raises:
             StorageError: if the storage cannot be read.

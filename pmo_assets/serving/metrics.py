@@ -1,6 +1,6 @@
-"""Numbers for Prometheus: what the data root's tables tell, by listings and Parquet footers.
+"""Metrics of a data root for Prometheus, from listings and Parquet footers.
 
-What only Dagster's instance knows (runs, seconds of the stages) is handed in as a function.
+Metrics that only Dagster's instance knows (runs, seconds of the stages) are handed in as a function.
 
 `prometheus_client` has no memory of what a scrape cost; this has one of files, which never change once they are
 written. Of 1,000 batches on a local disk the first answer takes 0.45 s of one core and the next ones 0.04 s; from a
@@ -115,7 +115,7 @@ class Metrics:
     """The answer to `/metrics`; one call computes it, those that come meanwhile and shortly after get the same."""
 
     def __init__(self, root: DataRoot, instance: Callable[[], Families] | None = None) -> None:
-        """Keep where the tables lie, and the function that tells what Dagster's instance knows."""
+        """Keep the data root, and the function that returns the metrics of Dagster's instance."""
         self._root, self._instance = root, instance
         self._remembered = _Remembered()
         self._lock = threading.Lock()
