@@ -18,7 +18,7 @@ FIRST: Final = ""
 """Place of an option that is listed before all others of its class."""
 
 Device = Literal["cpu", "cuda"]
-"""On CUDA convolutional networks use mixed precision."""
+"""Devices of training; on CUDA convolutional networks use mixed precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Offered:
     """Marks a field that people can choose: `Annotated[int, Offered("Of weights.")] = 7`.
 
     Attributes:
-        help: what it is, in a sentence.
+        help: meaning of the option, in a sentence.
         least: smallest value that makes sense; None for no limit.
         most: largest one.
         after: the option of the class that it is listed behind, or `FIRST`; None for the place where it stands.
@@ -40,7 +40,7 @@ class Offered:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option as it is offered: field, type and default of a class of options, and what is said of it."""
+    """An option as it is offered: field, type, default and description."""
 
     name: str
     type: Any
@@ -128,7 +128,7 @@ class AnnotatedSources:
 
 @dataclass(frozen=True, slots=True)
 class NetworkChoice:
-    """Which detector is trained."""
+    """Choice of the detector that is trained."""
 
     architecture: Annotated[Architecture, Offered("Which network.")] = "compact"
     size: Annotated[Size, Offered("full, or tiny to see within a minute whether everything runs.")] = "full"
@@ -194,7 +194,7 @@ class MarkOptions(RunOptions):
     """Options of training the mark classifier; see `RunOptions`.
 
     Attributes:
-        validation_crops: how many drawn pictures are evaluated.
+        validation_crops: number of drawn pictures that are evaluated.
         annotated_share: part of the examples that are annotated pictures, where there are any.
     """
 

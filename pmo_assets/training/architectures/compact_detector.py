@@ -68,7 +68,7 @@ class _Residual(nn.Module):
 
 
 class _Surroundings(nn.Module):
-    """Scale channels by what the whole figure shows (squeeze and excitation)."""
+    """Scale channels by weights from their means over the whole figure (squeeze and excitation)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

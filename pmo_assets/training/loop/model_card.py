@@ -1,4 +1,4 @@
-"""Model cards: what a shipped network is, what it was trained on, how good it is, how to make it again."""
+"""Model cards: description, training data, scores and recipe of a shipped network."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def detector_card(info: Mapping[str, Any], test: Mapping[str, Any] | None, size:
     """Return the card of the figure network.
 
     Args:
-        info: what its checkpoint says: `step`, `architecture`, `config`, `annotated` (figures), `validation` (AP).
+        info: facts of its checkpoint: `step`, `architecture`, `config`, `annotated` (figures), `validation` (AP).
         test: AP by category on held-out figures; None when they were not measured.
         size: bytes of the ONNX file.
     """

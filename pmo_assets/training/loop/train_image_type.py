@@ -103,7 +103,7 @@ def right_types(logits: np.ndarray, pictures: Sequence[TypedPicture]) -> np.ndar
 
 
 def _steps_taken(optimiser: torch.optim.Optimizer) -> float:
-    """Return how many steps an optimiser has made: the last weights count, what is held out is not chosen by."""
+    """Return how many steps an optimiser has made: the last weights count, held-out pictures do not choose them."""
     return float(optimiser.state_dict()["state"][0]["step"])
 
 

@@ -34,7 +34,7 @@ class Layout:
     Attributes:
         aspect: width / height of the figure.
         panels: normalised boxes, reading order; they do not overlap.
-        labelled: whether identifiers are printed.
+        labelled: true if identifiers are printed.
         corner: on which side of its panel the identifier lies, as (right half, lower half).
     """
 

@@ -188,7 +188,7 @@ def _part_of(rng: Rng, place: tuple[int, int], cell: tuple[int, int]) -> PixelBo
 
 
 def _draw_containers(rng: Rng, canvas: Pixels, rows: int, columns: int, cell: tuple[int, int]) -> None:
-    """Draw what groups stages: tinted fields or dashed frames with a heading, under everything else."""
+    """Draw groups of stages: tinted fields or dashed frames with a heading, under everything else."""
     if rng.random() < 0.5:
         return
     tinted, across = rng.random() < 0.6, rng.random() < 0.5

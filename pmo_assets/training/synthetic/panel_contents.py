@@ -256,7 +256,7 @@ def _diagram(rng: Rng, pool: PicturePool, style: Style, width: int, height: int)
 
 
 def _retina(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) -> Tile:
-    """Compose what ophthalmic devices print: a fundus picture beside or above the scans through it."""
+    """Compose a print of an ophthalmic device: a fundus picture beside or above the scans through it."""
     canvas = blank_canvas(style, width, height)
     gap = int(rng.choice([0, 0, 2, 6]))
     tile = Tile(canvas)

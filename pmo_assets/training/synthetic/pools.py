@@ -32,7 +32,7 @@ class DataSet:
     """A folder of licensed images, as `SOURCE.txt` in it (or above it) names origin and licence.
 
     Attributes:
-        folder: below the folder of images; its last name says what all of it shows (`folder_modality`).
+        folder: below the folder of images; its last name tells the modality of all of it (`folder_modality`).
         part: the part of the data that all of it belongs to, where another source shows the same modality; None where
             it is the only one: then eyes, or patients, are divided.
     """
@@ -200,7 +200,7 @@ class PicturePool:
         Args:
             pictures: all pictures; their groups decide to which part they belong.
             split: None for all.
-            real_share: how often a real picture is taken where there is one; else a drawn stand-in.
+            real_share: share of real pictures where there are some; the others are drawn stand-ins.
         """
         self.real_share = real_share
         self.by_type: dict[ImageType, list[Pixels]] = {image_type: [] for image_type in IMAGE_TYPES}
