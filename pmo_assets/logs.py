@@ -1,11 +1,11 @@
-"""What the log says: the fields that every line carries, and how lines look.
+"""Log lines: the fields that each carries, and its form as text or JSON.
 
-Rooms log with the standard library (`logging.getLogger(__name__)`); a line says in its words what happened, and carries
-as fields of which batch, stage and article. Fields are set once, around the work (`log_fields`), and travel into
-threads (`thread_fields`) and worker processes (`Collected`). Where lines go is decided by whoever runs: Dagster's event
-log (`pmo_assets/defs/stage_log.py`) and standard error (`log_to_stderr`).
+Rooms log with the standard library (`logging.getLogger(__name__)`): the message says what happened, the fields name
+batch, stage and article. Fields are set once, around the work (`log_fields`), and travel into threads (`thread_fields`)
+and worker processes (`Collected`). The program that runs chooses the destinations: Dagster's event log
+(`pmo_assets/defs/stage_log.py`) and standard error (`log_to_stderr`).
 
-The standard library and not structlog: Dagster's event log takes its records, and what is added here is two formatters.
+The standard library and not structlog: Dagster's event log takes its records, and this module only adds two formatters.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _message(record: logging.LogRecord) -> str:
 
 
 _UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
-"""What a terminal acts upon, or what changes how the text around it is read: C0, DEL and C1 controls, marks of writing
+"""Characters that a terminal acts upon, or that change the text around them: C0, DEL and C1 controls, marks of writing
 direction, separators of lines, signs without width, and halves of surrogate pairs, which cannot be written at all."""
 
 
@@ -140,7 +140,7 @@ def stderr_handler(formatter: logging.Formatter) -> logging.Handler:
 
 
 def log_to_stderr(kind: LogFormat, level: int | str) -> None:
-    """Let what the package logs appear on standard error, in place of what was set before.
+    """Send the package's log lines to standard error, in the form and from the level given; an earlier choice ends.
 
     Args:
         kind: `text` for people, `json` for programs that collect logs.
@@ -163,20 +163,20 @@ class OneLineEach(logging.Handler):
     """Hands each record to a function, up to a number of them, then counts."""
 
     def __init__(self, tell: Callable[[logging.LogRecord], None], most: int) -> None:
-        """Keep whom to tell, and of how many."""
+        """Keep the function, and the number of records that it gets."""
         super().__init__()
         self._tell, self._most = tell, most
         self.count = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tell of the record if it is one of the first."""
+        """Hand the record on if it is one of the first."""
         self.count += 1
         if self.count <= self._most:
             self._tell(record)
 
     @property
     def left_out(self) -> int:
-        """How many records nobody was told of."""
+        """Number of records that were not handed on."""
         return max(0, self.count - self._most)
 
 

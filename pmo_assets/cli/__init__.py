@@ -1,1 +1,1 @@
-"""`pmo …`: one file per group of commands, put together in `main`; `console` is what they share."""
+"""`pmo …`: one file per group of commands, put together in `main`; all use `console`."""

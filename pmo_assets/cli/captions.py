@@ -207,7 +207,7 @@ class CaptionLine:
         number: from 1.
         id: the row's, a number as a string; None if it has none.
         caption: the text; "" if there is a problem.
-        problem: why it cannot be split; None if it can.
+        problem: reason why it cannot be split; None if it can.
         end: bytes of the file up to and with this line.
     """
 
@@ -341,7 +341,7 @@ def _caption_lines(file: BinaryIO) -> Iterator[CaptionLine]:
 
 
 def caption_line(number: int, content: bytes) -> CaptionLine:
-    """Return what a line says; what it does not say, or what cannot be split, is its `problem`."""
+    """Return id and caption of a line; `problem` says why one is missing or the caption cannot be split."""
     try:
         row = json.loads(content.decode())
     except UnicodeDecodeError as error:

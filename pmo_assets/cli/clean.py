@@ -1,4 +1,4 @@
-"""`pmo clean`: what is kept and nobody needs, shown, and deleted if one says so."""
+"""`pmo clean`: leftovers that nobody needs, listed, and deleted on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pmo_assets.storage.leftovers import Leftover
 
 PIXEL_STORES = {"figures": "pdf_figures", "panels": "panels"}
-"""Stores of pictures, and the table whose articles have some."""
+"""Names of the pixel stores, each with the table whose articles have pictures in it."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class _Sum:
 
 @dataclass
 class _Found:
-    """What could go, by kind."""
+    """Number, bytes and an example of the leftovers of each kind, and the kinds that stay because they are in use."""
 
     sums: dict[str, _Sum] = field(default_factory=lambda: defaultdict(_Sum))
     left_alone: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What the commands share: where they print, their errors, their settings, progress."""
+"""The console of all commands: printing, errors, settings, progress."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PrintingConsole(Console):
         return super().render_str(printable(text, keep=_KEPT), **options)
 
     def _render_buffer(self, buffer: Iterable[Segment]) -> str:
-        """Return what is written: the last place at which text can be told from Rich's own control codes."""
+        """Return the text to write, made printable at the last place that tells text from Rich's own control codes."""
         return super()._render_buffer(
             segment if segment.control else Segment(printable(segment.text, keep=_KEPT), segment.style)
             for segment in buffer
@@ -92,7 +92,7 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 def say_columns(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows as lines of columns, each as wide as its longest cell.
 
-    For any number of rows: Rich takes longer to draw a table of a thousand than it takes to find out what is in it.
+    Any number of rows may be given: Rich takes longer to draw a table of a thousand than a command to collect them.
     """
     lines = [header, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -139,7 +139,7 @@ def data_root_of(settings: Settings) -> DataRoot:
 
 @contextlib.contextmanager
 def spinner(text: str) -> Iterator[Callable[[str], None]]:
-    """Show that something is under way, and give the function that says at what it is."""
+    """Show that something is under way, and give a function that shows the present item."""
     with messages.status(text) as status:
         yield lambda detail: status.update(f"{text}: {escape(detail)}")
 

@@ -1,4 +1,4 @@
-"""Typer's options from classes of options, so that what is declared in `training.options` is not declared again."""
+"""Typer's options made from classes of options, so that those of `training.options` are declared once."""
 
 from __future__ import annotations
 

@@ -185,7 +185,11 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _announcing(ui: str, pages: str) -> Callable[[], None]:
-    """Return what looks whether the UI answers yet, and says so once."""
+    """Return a function that asks once a second whether the UI answers, and prints its address when it does.
+
+    Raises:
+        CommandError: by that function, if the UI answers without the guard.
+    """
     from pmo_assets.defs.guarded_webserver import stands_guard
 
     state = {"next": time.monotonic(), "said": 0.0}

@@ -1,4 +1,4 @@
-"""`pmo doctor`: what is set, what is missing, and how to mend it."""
+"""`pmo doctor`: checks of settings, installation and machine, with advice for each that fails."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def doctor(
 
 
 def _checks(offline: bool) -> Iterator[tuple[str, Check]]:
-    """Give the checks with the name of what they look at, the quick ones first."""
+    """Yield the checks, each after the name of the thing that it looks at, the quick ones first."""
     from pmo_assets.configuration import installation, machine, services
     from pmo_assets.configuration.findings import Finding
     from pmo_assets.configuration.reading import read_configuration

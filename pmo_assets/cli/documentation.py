@@ -20,7 +20,7 @@ DOCUMENTS = ("docs/settings.md", "docs/columns.md", "docs/install.md", "docker/.
 """Documents with a generated part, below the root of the repository."""
 
 MAKEFILE = Path(__file__).resolve().parents[2] / "Makefile"
-"""Of a clone: an installed package has none, and no documents to renew."""
+"""The Makefile of a clone; an installed package has none, and no documents to renew."""
 
 
 def _settings() -> str:
@@ -35,7 +35,7 @@ def _columns(table: str) -> str:
 
 
 def _targets() -> str:
-    """Return what `make help` prints, as a table."""
+    """Return the output of `make help` as a table in Markdown."""
     if not MAKEFILE.is_file():
         return ""
     described = re.findall(r"^([a-z-]+):.*?## (.+)$", MAKEFILE.read_text(encoding="utf-8"), re.MULTILINE)

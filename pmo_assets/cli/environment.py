@@ -1,4 +1,4 @@
-"""`pmo settings` and `pmo home`: what is set here; and whether this machine lets libraries load at all."""
+"""`pmo settings` and `pmo home`: the options in force and the Dagster home; and a check that libraries can load."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def show_home() -> None:
 
 
 def places_written() -> list[Path]:
-    """Return where the command writes: the data root, the Dagster home, here, and what its words name."""
+    """Return the places that the command writes to: data root, Dagster home, here, and those that its words name."""
     from pmo_assets.configuration.home import home_place
     from pmo_assets.configuration.reading import read_configuration
 
@@ -84,7 +84,7 @@ def places_written() -> list[Path]:
 
 
 MINIMUM_ADDRESS_SPACE_MB = 2560
-"""With less, libraries abort or wait for ever as they are loaded; machines with many cores need more."""
+"""Least address space: with less, libraries abort or hang as they are loaded; machines with many cores need more."""
 
 
 def check_address_space() -> None:

@@ -1,4 +1,4 @@
-"""`pmo …`: the commands put together, and what goes wrong turned into one line.
+"""`pmo …`: the commands put together, and errors turned into one line.
 
 An error is one clear line on standard error and a non-zero status; `pmo --debug …` shows the traceback. Importing the
 pipeline takes a second, so every command imports what it needs.
@@ -77,7 +77,7 @@ app.command("home", rich_help_panel=_SET)(show_home)
 app.command(rich_help_panel=_SET)(clean)
 
 INTERRUPTED = 130
-"""What Typer returns after Ctrl-C, and the status that shells expect."""
+"""Exit status after Ctrl-C: Typer returns it, and shells expect it."""
 
 
 def _version(wanted: bool) -> None:
@@ -100,7 +100,7 @@ def options(
 
 
 def _say_error(error: BaseException, otherwise: str = "") -> None:
-    """Print an error in one line; of a full disk also which one, and what to do."""
+    """Print an error in one line; of a full disk also its mount point, and advice."""
     from pmo_assets.records.faults import full_disk_advice, is_full_disk
 
     advice = full_disk_advice(error, places_written()) if is_full_disk(error) else ""

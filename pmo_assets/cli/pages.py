@@ -50,7 +50,7 @@ def pages(
 
 
 def _metrics(settings: Settings, root: DataRoot) -> Callable[[], bytes]:
-    """Return the numbers for Prometheus; what makes the first answer slow (Dagster, tables never read) begins now."""
+    """Return the metrics for Prometheus; slow parts of the first answer (Dagster, tables never read) begin now."""
     from pmo_assets.serving.metrics import Metrics
 
     def instance() -> Any:

@@ -1,4 +1,4 @@
-"""`pmo refresh`: bring in what is new, changed and retracted at PubMed Central."""
+"""`pmo refresh`: bring in new, changed and retracted articles of PubMed Central."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _say_what_would_happen(settings: Settings) -> None:
 
 
 def _find(settings: Settings, *, verbose: bool) -> None:
-    """Run the job that finds articles and makes batches, and say what came of it."""
+    """Run the job that finds articles and makes batches, and print its outcome."""
     from pmo_assets.definitions import build_defs
     from pmo_assets.defs.instance import open_instance
     from pmo_assets.defs.runner import RunFailed, close_dead_runs, latest_metadata, run_job

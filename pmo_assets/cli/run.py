@@ -1,4 +1,4 @@
-"""`pmo run` and `pmo report`: take the batches through the graph, and say what came of it."""
+"""`pmo run` and `pmo report`: take the batches through the graph, and print the outcome."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run(
 def run_batches(
     settings: Settings, wanted: list[str], *, again: bool, release: bool, verbose: bool, even_so: bool = False
 ) -> list[str]:
-    """Take batches through the graph and make the release; return what failed.
+    """Take batches through the graph and make the release; return a line per failure.
 
     What another command, run or machine is at work on comes last, when that has ended (`pmo_assets.storage.leases`):
     commands that run at the same time share the work.
@@ -184,7 +184,7 @@ def _say_up_to_date(progress: Progress, batches: Sequence[str], by: str = "") ->
 
 
 _PURPOSE = "`pmo run`"
-"""Who holds a lease, as others are told."""
+"""Purpose of the leases, which names their holder to others."""
 
 
 def _process_batch(
@@ -198,7 +198,7 @@ def _process_batch(
     holder: str | None,
     verbose: bool,
 ) -> list[str]:
-    """Take a batch through the graph as far as it is not up to date, say what came of it, and return what failed."""
+    """Make the assets of a batch that are not up to date, print its outcome, and return a line if it failed."""
     from pmo_assets.defs.batch_states import stale_assets
     from pmo_assets.defs.graph import graph_of_location
     from pmo_assets.defs.runner import RunFailed, run_job

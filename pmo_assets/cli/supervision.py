@@ -31,7 +31,7 @@ class Program:
     """A program to run.
 
     Attributes:
-        name: what people call it.
+        name: of the program, for people.
         command: executable and arguments.
         parts: what to call processes that it starts and cannot do without, by a word of their command line.
     """
@@ -50,12 +50,12 @@ def run_together(
     same. Asked once more, the programs are killed at once.
 
     Args:
-        programs: what to run.
+        programs: the programs to run.
         environment: of all of them.
         glance: called several times a second.
 
     Returns:
-        What ended by itself, in words; None when it was asked to end.
+        Sentence about the program that ended by itself; None when it was asked to end.
     """
     with _asked_to_end() as asked:
         started: list[tuple[Program, subprocess.Popen[bytes]]] = []

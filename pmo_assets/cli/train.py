@@ -62,8 +62,8 @@ def need_checkpoint(
 
     Args:
         path: of the checkpoint.
-        kind: what it should hold.
-        measured: whether it must be `best.pt`, whose weights were measured, not `last.pt`.
+        kind: kind of network that it should hold.
+        measured: true if it must be `best.pt`, whose weights were measured, not `last.pt`.
     """
     import torch
 
@@ -325,7 +325,7 @@ def _export_image_type(checkpoint: Path, to: Path) -> None:
 
 @contextmanager
 def progress_on_stderr() -> Iterator[None]:
-    """Show on standard error what the package logs from INFO on: how far a run is, and what it warns of."""
+    """Show the package's log lines from INFO on at standard error: progress of a run, and warnings."""
     logger, handler = logging.getLogger("pmo_assets"), logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     level = logger.level

@@ -1,6 +1,7 @@
-"""What is set here, read and checked before anything begins, and whether this machine fits it.
+"""The settings of this installation, read and checked before anything begins, and checks that this machine fits them.
 
-`read_configuration` gives the settings with where each came from and everything that is wrong with them,
-`configured_settings` refuses what is wrong, `home` says where Dagster's home lies. Does not belong here: what an option
-is (`pmo_assets.settings`), what needs Dagster (`pmo_assets.defs`), printing (`pmo_assets.cli`).
+`read_configuration` returns the settings, the place that each was set at, and all problems; `configured_settings`
+refuses settings with problems; `home` finds Dagster's home. Add here: a check of the installation, another source of
+settings, an input of steps. Keep out: the options themselves (`pmo_assets.settings`), code that needs Dagster
+(`pmo_assets.defs`), printing (`pmo_assets.cli`).
 """

@@ -14,7 +14,7 @@ from pmo_assets.settings import Settings
 def environment(settings: Settings) -> dict[str, str]:
     """Return the environment variables that give another process these settings, without any that are secret.
 
-    It holds what was set, not what is a default, except for defaults that follow from the machine.
+    It holds options that were set, and of the defaults only those that follow from the machine.
     """
     values = {name: getattr(settings, name) for name in sorted({*settings.model_fields_set, "data_root", "workers"})}
     return {

@@ -1,4 +1,4 @@
-"""What a check of this installation found, and how a check is kept from hanging or breaking the others."""
+"""Findings of the checks of this installation; a check that hangs or raises does not stop the others."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TIME_LIMIT: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found.
+    """Finding of a check.
 
     Attributes:
-        name: what was looked at.
-        state: "fail" is what will not work, "warn" what may not, or is not needed by everybody.
-        found: how it is, in one line.
-        mend: what to do; "" when there is nothing to do.
+        name: of the thing that was checked.
+        state: "fail" if it will not work, "warn" if it may not work or if not everybody needs it.
+        found: its state, in one line.
+        mend: advice; "" when there is nothing to do.
     """
 
     name: str
@@ -35,12 +35,12 @@ Check = Callable[[], Sequence[Finding]]
 
 
 def checked(name: str, check: Check, limit: float = TIME_LIMIT) -> list[Finding]:
-    """Return what a check found; that it failed, when it raises or takes longer than its limit.
+    """Return the findings of a check; one that it failed, when it raises or takes longer than its limit.
 
     It runs in a thread of its own, which is left behind when it hangs.
 
     Args:
-        name: what it looks at.
+        name: of the thing that it looks at.
         check: the check.
         limit: seconds.
     """

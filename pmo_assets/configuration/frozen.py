@@ -1,4 +1,4 @@
-"""The settings of a code location, frozen when it loads: its runs take these, not what stands in `.env` meanwhile.
+"""The settings of a code location, frozen when it loads: its runs take these, whatever `.env` holds meanwhile.
 
 Runs are processes that the code location starts; they inherit its environment. Dagster reads `.env` again in each of
 them, so that what was frozen stands in one variable of its own, from which they restore the others. A reload of the

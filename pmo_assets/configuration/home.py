@@ -1,4 +1,4 @@
-"""Where the home of the Dagster instance lies: with the data root that it tells of, unless it is set."""
+"""The place of the Dagster instance's home: with the data root that it belongs to, unless it is set."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ HOME_NAME: Final = ".dagster"
 """Folder of the home below a local data root; names with a dot are no data: never listed, published or uploaded."""
 
 _OLD_NAMES: Final = (".dagster", "dagster")
-"""What the home beside the data root was called: in the working directory, and in the demo's folder."""
+"""Names of homes that older versions made beside the data root: in the working directory, in the demo's folder."""
 
 _OLD_ROOT: Final = "data"
-"""What the data root beside such a home was called."""
+"""Name of the data root beside such a home."""
 
 
 @dataclass(frozen=True, slots=True)
 class HomePlace:
-    """Where the home is, and what says so, in words."""
+    """Path of the home, and the reason for it in words."""
 
     path: Path
     why: str

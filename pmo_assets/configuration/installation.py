@@ -1,4 +1,4 @@
-"""Checks of what is installed: Python, packages, extras that the settings need, networks."""
+"""Checks of the installation: Python, packages, extras that the settings need, networks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def packages(distribution: str = DISTRIBUTION) -> list[Finding]:
 
 
 def requirement_faults(required: Iterable[Requirement]) -> list[str]:
-    """Return which requirements what is installed does not meet, e.g. "sqlalchemy 2.1.9 (wanted <2.1,>=2.0)"."""
+    """Return the requirements that installed packages do not meet, e.g. "sqlalchemy 2.1.9 (wanted <2.1,>=2.0)"."""
     faults = []
     for item in required:
         try:

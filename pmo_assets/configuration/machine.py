@@ -28,7 +28,7 @@ _NETWORK_DISKS: Final = ("nfs", "cifs", "smb", "9p", "afs", "lustre", "gpfs", "c
 
 
 def settings_findings(configuration: Configuration) -> list[Finding]:
-    """Say what is wrong with the settings, and which are set where; secrets are not shown."""
+    """Return the problems of the settings, and those that are set with their places; secrets are not shown."""
     wrong = [
         Finding(
             item.variable,
@@ -48,7 +48,7 @@ def settings_findings(configuration: Configuration) -> list[Finding]:
 
 
 def data_root_findings(settings: Settings) -> list[Finding]:
-    """Write a file, refuse to create it a second time, delete it: what every batch needs of a data root."""
+    """Write a file, fail to create it a second time, delete it: every batch needs these of a data root."""
     root = DataRoot(settings.data_root, settings.s3_endpoint)
     where = root.uri("").rstrip("/")
     if root.is_local and not Path(where).is_dir():
@@ -126,7 +126,7 @@ def memory_findings(settings: Settings, total_mb: int | None = None, cores: int 
     """Say whether the workers fit the machine.
 
     Args:
-        settings: number of workers and what an article may take in each.
+        settings: number of workers, and memory that an article may take in each.
         total_mb: memory of the machine in MiB; looked up if None.
         cores: processors; looked up if None.
     """

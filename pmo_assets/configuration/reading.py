@@ -1,4 +1,4 @@
-"""Settings as they are set here: where each value came from, and what is wrong with it, said before any run exists."""
+"""Settings of this installation: the place that each value came from, and its problems, before any run exists."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ GONE: Final[Mapping[str, str]] = {
     "PMO_VLM_REASKS": "PMO_LLM_REASKS counts for both models",
     "PMO_REJECTED_WARN": "the check warns from a tenth, PMO_REJECTED_FAIL says when it fails",
 }
-"""Settings of earlier versions, and what is in their place."""
+"""Settings of earlier versions, each with the advice that replaces it."""
 
 TEST_NAMES: Final = ("PMO_TEST_LABEL_STUDIO", "PMO_TEST_LLM_PYTHON", "PMO_TEST_SCREENSHOTS")
-"""Variables of tests; any other that begins so is taken for one, too, unless it looks like a setting."""
+"""Variables of tests; any other name that begins with `PMO_TEST_` counts as one, unless it resembles a setting's."""
 
 _OF_SERVICES: Final = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)\Z|_PORT(_\d+_(TCP|UDP)(_\w+)?)?\Z")
-"""What Kubernetes puts into every container for a service that is called e.g. `pmo-webserver`."""
+"""Endings of variables that Kubernetes sets in every container for a service that is called e.g. `pmo-webserver`."""
 
 _ALIKE: Final = 0.8
 """Similarity (difflib) from which a name is taken for another one misspelt."""
 
 
 class ConfigurationError(SystemicError):
-    """Settings that cannot be used; the message names each variable, where it was set and what to do."""
+    """Settings that cannot be used; the message names each variable, the place where it was set, and advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Problem:
 
     Attributes:
         variable: its name, e.g. `PMO_SPECIALTY`.
-        origin: where it is set: "environment", or the path of the `.env` file.
-        text: what is wrong and what to do.
+        origin: place where it is set: "environment", or the path of the `.env` file.
+        text: problem and advice.
     """
 
     variable: str
@@ -65,12 +65,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What is set.
+    """Settings with their origins and problems.
 
     Attributes:
         settings: the options; the default stands in for a value that makes no sense.
-        origins: where each option that is set was set, by its name in `Settings`.
-        problems: what is wrong, in the order of the options, then names that are no option.
+        origins: places where options are set, by their names in `Settings`; an option that is not set has none.
+        problems: of options, in their order, then of names that are no option.
     """
 
     settings: Settings
@@ -94,7 +94,7 @@ def configured_settings(*, made_later: Collection[str] = ()) -> Settings:
 
 
 def read_configuration(*, made_later: Collection[str] = ()) -> Configuration:
-    """Return what is set in the environment and in `.env`, and everything that is wrong with it.
+    """Return the settings of the environment and of `.env`, and all of their problems.
 
     Args:
         made_later: options whose file or folder need not be there yet.
@@ -114,7 +114,7 @@ def read_configuration(*, made_later: Collection[str] = ()) -> Configuration:
 
 
 def name_problem(name: str) -> str | None:
-    """Say what is wrong with the name of a variable that begins with `PMO_`; None if it is known."""
+    """Return the problem of a variable's name that begins with `PMO_`, in a sentence; None if the name is known."""
     known = [_variable(option) for option in Settings.model_fields]
     name = name.upper()
     if name in (*known, *OTHER_NAMES, *TEST_NAMES) or _OF_SERVICES.search(name):

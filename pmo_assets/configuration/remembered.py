@@ -1,4 +1,4 @@
-"""The settings that a data root was made with: it remembers them, and what is made below it is made with no others.
+"""The settings that a data root was made with: it remembers them, and nothing below it is made with others.
 
 A shell without a variable is no wish to make everything again. The options that change results (`affects` in
 `pmo_assets.settings`) stand in `settings/<number>.json` below the data root, each number created exactly once; the
@@ -27,10 +27,10 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 
 FOLDER: Final = "settings"
-"""Below the data root."""
+"""Folder of the remembered settings below the data root."""
 
 SCHEMA: Final = 1
-"""Of the file; another number is of a version of this package that is not this one."""
+"""Version of the file's format; a file with another number was written by another version of this package."""
 
 _DECISIONS: Final = "annotations"
 """The option that adds people's decisions: the first time that it is given asks for nothing to be made otherwise."""
@@ -52,10 +52,10 @@ class Remembered:
     """The settings of a data root.
 
     Attributes:
-        number: how often they were changed, from 1.
+        number: of the settings in their sequence, from 1; each change takes the next.
         shaping: options that change results, as `affecting_settings` gives them (files by digest).
         values: of those of them that are not the default, the values as they were set; paths as text.
-        is_kept: whether they stand in the data root, or were read off its tables.
+        is_kept: true if they stand in the data root, false if they were read off its tables.
     """
 
     number: int
@@ -148,7 +148,7 @@ def _is_made_with(data_root: DataRoot, option: str) -> bool:
 
 
 def renew_settings(data_root: DataRoot, settings: Settings) -> Remembered:
-    """Let a data root remember these settings from now on: what was made with others is stale."""
+    """Let a data root remember these settings from now on: tables made with others are stale."""
     kept = remembered_settings(data_root)
     if kept is not None and kept.shaping == affecting_settings(settings):
         return kept

@@ -1,4 +1,4 @@
-"""Checks of what is asked over a network: models, PMC. Each asks once, with a short time limit."""
+"""Checks of services on a network: models, PMC. Each asks once, with a short time limit."""
 
 from __future__ import annotations
 

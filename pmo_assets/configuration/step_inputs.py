@@ -1,9 +1,9 @@
-"""What a step of the pipeline may ask for by the name of a parameter, besides the rows of tables.
+"""Inputs of the pipeline's steps, besides the rows of tables, by the names of parameters.
 
-A step says what it needs in its signature, as a pytest test does with fixtures; Dagster's assets and `pmo article` look
-the names up here. Rows are asked for by the name of their table, a unit's number by the name of its column, and
-`<name>_pixels` is the pixel store `<name>s`. To add a kind of input, add an entry to `STEP_INPUTS`. What does not
-belong here: Dagster, and what a step does with an input.
+A step names its inputs in its signature, as a pytest test names fixtures; Dagster's assets and `pmo article` look the
+names up here. A parameter with a table's name gets its rows, one with the name of a unit's column the unit's number,
+and `<name>_pixels` the pixel store `<name>s`. To add a kind of input, add an entry to `STEP_INPUTS`. Keep out: Dagster,
+and the steps' own work.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from pmo_assets.sources.opening import SourceOpener, open_source
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where a step runs.
+    """Settings, stores and models within reach of a step.
 
     Attributes:
         settings: options in force.
         objects: files by content.
-        pixels: gives a pixel store of the batch by its name.
-        model: gives a language model: "chat" (captions) or "vision" (figures); None where there is none.
+        pixels: returns a pixel store of the batch by its name.
+        model: returns a language model, "chat" (captions) or "vision" (figures); None where there is none.
     """
 
     settings: Settings
@@ -94,7 +94,7 @@ def pixel_store_of(name: str) -> str | None:
 
 
 def step_input(name: str, around: Surroundings) -> Any:
-    """Return what a step gets for a parameter.
+    """Return the input that a step gets for a parameter.
 
     Raises:
         KeyError: if there is no such input.
@@ -107,7 +107,7 @@ def check_inputs(stage: Stage) -> None:
     """Make sure that there is all that a stage asks for.
 
     Raises:
-        TypeError: what it asks for that there is not.
+        TypeError: if it asks for an input that there is not.
     """
     for name in stage.inputs:
         if name not in STEP_INPUTS and pixel_store_of(name) is None:

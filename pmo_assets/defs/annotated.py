@@ -1,6 +1,6 @@
-"""The annotations that are in force, and what of the graph must be made again when they change.
+"""The annotations in force, and digests of them that tell which batches must be made again when they change.
 
-`annotations` is one table for all batches. What a batch takes from it is its own articles' decisions: their digest
+`annotations` is one table for all batches. A batch takes its own articles' decisions from it: their digest
 stands in the metadata of `reviewed_panels`, so that an annotated article makes one batch stale, not all.
 """
 
@@ -27,10 +27,10 @@ from pmo_assets.tables.quality import Annotations
 from pmo_assets.tables.schemas import empty_table
 
 ANNOTATIONS: Final = "annotations"
-"""The table …"""
+"""Name of the table of people's decisions, one for all batches."""
 
 REVIEWED: Final = "reviewed_panels"
-"""… and the asset that applies it, whose metadata says what (`APPLIED_DIGEST`)."""
+"""Name of the asset that applies them; its metadata hold a digest of those that it applied (`APPLIED_DIGEST`)."""
 
 FILES_DIGEST: Final = "files_digest"
 """Key of the metadata of `annotations`: the files it was made of."""
@@ -51,13 +51,13 @@ def published_annotations(settings: Settings, data_root: DataRoot) -> pl.DataFra
 
 
 def decisions_digest(annotations: pl.DataFrame, articles: Iterable[int]) -> str:
-    """Return a digest of what people decided of some articles; "" when nothing."""
+    """Return a digest of people's decisions about some articles; "" if there are none."""
     rows = annotations.filter(pl.col("article_id").is_in(list(articles))).drop("answers", "complete")
     return hashlib.sha256(parquet_bytes(rows.sort("article_id"))).hexdigest()[:16] if rows.height else ""
 
 
 def files_digest(files: Iterable[Path]) -> str:
-    """Return a digest of the annotation files, of names and content; what cannot be read counts by its name."""
+    """Return a digest of the annotation files, of names and content; a file that cannot be read counts by its name."""
     total = hashlib.sha256()
     for path in files:
         try:
@@ -69,14 +69,14 @@ def files_digest(files: Iterable[Path]) -> str:
 
 
 def applied_digest(metadata: Mapping[str, Any]) -> str:
-    """Return what a materialisation of `reviewed_panels` applied, by its metadata."""
+    """Return the digest of the decisions that a materialisation of `reviewed_panels` applied; "" if it has none."""
     return str(metadata.get(APPLIED_DIGEST, ""))
 
 
 def decisions_in_force(settings: Settings, data_root: DataRoot) -> Callable[[Collection[str]], dict[str, str]]:
-    """Return what says of batches what `reviewed_panels` has to apply, as digests; "" for nothing.
+    """Return a function of batches: digests of the decisions `reviewed_panels` has to apply, per batch; "" if none.
 
-    Nothing is read before it is first asked. Tables are read only of batches that have an annotated article; which
+    Nothing is read before its first call. Tables are read only of batches that have an annotated article; which
     articles a batch has is read once in the life of the process, because manifests never change.
     """
     in_force = functools.cache(functools.partial(annotations_in_force, settings, data_root))

@@ -1,7 +1,7 @@
-"""How far batches are: which assets of each are not up to date, what it lost, how many rows it has.
+"""States of batches: the assets of each that are not up to date, the steps that lost too much, the rows of its tables.
 
-It is said of all batches at once. The instance is asked a few queries per asset, and of the data root folders are
-listed, and columns read, of all batches together: `pmo batches list` is there at once with a thousand of them.
+All batches are looked at together: the instance answers a few queries per asset, folders of the data root are listed,
+and columns read, for all of them. So `pmo batches list` answers at once with a thousand batches.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ COUNTED: Final = ("dataset_rows", "rejections")
 
 @dataclass(frozen=True)
 class BatchState:
-    """How far a batch is.
+    """State of a batch.
 
     Attributes:
         batch: its key.
-        articles: how many it has.
-        stale: its assets that are not up to date, in the order of the data's way.
-        lost: of a batch that is up to date, the steps that lost too much for it to count as done.
-        rows: of `COUNTED`, the rows of the tables that are up to date.
+        articles: number of its articles.
+        stale: its assets that are not up to date, in the order of the graph.
+        lost: steps that lost too much for it to count as done; empty unless it is up to date.
+        rows: number of rows of each table of `COUNTED` that is up to date, by table.
     """
 
     batch: str
@@ -48,7 +48,7 @@ class BatchState:
 def batch_states(
     stages: Stages, settings: Settings, instance: dg.DagsterInstance, registry: BatchRegistry
 ) -> list[BatchState]:
-    """Return how far every registered batch is, in order.
+    """Return the states of all registered batches, in order.
 
     Raises:
         StorageError: if a table that is up to date cannot be read.
@@ -98,7 +98,7 @@ def stale_assets(
 def stale_of_all(
     stages: Stages, instance: dg.DagsterInstance, tables: Tables, batches: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return of every batch what `stale_assets` says."""
+    """Return the answer of `stale_assets` for every batch."""
     made = made_of_batches(instance, stages)
     decided = stages.decisions(batches)
     there = {name: set(tables.complete_batches(name)) for name in stages.parents}

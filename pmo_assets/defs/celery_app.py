@@ -1,4 +1,4 @@
-"""What a Celery worker runs: steps, and whole runs, that Dagster hands out (`PMO_CELERY_BROKER`).
+"""The Celery app whose workers run the steps, and whole runs, that Dagster hands out (`PMO_CELERY_BROKER`).
 
     celery --app pmo_assets.defs.celery_app worker --pool solo --queues dagster,gpu,llm
 

@@ -1,4 +1,4 @@
-"""Asset checks: what must hold for a batch. They are evaluated inside the asset's own step, so none costs a step."""
+"""Asset checks: conditions on a batch. They are evaluated inside the asset's own step, so none costs a step."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class BatchCheck:
 
     Attributes:
         name: of the check, unique for the asset.
-        description: what must hold, for the UI.
-        evaluate: gives the result for what an `stage_table` made; None where the asset itself evaluates it.
+        description: the condition, for the UI.
+        evaluate: returns the result for an asset's `Made`; None where the asset itself evaluates it.
         blocking: its failure fails the run: the table is kept, but the batch is not done.
     """
 
@@ -124,7 +124,7 @@ SURVIVORS_CHECK = BatchCheck(
 
 
 def row_count_result(passed: bool, **counts: int) -> dg.AssetCheckResult:
-    """Report whether rows account for what came in, with the counts that were compared."""
+    """Report whether rows account for all inputs, with the counts that were compared."""
     return dg.AssetCheckResult(check_name=ROW_COUNT, passed=passed, metadata=counts)
 
 

@@ -1,4 +1,4 @@
-"""The code server that a run was given to, where that is another host: whether it still has the run.
+"""Code servers on other hosts, asked whether they still have a run that was given to them.
 
 Does not belong here: servers and processes of this machine, which are looked at directly (`runner`).
 """

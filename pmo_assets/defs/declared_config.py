@@ -1,4 +1,4 @@
-"""Dagster configuration from classes of options, so that what is declared in `training.options` is not declared again.
+"""Dagster configuration made from classes of options, so that those of `training.options` are declared once.
 
 Dagster's configuration knows no paths and no null: a path is a string, and what may be left open is "" or an empty list
 here and None in the options.
@@ -18,7 +18,7 @@ T = TypeVar("T")
 Base = TypeVar("Base", bound=dg.Config)
 
 _AS_TEXT: dict[Any, tuple[Any, Any]] = {Path | None: (str, ""), list[Path] | None: (list[str], [])}
-"""Type and default in the configuration of what can be left open."""
+"""Type and default in the configuration of options that can be left open."""
 
 
 def config_with_options(base: type[Base], classes: Mapping[type, str]) -> type[Base]:

@@ -1,6 +1,6 @@
-"""Which engine runs the steps of a run: this process, processes, Ray, Celery or Kubernetes (`PMO_EXECUTOR`).
+"""Executors: the steps of a run in this process, in processes, on Ray, Celery or Kubernetes (`PMO_EXECUTOR`).
 
-What belongs here: the choice, and what each engine must be told. What does not: what a step needs of a machine
+Add here: another engine, with all that it must be told. Keep out: the resources that a step needs of a machine
 (`pmo_assets.defs.needs`); where whole runs go, which is the instance's business (`run_launcher` in `dagster.yaml`).
 """
 
@@ -23,7 +23,7 @@ BEGIN_AGAIN: Final = dg.RetryPolicy(max_retries=2, delay=5)
 """A step whose process died is begun again so often: as run retries (`dagster.yaml`) do with runs."""
 
 LOADED: Final = "pmo_assets.definitions"
-"""What a process of its own for each step has loaded before it is forked."""
+"""Module that the fork server imports before it forks a process for each step."""
 
 
 def executor_of(settings: Settings) -> dg.ExecutorDefinition:

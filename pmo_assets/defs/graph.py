@@ -29,7 +29,7 @@ class BatchGraph:
     Attributes:
         parents: those upstream of each, in the order of the data's way.
         versions: of code, before settings unless said otherwise.
-        losing: what each can lose (`records.stages.Stage.loses`), in order, for those that can.
+        losing: kind of thing that each can lose (`records.stages.Stage.loses`), in order, for those that can.
     """
 
     parents: Mapping[str, Sequence[str]]

@@ -107,7 +107,7 @@ def home_to_read(settings: Settings, *, with_runs: bool = False) -> Iterator[Pat
 
     Args:
         settings: that say where the home is.
-        with_runs: copy what each run logged, too: for the UI.
+        with_runs: copy the logs of runs, too: for the UI.
 
     Raises:
         SystemicError: if it cannot be read or copied.
@@ -126,13 +126,13 @@ def home_to_read(settings: Settings, *, with_runs: bool = False) -> Iterator[Pat
 
 
 def last_changes(home: Path) -> tuple[int, ...]:
-    """Return when each file of the databases was written last, in nanoseconds; 0 for what is not there."""
+    """Return the time at which each file of the databases was written last, in nanoseconds; 0 for a missing one."""
     files = (home / f"{name}{end}" for name in DATABASES for end in ("", "-wal"))
     return tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in files)
 
 
 def _copy_home(home: Path, copy: Path, with_runs: bool) -> None:
-    """Copy configuration and databases with what SQLite keeps beside them."""
+    """Copy configuration and databases with SQLite's files beside them."""
     databases = {name + end for name in DATABASES for end in ("", "-wal", "-shm")}
     for name in ("dagster.yaml", *sorted(databases)):
         if (home / name).is_file():
@@ -204,7 +204,7 @@ def _configured(home: Path) -> None:
 
 
 def _explained(home: Path, error: Exception) -> SystemicError:
-    """Return the error that says what to do about databases that Dagster cannot open, read or write.
+    """Return the error with advice about databases that Dagster cannot open, read or write.
 
     One that is locked, read-only or on a full disk is not damaged; one with tables or revisions missing or too many is.
     """

@@ -37,7 +37,7 @@ def instance_findings(settings: Settings) -> list[Finding]:
 
 
 def _configuration(home: Path) -> list[Finding]:
-    """Hold the home's `dagster.yaml` against the project's: pools and monitoring are what keeps a GPU from two runs."""
+    """Compare the home's `dagster.yaml` with the project's: pools and monitoring keep two runs off one GPU."""
     here = yaml.safe_load((home / "dagster.yaml").read_text("utf-8")) or {}
     project = yaml.safe_load(instance_config().read_text("utf-8"))
     pools = (here.get("concurrency") or {}).get("pools") or {}

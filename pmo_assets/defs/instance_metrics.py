@@ -1,4 +1,4 @@
-"""What Dagster's instance tells Prometheus: runs by status, failed batches, seconds and rates of the stages."""
+"""Metrics of the Dagster instance for Prometheus: runs by status, failed and stale batches, rates of the stages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NUMBERS = {
 
 
 def instance_families(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
-    """Return what the instance tells, in a fixed number of queries however many batches there are."""
+    """Return the metrics of the instance, by a number of queries that does not grow with the batches."""
     runs = [
         (status.value.lower(), instance.get_runs_count(RunsFilter(statuses=[status]))) for status in DagsterRunStatus
     ]
@@ -41,7 +41,7 @@ def instance_families(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
 
 
 def _failed(instance: dg.DagsterInstance) -> int:
-    """Return how many batches are stuck: what is downstream of a failed asset counts as failed, too."""
+    """Return how many batches are stuck: assets downstream of a failed one count as failed, too."""
     keys = instance.get_dynamic_partitions(str(ARTICLE_BATCHES.name))
     if not keys:
         return 0
@@ -61,7 +61,7 @@ def _stages(instance: dg.DagsterInstance) -> list[GaugeMetricFamily]:
 
 
 def instance_reader(settings: Settings) -> Callable[[], list[GaugeMetricFamily]]:
-    """Return the function that tells what the instance of the settings knows, for the pages' server.
+    """Return a function that reads the metrics of the settings' instance, for the pages' server.
 
     The instance is opened at the first call and stays open; of a read-only disk a copy is, until it changes. One that
     is not there yet is not made, and one that cannot be read is said to be down: the other numbers are as good without

@@ -1,4 +1,4 @@
-"""How an asset's rows get into its table, and its table to the assets downstream."""
+"""The IO manager: writes an asset's rows into its table, and reads the table for the assets downstream."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ MADE_WITH: Final = "settings"
 
 @dataclass(frozen=True)
 class StageResult:
-    """What an asset hands to the IO manager.
+    """Rows of an asset for a batch, with their provenance, as the IO manager takes them.
 
     Attributes:
         rows: for its table.
-        rejections: what it could not process.
-        code_version: that made them.
+        rejections: inputs that it could not process.
+        code_version: of the code that made the rows.
         parents: the assets of the batch upstream.
-        applied: digest of what was applied of people's decisions; None for an asset that applies none.
-        unit: what its batch holds.
+        applied: digest of the decisions of people that were applied; None for an asset that applies none.
+        unit: kind of thing that its batch holds.
     """
 
     rows: Sequence[dict[str, Any]]
@@ -51,7 +51,7 @@ class ParquetTables(dg.IOManager):
         settings_of: Callable[[str], Mapping[str, Any]] = lambda asset: {},
         shaping_of: Callable[[str], Mapping[str, Any]] = lambda asset: {},
     ) -> None:
-        """Keep where tables lie, how those are read that are one table for all batches, and what options made them."""
+        """Keep the tables, the readers of tables that are one for all batches, and the options that made them."""
         self._tables = tables
         self._settings_of = settings_of
         self._shaping_of = shaping_of

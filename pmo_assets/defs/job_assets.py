@@ -30,10 +30,10 @@ from pmo_assets.settings import Settings
 from pmo_assets.tables.schemas import schema_of
 
 _SETTINGS = inspect.Parameter("settings", inspect.Parameter.KEYWORD_ONLY, annotation=dg.ResourceParam[Settings])
-"""What every such op takes besides what its function asks for: a part of the assets' code versions."""
+"""Parameter of every such op beside those of its function: the assets' code versions depend on the settings."""
 
 _AFTER = "after"
-"""Input of such an op: what has to be done before, if anything."""
+"""Input of such an op that carries nothing but the order: the ops that run before it, if any."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class GroupJob:
     Attributes:
         name: of the job.
         group: of its assets.
-        description: what it does, and where it is launched.
+        description: its work, and the place where it is launched.
     """
 
     name: str
@@ -53,7 +53,7 @@ class GroupJob:
 
 @dataclass(frozen=True)
 class JobAsset:
-    """What `made_by` declares: an op of a job, and the assets that it makes."""
+    """An op of a job and the assets that it makes, as `made_by` declares them."""
 
     job: GroupJob
     op: dg.OpDefinition
@@ -84,7 +84,7 @@ def made_by(
         makers: functions of the package that make them, for their code version (`versions.code_version`); the function
             itself if none.
         kinds: what they are made with, shown as icons.
-        deps: assets that it reads; what makes those of the same job runs before.
+        deps: assets that it reads; ops of the same job that make them run before.
         batches: tables that it reads of all batches.
         pool: concurrency pool (`dagster.yaml`).
         table: the asset is a table of `pmo_assets.tables`, with columns, and described by its schema.
@@ -142,7 +142,7 @@ def _op(function: Callable[..., Any], name: str, specs: Sequence[dg.AssetSpec], 
 
 
 def jobs_of(declared: Iterable[JobAsset]) -> list[dg.JobDefinition]:
-    """Return the jobs that make assets, each op after those of its job that make what it reads."""
+    """Return the jobs that make assets, each op after those of its job whose assets it reads."""
     of_job: dict[GroupJob, list[JobAsset]] = {}
     for item in declared:
         of_job.setdefault(item.job, []).append(item)

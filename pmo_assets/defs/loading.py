@@ -34,7 +34,7 @@ def _made_by_jobs(group: ModuleType) -> list[JobAsset]:
 
 
 def jobs_of_groups() -> list[dg.JobDefinition]:
-    """Return the jobs that make what nothing else makes."""
+    """Return the jobs that make assets which nothing else makes."""
     return jobs_of(item for group in _groups() for item in _made_by_jobs(group))
 
 
@@ -54,6 +54,6 @@ def group_assets() -> list[dg.AssetsDefinition]:
 
 
 def all_assets() -> list[dg.AssetsDefinition]:
-    """Return the assets of all groups, and for each unit the one that collects what its assets could not process."""
+    """Return the assets of all groups, and for each unit the one that collects the rejections of its assets."""
     assets = group_assets()
     return [*assets, *(rejections_asset(batch_graph(assets, unit), unit) for unit in declared_units())]

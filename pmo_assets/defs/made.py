@@ -1,4 +1,4 @@
-"""What an asset made of a batch: what its checks and its summary look at."""
+"""Results of an asset for a batch, as its checks and its summary take them, and metadata of a model's answers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from pmo_assets.settings import Settings
 
 @dataclass(frozen=True)
 class Made:
-    """What an asset made of a batch: what its checks and its summary look at.
+    """Results of an asset for a batch, as its checks and its summary take them.
 
     Attributes:
-        tables: what it read, by asset.
-        units: how many units (articles) were put to the step.
+        tables: tables that it read, by asset.
+        units: number of units (articles) that were put to the step.
         rows: rows of its table.
-        rejections: what it could not process.
-        tally: what its step counted.
+        rejections: inputs that it could not process.
+        tally: counts of its step.
         settings: options of the run.
         context: of the run, for resources.
         metadata: of the materialisation, as far as the stage's `afterwards` has counted.
@@ -43,12 +43,12 @@ class Made:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def input(self, name: str) -> Any:
-        """Return what a step would get for a parameter of this name, e.g. `figure_pixels`."""
+        """Return the input that a step gets for a parameter of this name, e.g. `figure_pixels`."""
         return step_input(name, surroundings_of(self.context))
 
 
 def usage_metadata(model: str, usage: ChatUsage) -> dict[str, Any]:
-    """Return what a model's answers cost, as metadata whose names begin with `model`."""
+    """Return requests, cache hits, tokens and seconds of a model, as metadata whose names begin with `model`."""
     return {
         f"{model}_requests": usage.requests,
         f"{model}_cache_hits": usage.cache_hits,

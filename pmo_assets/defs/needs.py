@@ -1,8 +1,8 @@
-"""What the step of each asset needs of a machine, declared once and written as tags for Ray, Celery and Kubernetes.
+"""Processors, memory and accelerators that the step of each asset needs, as tags for Ray, Celery and Kubernetes.
 
-An asset says nothing about machines: what it needs follows from the resources that it takes (worker processes, a model
-in this process) and from the settings (`PMO_WORKERS`, `PMO_WORKER_MEMORY_MB`, `PMO_DETECTOR_DEVICE`, …). What belongs
-here: that rule and its three notations. What does not: which engine runs a step (`pmo_assets.defs.executors`).
+An asset declares nothing about machines: its needs follow from the resources that it takes (worker processes, a model
+in this process) and from the settings (`PMO_WORKERS`, `PMO_WORKER_MEMORY_MB`, `PMO_DETECTOR_DEVICE`, …). Add here: that
+rule in the notation of another engine. Keep out: the choice of the engine (`pmo_assets.defs.executors`).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ DEFAULT_QUEUE: Final = "dagster"
 
 @dataclass(frozen=True)
 class Needs:
-    """What a step needs of the machine that runs it.
+    """Needs of a step on the machine that runs it.
 
     Attributes:
         cpus: processes that work at once.
-        memory_mb: MiB that it ordinarily takes: what is reserved.
-        memory_limit_mb: MiB that it takes when every worker holds the largest article allowed; None if nothing says.
+        memory_mb: MiB that it ordinarily takes, which are reserved.
+        memory_limit_mb: MiB that it takes when every worker holds the largest article allowed; None if unknown.
         gpus: whole accelerators.
         queue: of Celery: `gpu`, `llm` or the default one.
     """
@@ -48,7 +48,7 @@ class Needs:
 
 
 def needs_of(asset: dg.AssetsDefinition, settings: Settings) -> Needs:
-    """Return what an asset's step needs."""
+    """Return the needs of an asset's step."""
     taken = asset.op.required_resource_keys
     asked = ("chat" in taken and settings.llm_model) or ("vision" in taken and settings.vlm_model)
     workers = settings.workers if taken & {"workers", "detector_workers"} else 0
@@ -56,7 +56,7 @@ def needs_of(asset: dg.AssetsDefinition, settings: Settings) -> Needs:
 
 
 def needs_of_run(settings: Settings) -> Needs:
-    """Return what one process needs that takes a batch through all steps, one after the other."""
+    """Return the needs of one process that takes a batch through all steps, one after the other."""
     return _needs(settings.workers, _gpus({"chat", "vision"}, "gpu", settings), DEFAULT_QUEUE, settings)
 
 
@@ -86,7 +86,7 @@ def _gpus(taken: Collection[str], pool: str | None, settings: Settings) -> int:
 
 
 def engine_tags(needs: Needs) -> dict[str, Any]:
-    """Return the tags from which the engines take what a step needs; an engine that is not there reads none.
+    """Return the tags that tell the engines a step's needs; an engine that is not there reads none.
 
     Nothing of it stands in an executor's own configuration: what dagster-ray finds there goes before an asset's tag.
     """
@@ -122,14 +122,14 @@ def _pod(needs: Needs) -> dict[str, Any]:
 def with_needs(
     assets: Iterable[dg.AssetsDefinition], settings: Settings, retry_policy: dg.RetryPolicy | None = None
 ) -> list[dg.AssetsDefinition]:
-    """Return the assets with what their steps need as tags of their ops, which is where the engines look.
+    """Return the assets with the needs of their steps as tags of their ops, which is where the engines look.
 
-    What Dagster does not make itself (external assets) has no step.
+    External assets, which Dagster does not make itself, have no step.
 
     Args:
         assets: as they are declared.
-        settings: what the needs follow from.
-        retry_policy: how often a step is begun again.
+        settings: that the needs follow from.
+        retry_policy: number of times that a step is begun again.
     """
     return [
         _tagged(asset, engine_tags(needs_of(asset, settings)), retry_policy) if asset.is_executable else asset

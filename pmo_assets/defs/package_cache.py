@@ -1,12 +1,12 @@
-"""What follows from the package's code alone, kept for the next process: reading all of the code takes seconds.
+"""Results that depend on the package's code alone, kept for the next process: reading all of the code takes seconds.
 
 Every `pmo` command, run and code server asks for the same code versions. They lie in the user's cache folder
 (`XDG_CACHE_HOME`, `~/.cache`), under a digest of all files of the package: other code finds nothing there, whatever the
 files' times say, and an installation that nobody may write into has them, too. The folder can be deleted at any time.
 
-Measured on one core, without and with what is kept: the code location loads in 4.9 and 2.8 s, the graph is there for
+Measured on one core, without and with the cache: the code location loads in 4.9 and 2.8 s, the graph is there for
 `pmo batches list` after 4.7 and 1.3 s. A library of caches (joblib, diskcache) would still need the digest, which is
-the most of this.
+most of this module.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from pmo_assets.pipeline.prompting.prompts import prompts_folder
 from pmo_assets.system.aside import write_text
 
 _FORMAT: Final = 1
-"""Of what is kept; another number, and nothing that is kept is found."""
+"""Version of the cache's format: nothing that was kept under another number is found."""
 
 _INSTALLATIONS: Final = 20
-"""For so many states of the code something is kept, those that came last."""
+"""Number of states of the code for which results are kept, the newest."""
 
 
 def of_this_code(key: str, worked_out: Callable[[], Any]) -> Any:
-    """Return what follows from the package's code under a key: as it was kept, or worked out now and kept.
+    """Return a result that depends on the package's code alone: from the cache, or worked out now and kept there.
 
     Args:
-        key: what it is.
-        worked_out: gives it as JSON can hold it; what it raises is raised, and nothing is kept.
+        key: name of the result.
+        worked_out: returns it as JSON can hold it; its errors are raised, and nothing is kept.
     """
     digest, seen = _package_state()
     folder = user_cache_path("pmo-assets", appauthor=False) / "code" / digest
@@ -76,7 +76,7 @@ Seen = tuple[tuple[str, int, int], ...]
 
 @functools.cache
 def _package_state() -> tuple[str, Seen]:
-    """Return a digest of the package's files and of what reads them, and what the files looked like."""
+    """Return a digest of the package's files, this format and Python's version; and the files' times and sizes."""
     seen = _seen()
     digest = hashlib.sha256(f"{_FORMAT} {sys.version_info[:2]}".encode())  # syntax is written otherwise by another one
     for root, file in _files():
@@ -91,7 +91,7 @@ def _seen() -> Seen:
 
 
 def _files() -> Iterator[tuple[Path, Path]]:
-    """Give the files of the package and its prompts, each with the folder that it is named by."""
+    """Yield the files of the package and its prompts, each after the folder that its name is relative to."""
     package = Path(str(resources.files("pmo_assets")))
     for root in dict.fromkeys((package, prompts_folder())):
         for folder, names, files in os.walk(root):

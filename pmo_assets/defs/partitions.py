@@ -23,7 +23,7 @@ ARTICLE_BATCHES: Final = batches_of(ARTICLE)
 
 
 ALL_BATCHES: Final = dg.AllPartitionMapping()
-"""Of an asset that is not partitioned and reads a table of all batches."""
+"""Partition mapping of an asset that is not partitioned and reads a table of all batches."""
 
 
 def register_partitions(instance: dg.DagsterInstance, batches: Sequence[str], unit: Unit = ARTICLE) -> None:

@@ -68,11 +68,11 @@ def picture_metadata(pixels: Pixels, alternative: str) -> dg.MarkdownMetadataVal
 def preview(context: Context, alternative: str, draw: Callable[[], Pixels | None]) -> dg.MarkdownMetadataValue:
     """Return the picture that `draw` makes, as metadata; when that fails, a word in its place, and the log says why.
 
-    What was computed for hours does not fail for want of a picture of it.
+    A result of hours does not fail for want of a picture of it.
 
     Args:
         context: of the run, for its log.
-        alternative: what the picture shows, for who does not see it.
+        alternative: description of the picture, for people who do not see it.
         draw: returns the picture, or None when there is nothing to show.
     """
     try:
@@ -107,7 +107,7 @@ def _by_figure(rows: Iterable[Row]) -> dict[FigureKey, list[Row]]:
 
 
 def figure_name(row: Row) -> str:
-    """Return what a figure is called under its picture."""
+    """Return the caption of a figure's picture: article and figure."""
     return f"{row['article_id']} · {figure_words(row)}"
 
 

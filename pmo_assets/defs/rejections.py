@@ -1,4 +1,4 @@
-"""The asset `rejections`: what every step of a batch could not process; it is made when all of them are."""
+"""The asset `rejections`: the inputs that the steps of a batch could not process; it is made after all of them."""
 
 from collections import Counter
 from typing import Any
@@ -31,7 +31,7 @@ SHOWN = 25
 
 
 SHOWN_CHARACTERS = 90
-"""Of a message in that table, so that it fits its page; the rest stands on the page of the batch."""
+"""Characters of a message in that table, so that it fits its page; the rest stands on the page of the batch."""
 
 
 def _first(collected: pl.DataFrame, page: str) -> str:
@@ -57,7 +57,7 @@ def _first(collected: pl.DataFrame, page: str) -> str:
 
 
 def rejections_of(unit: Unit) -> str:
-    """Return the name of the asset that collects what a unit's batches could not process."""
+    """Return the name of the asset that collects the rejections of a unit's batches."""
     return NAME if unit == ARTICLE else f"{unit.name}_{NAME}"
 
 

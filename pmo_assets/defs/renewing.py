@@ -75,7 +75,7 @@ def _made_last(instance: dg.DagsterInstance, stages: Stages) -> dict[str, int | 
 def _state(
     instance: dg.DagsterInstance, stages: Stages, settings: Settings, made_last: Mapping[str, int | None]
 ) -> str:
-    """Return a hash of the versions in force and of what was made last: what `current` follows from."""
+    """Return a hash of the versions in force and of the latest materialisations: `current` follows from these."""
     partitions = instance.get_dynamic_partitions(ARTICLE.batch)
     versions = sorted((name, str(version)) for name, version in stages.versions.items())
     state = [versions, sorted(made_last.items()), sorted(partitions), noted_settings(settings, REVIEWED)]
@@ -92,7 +92,7 @@ def _state(
 def staleness(
     context: dg.SensorEvaluationContext, settings: dg.ResourceParam[Settings]
 ) -> dg.SensorResult | dg.SkipReason:
-    """Report what the check `current` says now, where that is something else than the UI shows."""
+    """Report the result of the check `current` where it differs from the one in the UI."""
     stages = stages_in_force(batch_graph(all_assets()), settings)
     made_last = _made_last(context.instance, stages)
     state = _state(context.instance, stages, settings, made_last)
@@ -117,10 +117,10 @@ def staleness(
 
 
 def begin_renewal(instance: dg.DagsterInstance, settings: Settings, run_id: str = "") -> str | None:
-    """Ask the daemon to make exactly what is stale of the batches that were begun; None if nothing is.
+    """Ask the daemon to make exactly the stale assets of the batches that were begun; None if there are none.
 
     Args:
-        instance: that knows what was made, and whose daemon runs what is asked for.
+        instance: that records materialisations, and whose daemon runs the backfill.
         settings: options in force.
         run_id: of the run that asks.
 

@@ -1,4 +1,4 @@
-"""What the assets are made with, as Dagster resources; each can be replaced in `build_defs(resource_overrides=…)`."""
+"""Dagster resources that the assets take; each can be replaced in `build_defs(resource_overrides=…)`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def workers_resource(settings: Settings, progress: Progress | None = None) -> dg
 
 
 def search_progress_resource() -> dg.ResourceDefinition:
-    """Return what is told how far a search of PMC is: the run's log every ten seconds."""
+    """Return the resource that a search of PMC tells its progress: it writes to the run's log every ten seconds."""
 
     @dg.resource(description="Told how far a search of PMC is.")
     def search_progress(context: dg.InitResourceContext) -> Progress:

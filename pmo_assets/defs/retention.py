@@ -1,4 +1,4 @@
-"""Which of Dagster's runs can go: old ones that hold nothing the UI, or `pmo run`, still needs to know.
+"""Old runs of Dagster that can be deleted: they hold nothing that the UI, or `pmo run`, still needs to know.
 
 Deleting a run deletes its events, and with them that an asset was materialised. A run stays as long as it holds the
 latest materialisation, or the latest attempt at one, of any asset and partition.
@@ -23,7 +23,7 @@ _TOLD: Final = (
     DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
     DagsterEventType.ASSET_OBSERVATION,
 )
-"""Events by which the UI knows how an asset's partition is."""
+"""Events that tell the UI the state of an asset's partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class OldRun:
     """A run that can go, or whose log can.
 
     Attributes:
-        run_id: which.
-        files: what lies on this machine's disk for it alone.
+        run_id: its id.
+        files: files on this machine's disk that belong to it alone.
         size: bytes of these files.
         needed: it holds the latest event of some asset: only its own log can go.
     """
@@ -72,7 +72,7 @@ def runs_of_latest_events(instance: dg.DagsterInstance) -> set[str]:
 
 
 def _files_of(instance: dg.DagsterInstance, run_id: str) -> tuple[Path, ...]:
-    """Return the files of a run below the home: its own database (SQLite) and what its steps printed."""
+    """Return the files of a run below the home: its own database (SQLite) and the output of its steps."""
     home = Path(instance.root_directory)
     captured = home / "storage" / run_id
     found = [home / "history" / "runs" / f"{run_id}.db", *(captured.rglob("*") if captured.is_dir() else ())]
@@ -80,7 +80,7 @@ def _files_of(instance: dg.DagsterInstance, run_id: str) -> tuple[Path, ...]:
 
 
 def delete_run(instance: dg.DagsterInstance, run: OldRun) -> None:
-    """Delete a run with its events and what its steps printed; of one that is needed only its own log and prints.
+    """Delete a run with its events and the output of its steps; of a needed run only its own log and output.
 
     The log of a needed run is the database that SQLite keeps for its page alone; with PostgreSQL there is none, and
     nothing of it is deleted.
@@ -93,7 +93,7 @@ def delete_run(instance: dg.DagsterInstance, run: OldRun) -> None:
 
 
 def purge_ticks(instance: dg.DagsterInstance, before: float) -> int:
-    """Delete what sensors and schedules noted before a time; return of how many of them there was something.
+    """Delete the ticks of sensors and schedules before a time; return the number of those that had any.
 
     The daemon does this by `retention` in `dagster.yaml` as long as it runs.
     """

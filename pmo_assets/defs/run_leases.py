@@ -1,4 +1,4 @@
-"""One writer per partition: what a run writes to is leased to it, from its first step to its end.
+"""One writer per partition: a run holds the lease of a batch, or of the release, from its first step to its end.
 
 A run takes the lease of its batch, or of the release, in its first step that writes there. A second run of the same
 partition waits in the queue of its instance (`tag_concurrency_limits` in `dagster.yaml`), which is where people look
@@ -23,7 +23,7 @@ RELEASE: str = "release"
 
 
 class PartitionBusy(SystemicError):
-    """Another run, command or machine is writing what this run was to write."""
+    """Another run, command or machine writes the batch, or the release, that this run was to write."""
 
 
 def batch_lease(batch: str) -> str:
@@ -32,7 +32,7 @@ def batch_lease(batch: str) -> str:
 
 
 def run_is_over(instance: dg.DagsterInstance | None) -> Callable[[str], bool]:
-    """Return what says of a lease's mark whether its run has ended, as far as an instance knows.
+    """Return a test of a lease's mark: true if the run of this id has ended, as far as the instance knows.
 
     A run that crashed on another machine, and was found dead, holds nobody up any longer.
     """
@@ -45,7 +45,7 @@ def run_is_over(instance: dg.DagsterInstance | None) -> Callable[[str], bool]:
 
 
 class RunLeases:
-    """The leases that a run holds on what it writes.
+    """The leases that a run holds on the batches, or the release, that it writes.
 
     With the in-process executor they are kept from step to step and given back at the end of the run. With executors
     that have a process per step the steps of the run share them, and the last step leaves them to expire.

@@ -1,4 +1,4 @@
-"""Runs jobs without the UI, in this process, resumable after a kill; what batches need: `batch_states`.
+"""Runs jobs without the UI, in this process, resumable after a kill. The state of batches: `batch_states`.
 
 Materialisations go to the same Dagster instance that the UI shows. A batch's asset is up to date when it was
 materialised with the present code version and after everything upstream of it, and its table is there; a run makes
@@ -56,7 +56,7 @@ def dagster_home(settings: Settings) -> Path:
 
 
 def latest_metadata(instance: dg.DagsterInstance, asset: str) -> dict[str, Any]:
-    """Return what the latest materialisation of an asset says, by name; empty if there is none."""
+    """Return the metadata of the latest materialisation of an asset, by name; empty if there is none."""
     records = instance.fetch_materializations(dg.AssetKey(asset), limit=1).records
     made = records[0].asset_materialization if records else None
     return {name: value.value for name, value in made.metadata.items()} if made is not None else {}

@@ -24,7 +24,7 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.registry import BatchRegistry
 
 ATTEMPTS: Final = 3
-"""So often a batch, or a release, is requested that fails every time: then a person must look.
+"""Number of requests of a batch, or a release, that fails every time: then a person must look.
 
 Runs that Dagster itself starts again, because their process died, belong to the request that they repeat.
 """
@@ -98,7 +98,7 @@ def started_again(instance: dg.DagsterInstance, now: datetime) -> list[dg.Dagste
 
 
 def may_be_repeated(runs: Sequence[dg.RunRecord], pause: timedelta, now: datetime) -> bool:
-    """Say whether what failed every time is tried again now.
+    """Say whether runs that failed every time are tried again now.
 
     Args:
         runs: of one batch or release, the newest first; there is one at least.
@@ -198,7 +198,7 @@ def was_released(instance: dg.DagsterInstance, *, since: datetime, now: datetime
 
 
 def work_in_progress(instance: dg.DagsterInstance, now: datetime) -> str | None:
-    """Return what is at work of refresh, batches and release, or about to be started again; None if nothing is."""
+    """Return a line about runs of refresh, batches and release that wait, work or start again soon; None if none do."""
     working = [run for job in _JOBS for run in unfinished_runs(instance, job)] + started_again(instance, now)
     return f"{len(working)} runs are waiting or at work: {working[0].job_name} …" if working else None
 

@@ -1,7 +1,7 @@
-"""What a batch asset says of its work: lines in Dagster's event log and on standard error, and rates as metadata.
+"""The log of a batch asset: lines in Dagster's event log and on standard error, and rates as metadata.
 
-Lines that any room logs while the asset works go to both places; here is who carries them to the event log, and what
-the asset itself says when it begins and ends.
+Lines that any room logs while the asset works go to both places. Here are the handler that carries them to the event
+log, and the lines that the asset itself logs when it begins and ends.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ _CARRIED: Final = "pmo_carried"
 """Attribute of records that were on standard error before they came to the event log."""
 
 _ONLY_STDERR: Final = "stage_started"
-"""The event that Dagster says itself."""
+"""The event that Dagster logs itself."""
 
 
 @contextlib.contextmanager
@@ -66,7 +66,7 @@ def in_event_log(context: dg.AssetExecutionContext, **fields: object) -> Iterato
 def stage_logged(name: str, function: Callable[..., Any], unit: Unit = ARTICLE) -> Callable[..., Any]:
     """Return the function of a batch asset with its lines in the event log and its rates in the metadata.
 
-    It is the outermost: what is returned has no metadata any more.
+    It is the outermost wrapper: its result has no metadata any more.
     """
 
     @functools.wraps(function)
@@ -124,7 +124,7 @@ def _say_rejections(rejections: Sequence[Rejection], unit: Unit) -> None:
 
 
 def effort_metadata(effort: Effort) -> dict[str, Any]:
-    """Return what the articles of a step cost as metadata: the slowest ones, memory of workers, second attempts."""
+    """Return the effort of a step as metadata: its slowest articles, memory of workers, second attempts."""
     facts: dict[str, Any] = {}
     if effort.peak_bytes:
         facts["peak_worker_mb"] = effort.peak_mb
@@ -141,7 +141,7 @@ def effort_metadata(effort: Effort) -> dict[str, Any]:
     description="Dagster's events as JSON lines on standard error (PMO_LOG_FORMAT=json).",
 )
 def json_console(context: dg.InitLoggerContext) -> logging.Logger:
-    """Return the logger of runs that writes what Dagster says; what rooms say is there already."""
+    """Return the logger of runs that writes Dagster's lines; those of the rooms are there already."""
     logger = logging.Logger("dagster", level=context.logger_config["log_level"])
     handler = logs.stderr_handler(logs.JsonLines())
     handler.addFilter(_of_dagster)

@@ -96,7 +96,7 @@ def batch_table(
         makers: functions of the package that make it, for its code version.
         prompts: tasks of a language model (`prompts/`) that it may ask; their content counts for its code version.
         kinds: what it is made with, shown as icons, besides Polars and Parquet.
-        checks: what the asset evaluates.
+        checks: asset checks that it evaluates.
         pool: concurrency pool (`dagster.yaml`).
         ins: see `dagster.asset`.
         deps: upstream assets that it does not load as tables.
@@ -131,7 +131,7 @@ def batch_table(
 
 
 def manifest_asset(unit: Unit) -> dg.AssetsDefinition:
-    """Return the asset of a unit's manifests: what a batch holds, as it was registered (`storage.manifests`)."""
+    """Return the asset of a unit's manifests: the units of a batch, as they were registered (`storage.manifests`)."""
 
     @batch_table(unit.batch, group=unit.names, makers=[Manifests.manifest], resources=_RESOURCES, unit=unit)
     def manifest(context: dg.AssetExecutionContext) -> dg.MaterializeResult[StageResult]:
@@ -183,7 +183,7 @@ def _tasks(
 
 
 def _refined(stage: Stage, made: Made, inputs: Mapping[str, Any], counted: Callable[[Any], Mapping[str, Any]]) -> Made:
-    """Return what was made as the stage's `afterwards` leaves it, with what it counted as metadata."""
+    """Return the results after the stage's `afterwards`, with its counts among the metadata."""
     if stage.afterwards is None:
         return made
     progress = functools.partial(made.context.resources.workers.progress, stage.asks_for)
@@ -217,9 +217,9 @@ def stage_table(
     Args:
         stage: the stage, or its name among those that the pipeline declares; the docstring of the table's schema
             (`pmo_assets.tables`) is the asset's description.
-        counted: metadata of what the stage's `afterwards` counted.
+        counted: metadata from the counts of the stage's `afterwards`.
         summary: metadata of the materialisation: counts, a preview; the number of rows if None.
-        checks: what the asset evaluates (`pmo_assets.defs.checks`).
+        checks: asset checks that it evaluates (`pmo_assets.defs.checks`).
         kinds: what it is made with, shown as icons, besides Polars and Parquet.
         pixels: the summary reads pictures; a step that does says so by its parameters.
         pool: concurrency pool (`dagster.yaml`).

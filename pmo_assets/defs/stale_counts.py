@@ -1,4 +1,4 @@
-"""What the check `current` said last, for those who read it without loading the assets."""
+"""Counts of stale batches that the check `current` recorded last, for readers that do not load the assets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CURRENT: Final = "current"
 """The check of every asset of a batch that warns when it is stale."""
 
 STALE_BATCHES: Final = "stale_batches"
-"""Its metadata that says how many batches are."""
+"""Key of its metadata: number of batches whose asset is stale."""
 
 
 def stale_counts(instance: dg.DagsterInstance) -> dict[str, int]:

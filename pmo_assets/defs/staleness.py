@@ -1,8 +1,8 @@
-"""What is stale: made with other code or settings than are in force, or before what it is made of.
+"""Staleness: assets that were made with other code or settings than are in force, or before their inputs.
 
-The rule is `out_of_date`. What it looks at stands in the tables themselves (`pmo_assets.storage.provenance`), so that
-every Dagster home on every machine says the same of a data root; an instance is asked, two queries per asset, only for
-tables that an older version wrote, which say nothing of how they were made.
+The rule is `out_of_date`. It reads provenances, which stand in the tables (`pmo_assets.storage.provenance`), so that
+every Dagster home on every machine gives the same answer for a data root; an instance is asked, two queries per asset,
+only for tables of an older version, which hold none.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pmo_assets.storage.provenance import Provenance
 from pmo_assets.storage.tables import Tables
 
 NOT_NOTED: Final = "settings (which ones was not noted then)"
-"""Why what was made by an older version is stale."""
+"""Reason of staleness where an older version made an asset and did not note its settings."""
 
 _MADE: Final = dg.DagsterEventType.ASSET_MATERIALIZATION
 
@@ -42,9 +42,9 @@ class Materialised:
     Attributes:
         order: place in the event log; 0 if this home knows nothing of it.
         code_version: that made it.
-        applied: digest of what it applied of people's decisions; "" for nothing.
-        metadata: what it says; empty where only versions were asked for.
-        provenance: what its table says of how it was made; None for one of an older version.
+        applied: digest of the decisions of people that it applied; "" if none.
+        metadata: of the materialisation; empty where only versions were asked for.
+        provenance: from its table; None for a table of an older version.
     """
 
     order: int
@@ -61,8 +61,8 @@ class Stages:
     Attributes:
         parents: those upstream of each, in the order of the data's way.
         versions: of code and settings.
-        losing: what each can lose, for those that can.
-        decisions: says of batches what `reviewed_panels` has to apply of people's decisions, as digests.
+        losing: kind of thing that each can lose, for those that can.
+        decisions: function of batches: digests of the decisions that `reviewed_panels` has to apply, per batch.
         provenances: says of an asset how its tables were made, of some batches or of all (`Tables.provenances`).
     """
 
@@ -104,8 +104,8 @@ def out_of_date(
 
     Args:
         stages: the assets, as they would be made now.
-        made: how each was made last.
-        decided: what `reviewed_panels` has to apply to the batch, as a digest.
+        made: latest materialisation of each.
+        decided: digest of the decisions that `reviewed_panels` has to apply to the batch.
         exists: says of an asset whether its table is there.
     """
     stale: list[str] = []
@@ -157,7 +157,7 @@ def made_of_batches(
 def _remembered(
     instance: dg.DagsterInstance, stages: Stages, said: Mapping[str, Mapping[str, Materialised]], batch: str | None
 ) -> Iterator[tuple[str, str, Materialised]]:
-    """Yield (asset, batch, how it was made) by the event log, of what the tables do not say."""
+    """Yield (asset, batch, materialisation) from the event log, for tables without provenance."""
     storage = instance.event_log_storage
     for name in stages.parents:
         key = dg.AssetKey(name)
@@ -203,7 +203,7 @@ def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, orders: Mapping[int, 
 
 
 def latest(instance: dg.DagsterInstance, key: dg.AssetKey, partition: str | None) -> Materialised | None:
-    """Return how an asset, or a partition of it, was made last; None if it never was."""
+    """Return the latest materialisation of an asset, or of a partition of it; None if it was never made."""
     records = instance.fetch_materializations(
         dg.AssetRecordsFilter(asset_key=key, asset_partitions=[partition] if partition is not None else None), limit=1
     ).records
@@ -219,12 +219,12 @@ def _made(record: dg.EventLogRecord) -> Materialised:
 
 @dataclass(frozen=True)
 class Stale:
-    """What is stale of the batches that were begun.
+    """Stale assets of the batches that were begun.
 
     Attributes:
-        made: how every batch's assets were made last, by batch and asset.
-        assets: of each batch that is not up to date, the assets, in the order of the data's way.
-        decided: of every batch what `reviewed_panels` has to apply, as a digest.
+        made: latest materialisations, by batch and asset.
+        assets: stale assets by batch, in the order of the graph; batches that are up to date are left out.
+        decided: digest of the decisions that `reviewed_panels` has to apply, by batch.
     """
 
     made: Mapping[str, Mapping[str, Materialised]]
@@ -237,7 +237,7 @@ class Stale:
 
 
 def stale_of_batches(instance: dg.DagsterInstance, stages: Stages) -> Stale:
-    """Return what is stale in the batches that are partitions and were begun."""
+    """Return the stale assets of the batches that are partitions and were begun."""
     partitions = set(instance.get_dynamic_partitions(ARTICLE.batch))
     made = {batch: found for batch, found in made_of_batches(instance, stages).items() if batch in partitions}
     decided = stages.decisions(made)
@@ -251,7 +251,7 @@ def check_made_with(tables: Tables, settings: Settings) -> None:
     Tables of an older version, which do not say it, are let pass.
 
     Raises:
-        SystemicError: which batches were made with others.
+        SystemicError: if batches were made with others; the message names them.
     """
     assets = {asset for option in Settings.model_fields for asset in affected_assets(option)}
     finished = tables.batches("dataset_rows")
@@ -277,7 +277,7 @@ def _halves(version: str | None, digest: str) -> tuple[str, str]:
 
 
 def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: str, settings: Settings) -> list[str]:
-    """Return why an asset is stale, in words: which settings changed from what to what, code, or what is upstream."""
+    """Return the reasons why an asset is stale, in words: settings with old and new values, code, assets upstream."""
     now = noted_settings(settings, asset)
     digest = settings_digest(settings, asset)
     code, options = _halves(stages.versions[asset], digest)
@@ -307,7 +307,7 @@ def reasons(instance: dg.DagsterInstance, stages: Stages, stale: Stale, asset: s
 
 
 def _changed(instance: dg.DagsterInstance, stale: Stale, asset: str, batch: str, now: Mapping[str, Any]) -> list[str]:
-    """Return what is set otherwise than when a batch's asset was made; nothing if that was not noted then."""
+    """Return the settings that changed since a batch's asset was made; empty if they were not noted then."""
     made: Materialised | None = stale.made[batch][asset]
     if (
         made is None or made.provenance is None or asset == REVIEWED
@@ -337,7 +337,7 @@ def evaluations(
     """Return the result of the check `current` of each asset of a batch.
 
     Args:
-        instance: that knows what was made.
+        instance: that records materialisations.
         stages: the assets, as they would be made now.
         settings: options in force.
         chosen: only these assets; all if None.

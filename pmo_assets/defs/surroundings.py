@@ -1,4 +1,4 @@
-"""Where a step of a run stands: the run's resources as the inputs of steps know them."""
+"""The resources of a run as the surroundings of its steps (`pmo_assets.configuration.step_inputs`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def settings_of(context: dg.AssetExecutionContext) -> Settings:
 
 
 def surroundings_of(context: dg.AssetExecutionContext) -> Surroundings:
-    """Return what steps of a run may ask for; a model is opened only for who asks for it."""
+    """Return settings, stores and models for the steps of a run; a model is opened only when a step asks for it."""
     resources = context.resources
     return Surroundings(
         settings_of(context),

@@ -34,14 +34,14 @@ CODE_VERSION_TAG = "dagster/code_version"
 """Tag of a materialisation under which Dagster notes the version that made it."""
 
 DATA_VERSION_TAG = "dagster/data_version"
-"""Tag under which it notes the version of what was made.
+"""Tag under which Dagster notes the data version of a materialisation.
 
 Of all tags this alone can be asked for all partitions at once, so that the code version stands in it, too, and what was
 applied of people's decisions.
 """
 
 APPLIED_DIGEST = "annotations_digest"
-"""Key of the metadata that says what an asset applied of people's decisions (`defs.annotated`); "" for nothing."""
+"""Key of the metadata for the digest of people's decisions that an asset applied (`defs.annotated`); "" if none."""
 
 _OF_RUN = "~"
 
@@ -62,13 +62,13 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class _Module:
-    """A module by what it defines.
+    """Analysis of a module by the names that it defines.
 
     Attributes:
         digests: name -> hash of the statements that define it.
-        needed: name -> what of the package these statements name.
-        imports: name -> what of the package it stands for, all of it where several imports give it (in branches, or in
-            functions).
+        needed: name -> definitions of the package that these statements use.
+        imports: name -> definitions of the package that it stands for: several where several imports give it (in
+            branches, or in functions).
         others: hash of the statements that define nothing (calls, loops): they count for everything in the module.
         data: files and folders of the package that it reads.
     """
@@ -162,7 +162,7 @@ def _defined_names(statement: ast.stmt) -> Iterator[str]:
 
 
 def _imports(tree: ast.Module) -> dict[str, list[Definition]]:
-    """Return what of the package a module's names stand for, also those that are imported inside functions."""
+    """Return the definitions of the package that a module's names stand for, imports inside functions included."""
     found: dict[str, set[Definition]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -180,7 +180,7 @@ def _imports(tree: ast.Module) -> dict[str, list[Definition]]:
 
 @functools.cache
 def _needed(definition: Definition) -> frozenset[Definition]:
-    """Return what a definition names: in its own module, and imported from others of the package."""
+    """Return the definitions that a definition uses, of its own module and of others of the package."""
     module, name = definition
     known = _module(module)
     if not name:
@@ -204,7 +204,7 @@ def dependencies(*definitions: Definition) -> frozenset[Definition]:
 
 @functools.cache
 def _module_digest(name: str) -> bytes:
-    """Return the digest of what counts for everything in a module: loose statements, and its data files."""
+    """Return the digest of the parts that count for everything in a module: loose statements, and its data files."""
     module = _module(name)
     digest = hashlib.sha256(module.others.encode())
     for file in _data_files(module.data):
@@ -289,7 +289,7 @@ def version_in_force(asset: str, declared: str | None, settings: Settings) -> st
 
 
 def data_version(version: str | None, run_id: str, applied: str | None = None) -> str:
-    """Return the data version of what a run makes with a code version: made again, it is another one.
+    """Return the data version of a run's result with a code version; each run gives another one.
 
     Args:
         version: of the code.
@@ -318,7 +318,7 @@ def same_settings(context: dg.AssetExecutionContext) -> None:
     Neither may be other than those of the data root (`pmo_assets.configuration.remembered`).
 
     Raises:
-        SystemicError: which settings differ, and what to do.
+        SystemicError: if settings differ; the message names them and says what to do.
     """
     if "settings" not in context.op_def.required_resource_keys:
         return

@@ -1,4 +1,4 @@
-"""The article as content, before any layout: what both the PDF and the JATS XML are written from."""
+"""The article as content, before any layout: the PDF and the JATS XML are both written from it."""
 
 from __future__ import annotations
 

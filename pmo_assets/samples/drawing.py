@@ -1,6 +1,6 @@
 """The drawing kit of sample articles and synthetic figures: chance, noise, colours, print on pixel canvases.
 
-What belongs here: what both draw with. What does not: what a picture shows. Pixels are (height, width, 3) uint8 RGB.
+Add here: tools that both draw with. Keep out: the subjects of pictures. Pixels are (height, width, 3) uint8 RGB.
 Print gives the exact box of its ink; the typefaces are the base fonts inside PyMuPDF, so that nothing depends on the
 fonts of the machine.
 """

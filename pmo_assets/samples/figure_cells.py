@@ -1,6 +1,6 @@
-"""Where the panels of a figure lie: rows, columns of equal height, and how high a panel is in a given width.
+"""Cells of a figure's panels: rows, columns of equal height, and a panel's height in a given width.
 
-Lengths in points, origin at the figure's top left corner. What is drawn into a cell belongs into `figure_layout`.
+Lengths in points, origin at the figure's top left corner. Drawing into a cell belongs into `figure_layout`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pmo_assets.samples.spec import FigureSpec, PanelSpec
 IMAGE_GAP = 3.0
 """White space between the pictures of one panel, points."""
 _BLOCK_GUTTERS = 2.0
-"""So many gutters more lie between blocks of columns."""
+"""Number of further gutters between blocks of columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def band(figure: FigureSpec) -> float:
 
 
 def printed_identifier(figure: FigureSpec, panel: PanelSpec) -> str:
-    """Return what is printed as the panel's identifier; "" if nothing is."""
+    """Return the panel's identifier as it is printed; "" if none is."""
     name = panel.identifier if panel.printed is None else panel.printed
     return figure.identifier_print.format(name) if name and figure.identifier_place != "none" else ""
 
@@ -121,7 +121,7 @@ def panel_cells(figure: FigureSpec, panels: Sequence[PanelSpec], width: float) -
     """Return where the panels lie, same order.
 
     Args:
-        figure: how they are arranged.
+        figure: specification, which says how they are arranged.
         panels: all of its panels, or those of one page.
         width: that they may take.
     """

@@ -1,6 +1,6 @@
-"""What stands in and around the pictures of a figure: identifiers, names of parts, letters that name nothing, legends.
+"""Details in and around the pictures of a figure: identifiers, names of parts, letters that name nothing, legends.
 
-What arranges panels belongs into `figure_cells`, what draws pictures into `pictures` and `plots`.
+Keep out: the arrangement of panels (`figure_cells`), drawing of pictures (`pictures`, `plots`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pmo_assets.samples.spec import FigureSpec, ImageSpec, Lettering, PanelSpec
 DARK_KINDS = frozenset({"cfp", "oct", "angiography", "autofluorescence"})
 """Pictures whose corners are dark."""
 EXTRA_SIZE = 7.0
-"""Font size of what belongs to no panel, points."""
+"""Font size of text that belongs to no panel, points."""
 COLOUR_BAR_WIDTH = 34.0
 """Room that a colour bar with its numbers takes right of the panels, points."""
 EXTRA_GAP = 7.0
-"""White space between panels and what belongs to none of them, points."""
+"""White space between panels and items that belong to none of them, points."""
 _HEADINGS = ("Baseline", "Month 3", "Month 6", "Month 12", "Month 18", "Month 24")
 _LEGEND = ("Control", "Treated", "Fellow eye")
 _LEGEND_COLOURS: tuple[Colour, ...] = ((0.12, 0.36, 0.66), (0.80, 0.26, 0.16), (0.20, 0.55, 0.30))
@@ -76,11 +76,11 @@ def identifier_items(figure: FigureSpec, panel: PanelSpec, cell: Cell, ink: Box,
     """Return the panel's printed identifier: nothing, its text, or a plate and its text.
 
     Args:
-        figure: how identifiers are printed.
+        figure: specification, which says how identifiers are printed.
         panel: the panel.
         cell: its room.
         ink: its pictures.
-        top: upper edge of its pictures, without what sticks out of them.
+        top: upper edge of its pictures, without items that stick out of them.
     """
     text = printed_identifier(figure, panel)
     if not text:
@@ -180,7 +180,7 @@ def _headings(panels: Sequence[Box]) -> list[Item]:
 
 
 def extra_items(figure: FigureSpec, panels: Sequence[Box]) -> list[Item]:
-    """Return what is drawn besides the panels, whose ink is given."""
+    """Return the items drawn besides the panels, whose ink is given: colour bar, legend, headings."""
     ink = union_box(panels)
     items: list[Item] = []
     if "colour_bar" in figure.extras:

@@ -40,7 +40,7 @@ from pmo_assets.samples.spec import (
 )
 
 NATIVE_DPI = 220.0
-"""Resolution of bitmaps on the page: what publishers ask for lies between 150 and 300."""
+"""Resolution of bitmaps on the page: publishers ask for 150 to 300."""
 MAX_PIXELS = 900
 """Longest side of a drawn bitmap; keeps the files small and drawing fast."""
 PDF_JPEG_QUALITY = 88
@@ -55,7 +55,7 @@ class PlacedImage:
 
     Attributes:
         box: points, in the figure part.
-        spec: what it is.
+        spec: specification of the picture.
     """
 
     box: Box
@@ -89,7 +89,7 @@ class FigurePart:
     Attributes:
         width: points.
         height: points.
-        items: what is drawn, origin at the part's top left corner.
+        items: drawn items, origin at the part's top left corner.
         panels: in the specification's order.
     """
 
@@ -105,7 +105,7 @@ def figure_parts(
     """Lay out the figure: one part, or two if it runs over two pages.
 
     Args:
-        figure: what to draw.
+        figure: specification of the figure.
         width: points that the figure may take.
         max_height: points; a higher figure is made narrower.
         topic: for the plots' axis titles.

@@ -22,7 +22,7 @@ class WrittenSample:
         article_id: the number without "PMC".
         folder: its files.
         truth: the annotation file; None if the PDF is not readable.
-        expected: what a correct pipeline finds out.
+        expected: facts that a correct pipeline finds out.
     """
 
     name: str
@@ -52,11 +52,11 @@ def _json_bytes(value: Mapping[str, Any]) -> bytes:
 
 
 def write_package(home: Path, article: TypesetArticle) -> None:
-    """Write an article's files: `article.pdf`, `article.xml`, `metadata.json`, `figures/*.jpg`, what it has of them.
+    """Write those files that an article has: `article.pdf`, `article.xml`, `metadata.json`, `figures/*.jpg`.
 
     Args:
         home: the package's folder, is made if missing; files of the same names are overwritten.
-        article: what is written.
+        article: the article.
     """
     home.mkdir(parents=True, exist_ok=True)
     if article.pdf is not None:
@@ -81,7 +81,7 @@ def write_sample_articles(
     Args:
         folder: is made if missing; files of the same names are overwritten.
         seed: of pictures and running text.
-        copies: how often the set is repeated, with other seeds and other article numbers.
+        copies: number of times that the set is repeated, with other seeds and other article numbers.
         features: write only articles that show at least one of these; None writes all.
     """
     written = []

@@ -47,8 +47,8 @@ class PlacedFigure:
     Attributes:
         index: of the figure in the specification.
         parts: in page order; the same order as `locations`.
-        locations: where the parts lie.
-        caption_locations: where caption lines lie.
+        locations: extents of the parts.
+        caption_locations: extents of the caption lines.
     """
 
     index: int
@@ -80,7 +80,7 @@ class _Float:
 
 @dataclass(slots=True)
 class _Flow:
-    """Where the next line goes. Frames are the columns of the current page: (x, top, bottom)."""
+    """Pages under way, and the place of the next line. Frames are the columns of the current page: (x, top, bottom)."""
 
     journal: JournalStyle
     pages: list[list[Item]] = field(default_factory=list)

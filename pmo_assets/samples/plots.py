@@ -32,7 +32,7 @@ def plot(
     Args:
         kind: "line_plot", "bar_chart" or "scatter_plot".
         rng: source of data and titles.
-        topic: which axis titles fit the article.
+        topic: of the article; axis titles fit it.
         box: room for axes, labels and data.
         y_title: title of the y axis; "" chooses one.
         size: font size of tick labels, points; smaller in a box narrower than 20 times this size.

@@ -1,6 +1,6 @@
 """Drawn things with exact extents: bitmaps, strokes and live text, as PDF operators and as pixels.
 
-A scene is a list of items in points, origin top left, y downwards. What an item inks is known without rendering, so
+A scene is a list of items in points, origin top left, y downwards. The ink of an item is known without rendering, so
 ground truth needs no measuring.
 """
 
@@ -31,7 +31,7 @@ class Bitmap:
     """A placed JPEG picture.
 
     Attributes:
-        box: where it lies.
+        box: its place.
         jpeg: the file.
     """
 
@@ -65,7 +65,7 @@ class Text:
     Attributes:
         x: start of the baseline.
         baseline: y of the baseline at the start.
-        text: what is printed.
+        text: printed text.
         font: standard font name.
         size: points.
         colour: filling colour.
@@ -87,7 +87,7 @@ Item = Bitmap | Path | Text
 
 
 def ink_box(item: Item) -> Box:
-    """Return what the item inks, points: placement of a bitmap, strokes with their width, glyph outlines."""
+    """Return the box of an item's ink, points: placement of a bitmap, strokes with their width, glyph outlines."""
     if isinstance(item, Bitmap):
         return item.box
     if isinstance(item, Path):

@@ -1,4 +1,4 @@
-"""What a sample article shall look like, and what comes out: the records of the sample typesetter."""
+"""Specifications of sample articles and their ground truth: the records of the sample typesetter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLOT_KINDS: frozenset[str] = frozenset({"line_plot", "bar_chart", "scatter_plot"
 MarkKind = Literal["arrow", "arrowhead", "circle", "box", "asterisk"]
 Topic = Literal["retina", "cardiology", "intracoronary"]
 Damage = Literal["truncated_pdf", "encrypted_pdf", "malformed_xml", "entity_bomb", "no_pdf", "no_xml"]
-"""What makes a package hostile or incomplete; applied to the finished files."""
+"""Damage that makes a package hostile or incomplete; applied to the finished files."""
 
 
 Lettering = Literal["quadrants", "eye", "axis", "arrows"]
@@ -43,7 +43,7 @@ class ImageSpec:
     """One picture of a panel.
 
     Attributes:
-        kind: what is drawn.
+        kind: of the picture.
         aspect: width / height of the picture.
         mark: a mark that points at a region; None for an unmarked picture. Plots cannot be marked.
         mark_drawn: in the picture's pixels, or as vector strokes over the bitmap.
@@ -64,8 +64,8 @@ class ImageSpec:
 
 
 Evidence = Literal["decides", "conflicts", "none"]
-"""What figure and caption say about which subcaption a panel has: they decide it; they suggest it, but speak against it
-as well, so that it may as well be left undecided; nothing decides it, so that it must be left undecided."""
+"""Evidence in figure and caption for a panel's subcaption: it decides; it conflicts (something suggests a subcaption,
+something speaks against it), so that the panel may be left undecided; there is none, so that it must be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class PanelSpec:
         identifier: without brackets and dots, as in the ground truth ("a", "B", "left"); None for the only panel, and
             where nothing is printed and nothing decides.
         images: one or more pictures, left to right or top to bottom.
-        printed: what is printed where the identifier belongs; None prints the identifier, "" nothing.
-        evidence: whether the panel's subcaption can be known. With "none" the truth has no subcaption.
+        printed: text in the place of the identifier; None prints the identifier, "" nothing.
+        evidence: for the panel's subcaption. With "none" the truth has no subcaption.
         stacked: pictures lie one below the other.
         gap: white space between the pictures, points; None is narrow.
     """
@@ -95,7 +95,7 @@ CaptionStyle = Literal["single", "sentences", "semicolons", "listing", "trailing
 
 @dataclass(frozen=True, slots=True)
 class CaptionEntry:
-    """What the caption says about one panel or, with several identifiers, about several.
+    """Part of a caption about one panel or, with several identifiers, about several.
 
     Attributes:
         identifiers: of the panels that the text concerns.
@@ -135,11 +135,11 @@ class CaptionSpec:
 
 @dataclass(frozen=True, slots=True)
 class LabelStyle:
-    """How a figure's label is printed.
+    """Print of a figure's label.
 
     Attributes:
         template: text with `{}` for the number, e.g. "Figure {}"; "" prints no label at all.
-        separator: what follows the label: ":", "." or "".
+        separator: sign after the label: ":", "." or "".
         bold: the label is bold.
     """
 
@@ -184,18 +184,18 @@ class FigureSpec:
         width_share: share of that width that the figure takes, 0..1.
         gutter: white space between panels, points.
         panel_bitmaps: every panel is one bitmap, with its identifier in its pixels.
-        identifier_place: where identifiers are printed.
-        identifier_print: how identifiers are printed in the figure, with `{}`.
+        identifier_place: place of printed identifiers.
+        identifier_print: form of identifiers in the figure, with `{}`.
         identifier_size: their font size, points.
         identifier_bold: None chooses by place and brackets.
         identifier_plate: a filled box behind the identifier; None for none.
         identifier_colour: of identifiers in a picture without a plate; None is white on dark and black on bright kinds.
         identifier_angle: 90 for identifiers beside the panel that run upwards.
-        extras: what is drawn besides the panels.
-        caption_place: where the caption stands.
-        label: how the label is printed.
+        extras: items drawn besides the panels.
+        caption_place: place of the caption.
+        label: print of the label.
         pages: 2 if the figure is continued on the next page; its panel rows are then shared out.
-        features: short names of what this figure shows.
+        features: short names of the features that this figure shows.
     """
 
     panels: tuple[PanelSpec, ...]
@@ -286,7 +286,7 @@ class ArticleSpec:
         seed: of pictures and running text.
         journal: page design.
         title: article title.
-        topic: which sentences the running text is made of.
+        topic: of the sentences in the running text.
         keywords: author keywords.
         mesh_terms: MeSH headings, written as a second keyword group.
         figures: in order.
@@ -296,9 +296,9 @@ class ArticleSpec:
         retracted: the article was retracted later (a related-article element points to the notice).
         floats_group: the XML keeps figures in `<floats-group>` instead of in the sections.
         paragraphs: paragraphs of running text per section.
-        damage: what is wrong with the package.
-        features: short names of what this article shows, for tests and demonstrations.
-        relevant: whether it meets the ophthalmology relevance rules (i)-(iii).
+        damage: of the package.
+        features: short names of the features that this article shows, for tests and demonstrations.
+        relevant: true if it meets the ophthalmology relevance rules (i)-(iii).
     """
 
     number: int
@@ -327,7 +327,7 @@ class ArticleSpec:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a correct pipeline finds out about the package.
+    """Facts that a correct pipeline finds out about the package.
 
     Attributes:
         relevant: the relevance rules hold; False also where they cannot be checked (no XML, or XML that no strict
@@ -362,7 +362,7 @@ class TypesetArticle:
         truth: annotation of all figures. Normalised boxes of a figure that spans pages refer to its parts stacked top
             to bottom, left edges aligned: width of the widest part, sum of the heights. An article without a readable
             PDF has no figures in its truth.
-        expected: what a correct pipeline finds out.
+        expected: facts that a correct pipeline finds out.
     """
 
     name: str

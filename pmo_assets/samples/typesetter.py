@@ -72,7 +72,7 @@ def _figure_truth(spec: ArticleSpec, placed: PlacedFigure, has_xml: bool) -> dic
 
 
 def _metadata(spec: ArticleSpec, content: Content) -> dict[str, Any]:
-    """Return what PMC's metadata JSON says, without URLs."""
+    """Return the content of PMC's metadata JSON, without URLs."""
     return {
         "pmcid": spec.name,
         "version": 1,

@@ -1,4 +1,4 @@
-"""Which files below a data root are pages for people, and where a browser finds them.
+"""Addresses of pages: the files below a data root that are pages for people, and their URLs in a browser.
 
 An address is `PMO_PAGES_URL` and the key of the file below the data root, so that `pmo pages`, the website of a bucket
 and any static host that holds a copy of `release/` and `quality/` are interchangeable.

@@ -34,7 +34,7 @@ async def file_response(root: DataRoot, key: str, scope: Scope) -> Response:
     """Return the answer to a GET or HEAD of a file.
 
     Args:
-        root: where it lies.
+        root: data root of the file.
         key: below the root, as `served_key` returns it.
         scope: the request.
 

@@ -1,4 +1,4 @@
-"""What a request must show before Dagster's UI or the pages answer it: that no other web site sent it.
+"""The guard before Dagster's UI and the pages: they answer only requests that no other web site sent.
 
 Neither has accounts: on 127.0.0.1 they trust whoever reaches them, and that is also every page that this machine's
 browser has open. Such a page can send requests (a picture whose address is a mutation, a form, a WebSocket), and,
@@ -8,7 +8,7 @@ cheat sheet on cross-site request forgery: the name in `Host` is one of ours, `O
 first (Fetch standard, CORS-safelisted content types). Programs that are no browsers send neither header and are let
 in.
 
-Does not belong here: accounts and TLS (a proxy's), limits of time (`pmo_assets.serving.server`).
+Keep out: accounts and TLS (a proxy's), limits of time (`pmo_assets.serving.server`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _JSON: Final = "application/json"
 
 _SAME: Final = frozenset({"same-origin", "none"})
-"""Values of `Sec-Fetch-Site` of what this site, or the person by hand, asked for."""
+"""Values of `Sec-Fetch-Site` in requests of this site, or of a person who typed the address."""
 
 
 def host_names(text: str) -> tuple[str, ...]:
@@ -112,10 +112,10 @@ def _refused_query(scope: Scope, headers: Headers, method: str) -> tuple[int, st
 
 
 class Guard:
-    """Answers only what `refusal` lets through; no page of another site may show ours in a frame.
+    """Answers only requests that `refusal` lets through; no page of another site may show ours in a frame.
 
     Args:
-        app: what is guarded.
+        app: application behind the guard.
         names: see `host_is_known`.
         graphql: see `refusal`.
     """

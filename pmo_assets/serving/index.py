@@ -1,4 +1,4 @@
-"""The page that links to all others, and the one that says what to do where there is none."""
+"""The page that links to all others, and the one for addresses without a page, with advice."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _QUALITY_NOTES: Final = {
 
 
 def index_page(root: DataRoot, *, metrics: bool) -> str:
-    """Return the page of what there is to see below a data root.
+    """Return the page that links to all pages below a data root.
 
     Args:
         root: the data root.
@@ -103,7 +103,7 @@ _MADE_BY: Final = (
 
 
 def missing_page(path: str) -> str:
-    """Return the page for an address at which there is nothing: which asset makes it, and where to go."""
+    """Return the page for an address at which there is nothing: the asset that makes it, and links to go on."""
     made_by = next((text for start, text in _MADE_BY if path.removeprefix("/").startswith(start)), "")
     hint = (
         f"{made_by} Materialise that in the Dagster UI, or run pmo run, then load this page again." if made_by else ""

@@ -1,4 +1,4 @@
-"""Which files of the release are served: those that the release itself lists, and nothing else that lies there.
+"""Served files of a release: those that the release itself lists, and nothing else that lies there.
 
 A file that was put into the folder by hand, or that a later version of the software leaves there, is nobody's business
 until a release names it: in `SHA256SUMS` of the hub's folder, in `files.txt` of the gallery, or here. A folder in which
@@ -25,14 +25,14 @@ _LISTS: Final = {HUB: SUMS_FILE, GALLERY_FOLDER: FILES}
 
 
 class ListedFiles:
-    """Says what is served of the release below a data root; a list is read again when its file has changed."""
+    """Tells which files of the release below a data root are served; a list is read again when its file has changed."""
 
     def __init__(self, root: DataRoot) -> None:
         self._root = root
         self._read: dict[str, tuple[FileFacts, frozenset[str]]] = {}
 
     def has(self, key: str) -> bool:
-        """Say whether a key (`serving.addresses.served_key`) is served; what is not of a release always is.
+        """Say whether a key (`serving.addresses.served_key`) is served; one that is not of a release always is.
 
         Raises:
             StorageError: if the storage cannot be read.

@@ -1,6 +1,6 @@
-"""Numbers for Prometheus: what the data root's tables tell, by listings and Parquet footers.
+"""Metrics of a data root for Prometheus, from listings and Parquet footers.
 
-What only Dagster's instance knows (runs, seconds of the stages) is handed in as a function.
+Metrics that only Dagster's instance knows (runs, seconds of the stages) are handed in as a function.
 
 `prometheus_client` has no memory of what a scrape cost; this has one of files, which never change once they are
 written. Of 1,000 batches on a local disk the first answer takes 0.45 s of one core and the next ones 0.04 s; from a
@@ -33,20 +33,20 @@ FINISHED: Final = "rejections"
 """The table that a batch has when all of its assets are made."""
 
 FRESH_SECONDS: Final = 15.0
-"""How long an answer is given again: Prometheus asks every 15 to 60 seconds, of several instances perhaps at once."""
+"""Seconds for which an answer is reused: Prometheus asks every 15 to 60 seconds, several instances perhaps at once."""
 
 _READERS: Final = 16
 """Files that are read at once; on S3 each takes some ten milliseconds."""
 
 
 class _Remembered:
-    """What was read of each file of a folder; a file is read again when its size or time of change are other ones."""
+    """Values read from files, by file; a file is read again when its size or time of change differ."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, float], object]] = {}
 
     def read(self, root: DataRoot, folder: str, reader: Callable[[DataRoot, str], Value]) -> dict[str, Value]:
-        """Return what `reader` says of every Parquet file directly below a folder, by name."""
+        """Return the value that `reader` reads from every Parquet file directly below a folder, by the file's name."""
         states = {file.name: (file.size, file.changed.timestamp()) for file in root.folder_facts(folder, ".parquet")}
         keys = {name: f"{folder}/{name}" for name in states}
         changed = [name for name, state in states.items() if self._known.get(keys[name], (None,))[0] != state]
@@ -81,7 +81,7 @@ def labelled(name: str, text: str, label: str, values: Iterable[tuple[str, float
 
 
 def data_root_families(root: DataRoot, remembered: _Remembered) -> Iterator[GaugeMetricFamily]:
-    """Yield what the tables below a data root tell.
+    """Yield the metrics of a data root: batches, rows, rejections, age and version of the newest release.
 
     Raises:
         StorageError: if the root cannot be read.
@@ -115,7 +115,7 @@ class Metrics:
     """The answer to `/metrics`; one call computes it, those that come meanwhile and shortly after get the same."""
 
     def __init__(self, root: DataRoot, instance: Callable[[], Families] | None = None) -> None:
-        """Keep where the tables lie, and the function that tells what Dagster's instance knows."""
+        """Keep the data root, and the function that returns the metrics of Dagster's instance."""
         self._root, self._instance = root, instance
         self._remembered = _Remembered()
         self._lock = threading.Lock()

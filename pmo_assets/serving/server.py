@@ -54,7 +54,7 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def is_answering(self) -> bool:
-        """Whether a request is here that has not been answered."""
+        """True while a request has no complete answer."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -40,7 +40,7 @@ _SUBCAPTIONS = ("subcaptions",)
 _ASSEMBLY = ("panel_assembly",)
 
 MINIMUM_WORKER_MEMORY_MB = 512
-"""What an article with ordinary figures may add to its worker (`benchmarks/worker_memory.py`), and some room."""
+"""MiB that an article with ordinary figures may add to its worker (`benchmarks/worker_memory.py`), and some room."""
 
 _DAY = 86_400.0
 """Longest time limit in seconds: no step and no answer takes a day."""

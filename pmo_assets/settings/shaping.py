@@ -1,7 +1,7 @@
-"""Which options change which asset's result, with what values: for code versions, and what a data root remembers.
+"""Options that change an asset's result, with their values: for code versions, and for the memory of a data root.
 
-Belongs here: reading `affects` and `noted_by` of the options, and digests of files that options name. The options
-themselves stand in `pmo_assets.settings`.
+Add here: rules on `affects` and `noted_by` of the options, digests of files that options name. Keep out: the options
+themselves (`pmo_assets.settings`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def affected_assets(option: str) -> list[str]:
 
 
 def noted_settings(settings: Settings, asset: str | None = None) -> dict[str, Any]:
-    """Return all options that change `asset`'s result, in the way of `affecting_settings`: what it is made with."""
+    """Return all options that change `asset`'s result, if only in some batches; see `affecting_settings`."""
     return _values(settings, asset, "affects", "noted_by")
 
 

@@ -26,7 +26,7 @@ def figure_options(settings: Settings) -> FigureOptions:
 
 
 def reading_options(settings: Settings) -> ReadingOptions:
-    """Return what reads printed identifiers."""
+    """Return the choice of the reader of printed identifiers."""
     return ReadingOptions(settings.text_reader)
 
 
@@ -83,7 +83,7 @@ def figure_reader(settings: Settings, model: ChatModel | None) -> FigureReader |
 
 
 def fetch_limits(settings: Settings) -> FetchLimits:
-    """Return what is not fetched."""
+    """Return the limits beyond which files are not fetched."""
     return FetchLimits(max_pdf_bytes=int(settings.max_pdf_mb * 2**20))
 
 

@@ -28,7 +28,7 @@ class SameName(ArticleError):
 
 @dataclass(frozen=True, slots=True)
 class RegisteredPackage:
-    """A package of a manifest, as far as what it is matters.
+    """Identity of a package in a manifest.
 
     Attributes:
         article_id: its number.
@@ -56,7 +56,7 @@ def content_of(files: Iterable[PackageFile | Mapping[str, Any]]) -> frozenset[tu
 
 
 def registered_package(row: Mapping[str, Any]) -> RegisteredPackage:
-    """Return a row of a manifest (`ArticleBatch`) as what it says of identity."""
+    """Return the identity of the package in a row of a manifest (`ArticleBatch`)."""
     stated = {name: row[name] for name in ("article_id", "version", "digest", "name", "source")}
     return RegisteredPackage(**stated, doi=row.get("doi"), content=content_of(row["files"]))
 
@@ -111,7 +111,7 @@ def numbered(
     that it is another article now. Whether packages of one number of PMC are one article, is the release's question.
 
     Args:
-        listings: what a source lists.
+        listings: packages that a source lists.
         source: its URI.
         registered: the packages of all manifests, oldest first.
     """

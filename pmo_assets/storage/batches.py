@@ -35,10 +35,10 @@ def new_batches(
     existing_keys: Iterable[str],
     size: int,
 ) -> Iterator[tuple[str, list[PackageListing]]]:
-    """Yield (key, packages) for what is not registered yet, `size` packages a batch, ordered by article number.
+    """Yield (key, packages) of new batches: `size` unregistered packages each, ordered by article number.
 
     Args:
-        listings: what the source holds; of several versions of an article the best is taken.
+        listings: packages of the source; of several versions of an article the best is taken.
         registered: (article number, version, digest) of every package in an existing manifest, oldest batch first; the
             last digest of a version counts, so that a change that is taken back is registered as well.
         existing_keys: keys of the existing batches.
@@ -56,13 +56,13 @@ def new_batches(
 def said_before(
     listings: Iterable[PackageListing], source: str, registered: Iterable[RegisteredPackage]
 ) -> tuple[list[PackageListing], list[PackageListing]]:
-    """Part packages into those that may be registered, and those that say again what was superseded since.
+    """Part packages into those that may be registered, and those whose content was registered and superseded before.
 
     The latter have not changed since their source was registered, or have the last manifest's files and metadata that
     an earlier one had: nothing is made anew for it, and a licence or a retraction that was said since stands.
 
     Args:
-        listings: what a source lists.
+        listings: packages that a source lists.
         source: its URI.
         registered: packages of the manifests of that kind of source, oldest first.
     """

@@ -1,4 +1,4 @@
-"""The table of candidates below the data root: what is known of every article that a search of PMC ever found."""
+"""The table of candidates below the data root: one row for every article that a search of PMC ever found."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from pmo_assets.tables.schemas import checked, empty_table
 CANDIDATES_KEY = "pmc/candidates.parquet"
 
 _STATE = "pmo/search"
-"""Key of the Parquet metadata under which the table says how far the search has come: both are written at once."""
+"""Key of the Parquet metadata that hold the state of the search: table and state are written at once."""
 
 _DAYS = ("searched_on", "searched_from", "complete_on")
-"""Of `Candidates`: what the metadata says beside the query."""
+"""Attributes of `Candidates` that the metadata hold as dates, beside the query."""
 
 _ROWS_AT_ONCE = 200_000
 """Rows whose nested columns are worked on in one go: of millions that takes gigabytes."""
@@ -39,7 +39,7 @@ _LISTING_COLUMNS = tuple(item.name for item in fields(PackageListing) if item.na
 
 @dataclass(frozen=True)
 class Candidates:
-    """What is known of PMC's articles.
+    """Candidates among PMC's articles, and the state of the search for them.
 
     Attributes:
         table: one row per article (`PmcCandidates`).
@@ -124,7 +124,7 @@ def candidates_of(table: pl.DataFrame) -> list[Candidate]:
 
 
 def read_candidates(data_root: DataRoot) -> Candidates:
-    """Return what is known; nothing before the first refresh.
+    """Return the candidates below a data root; none before the first refresh.
 
     Raises:
         StorageError: if the table is damaged or of another version.
@@ -180,11 +180,12 @@ def write_candidates(data_root: DataRoot, candidates: Candidates) -> None:
 
 @dataclass(frozen=True)
 class KnownOfPmc:
-    """What a release must know of PMC that its batches may not know yet, or not any more.
+    """Facts of PMC that a release must know and that its batches may not hold yet, or not any more.
 
     Attributes:
-        withdrawn: (article number, version) of what the bucket held once and no longer does.
-        passed_over: of what it holds, but does not count although its number is higher than that of what does.
+        withdrawn: (article number, version) of packages that the bucket held once and no longer does.
+        passed_over: (article number, version) of packages in the bucket that do not count, although their version is
+            higher than the one that does.
         retracted: numbers of retracted articles.
         changed: (article number, version, licence) of those whose metadata were changed, or superseded, since they were
             found; the licence is "" where none can be read.
@@ -197,7 +198,7 @@ class KnownOfPmc:
 
 
 def known_of_pmc(data_root: DataRoot) -> KnownOfPmc:
-    """Return what the candidates say about articles that batches may hold; nothing before the first refresh."""
+    """Return the facts of PMC among the candidates; none before the first refresh."""
     columns = ["article_id", "version", "is_retracted", "versions", "event", "license_code", "license_unknown"]
     table, _ = _read(data_root, columns)
     seen = table.select("article_id", "versions", counts="version")
@@ -219,7 +220,7 @@ _STATED = (
 
 
 def stated_at_pmc(data_root: DataRoot, articles: pl.Series) -> pl.DataFrame:
-    """Return what PMC states of articles in the version that counts, as the last refresh saw it.
+    """Return PMC's metadata of articles in the version that counts, as the last refresh saw them.
 
     Args:
         data_root: where the candidates are.
@@ -239,8 +240,8 @@ def waiting(candidates: Candidates, registered: Mapping[tuple[int, int], str]) -
     An article that no batch holds is not wanted while it is retracted, or without a PDF, from which figures are taken.
 
     Args:
-        candidates: what is known.
-        registered: digest by (article number, version) of what batches hold (`BatchRegistry.registered`).
+        candidates: the candidates.
+        registered: digests of the packages in batches, by (article number, version) (`BatchRegistry.registered`).
     """
     known = pl.DataFrame(
         [(article, version, digest) for (article, version), digest in registered.items()],

@@ -4,18 +4,18 @@
 because an object becomes visible when its upload is complete. Layout below the root::
 
     claims/<sequence>.parquet              the same, under the place in the sequence that it took; created exactly once
-    manifests/<batch>.parquet              what a batch holds; never changes
+    manifests/<batch>.parquet              the packages of a batch; never changes
     objects/<aa>/<sha256><suffix>          PDFs, XML, package pictures, by content
-    objects/md5/<aa>/<md5><suffix>         the key of what a source calls by its MD5: it is not fetched again
+    objects/md5/<aa>/<md5><suffix>         the key of an object that a source calls by its MD5: it is not fetched again
     tables/<asset>/<batch>.parquet         one table per asset and batch
-    rejections/<asset>/<batch>.parquet     what the asset could not process
+    rejections/<asset>/<batch>.parquet     inputs that the asset could not process
     rejections/registration/<source>.parquet   packages of a source that could not be registered
     pixels/<store>/<batch>/<article>.parquet   pictures, apart from the facts
-    answers/<aa>/<sha256>.json             what language models answered
-    biomedica/<source>/<file>.parquet      what was read of BIOMEDICA's files, for the registered articles
-    selection/…                            which articles the next release takes, and which panels look the same
+    answers/<aa>/<sha256>.json             answers of language models
+    biomedica/<source>/<file>.parquet      rows of BIOMEDICA's files, for the registered articles
+    selection/…                            articles that the next release takes, panels that look the same
     release/…                              the dataset, its card, gallery and report
-    quality/…                              annotated figures, how good what was found is, pages with the worst cases
+    quality/…                              annotated figures, scores, pages with the worst cases
     leases/<name>/<number>.json            who writes a batch, or the release, at the moment
 """
 
@@ -59,7 +59,7 @@ def _filesystem(root: str, endpoint: str | None) -> tuple[pafs.FileSystem, str]:
 
 @functools.lru_cache(maxsize=8)
 def _s3_client(endpoint: str | None, region: str) -> Any:
-    """Return a client for what pyarrow's S3 file system cannot do; it looks for credentials in the same places."""
+    """Return a client for requests that pyarrow's S3 file system cannot make; credentials come from the same places."""
     import boto3
     from botocore.config import Config
 
@@ -74,7 +74,7 @@ def _s3_client(endpoint: str | None, region: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """What a listing says of a file: name in its folder, size in bytes, time of its last change (UTC)."""
+    """Entry of a listing: a file's name in its folder, size in bytes, time of its last change (UTC)."""
 
     name: str
     size: int
@@ -104,7 +104,7 @@ class DataRoot:
 
     @property
     def is_local(self) -> bool:
-        """Whether the root is a folder of this machine."""
+        """True if the root is a folder of this machine."""
         return not self.root.startswith("s3://")
 
     def uri(self, key: str) -> str:
@@ -215,7 +215,7 @@ class DataRoot:
         return FileFacts(info.base_name, info.size, info.mtime) if info.type == pafs.FileType.File else None
 
     def folder_facts(self, prefix: str, suffix: str = "") -> list[FileFacts]:
-        """Return what one listing says of the files directly below a prefix, by name; see `keys`."""
+        """Return the files directly below a prefix, sorted by name, from one listing; see `keys`."""
         found = (FileFacts(info.base_name, info.size, info.mtime) for info in self._files_below(prefix, suffix))
         return sorted(found, key=lambda file: file.name)
 
@@ -417,7 +417,7 @@ class DataRoot:
         return sorted(name for name in names if not PurePosixPath(name).name.startswith("."))
 
     def files(self, prefix: str) -> Iterator[StoredFile]:
-        """Yield what lies below a prefix, folder by folder, half-written files among it; nothing is held in memory.
+        """Yield the files below a prefix, folder by folder, half-written ones included; nothing is held in memory.
 
         Raises:
             StorageError: if the folder cannot be listed.
@@ -471,7 +471,7 @@ class DataRoot:
             raise self._failure("replace", target, error) from error
 
     def replace_parts(self, source: str, target: str, parts: Collection[str], *, last: str) -> None:
-        """Put files and folders below `source` for those below `target`, together; what else is there, stays.
+        """Put files and folders below `source` for those below `target`, together; the others there stay.
 
         Locally it happens at one instant. An object store cannot do that: there `last`, which readers hold the other
         files against, is removed first and appears last, so that nobody takes a mixture for the whole.
@@ -503,7 +503,7 @@ class DataRoot:
             raise self._failure("replace", target, error) from error
 
     def _copy_tree(self, source: str, target: str, but: str) -> None:
-        """Copy the files below a prefix, but one, and remove what else lies below the target."""
+        """Copy the files below a prefix, but one, and remove all others below the target."""
         names = [name for name in self.tree(source) if name != but]
         for name in names:
             self._fs.copy_file(self._path(f"{source}/{name}"), self._path(f"{target}/{name}"))

@@ -32,7 +32,7 @@ _ROWS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ForeignLimits:
-    """What a file may ask for; the defaults are many times what any release of this project or BIOMEDICA's need.
+    """Bounds of a file; the defaults are many times the needs of any release of this project or of BIOMEDICA.
 
     Attributes:
         footer: bytes of the footer as it is stored.
@@ -41,8 +41,8 @@ class ForeignLimits:
         rows: of the file.
         chunk_values: values of a column in a row group, repeated ones counted.
         chunk_bytes: of a column in a row group, uncompressed, as the footer states.
-        decoded: bytes of what is handed on at once when a row group is read whole, or a row.
-        batch: bytes of what is handed on at once of `iter_batches`; of more rows there are smaller parts.
+        decoded: bytes that are handed on at once when a row group, or a row, is read whole.
+        batch: bytes that `iter_batches` hands on at once; rows that take more come in smaller parts.
     """
 
     footer: int = 64 << 20
@@ -60,7 +60,7 @@ class TooLarge(StorageError):
 
 
 class ForeignParquet:
-    """A Parquet file of unknown origin: what `pyarrow.parquet.ParquetFile` has of it, within limits."""
+    """A Parquet file of unknown origin, read within limits; methods as of `pyarrow.parquet.ParquetFile`."""
 
     def __init__(
         self,
@@ -74,8 +74,8 @@ class ForeignParquet:
 
         Args:
             source: path or stream.
-            place: what it is called in errors; the path if not given.
-            limits: what it may ask for.
+            place: its name in errors; the path if not given.
+            limits: bounds of the file.
             buffer_size: bytes that are read of a column at once; 0 for a whole column chunk.
 
         Raises:
@@ -119,7 +119,7 @@ class ForeignParquet:
 
     @property
     def num_row_groups(self) -> int:
-        """How many row groups it has."""
+        """Number of row groups."""
         return int(self.metadata.num_row_groups)
 
     def iter_batches(

@@ -10,7 +10,7 @@ of several that try one succeeds, on a local disk, over NFS and on S3. Who was p
 whoever came after, and knows that the lease is lost: `Lease.renew` directly before a table appears keeps it from
 writing. What remains is a process that is paused between that and the renaming of the finished file.
 
-Who deletes what nothing refers to holds a lease that excludes all others (`clearing`): it is given only while nobody
+A process that deletes leftovers holds a lease that excludes all others (`clearing`): it is given only while nobody
 holds any, and whoever takes another one waits until it is given back, which is a matter of seconds.
 
 How long ago an entry was made is measured by the clock of the store alone, so that machines' clocks may differ. An
@@ -41,10 +41,10 @@ LEASE: Final = 120.0
 """Seconds after which a lease that is not renewed is free: a busy machine is never so long without its turn."""
 
 RENEWALS: Final = 4
-"""How often within its seconds a lease is renewed."""
+"""Number of times that a lease is renewed within its seconds."""
 
 CLEARING: Final = "clearing"
-"""Name of the lease of whoever deletes what nothing refers to."""
+"""Name of the lease of a process that deletes leftovers."""
 
 BETWEEN_PROCESSES: Final = 900.0
 """Seconds for which a lease waits for the next process of a run whose last one has ended."""
@@ -52,7 +52,7 @@ BETWEEN_PROCESSES: Final = 900.0
 _DAY: Final = 86_400.0
 
 _held: ContextVar[Mapping[tuple[str, str], Lease]] = ContextVar("held", default=MappingProxyType({}))
-"""Leases that a block further out holds, by data root and name: what it calls asks for them again."""
+"""Leases that a block further out holds, by data root and name: functions that it calls ask for them again."""
 
 
 class LeaseTaken(SystemicError):
@@ -60,7 +60,7 @@ class LeaseTaken(SystemicError):
 
     Attributes:
         name: of the lease.
-        holder: who, for people.
+        holder: of the lease, for people.
     """
 
     def __init__(self, name: str, holder: str) -> None:
@@ -76,17 +76,17 @@ class LeaseLost(SystemicError):
 
 @dataclass(frozen=True)
 class _Entry:
-    """What the newest entry of a lease says; number 0 stands for a lease that nobody ever took.
+    """The newest entry of a lease; number 0 stands for a lease that nobody ever took.
 
     Attributes:
         number: place in the chain.
-        mark: of the holding it belongs to: a word that no two have.
-        process: that made it; None for a run that waits for its next process.
-        purpose: what it is held for, for people.
-        since: when it was taken, by the holder's clock, for people.
+        mark: word that no two holdings share: the holding that the entry belongs to.
+        process: process that made it; None for a run that waits for its next process.
+        purpose: of the holding, for people.
+        since: time when it was taken, by the holder's clock, for people.
         seconds: for which it holds.
-        is_free: it was given back, or cannot be read.
-        note: that was left when it was given back.
+        is_free: true if it was given back, or cannot be read.
+        note: text that was left when it was given back.
     """
 
     number: int = 0
@@ -178,7 +178,7 @@ class Lease:
 
     Attributes:
         data_root: below which it lies.
-        name: what may be written.
+        name: of the things that may be written.
         purpose: for people.
         mark: see `take`.
     """
@@ -321,7 +321,7 @@ def take(
 
 
 def _await_end_of_clearing(data_root: DataRoot) -> None:
-    """Wait until nobody deletes what nothing refers to; who holds another lease already keeps them from going on.
+    """Wait until nobody deletes leftovers; whoever holds another lease already keeps them from going on.
 
     Raises:
         StorageError: if the data root cannot be read or written.
@@ -407,7 +407,7 @@ def in_turn(
     waiting: Callable[[str, str], None],
     is_over: Callable[[str], bool] = _never,
 ) -> None:
-    """Do something under each of some leases; what others hold comes last, when they have given it back.
+    """Do something under each of some leases; those that others hold come last, when they are given back.
 
     Args:
         data_root: below which the leases lie.

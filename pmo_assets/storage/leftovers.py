@@ -1,9 +1,9 @@
-"""What lies below a data root and nothing refers to: found and deleted here, for `pmo clean`.
+"""Leftovers: files below a data root that nothing refers to, found and deleted for `pmo clean`.
 
-Only what was written long enough ago counts, so that a run at work loses nothing: it writes objects and pictures first
-and the table that refers to them at the end of its step. Age alone does not do: a run uses an object again that has
-lain there for days. So between finding a file and deleting it there is another look (`delete`): under the lease that
-keeps everybody away from it, at whether something refers to it now, and whether it was written or used meanwhile.
+Only files that were written long enough ago count, so that a run at work loses nothing: it writes objects and pictures
+first and the table that refers to them at the end of its step. Age alone is not enough: a run uses an object again that
+has lain there for days. So between finding a file and deleting it there is another look (`delete`): under the lease
+that keeps everybody away from it, at whether something refers to it now, and whether it was written or used meanwhile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pmo_assets.storage.registry import BatchRegistry
 from pmo_assets.system.aside import SUFFIX
 
 DAY: Final = 86_400.0
-"""Seconds; what is younger is never taken for a leftover."""
+"""Seconds; a younger file is never taken for a leftover."""
 
 _PURPOSE: Final = "pmo clean"
 
@@ -35,7 +35,7 @@ PACKAGES: Final = "article_packages"
 """The table that refers to objects."""
 
 _METADATA: Final = ".json"
-"""Objects that PMC's metadata files are: kept for the next search, though no table names them."""
+"""Ending of PMC's metadata files: their objects are kept for the next search, though no table names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class Leftover:
     """A file that can go.
 
     Attributes:
-        kind: why, in a few words for people.
-        file: which.
-        lease: name of the lease under which it is deleted; None for what nobody writes any more.
+        kind: reason, in a few words for people.
+        file: the file.
+        lease: name of the lease under which it is deleted; None for a file that nobody writes any more.
         still: says whether nothing refers to it, by a look after a moment (of `leases.seconds`).
     """
 
@@ -61,11 +61,11 @@ def _batch_lease(batch: str) -> str:
 
 @dataclass(frozen=True)
 class KnownLayout:
-    """What the present version reads.
+    """Tables and pixel stores that the present version reads.
 
     Attributes:
         assets: assets with a table per batch.
-        pixel_stores: stores of pictures, and the table whose articles have some.
+        pixel_stores: names of pixel stores, each with the table whose articles have pictures in it.
     """
 
     assets: Collection[str]
@@ -73,7 +73,7 @@ class KnownLayout:
 
 
 def half_written(data_root: DataRoot, before: float) -> Iterator[Leftover]:
-    """Yield what killed processes left of writes."""
+    """Yield the files that killed processes left half-written."""
     for file in data_root.files(""):
         name = PurePosixPath(file.key).name
         if name.startswith(".") and name.endswith(SUFFIX) and file.written < before:
@@ -104,7 +104,7 @@ def foreign_tables(data_root: DataRoot, layout: KnownLayout, before: float) -> I
 
 
 def unused_pictures(data_root: DataRoot, layout: KnownLayout, before: float) -> Iterator[Leftover]:
-    """Yield pictures of articles that left the table which they belong to: of settings or versions of before."""
+    """Yield pictures, made by earlier settings or versions, of articles that have left the pictures' table."""
     for store, asset in layout.pixel_stores.items():
         for batch in BatchRegistry(data_root).batches():
             key = f"tables/{asset}/{batch}.parquet"
@@ -174,7 +174,7 @@ class _References:
                 self._keys.add(object_key_of_note(self._data_root.read(note)) or "")
 
     def _new_ones(self) -> tuple[set[str], set[str]]:
-        """Return what new tables and manifests name: keys of objects, and of notes that lead to them."""
+        """Return the keys that new tables and manifests refer to: of objects, and of notes that lead to objects."""
         registry, folder = BatchRegistry(self._data_root), f"tables/{PACKAGES}"
         tables = {file.name: file for file in self._data_root.folder_facts(folder, ".parquet")}
         keys, notes = set[str](), set[str]()
@@ -205,7 +205,7 @@ def _files_of(registry: BatchRegistry, batch: str) -> Iterator[tuple[str, str | 
 
 
 def old_answers(data_root: DataRoot, models: Collection[str], before: float) -> Iterator[Leftover]:
-    """Yield answers of models that are not set any more; what cannot be read stays."""
+    """Yield answers of models that are not set any more; a file that cannot be read stays."""
     for file in data_root.files("answers"):
         if file.written >= before or PurePosixPath(file.key).name.startswith("."):
             continue
@@ -218,7 +218,7 @@ def old_answers(data_root: DataRoot, models: Collection[str], before: float) -> 
 
 
 def old_versions(data_root: DataRoot, keep: int, sequence: Callable[[str], tuple[int, ...]]) -> Iterator[Leftover]:
-    """Yield what is kept of releases, but for the newest `keep` of them.
+    """Yield the kept facts of all releases but the newest `keep`.
 
     Args:
         data_root: where they are.
@@ -247,11 +247,11 @@ def delete(
     is_over: Callable[[str], bool],
     busy: Callable[[str, LeaseTaken | LeaseLost], None],
 ) -> Iterator[Leftover]:
-    """Delete what was found, after another look, and yield what went.
+    """Delete leftovers, each after another look, and yield those that were deleted.
 
     Args:
-        data_root: below which it lies.
-        found: what could go.
+        data_root: where they lie.
+        found: leftovers that could go.
         is_over: see `leases.take`.
         busy: told of a kind of leftovers of which some stay, because somebody writes there.
 

@@ -97,7 +97,7 @@ class Manifests:
         return checked(schema_of(self.unit.batch), read_parquet(self.data_root, manifest_key(batch, self.unit)))
 
     def add(self, rows: Sequence[Mapping[str, Any]], size: int) -> list[tuple[str, int]]:
-        """Register what no manifest holds with the same digest; return (key, number of units) of the new batches.
+        """Register units that no manifest holds with the same digest; return (key, number of units) of the new batches.
 
         Args:
             rows: of `<unit>_batch`.
@@ -125,7 +125,7 @@ class Manifests:
 
         Args:
             batch: its key.
-            manifest: what it holds.
+            manifest: table of its units.
             said: further metadata of the file.
         """
         content = parquet_bytes(manifest, metadata={_BATCH: batch, **(said or {})})

@@ -24,7 +24,7 @@ YOUNG: Final = 6 * 3600.0
 """Seconds; an object of this age is touched when it is used again: long before `pmo clean` looks at it, after a day."""
 
 MD5_NOTES: Final = "objects/md5"
-"""Below it a file named after an MD5 holds the key of the object with that content."""
+"""Folder of notes: a file named after an MD5 holds the key of the object with that content."""
 
 
 def md5_note_key(md5: str, suffix: str) -> str:

@@ -47,7 +47,7 @@ def read_parquet(data_root: DataRoot, key: str, columns: Sequence[str] | None = 
 def read_metadata(data_root: DataRoot, files: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return the key-value metadata of Parquet files by what the files are called; of their content nothing is read.
 
-    A thousand take a tenth of a second on a disk. What cannot be read as Parquet has no metadata.
+    A thousand take a tenth of a second on a disk. A file that cannot be read as Parquet has no metadata.
 
     Args:
         data_root: where they lie.
@@ -119,7 +119,7 @@ def _read_by_ranges(data_root: DataRoot, key: str, columns: Sequence[str]) -> pl
 
 
 class _HashingStream:
-    """A stream that knows the SHA-256 and the size of what went through it; it can only be written to, in order."""
+    """A stream that knows the SHA-256 and the size of the bytes written to it; it can only be written to, in order."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream

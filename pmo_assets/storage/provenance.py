@@ -1,12 +1,12 @@
-"""How a table was made, written into the table itself: every Dagster home, on every machine, reads the same there.
+"""Provenance of a batch's table, written into the table itself: every Dagster home, on every machine, reads the same.
 
-The key-value metadata of a batch's Parquet file (key `pmo-assets`) hold the version of the code, the settings that
-change the result, what was applied of people's decisions, a digest of the rows, and the identity of each table that it
-was made of. The identity is a digest of all that: whoever makes a table with the same code and settings of the same
+The key-value metadata of the Parquet file (key `pmo-assets`) hold the version of the code, the settings that change the
+result, a digest of the decisions of people that were applied, a digest of the rows, and the identity of each table that
+it was made of. The identity is a digest of all that: whoever makes a table with the same code and settings of the same
 inputs, and gets the same rows, gets the same identity, wherever and however often. It holds no time and no machine's
 name.
 
-Does not belong here: what is in force, and what follows from a difference (`pmo_assets.defs.staleness`).
+Keep out: the code and settings in force, and the consequences of a difference (`pmo_assets.defs.staleness`).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ METADATA_KEY: Final = "pmo-assets"
 
 @dataclass(frozen=True)
 class Provenance:
-    """How a table of a batch was made.
+    """Code, settings and inputs that made a table of a batch.
 
     Attributes:
         code_version: of code and settings, as the code location declared it; "" when it declared none.
         settings: options that change the result, with their values as JSON (files by digest).
-        inputs: identity of each table of the batch that it was made of, by asset; None of one that says nothing of
-            how it was made (an older version wrote it).
-        applied: digest of what was applied of people's decisions; None for an asset that applies none.
+        inputs: identity of each table of the batch that it was made of, by asset; None for a table without provenance
+            (an older version wrote it).
+        applied: digest of the decisions of people that were applied; None for an asset that applies none.
         rows: SHA-256 of the rows as Parquet without metadata.
     """
 
@@ -43,7 +43,7 @@ class Provenance:
 
     @functools.cached_property
     def identity(self) -> str:
-        """What tables made of this one name it by: 32 hexadecimal digits."""
+        """Name of this table in the provenance of tables made of it: 32 hexadecimal digits."""
         return hashlib.sha256(self.as_json().encode()).hexdigest()[:32]
 
     def as_json(self) -> str:

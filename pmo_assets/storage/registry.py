@@ -36,21 +36,21 @@ def _kind(source: str) -> str:
 
 
 SeenManifests = dict[str, tuple[str, Sequence[tuple[int, int, str]]]]
-"""Of manifests that were read, by batch: kind of source, and (article number, version, digest) of each package."""
+"""Manifests that were read, by batch: kind of source, and (article number, version, digest) of each package."""
 
 _TOTALS = "pmo/totals"
-"""Key under which a manifest says what of its source was seen, used and left out (`SourceContents.totals`), as JSON."""
+"""Key of a manifest's metadata: numbers of files seen, used and left out (`SourceContents.totals`), as JSON."""
 
 
 @dataclass
 class SourceContents:
-    """What a source holds, as one look at it found.
+    """Contents of a source, as one look at it found them.
 
     Attributes:
         source: its URI.
         listings: packages.
         rejections: packages that cannot be registered, and documents that belong to none.
-        skipped: what else is passed over.
+        skipped: other files and folders, which are passed over.
     """
 
     source: str
@@ -59,9 +59,9 @@ class SourceContents:
     skipped: list[Skipped] = field(default_factory=list)
 
     def totals(self) -> dict[str, Any]:
-        """Return how many files, and folders that are passed over whole, were seen, used and left out, and why.
+        """Return numbers of files, and of folders passed over whole: seen, used, left out, and left out by reason.
 
-        A package that is rejected counts as one. What is used and what is left out make what is seen.
+        A package that is rejected counts as one. Used and left out make seen.
         """
         reasons: Counter[str] = Counter()
         used = 0
@@ -83,17 +83,17 @@ class SourceContents:
 
 
 NO_PART = "in a package's folder, but no PDF, XML, picture or metadata of its article"
-"""Why a file or folder of a package is left out that nothing else is said of."""
+"""Reason to leave out a file or folder of a package for which there is no other reason."""
 
 
 @dataclass
 class Registered:
-    """What was registered.
+    """Outcome of a registration.
 
     Attributes:
         added: (key, number of articles) of the new batches.
-        said_before: packages that hold what was registered once and superseded since: nothing is made of them.
-        same_name: of packages whose name another article has: which, and the number that it got.
+        said_before: packages whose content was registered once and superseded since: they make no batch.
+        same_name: a problem for each package whose name another article has, with the number that the package got.
     """
 
     added: list[tuple[str, int]] = field(default_factory=list)
@@ -121,7 +121,7 @@ class BatchRegistry:
         return self.manifests.sizes()
 
     def articles(self, batches: Collection[str]) -> dict[str, frozenset[int]]:
-        """Return the article numbers of batches, by key; what is not registered is left out."""
+        """Return the article numbers of batches, by key; keys that are not registered are left out."""
         registered = set(self.batches())
         files = {key: manifest_key(key) for key in batches if key in registered}
         if not files:
@@ -149,13 +149,13 @@ class BatchRegistry:
         return checked(ArticleBatch, table.with_columns(added))
 
     def rejections(self, source: str) -> pl.DataFrame:
-        """Return what of a source (its URI) could not be registered when it was last looked at."""
+        """Return the rejections of a source (its URI) from the last look at it."""
         return Tables(self.data_root).registration_rejections(source)
 
     def add(
         self, source: ArticleSource, size: int, progress: Callable[[PackageListing], None] = lambda _: None
     ) -> list[tuple[str, int]]:
-        """Register what the source holds and no manifest does; return (key, number of articles) of the new batches.
+        """Register packages of the source that no manifest holds; return (key, number of articles) of the new batches.
 
         See `look_at` and `register`.
         """
@@ -164,7 +164,7 @@ class BatchRegistry:
     def look_at(
         self, source: ArticleSource, progress: Callable[[PackageListing], None] = lambda _: None
     ) -> SourceContents:
-        """Return what a source holds, everything accounted for.
+        """Return the contents of a source: every file counts as listed, rejected or skipped.
 
         Args:
             source: where the packages are.
@@ -182,9 +182,9 @@ class BatchRegistry:
         return look
 
     def register(self, look: SourceContents, size: int) -> Registered:
-        """Register what a source holds and no manifest does; each manifest says what was seen, used and left out.
+        """Register the packages of a source that no manifest holds; each manifest keeps the totals of the source.
 
-        What cannot be registered is kept as the source's rejections (`Tables.registration_rejections`).
+        Packages that cannot be registered are kept as the source's rejections (`Tables.registration_rejections`).
 
         Args:
             look: at the source.
@@ -214,7 +214,7 @@ class BatchRegistry:
 
         Args:
             source: the URI of the source that has them.
-            listings: what it lists.
+            listings: packages that it lists.
             size: articles per batch.
         """
         made = Registered()
@@ -224,7 +224,7 @@ class BatchRegistry:
         return made.added
 
     def totals(self, batch: str) -> dict[str, Any] | None:
-        """Return what was seen of the source, used and left out when a batch was registered; None if it is not said."""
+        """Return the totals of the source when a batch was registered; None if its manifest holds none."""
         content = self.data_root.read(manifest_key(batch))
         said = pl.read_parquet_metadata(io.BytesIO(content)).get(_TOTALS)
         return json.loads(said) if said is not None else None
@@ -238,7 +238,7 @@ class BatchRegistry:
         size: int,
         totals: Mapping[str, Any] | None,
     ) -> bool:
-        """Register batches; False when another command took a place, so that what is new must be computed anew."""
+        """Register batches; False when another command took a place, so that the new packages must be found anew."""
         keys = self.batches()
         seen.update({key: self._registered(key) for key in keys if key not in seen})
         registered = [row for key in keys if seen[key][0] == _kind(source) for row in seen[key][1]]

@@ -1,4 +1,4 @@
-"""The tables of all assets below a data root, batch by batch, and what each step rejected."""
+"""The tables of all assets below a data root, batch by batch, and the rejections of each step."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Tables:
             batch: of which.
             rows: all of them.
             fence: called when all is ready, directly before the table appears; an error of it leaves what was there.
-            provenance: how it was made, without `rows`, which is added; None keeps nothing of it.
+            provenance: of the table, without `rows`, which is added; None keeps no provenance.
         """
         table = checked(schema_of(asset), rows)
         content = parquet_bytes(table)
@@ -117,7 +117,7 @@ class Tables:
         return in_sequence(name.removesuffix(".parquet") for name in self.data_root.keys(f"tables/{asset}", ".parquet"))
 
     def is_complete(self, asset: str, batch: str) -> bool:
-        """Say whether the table of a batch asset has been written, and what its step rejected: one is half without."""
+        """Say whether both table and rejections of a batch asset have been written; one alone is half an asset."""
         return self.exists(asset, batch) and self.data_root.exists(_rejections_key(asset, batch))
 
     def complete_batches(self, asset: str) -> list[str]:
@@ -126,14 +126,14 @@ class Tables:
         return [batch for batch in self.batches(asset) if f"{batch}.parquet" in noted]
 
     def write_rejections(self, stage: str, batch: str, rejections: Sequence[Rejection], unit: Unit = ARTICLE) -> None:
-        """Replace what a stage rejected in a batch; each row bears the name by which people know its unit."""
+        """Replace the rejections of a stage in a batch; each row bears the name by which people know its unit."""
         rows = [rejection_row(item, unit) for item in rejections]
         order = (unit.key, unit.part, "error_class", "message")
         table = self._with_owners(checked(rejections_schema(unit), rows), batch, unit).sort(order)
         self.data_root.write(_rejections_key(stage, batch), parquet_bytes(table))
 
     def read_rejections(self, stages: Sequence[str], batch: str, unit: Unit = ARTICLE) -> pl.DataFrame:
-        """Return what the stages rejected in a batch, in the stages' order."""
+        """Return the rejections of stages in a batch, in the stages' order."""
         keys = [_rejections_key(stage, batch) for stage in stages]
         tables = [read_parquet(self.data_root, key) for key in keys if self.data_root.exists(key)]
         # Those that earlier versions wrote name no package.
@@ -141,14 +141,14 @@ class Tables:
         return self._with_owners(read, batch, unit)
 
     def write_registration_rejections(self, source: str, rejections: Sequence[Rejection]) -> None:
-        """Replace what of a source (its URI) could not be registered."""
+        """Replace the rejections of a source (its URI) at registration."""
         if rejections:
             self.write_rejections(REGISTRATION_STAGE, _source_name(source), rejections)
         else:
             self.data_root.delete(_rejections_key(REGISTRATION_STAGE, _source_name(source)))
 
     def registration_rejections(self, source: str | None = None) -> pl.DataFrame:
-        """Return what of a source, or of all, could not be registered when it was last looked at."""
+        """Return the rejections of a source, or of all sources, from the last look at each."""
         if source is not None:
             return self.read_rejections([REGISTRATION_STAGE], _source_name(source))
         names = self.data_root.keys(f"rejections/{REGISTRATION_STAGE}", ".parquet")

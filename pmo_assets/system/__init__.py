@@ -1,4 +1,4 @@
-"""What the operating system does for everybody: files that appear whole, and which process is which.
+"""Services of the operating system for all rooms: files that appear whole, identities of processes, room on disks.
 
 The ground floor: nothing here knows of articles, tables or data roots.
 """

@@ -33,10 +33,10 @@ from pmo_assets.system.disks import FULL
 from pmo_assets.system.processes import ProcessMark, this_process
 
 SUFFIX: Final = ".part"
-"""What is being written is called `.….part`: listings leave it out."""
+"""Ending of files that are being written, `.….part`: listings leave them out."""
 
 DAY: Final = 86_400.0
-"""Seconds; what an unknown writer has not touched for so long, nobody writes any more."""
+"""Seconds; a file that an unknown writer has not touched for so long is written by nobody any more."""
 
 _HERE: Final = -100
 _EXCHANGE: Final = 2
@@ -46,7 +46,7 @@ _LONGEST_NAME: Final = 100
 """Bytes of the target's name that stay readable: a file name has 255 at most."""
 
 _WRITER: Final = re.compile(r"(?P<pid>\d+)-(?P<start>\w*)-(?P<machine>[0-9a-f]{8})-\w*-\d+-[0-9a-f]{16}")
-"""Who writes: process, when it began, which machine (and which container), its name for people, thread, random word."""
+"""Mark of a writer: process, its start, its machine (and container) as digest and name, thread, random word."""
 
 _NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM, errno.EISDIR})
 """Answers of disks and systems on which a folder cannot be synchronised: then renaming is all there is."""
@@ -56,7 +56,7 @@ _NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EAC
 def path_aside(target: Path, *, durable: bool = True) -> Iterator[Path]:
     """Give the place where a file is written; it appears as `target` when the block ends without an error.
 
-    What is no ordinary file (a pipe, `/dev/stdout`) is never replaced: it is given itself.
+    A target that is no ordinary file (a pipe, `/dev/stdout`) is never replaced: it is given itself.
 
     Args:
         target: where; its folder is made.
@@ -206,7 +206,7 @@ def replace_parts(source: Path, target: Path, parts: Collection[str]) -> None:
 
 
 def _link_tree(source: Path, target: Path) -> None:
-    """Give what lies below a folder second names; what cannot have them (exFAT, some network disks) is copied."""
+    """Give the files below a folder second names; where that cannot be (exFAT, some network disks), copy them."""
     if source.is_dir() and not source.is_symlink():
         target.mkdir()
         for entry in source.iterdir():
@@ -219,7 +219,7 @@ def _link_tree(source: Path, target: Path) -> None:
 
 
 def restore_folder(target: Path) -> None:
-    """Put back what somebody had moved away who was killed in `replace_folder`.
+    """Put back a folder that a process had moved away when it was killed in `replace_folder`.
 
     Raises:
         OSError: if it cannot be moved.
@@ -251,9 +251,9 @@ def create(target: Path, content: bytes) -> bool:
 
 @contextlib.contextmanager
 def place_aside(target: Path) -> Iterator[Path]:
-    """Give a name beside a target that no other writer has; what lies there when the block ends is removed.
+    """Give a name beside a target that no other writer has; a file left there when the block ends is removed.
 
-    What killed processes left beside the same target is removed, too.
+    Files that killed processes left beside the same target are removed, too.
 
     Raises:
         OSError: if the folder cannot be made or read.
@@ -291,9 +291,10 @@ def publish(partial: Path, target: Path, *, durable: bool = True) -> None:
 
 
 def leftovers(target: Path) -> list[Path]:
-    """Return what killed writers of a target left beside it.
+    """Return the files that killed writers of a target left beside it.
 
-    A writer on this machine is asked for; of another one, or of a version of before, what nobody touched for a day.
+    A writer on this machine must have ended; files of another machine, or of an earlier version, count when nobody has
+    touched them for a day.
 
     Raises:
         OSError: if the folder cannot be read.
@@ -402,7 +403,7 @@ def _is_left(path: Path, writer: str) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or folder if it is there; what cannot be removed stays for the next writer."""
+    """Remove a file or folder if it is there; one that cannot be removed stays for the next writer."""
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""How much room a disk has, in words: what people need to hear when it is full."""
+"""Free room of a disk, in words, for messages about a full one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DiskRoom:
     Attributes:
         mount: folder at which the disk begins.
         free: bytes that this user may still write.
-        has_names: whether it takes further files: file systems have a number of entries, too.
+        has_names: true if it takes further files: the number of entries of a file system is limited, too.
     """
 
     mount: Path
@@ -37,7 +37,7 @@ class DiskRoom:
 
 
 def disk_room(place: Path) -> DiskRoom | None:
-    """Return what is free where a file lies, or would lie; None if that cannot be asked."""
+    """Return the free room of the disk on which a file lies, or would lie; None if the system cannot tell."""
     here = Path(os.path.abspath(place.expanduser()))
     while not os.path.exists(here) and here != here.parent:
         here = here.parent

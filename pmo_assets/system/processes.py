@@ -1,4 +1,4 @@
-"""Which process on which machine: so that what a process left behind can be told from what it still holds."""
+"""Identity of a process on a machine: it tells files that a process left behind from those that it still holds."""
 
 from __future__ import annotations
 

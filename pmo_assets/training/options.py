@@ -1,8 +1,8 @@
-"""What can be chosen for training, declared once: name, type, default, what it means, which values make sense.
+"""Options of training, declared once: name, type, default, meaning, sensible values.
 
 The command line (`cli.train`) and the configuration of the asset group `models` are made from these classes: a field
-that is `Offered` is an option of both. What stays out: what only one of the two has, as the folder of a run. Nothing
-here needs PyTorch, because both ask before they load it.
+that is `Offered` is an option of both. Add here: an option of training, as such a field. Keep out: an option that only
+one of the two has, as the folder of a run; anything that needs PyTorch, because both ask before they load it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FIRST: Final = ""
 """Place of an option that is listed before all others of its class."""
 
 Device = Literal["cpu", "cuda"]
-"""On CUDA convolutional networks use mixed precision."""
+"""Devices of training; on CUDA convolutional networks use mixed precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Offered:
     """Marks a field that people can choose: `Annotated[int, Offered("Of weights.")] = 7`.
 
     Attributes:
-        help: what it is, in a sentence.
+        help: meaning of the option, in a sentence.
         least: smallest value that makes sense; None for no limit.
         most: largest one.
         after: the option of the class that it is listed behind, or `FIRST`; None for the place where it stands.
@@ -40,7 +40,7 @@ class Offered:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option as it is offered: field, type and default of a class of options, and what is said of it."""
+    """An option as it is offered: field, type, default and description."""
 
     name: str
     type: Any
@@ -68,7 +68,7 @@ def options_of(kind: type) -> list[Option]:
 
 @dataclass(frozen=True, slots=True)
 class FigureCounts:
-    """How many synthetic figures there are per part of the data."""
+    """Number of synthetic figures in each part of the data."""
 
     train: Annotated[int, Offered("Figures for training.")] = 12000
     validation: Annotated[int, Offered("Figures for validation.")] = 500
@@ -105,7 +105,7 @@ class ModalitySources:
 
 @dataclass(frozen=True, slots=True)
 class FigureSources(PictureSources):
-    """What synthetic figures are composed from."""
+    """Sources of synthetic figures: pictures, and layouts of real figures."""
 
     layouts: Annotated[Path | None, Offered("CSV of real panel layouts (PanelSeg's columns).")] = None
 
@@ -128,7 +128,7 @@ class AnnotatedSources:
 
 @dataclass(frozen=True, slots=True)
 class NetworkChoice:
-    """Which detector is trained."""
+    """Choice of the detector that is trained."""
 
     architecture: Annotated[Architecture, Offered("Which network.")] = "compact"
     size: Annotated[Size, Offered("full, or tiny to see within a minute whether everything runs.")] = "full"
@@ -144,7 +144,7 @@ class NetworkChoice:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How to train any network; what is not `Offered` is chosen in code.
+    """Options of training that all networks have; those that are not `Offered` are set in code.
 
     A finished run goes on when there are more `steps` than before; one that had stopped for want of patience has all
     its patience again then.
@@ -173,7 +173,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class TrainingOptions(RunOptions):
-    """How to train a detector; see `RunOptions`.
+    """Options of training a detector; see `RunOptions`.
 
     Attributes:
         weight_decay: of AdamW; not for biases and normalisation.
@@ -191,10 +191,10 @@ class TrainingOptions(RunOptions):
 
 @dataclass(frozen=True, slots=True)
 class MarkOptions(RunOptions):
-    """How to train the mark classifier; see `RunOptions`.
+    """Options of training the mark classifier; see `RunOptions`.
 
     Attributes:
-        validation_crops: how many drawn pictures are evaluated.
+        validation_crops: number of drawn pictures that are evaluated.
         annotated_share: part of the examples that are annotated pictures, where there are any.
     """
 
@@ -215,7 +215,7 @@ class MarkOptions(RunOptions):
 
 @dataclass(frozen=True, slots=True)
 class ImageTypeOptions(RunOptions):
-    """How to train the image type network; see `RunOptions`."""
+    """Options of training the image type network; see `RunOptions`."""
 
     steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 1200
     batch_size: int = 32

@@ -1,4 +1,4 @@
-"""`pmo release …`: what is done with a release, one module per command."""
+"""`pmo release …`: the commands on a release, one module each."""
 
 from __future__ import annotations
 

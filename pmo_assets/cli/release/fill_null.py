@@ -1,4 +1,4 @@
-"""`pmo release fill-null`: what a release withholds, restored from one's own copies of the articles."""
+"""`pmo release fill-null`: withheld texts and pictures of a release, restored from one's own copies of the articles."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ STEPS = 6
 """An article is fetched and taken through five steps; the time limit of each is PMO_ARTICLE_TIMEOUT."""
 
 SHOWN = 100
-"""So many reasons are printed."""
+"""Number of reasons that are printed."""
 
 PRIVATE = "private"
-"""Folder below a data root for what licences do not let anyone pass on; `pmo pages` serves nothing of it."""
+"""Folder below a data root for content that licences do not let anyone pass on; `pmo pages` serves nothing of it."""
 
 FIGURE_SETTINGS = ("max_dpi", "max_pixels", "max_pages")
 """Settings that say how figures are rendered: a release's manifest may state them as `options.figures`."""
@@ -172,7 +172,7 @@ def served_folder(path: Path) -> Path | None:
 
 
 def _withheld_of(file: Path) -> Path:
-    """Return the list of what the release withholds: in the hub's folder, or where a file of the release has it.
+    """Return the list of withheld values: in the hub's folder, or where a file of the release has it.
 
     Raises:
         CommandError: if it is not there.

@@ -1,4 +1,4 @@
-"""What the commands of a release share: where it lies."""
+"""The folder of a release, for all of its commands."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from pmo_assets.storage.batches import manifest_rows
 from pmo_assets.storage.registry import BatchRegistry
 
 PMC_POOL = "pmc"
-"""Concurrency pool of what talks to PMC: one step at a time over all runs, each with PMO_PMC_CONCURRENCY requests."""
+"""Concurrency pool of steps that talk to PMC: one at a time over all runs, each with PMO_PMC_CONCURRENCY requests."""
 
 
 @batch_table("article_batch", group=GROUP, makers=[manifest_rows])

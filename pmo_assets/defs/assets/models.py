@@ -51,7 +51,7 @@ TRAIN = GroupJob(
 
 
 class ModelPlaces(dg.Config):  # type: ignore[misc, unused-ignore]
-    """Where pictures come from and how long training takes.
+    """Configuration of the job `train`: its folder, the pictures, the networks and the length of training.
 
     With `initial` weights or annotated figures the run has a folder of its own, `runs/detector_fine_tuned`.
     """

@@ -1,4 +1,4 @@
-"""Group `panels`: what belongs to which panel, and the panels' pictures."""
+"""Group `panels`: subcaptions and images assigned to panels, review, and the panels' pictures."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ ANNOTATIONS_APPLIED = "annotations_applied"
 """Name of the check that every decision of people found its figure."""
 
 DECIDED = ("figures decided", "panels decided", "panels added", "panels removed")
-"""What review counts."""
+"""Keys of the step's tally that stand in the metadata of `reviewed_panels`."""
 
 
 def _caption_summary(made: Made) -> Mapping[str, Any]:

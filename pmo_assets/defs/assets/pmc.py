@@ -1,4 +1,4 @@
-"""Group `pmc`: what PubMed Central has, which articles of it a specialty follows, and the batches that makes.
+"""Group `pmc`: the inventory of PubMed Central, the articles of it that a specialty follows, and their batches.
 
 Without PMO_ENTREZ_EMAIL nothing is asked and nothing changes: what there is counts as made and says why, so that a
 graph that is fed from folders stays green and never needs the network. (Steps that are skipped would not do: a backfill
@@ -43,7 +43,7 @@ from pmo_assets.workers.pool import Progress
 GROUP = "pmc"
 
 NOT_ASKED = "not_asked"
-"""Metadata of what was made without asking PMC: why."""
+"""Key of the metadata of assets made without asking PMC: the reason."""
 
 
 def _unchanged(context: dg.AssetExecutionContext, settings: Settings) -> dg.MaterializeResult | None:  # type: ignore[type-arg]
@@ -112,7 +112,7 @@ def _happened(found: Found) -> dict[str, Any]:
 
 
 def found_metadata(found: Found, registered: Mapping[tuple[int, int], str]) -> dict[str, Any]:
-    """Return what the UI shows, and plots over time, of a search."""
+    """Return the counts and notes of a search as metadata, which the UI shows and plots over time."""
     return {
         "dagster/row_count": found.candidates.table.height,
         "searched_since": found.since.isoformat() if found.since is not None else "the beginning",

@@ -1,4 +1,4 @@
-"""Group `quality`: what the pipeline found, compared with annotated articles, whenever there are any.
+"""Group `quality`: results of the pipeline compared with annotated articles, whenever there are any.
 
 The job `evaluate` makes them; the table `annotations` is also what `reviewed_panels` applies, so that it is
 materialised like any other asset. Without PMO_ANNOTATIONS nothing is materialised: the steps are skipped and say why in
@@ -60,13 +60,13 @@ SHOWN_CASES = 4
 """Worst cases in the UI; the page has more."""
 
 Number = tuple[str, str, float | None]
-"""Which metric a headline number is: metric, group, threshold."""
+"""Metric behind a headline number: metric, group, threshold."""
 
 
 def _scored(
     context: dg.OpExecutionContext, tables: Tables, further: Sequence[str] = (), *, assembled: bool = False
 ) -> ScoredArticles | None:
-    """Return what can be scored; None, with the reason in the log, when nothing can."""
+    """Return the annotated articles that can be scored; None, with the reason in the log, if there are none."""
     if not has_annotations(tables.data_root):
         context.log.warning(NO_ANNOTATIONS)
         return None

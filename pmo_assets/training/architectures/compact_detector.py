@@ -68,7 +68,7 @@ class _Residual(nn.Module):
 
 
 class _Surroundings(nn.Module):
-    """Scale channels by what the whole figure shows (squeeze and excitation)."""
+    """Scale channels by weights from their means over the whole figure (squeeze and excitation)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -241,7 +241,7 @@ def _by_place(maps: list[Tensor]) -> Tensor:
 
 
 def scores_and_boxes(output: dict[str, tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
-    """Return what is exported: per group scores 0..1 per category, and boxes.
+    """Return the outputs that are exported: per group scores 0..1 per category, and boxes.
 
     An image's score is shared by its types: their sum says how sure it is that there is an image.
     """

@@ -25,7 +25,7 @@ def new_detector(architecture: Architecture, size: Size = "full", initial: Path 
     """Return a network with random weights, or with those of `initial` where name and shape of a tensor agree.
 
     Args:
-        architecture: which network.
+        architecture: name of the network.
         size: see `recipes.Size`.
         initial: a checkpoint of a run (`best.pt`); a file with a state dict, as torchvision's weights are; for the
             compact detector its export (`figure_detector.onnx`, see `restored`); or, for the DETR family, a folder as

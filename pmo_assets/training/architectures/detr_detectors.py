@@ -43,7 +43,7 @@ DETR_CLASSES: dict[Architecture, tuple[type[PreTrainedConfig], type[nn.Module]]]
 }
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of ImageNet, which DAB-DETR's pictures are normalised with; RT-DETR and D-FINE take 0..1 as it is."""
+"""Mean and deviation of ImageNet, for DAB-DETR's pictures; RT-DETR and D-FINE take 0..1 as it is."""
 
 
 def detr_detector(name: Architecture, size: Size, settings: dict[str, Any] | None = None) -> DetrDetector:
@@ -123,7 +123,7 @@ _CONFIGS = {"dab_detr": _dab_detr, "rtdetr_v2": _rtdetr_v2, "d_fine": _d_fine}
 
 
 class DetrDetector(FigureDetector):
-    """What the three have in common. In full precision on CUDA too: matching and refined boxes need it."""
+    """Base of the three detectors. In full precision on CUDA too: matching and refined boxes need it."""
 
     channels_last = False
 

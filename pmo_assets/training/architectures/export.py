@@ -75,7 +75,7 @@ class MarksForExport(nn.Module):
 
 
 def load_detector(path: Path) -> tuple[FigureDetector, dict[str, Any]]:
-    """Return a trained detector of any architecture in evaluation mode and what its checkpoint says of the run.
+    """Return a trained detector of any architecture in evaluation mode, and its checkpoint's facts of the run.
 
     Raises:
         ValueError: when the package that its architecture needs is not installed.
@@ -86,7 +86,7 @@ def load_detector(path: Path) -> tuple[FigureDetector, dict[str, Any]]:
 
 
 def load_marks(path: Path) -> tuple[MarkNetwork, dict[str, Any]]:
-    """Return a trained mark classifier in evaluation mode and what its checkpoint says of the run."""
+    """Return a trained mark classifier in evaluation mode, and its checkpoint's facts of the run."""
     saved = torch.load(path, map_location="cpu", weights_only=True)
     model = MarkNetwork()
     model.load_state_dict(saved["model"])
@@ -94,7 +94,7 @@ def load_marks(path: Path) -> tuple[MarkNetwork, dict[str, Any]]:
 
 
 def load_types(path: Path) -> tuple[ImageTypeNetwork, dict[str, Any]]:
-    """Return a trained image type network in evaluation mode and what its checkpoint says of the run."""
+    """Return a trained image type network in evaluation mode, and its checkpoint's facts of the run."""
     saved = torch.load(path, map_location="cpu", weights_only=True)
     model = ImageTypeNetwork()
     model.load_state_dict(saved["model"])

@@ -1,6 +1,7 @@
-"""What every detector of this package can do, whatever its architecture: learn from boxes, and give `OUTPUTS`.
+"""Interface of all detectors of this package, whatever their architecture: learn from boxes, return `OUTPUTS`.
 
-Training, evaluation and export speak to this class alone.
+Training, evaluation and export call this class alone. Add here: a method that all of them need. Keep out: anything of
+one architecture.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ class FigureDetector(nn.Module):
 
     architecture: ClassVar[Architecture]
     channels_last: ClassVar[bool] = True
-    """Whether pixels may lie channel by channel in memory, which is faster for convolutions."""
+    """True if the channels of a pixel may lie together in memory (channels last), which is faster for convolutions."""
 
     def settings(self) -> dict[str, Any]:
-        """Return what the network was built from, as plain values: a checkpoint records it."""
+        """Return the options that the network was built from, as plain values, which a checkpoint records."""
         raise NotImplementedError
 
     def loss(self, pictures: Tensor, targets: list[Target]) -> tuple[Tensor, dict[str, float]]:

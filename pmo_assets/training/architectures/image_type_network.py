@@ -61,7 +61,7 @@ class ImageTypeNetwork(nn.Module):
         return [p for module in late for p in module.parameters()]
 
     def features(self, x: Tensor) -> Tensor:
-        """Return what the trunk sees, (n, 1280)."""
+        """Return the features of the trunk, (n, 1280)."""
         with torch.no_grad():
             x = functional.relu6(self.trunk._bn0(self.trunk._conv_stem((x - 0.5) * 2)))
             for block in self.trunk._blocks[:FROZEN_BLOCKS]:

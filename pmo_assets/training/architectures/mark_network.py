@@ -50,7 +50,7 @@ def network_of_onnx(path: Path, samples: Tensor) -> MarkNetwork:
     """Return a network to train on from an exported one: an ONNX file holds no batch statistics, which are found anew.
 
     Args:
-        path: what `export.export_marks` wrote.
+        path: file that `export.export_marks` wrote.
         samples: (n, 3, 224, 224) float32 0..1, some hundred pictures like those it will be trained on.
 
     Raises:

@@ -19,13 +19,13 @@ Size = Literal["tiny", "full"]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How an architecture is usually trained with AdamW.
+    """Usual options to train an architecture with AdamW.
 
     Attributes:
-        package: what must be installed beside PyTorch.
+        package: name of the package that it needs beside PyTorch.
         learning_rate: on the plateau, for eight figures a step.
         clip: largest norm of the gradients.
-        text: what it is, for people.
+        text: description of the architecture, for people.
     """
 
     package: str

@@ -19,7 +19,7 @@ from pmo_assets.training.architectures.compact_detector import CompactConfig, Co
 from pmo_assets.training.architectures.onnx_graphs import graph_and_arrays
 
 _NAMED, _FOLDED = "detector.", "onnx::"
-"""What the names of weights begin with: those that kept their name, those that were folded or turned."""
+"""Prefixes of the names of weights: of those that kept their name, of those that were folded or transposed."""
 
 
 def restored_detector(path: Path) -> CompactDetector:
@@ -82,7 +82,7 @@ def module_of_node(name: str) -> str:
 
 
 def with_statistics(model: nn.Module, pictures: Iterable[Tensor]) -> None:
-    """Give every batch normalisation the mean and variance of what it sees in pictures, in place; answers stay.
+    """Set mean and variance of every batch normalisation to those of its inputs from pictures; answers stay the same.
 
     Where a module is used several times in a pass, the mean over its uses counts, as it does in training.
 

@@ -85,7 +85,7 @@ def _ssdlite() -> nn.Module:
 
 
 class TorchvisionDetector(FigureDetector):
-    """What the three have in common."""
+    """Base of the three detectors: a network of torchvision with its heads, anchors and losses."""
 
     first_label = 0
     """Label of the first category."""

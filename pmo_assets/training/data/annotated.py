@@ -189,7 +189,7 @@ def write_annotated_data(
     """Write annotated figures of other formats as COCO data, once, and return the folders of all annotated figures.
 
     Args:
-        folder: where to write, a sub-folder per source.
+        folder: target, with a sub-folder per source.
         coco: COCO data as it is, each a folder or a folder of shards.
         annotations: folder of annotation files; needs `articles`.
         articles: folder of `<article>/article.pdf`.

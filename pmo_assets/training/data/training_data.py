@@ -51,7 +51,7 @@ def write_synthetic_shards(
 
     Args:
         folder: data root; shards go to `folder/<split>/shard_<number>`.
-        split: which pictures and layouts are used, and the offset of the seeds.
+        split: part of the data: it decides the pictures, the layouts and the offset of the seeds.
         count: number of figures; where a shard holds more already, it stays as it is.
         pictures: see `pool_pictures`.
         layout_table: CSV of real layouts; None for parametric ones alone.

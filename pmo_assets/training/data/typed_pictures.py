@@ -1,4 +1,4 @@
-"""Pictures whose modality, or at least whose image type, is known: what the image type network learns from.
+"""Pictures whose modality, or at least whose image type, is known: the examples of the image type network.
 
 Sources: folders of pictures by modality, the annotated images of articles, the bitmaps of articles that show no
 retina, and stand-ins that are made of the photographs or drawn. A source (a data set, a repository, an article) is what
@@ -39,7 +39,7 @@ class TypedPicture:
     Attributes:
         pixels: of folders and bitmaps, at most `POOL_SIDE` on the long side.
         modalities: one, or all of a type where no more is known.
-        source: what is held out as a whole; "stand-in" for those that are made.
+        source: held out as a whole; "stand-in" for pictures that are made.
         name: of the file or figure, for people.
     """
 
@@ -71,7 +71,7 @@ def pictures_by_modality(folder: Path) -> Iterator[TypedPicture]:
 
 
 def annotated_pictures(annotations: Path, articles: Path) -> Iterator[TypedPicture]:
-    """Yield the annotated images of articles; what is known of them is the type."""
+    """Yield the annotated images of articles; their type is known, not their modality."""
     for article, index, figure in annotated_figures(annotations, articles):
         for number, (crop, image) in enumerate(image_crops(figure)):
             yield TypedPicture(crop.copy(), modalities_of(image.image_type), article, f"{article}/{index}/{number}")
@@ -84,7 +84,7 @@ def other_pictures(articles: Path, annotations: Path | None = None) -> Iterator[
 
 
 def stand_ins(rng: np.random.Generator, photographs: Sequence[Pixels], each: int = DRAWN_EACH) -> list[TypedPicture]:
-    """Return made pictures: retinal modalities from fundus photographs, and what is drawn.
+    """Return made pictures: retinal modalities from fundus photographs, and drawn ones.
 
     Args:
         rng: decides everything.
@@ -115,7 +115,7 @@ def _size(rng: np.random.Generator) -> tuple[int, int]:
 
 
 def typed_pictures(images: Path | None, articles: Path | None, annotations: Path | None) -> list[TypedPicture]:
-    """Return every picture of folders, annotated articles and other articles; what is None is left out.
+    """Return every picture of folders, annotated articles and other articles; a source that is None is left out.
 
     Raises:
         ValueError: when there is nothing to learn from: no picture in `images` where one is looked for, none at all,

@@ -1,4 +1,4 @@
-"""The mean of two networks' weights: of one that was trained on, and of what it was trained on from.
+"""The mean of two networks' weights: of one that was trained further, and of the one that it began with.
 
 Training on for new kinds of figures forgets some of the old ones; halfway between both sets of weights a network knows
 both (Wortsman et al. 2022, WiSE-FT). They must be of one line: weights of separate trainings have no mean.
@@ -27,7 +27,7 @@ def averaged_detector(checkpoint: Path, exported: Path, data: Path, share: float
         exported: ONNX file of the network that it started from; batch normalisations are found anew on figures.
         data: folder that `pmo train figures` wrote.
         share: 0..1, how much of the run's weights there is in the result.
-        seed: which training figures the batch normalisations are found on.
+        seed: of the choice of training figures that the batch normalisations are found on.
 
     Raises:
         ValueError: when the two are not of one architecture and size.

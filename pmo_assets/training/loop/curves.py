@@ -1,4 +1,4 @@
-"""How a training run went: `curves.csv`, TensorBoard event files, and both drawn as a picture."""
+"""Curves of a training run: `curves.csv`, TensorBoard event files, and both drawn as a picture."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def add_to_events(writer: Any, group: str, values: Mapping[str, Any], step: int)
 
 
 def curves_png(path: Path, measured: Sequence[str]) -> bytes:
-    """Return the curves of a run as PNG: its loss on the left, what was measured (0..1) on the right.
+    """Return the curves of a run as PNG: its loss on the left, its scores (0..1) on the right.
 
     Args:
         path: `curves.csv`.

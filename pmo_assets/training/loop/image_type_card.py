@@ -14,7 +14,7 @@ def types_card(info: Mapping[str, Any], size: int) -> str:
     """Return the card of the image type network.
 
     Args:
-        info: what its checkpoint says: `step`, `pictures`, `sources`.
+        info: facts of its checkpoint: `step`, `pictures`, `sources`.
         size: bytes of the ONNX file.
     """
     modalities = "\n".join(f"* {name}: {', '.join(modalities_of(name))}" for name in IMAGE_TYPES)

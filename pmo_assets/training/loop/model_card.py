@@ -1,4 +1,4 @@
-"""Model cards: what a shipped network is, what it was trained on, how good it is, how to make it again."""
+"""Model cards: description, training data, scores and recipe of a shipped network."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ training, validation and test:
 
 Grey, inverted and tinted fundus photographs stand in for red-free, autofluorescence, angiography and widefield
 pictures."""
-"""Where the pictures come from; SOURCE.txt beside each data set names the origin."""
+"""Sources of the pictures, for the card; SOURCE.txt beside each data set names the origin."""
 
 
 def _annotated(info: Mapping[str, Any], what: str) -> str:
-    """Return what the card says of annotated articles."""
+    """Return the card's paragraph about annotated articles."""
     if info.get("annotated"):
         return f"{info['annotated']:,} {what} of annotated articles were trained on as well."
     return """\
@@ -50,7 +50,7 @@ def detector_card(info: Mapping[str, Any], test: Mapping[str, Any] | None, size:
     """Return the card of the figure network.
 
     Args:
-        info: what its checkpoint says: `step`, `architecture`, `config`, `annotated` (figures), `validation` (AP).
+        info: facts of its checkpoint: `step`, `architecture`, `config`, `annotated` (figures), `validation` (AP).
         test: AP by category on held-out figures; None when they were not measured.
         size: bytes of the ONNX file.
     """

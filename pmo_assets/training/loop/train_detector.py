@@ -1,4 +1,4 @@
-"""Training of the detectors on COCO data, synthetic and annotated, and what they are measured by."""
+"""Training of the detectors on COCO data, synthetic and annotated, and their scores."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def train_detector(
         training: COCO data, a folder or a folder of shards; shards that appear later join at the next epoch.
         validation: COCO data.
         options: see there.
-        architecture: which network; a run that goes on keeps its own.
+        architecture: name of the network; a run that goes on keeps its own.
         size: of the network; a run that goes on keeps its own.
         initial: weights a new run starts from (fine-tuning), see `detectors.new_detector`.
         annotated: folders of COCO data with annotated figures. They are divided by article (`layouts.split_of`):

@@ -23,7 +23,7 @@ from pmo_assets.training.options import ImageTypeOptions
 from pmo_assets.training.synthetic.figure_crops import figure_crop
 
 TYPE_SHARES: dict[ImageType, float] = {"CFP": 0.2, "OCT": 0.22, "Retinal Imaging": 0.3, "Other": 0.28}
-"""How often each type is shown: retinal imaging has the most modalities, Other the most kinds of pictures."""
+"""Share of each type among the examples: retinal imaging has the most modalities, Other the most kinds of pictures."""
 
 STAND_IN_SHARE = 0.3
 """Part of a modality's pictures that are stand-ins, where there are real ones."""
@@ -103,7 +103,7 @@ def right_types(logits: np.ndarray, pictures: Sequence[TypedPicture]) -> np.ndar
 
 
 def _steps_taken(optimiser: torch.optim.Optimizer) -> float:
-    """Return how many steps an optimiser has made: the last weights count, what is held out is not chosen by."""
+    """Return how many steps an optimiser has made: the last weights count, held-out pictures do not choose them."""
     return float(optimiser.state_dict()["state"][0]["step"])
 
 

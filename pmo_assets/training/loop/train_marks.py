@@ -44,7 +44,7 @@ SEEN_IN_LOOK = 12
 
 
 Look = tuple[Pixels, Pixels]
-"""What the network is shown (224, 224, 3), and what of it was drawn on (224, 224), not 0 there."""
+"""Input of the network (224, 224, 3) and mask of its pixels that were drawn on (224, 224), not 0 there."""
 
 
 def whole_look(pixels: Pixels, drawn_at: Pixels) -> Look:

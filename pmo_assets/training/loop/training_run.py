@@ -42,7 +42,7 @@ def rate_factor(step: int, options: RunOptions) -> float:
 
 
 def last_state(folder: Path, device: str) -> dict[str, Any] | None:
-    """Return what a run wrote last, to go on from; None for a new run."""
+    """Return the last checkpoint of a run, to go on from; None for a new run."""
     path = folder / "last.pt"
     return torch.load(path, map_location=device, weights_only=True) if path.exists() else None
 
@@ -55,7 +55,7 @@ def _go_on(
     options: RunOptions,
     state: dict[str, Any],
 ) -> None:
-    """Load what the run in a folder wrote last, if anything, into networks, optimiser and state."""
+    """Load the last checkpoint of the run in a folder, if there is one, into networks, optimiser and state."""
     saved = last_state(folder, options.device)
     if saved is not None:
         model.load_state_dict(saved["model"])
@@ -109,9 +109,9 @@ def train_network(
         batches: given the state of the run, yields batches from there on, each with what the state says after it.
         loss: of examples, by the model.
         measured: numbers of the averaged model on the validation part, given how many examples fit into memory.
-        score: what of these numbers decides which weights are best; larger is better.
+        score: function of these numbers that decides which weights are best; larger is better.
         clip: largest norm of the gradients.
-        described: what the checkpoints say of the network, beside its weights.
+        described: facts of the network that checkpoints hold beside its weights.
 
     Raises:
         MemoryError: when a single example does not fit into memory.

@@ -1,4 +1,4 @@
-"""Marks as authors draw them on images (arrows, arrowheads, circles, boxes, asterisks, outlines), and what is no mark.
+"""Marks as authors draw them on images (arrows, arrowheads, circles, boxes, asterisks, outlines), and other ink.
 
 No marks, by the annotation guide: scale bars, device print, axis text, names of structures and the panel identifier.
 They are drawn as well, so that a classifier learns the difference.
@@ -29,7 +29,7 @@ SEEN_PIXELS = 8
 """Pixels that must be seen of a mark."""
 
 MAX_GROWTH = 4
-"""How often a mark that is not seen is drawn again, larger."""
+"""Attempts to draw a mark that can be seen, each larger than the one before."""
 
 SIZES = (0.018, 0.22)
 """Sizes of marks as parts of the picture's side (the root of its area)."""
@@ -43,7 +43,7 @@ SHIFT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """How a mark is drawn: where, how large and thick (pixels), in which colour, dashed or not."""
+    """Stroke of a mark: place, size and thickness (pixels), colour, dashed or not."""
 
     place: tuple[float, float]
     size: float
@@ -210,7 +210,7 @@ def _draw_caliper(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
 
 
 def _draw_leader(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
-    """Draw a line from a name to what it names, or an arrow with a letter behind it."""
+    """Draw a line from a name to the thing that it names, or an arrow with a letter behind it."""
     angle = _angle(rng)
     along = np.asarray([np.cos(angle), np.sin(angle)])
     end = np.asarray(stroke.place) + along * stroke.size * rng.uniform(1.0, 2.5)
@@ -299,7 +299,7 @@ MARK_KINDS: tuple[tuple[str, Callable[[Rng, Pixels, Stroke], None], float], ...]
     ("outline", _draw_outline, 0.055), ("leader", _draw_leader, 0.03), ("brace", _draw_brace, 0.01),
     ("layers", _draw_layers, 0.025), ("highlight", _draw_highlight, 0.015),
 )  # fmt: skip
-"""Kinds of marks: name, what draws one, how often."""
+"""Kinds of marks: name, function that draws one, share."""
 
 _LARGE: Final = {"circle": 0.05, "box": 0.05, "outline": 0.07, "highlight": 0.05, "brace": 0.06, "layers": 0.1}
 """Least size of kinds that surround what they point at."""
@@ -309,7 +309,7 @@ def draw_marks(rng: Rng, pixels: Pixels, least: float = SIZES[0]) -> None:
     """Draw one to five marks of one kind (sometimes two) onto a picture, in place.
 
     Args:
-        rng: what decides kinds, places, sizes and colours.
+        rng: decides kinds, places, sizes and colours.
         pixels: (height, width, 3) uint8.
         least: least size of a mark as a part of the picture's side.
     """
@@ -351,7 +351,7 @@ STRUCTURES: Final = (
 
 
 def draw_device_print(rng: Rng, pixels: Pixels) -> None:
-    """Print what devices and authors put on pictures without pointing at anything: scale bars, names, dates, frames."""
+    """Print ink of devices and authors that points at nothing: scale bars, names, dates, frames."""
     kinds = ("scale", "words", "date", "side", "ruler", "crosshair", "inside", "form", "frame", "grid", "bar", "trace")
     odds = (0.28, 0.15, 0.08, 0.08, 0.05, 0.03, 0.15, 0.06, 0.04, 0.03, 0.03, 0.02)
     for _ in range(int(rng.integers(1, 3))):
@@ -363,7 +363,7 @@ def draw_device_print(rng: Rng, pixels: Pixels) -> None:
 
 
 def _ink(rng: Rng, ground: Pixels) -> Colour:
-    """Return what is legible there: black or white, seldom a device's light green or yellow."""
+    """Return a colour that is legible on the ground: black or white, seldom a device's light green or yellow."""
     if ground.size and ground.mean() > 128:
         return (0, 0, 0)
     return (255, 255, 255) if rng.random() < 0.8 else (120, 255, 120) if rng.random() < 0.5 else (255, 255, 90)

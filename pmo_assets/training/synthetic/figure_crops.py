@@ -118,7 +118,7 @@ def _ink_on(ground: Pixels) -> Colour:
 
 
 def _printed_on(rng: Rng, picture: Pixels) -> Pixels:
-    """Draw onto the picture, in place, what authors put there: device print, marks, a letter, a contour."""
+    """Draw ink of devices and authors onto the picture, in place: device print, marks, a letter, a contour."""
     tall, wide = picture.shape[:2]
     if rng.random() < 0.2:
         draw_device_print(rng, picture)

@@ -1,4 +1,4 @@
-"""What the panels of one figure have in common: what they show, how they are named, where identifiers stand."""
+"""Styles that the panels of one figure share: their subject, their names, the place of their identifiers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAPER: Colour = (255, 255, 255)
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What the panels of one figure have in common; `worded`: words follow the identifiers below the panels."""
+    """Style that the panels of one figure share; `worded`: words follow the identifiers below the panels."""
 
     ground: Colour
     subject: str
@@ -41,7 +41,7 @@ SUBJECTS = (
     "thumbnails", "comparisons", "methods",
 )  # fmt: skip
 SUBJECT_ODDS = (0.15, 0.1, 0.18, 0.07, 0.03, 0.04, 0.11, 0.03, 0.07, 0.08, 0.06, 0.08)
-"""What panels may show, and how often."""
+"""Shares of the subjects among panels, in the order of `SUBJECTS`."""
 
 
 def figure_style(rng: Rng, layout: Layout, width: int, height: int) -> Style:

@@ -1,4 +1,4 @@
-"""Where panels and their identifiers lie: layouts of real figures from a table, and a parametric generator.
+"""Layouts of panels and their identifiers: those of real figures from a table, and a parametric generator.
 
 The table has the columns of NLM's PanelSeg annotations: figure, panel_x0 … panel_y1, label_x0 … label_y1 (empty when
 the panel has no printed label), label.
@@ -34,7 +34,7 @@ class Layout:
     Attributes:
         aspect: width / height of the figure.
         panels: normalised boxes, reading order; they do not overlap.
-        labelled: whether identifiers are printed.
+        labelled: true if identifiers are printed.
         corner: on which side of its panel the identifier lies, as (right half, lower half).
     """
 

@@ -1,4 +1,4 @@
-"""What segmentation makes of pictures: masks in flat colours, and pictures with outlines or tints laid over them.
+"""Pictures of segmentations: masks in flat colours, and pictures with outlines or tints laid over them.
 
 Each depends on the generator's state alone and returns (height, width, 3) uint8 RGB of the picture's size.
 """

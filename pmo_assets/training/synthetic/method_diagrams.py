@@ -150,7 +150,7 @@ def _draw_table(rng: Rng, canvas: Pixels, box: PixelBox, ink: Colour) -> None:
 DRAWN: tuple[tuple[Draw, float], ...] = (
     (_draw_words, 0.45), (_draw_layers, 0.25), (_draw_neurons, 0.08), (_draw_icon, 0.12), (_draw_table, 0.1),
 )  # fmt: skip
-"""What stands in a diagram beside pictures, and how often."""
+"""Functions that draw a part of a diagram beside its pictures, with the share of each."""
 
 
 def method_diagram(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) -> Tile | None:
@@ -188,7 +188,7 @@ def _part_of(rng: Rng, place: tuple[int, int], cell: tuple[int, int]) -> PixelBo
 
 
 def _draw_containers(rng: Rng, canvas: Pixels, rows: int, columns: int, cell: tuple[int, int]) -> None:
-    """Draw what groups stages: tinted fields or dashed frames with a heading, under everything else."""
+    """Draw groups of stages: tinted fields or dashed frames with a heading, under everything else."""
     if rng.random() < 0.5:
         return
     tinted, across = rng.random() < 0.6, rng.random() < 0.5

@@ -1,4 +1,4 @@
-"""What a panel shows: a picture, a plot, or a composition of several, each with the boxes of its images."""
+"""Contents of a panel: a picture, a plot, or a composition of several, each with the boxes of its images."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def _diagram(rng: Rng, pool: PicturePool, style: Style, width: int, height: int)
 
 
 def _retina(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) -> Tile:
-    """Compose what ophthalmic devices print: a fundus picture beside or above the scans through it."""
+    """Compose a print of an ophthalmic device: a fundus picture beside or above the scans through it."""
     canvas = blank_canvas(style, width, height)
     gap = int(rng.choice([0, 0, 2, 6]))
     tile = Tile(canvas)
@@ -300,7 +300,7 @@ COMPOSED: dict[str, Callable[[Rng, PicturePool, Style, int, int], Tile | None]] 
 
 
 def panel_content(rng: Rng, pool: PicturePool, style: Style, width: int, height: int, alone: bool) -> Tile:
-    """Return what a panel shows, at most width × height."""
+    """Return the content of a panel, at most width × height pixels."""
     subject = style.subject
     if subject == "mixed":
         subject = str(rng.choice(SUBJECTS, p=SUBJECT_ODDS))

@@ -1,6 +1,6 @@
-"""Folders of pictures: what their names say the pictures in them were made with, and how a picture is read.
+"""Folders of pictures: the modality that a folder's name tells, and a reader of pictures.
 
-What the pools of synthetic figures and the examples of the image type network have in common.
+The pools of synthetic figures and the examples of the image type network are read by them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MODALITY_NAMES: dict[str, Modality] = {plain_name(modality): modality for modal
 
 
 def folder_modality(name: str) -> Modality | None:
-    """Return what a folder of this name holds; None when the name says nothing."""
+    """Return the modality of the pictures in a folder of this name; None when the name does not tell it."""
     plain = plain_name(name)
     return FOLDERS.get(plain) or _MODALITY_NAMES.get(plain)
 

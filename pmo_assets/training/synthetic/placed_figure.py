@@ -1,4 +1,4 @@
-"""A figure with everything in it by its box: how synthetic and annotated figures are handed on."""
+"""A figure with the boxes of everything in it: the form of synthetic and annotated figures."""
 
 from __future__ import annotations
 

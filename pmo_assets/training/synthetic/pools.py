@@ -32,7 +32,7 @@ class DataSet:
     """A folder of licensed images, as `SOURCE.txt` in it (or above it) names origin and licence.
 
     Attributes:
-        folder: below the folder of images; its last name says what all of it shows (`folder_modality`).
+        folder: below the folder of images; its last name tells the modality of all of it (`folder_modality`).
         part: the part of the data that all of it belongs to, where another source shows the same modality; None where
             it is the only one: then eyes, or patients, are divided.
     """
@@ -82,10 +82,10 @@ DATA_SETS = (
     DataSet("sraashis_avwide/UWF"),
     DataSet("sraashis_vevio/mosaic"),
 )
-"""Folders of licensed images and what they show."""
+"""Folders of licensed images; the last name of each tells the modality of its pictures."""
 
 TURNED = 0.4
-"""How often a fundus photograph in other colours stands in for a picture of the type Retinal Imaging."""
+"""Share of pictures of the type Retinal Imaging for which a fundus photograph in other colours stands in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +143,7 @@ def _of_data_sets(folder: Path) -> Iterator[PoolPicture]:
 
 
 def _subject(folder: str, stem: str) -> str:
-    """Return what the pictures of one eye or patient have in common in their names.
+    """Return the part of a picture's name that names its eye or patient.
 
     Copies of one eye (rotated, mirrored, its two plexuses) share a number; scans share a patient.
     """
@@ -200,7 +200,7 @@ class PicturePool:
         Args:
             pictures: all pictures; their groups decide to which part they belong.
             split: None for all.
-            real_share: how often a real picture is taken where there is one; else a drawn stand-in.
+            real_share: share of real pictures where there are some; the others are drawn stand-ins.
         """
         self.real_share = real_share
         self.by_type: dict[ImageType, list[Pixels]] = {image_type: [] for image_type in IMAGE_TYPES}

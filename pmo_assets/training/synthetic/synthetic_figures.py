@@ -30,7 +30,7 @@ TYPESET_SHARE = 0.1
 
 
 def _ink_box(pixels: Pixels, ground: Colour) -> PixelBox | None:
-    """Return the box of what differs from the ground by more than 20 levels in a channel."""
+    """Return the box of the pixels that differ from the ground by more than 20 levels in a channel."""
     away = cv2.absdiff(np.ascontiguousarray(pixels), np.full_like(pixels, np.asarray(ground, np.uint8)))
     first, second, third = cv2.split(away)
     left, top, wide, tall = cv2.boundingRect(np.asarray(cv2.max(cv2.max(first, second), third) > 20, dtype=np.uint8))
@@ -42,7 +42,7 @@ def _hull(boxes: Sequence[tuple[float, float, float, float]]) -> tuple[float, fl
 
 
 def _air(style: Style) -> int:
-    """Return the pixels between an identifier and what it names."""
+    """Return the distance in pixels between an identifier and the panel that it names."""
     return max(2, round(style.size * 0.35))
 
 
@@ -161,7 +161,7 @@ def synthetic_figure(seed: int, pool: PicturePool, layouts: Sequence[Layout]) ->
 
     Args:
         seed: the same seed, pool and layouts give the same figure.
-        pool: where pictures come from.
+        pool: source of pictures.
         layouts: real layouts, used for two in five figures; may be empty.
     """
     rng = np.random.default_rng(seed)
@@ -211,7 +211,7 @@ def _composed(rng: Rng, pool: PicturePool, layouts: Sequence[Layout]) -> Synthet
 def _finished(
     rng: Rng, style: Style, canvas: Pixels, panels: list[PlacedPanel], images: list[PlacedImage]
 ) -> SyntheticFigure:
-    """Add what belongs to no panel, cut the figure to its ink and give it the scars of scaling and JPEG."""
+    """Add items that belong to no panel, cut the figure to its ink and give it the scars of scaling and JPEG."""
     ink = ink_of(style)
     size = max(8, round(style.size * 0.8))
     single = len(panels) == 1 and panels[0].identifier is None

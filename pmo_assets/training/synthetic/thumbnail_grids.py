@@ -1,4 +1,4 @@
-"""Panels of many small pictures: grids of thumbnails, and comparisons of pictures with what methods make of them."""
+"""Panels of many small pictures: grids of thumbnails, and comparisons of pictures with the results of methods."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Picture = tuple[Pixels, ImageType, bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Where the pictures of a grid stand: size of a cell, gaps (x, y), rows and columns, room for headings (x, y)."""
+    """Measures of a grid of pictures: size of a cell, gaps (x, y), rows and columns, room for headings (x, y)."""
 
     cell: tuple[int, int]
     gaps: tuple[int, int]
@@ -63,7 +63,7 @@ def thumbnails(
 
     Args:
         rng: decides what is left open.
-        pool: where pictures come from.
+        pool: source of pictures.
         style: of the figure.
         width: of the room, in pixels.
         height: of the room.
@@ -99,7 +99,7 @@ def thumbnails(
 
 
 def comparison(rng: Rng, pool: PicturePool, style: Style, width: int, height: int) -> Tile | None:
-    """Compose rows of a picture, its mask, and what methods make of it, often touching; None without room.
+    """Compose rows of a picture, its mask, and the results of methods, often touching; None without room.
 
     A mask is a picture of its own, of the type Other; a picture with outlines or tints laid over it keeps its type.
     """

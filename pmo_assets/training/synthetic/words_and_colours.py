@@ -1,4 +1,4 @@
-"""What is written on drawings and in which colours: words that are frequent in the literature, palettes of journals."""
+"""Words and colours of drawings: words that are frequent in the literature, palettes of journals."""
 
 from __future__ import annotations
 
