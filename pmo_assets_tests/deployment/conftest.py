@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pmo_assets_tests.deployment.builder import Builder
 from pmo_assets_tests.deployment.compose import DOCKER, ROOT
 from pmo_assets_tests.deployment.containers import Image, Machine, why_not
-from pmo_assets_tests.deployment.dockerfile import built
-from pmo_assets_tests.deployment.stack import Stack, postgres_programs, resolved, tool
+from pmo_assets_tests.deployment.stack import Stack, resolved, tool
 
 
 @pytest.fixture(scope="session")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """The project's image; skips where there are no namespaces."""
+def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
+    """A builder with the base of the images; skips where there is none, or no namespaces."""
     if (reason := why_not()) is not None:
         pytest.skip(reason)
-    return built(DOCKER / "Dockerfile", ROOT, tmp_path_factory.mktemp("image"))
+    builder = Builder(tmp_path_factory.mktemp("images"))
+    builder.make_base()
+    yield builder
+    subprocess.run(["rm", "-rf", "--one-file-system", builder.storage], check=True)  # gigabytes
+
+
+@pytest.fixture(scope="session")
+def image(builder: Builder) -> Image:
+    """The project's image."""
+    return builder.built(DOCKER / "Dockerfile", ROOT)
 
 
 @pytest.fixture(scope="session")
@@ -33,16 +43,18 @@ def files(tmp_path_factory: pytest.TempPathFactory, sample_folder: Path) -> Path
 
 
 @pytest.fixture(scope="session")
-def stack(image: Image, files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def stack(builder: Builder, image: Image, files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The services, none of them started."""
     missing = [name for name in ("docker-compose", "weed") if not tool(name)]
     if missing:
         pytest.skip(f"{', '.join(missing)} are not installed: make test-deployment does it")
-    if postgres_programs() is None:
-        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    here, tools = Path(__file__).parent, f"--build-context=tools={Path(tool('weed')).parent}"
+    others = {}
+    for name in ("postgres", "store"):
+        others[name] = builder.built(here / "others.dockerfile", here, f"--target={name}", tools)
     folder = tmp_path_factory.mktemp("machine")
     for path in (folder, *folder.parents[:2]):
         path.chmod(0o755)
     services = resolved(folder, {"FILES": str(files), "PMO_BATCH_SIZE": "8", "PMO_WORKERS": "1"})
     with Machine(folder, list(services)) as machine:
-        yield Stack(services, machine, image)
+        yield Stack(services, machine, image, others)

@@ -1,4 +1,4 @@
-"""Containers without an engine: namespaces, a root of bind mounts, a user without privileges, the first process.
+"""Containers without an engine: namespaces, a layer over an image's root, its user, the first process.
 
 What belongs here is what an engine does; what runs is read from `docker/`. All containers share one network, of their
 own, in which each service's name is the loopback interface.
@@ -25,9 +25,6 @@ import psutil
 _NEW_NETWORK: Final = 0x40000000
 """CLONE_NEWNET."""
 
-_OWN: Final = ("proc", "tmp", "etc", "opt", "home", "data", "files", "source", "root", "work", "mnt", "media")
-"""Folders of this machine's root that no container sees."""
-
 _INIT: Final = """
 import os, signal, subprocess, sys
 child = subprocess.Popen(sys.argv[1:])
@@ -44,22 +41,23 @@ def why_not() -> str | None:
         return "namespaces are Linux's"
     if os.geteuid() != 0:
         return "only root may make networks and mounts of its own: run it as root, in a machine that is yours"
-    tools = [tool for tool in ("unshare", "nsenter", "setpriv", "ip", "chroot") if shutil.which(tool) is None]
+    tools = [tool for tool in ("buildah", "debootstrap", "unshare", "nsenter", "ip") if shutil.which(tool) is None]
     if tools:
-        return f"{', '.join(tools)} are not installed"
+        return f"{', '.join(tools)} not installed (Debian: apt-get install buildah debootstrap util-linux iproute2)"
     made = subprocess.run(["unshare", "-mnpf", "--uts", "true"], capture_output=True, text=True, check=False)
     return f"no namespaces here: {made.stderr.strip()}" if made.returncode else None
 
 
 @dataclass(frozen=True)
 class Image:
-    """A root folder with what an image has besides its base, and how its containers begin."""
+    """An image's root folder, and how its containers begin."""
 
     root: Path
     environment: Mapping[str, str]
-    entrypoint: Sequence[str] = ()
-    user: int = 0
-    workdir: str = "/"
+    entrypoint: Sequence[str]
+    command: Sequence[str]
+    user: int
+    workdir: str
 
     def become(self, command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
         """Return what starts a command in a container: as the image's user, with no more variables than these."""
@@ -68,40 +66,7 @@ class Image:
         return ["setpriv", *rights, "env", "-i", *(f"{name}={value}" for name, value in variables.items()), *command]
 
 
-def interpreter() -> Path:
-    """Return the folder in which the Python lies that the tests run with: the base of the images' environment."""
-    return Path(sys.base_prefix).resolve()
-
-
-_FIRST: Final = (f"{interpreter()}/bin/python3", "-I", "-S", "-c", _INIT)
-
-
-def _mounts(root: Path, binds: Mapping[str, tuple[Path, bool]]) -> str:
-    """Return the shell commands that put a container's root together below `root`.
-
-    Args:
-        root: an empty folder.
-        binds: for a place in the container the file or folder that is seen there, and whether it may be written.
-    """
-    lines = ["set -e", f"mount -t tmpfs tmpfs {root}"]
-    for entry in sorted(Path("/").iterdir()):
-        if entry.name in _OWN:
-            continue
-        if entry.is_symlink():
-            lines.append(f"cp -P {entry} {root}/")
-        elif entry.is_dir():
-            lines.append(f"mkdir {root}{entry} && mount --rbind {entry} {root}{entry}")
-    lines += [f"mkdir -p {root}/proc && mount -t proc proc {root}/proc"]
-    lines += [f"mkdir {root}/tmp && chmod 1777 {root}/tmp"]
-    if not interpreter().is_relative_to("/usr"):  # in somebody's home, which only that user may look into
-        binds = {str(interpreter()): (interpreter(), False), **binds}
-    for place, (source, writable) in sorted(binds.items()):
-        target = f"{root}{place}"
-        make = f"mkdir -p {target}" if source.is_dir() else f"mkdir -p {Path(target).parent} && touch {target}"
-        lines.append(f"{make} && mount --bind {source} {target}")
-        if not writable:
-            lines.append(f"mount -o remount,bind,ro {target}")
-    return "\n".join(lines)
+_FIRST: Final = ("/usr/bin/python3", "-I", "-S", "-c", _INIT)
 
 
 @dataclass
@@ -240,18 +205,21 @@ class Machine:
         self, name: str, image: Image, command: Sequence[str], *, environment: Mapping[str, str],
         binds: Mapping[str, tuple[Path, bool]], grace: float = 10.0,
     ) -> Container:  # fmt: skip
-        """Start a container; arguments as `Container` and `_mounts` have them."""
+        """Start a container.
+
+        Args:
+            name: as `Container` has it, like image, environment and grace.
+            command: with the entry point.
+            binds: for a place in the container the file or folder that is seen there, and whether it may be written.
+        """
         layer = self.folder / "layers" / f"{len(self.running)}-{name}"
-        places = image_places(image, layer)
-        (layer / "etc" / "hosts").write_text(f"127.0.0.1 localhost {' '.join(self.names)}\n", encoding="utf-8")
-        script = in_root(
-            layer / "root", {**places, **binds}, [*_FIRST, *image.entrypoint, *command], image, environment
-        )
+        layer.mkdir(parents=True)
+        script = _in_root(layer, image, binds, [*_FIRST, *command], environment, ["localhost", *self.names])
         log = self.folder / "logs" / f"{name}.log"
         log.parent.mkdir(exist_ok=True)
         with log.open("ab") as stream:
             process = subprocess.Popen(
-                ["nsenter", f"--net=/proc/{self._holder}/ns/net", *UNSHARED, f"hostname {name}\n{script}"],
+                ["nsenter", f"--net=/proc/{self._holder}/ns/net", *_UNSHARED, f"hostname {name}\n{script}"],
                 stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True,
             )  # fmt: skip
         container = Container(name, image, environment, process, log, grace)
@@ -259,34 +227,30 @@ class Machine:
         return container
 
 
-UNSHARED: Final = ("unshare", "--mount", "--pid", "--fork", "--uts", "--kill-child", "sh", "-c")
+_UNSHARED: Final = ("unshare", "--mount", "--pid", "--fork", "--uts", "--kill-child", "sh", "-c")
 """What runs a shell command with mounts and processes of its own."""
 
 
-def image_places(image: Image, layer: Path) -> dict[str, tuple[Path, bool]]:
-    """Return what a container sees of its image, with a copy below `layer` of what it may write."""
-    places: dict[str, tuple[Path, bool]] = {}
-    for place in ("/etc", "/home", "/opt/dagster"):
-        source, copy = image.root / place[1:], layer / place[1:]
-        if source.is_dir():
-            subprocess.run(["cp", "-a", source, _made(copy.parent)], check=True)
-            places[place] = (copy, True)
-    for place in ("/opt/pmo", "/opt/instance", "/opt/tools"):
-        if (image.root / place[1:]).is_dir():
-            places[place] = (image.root / place[1:], False)
-    return places
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def in_root(
-    root: Path, binds: Mapping[str, tuple[Path, bool]], command: Sequence[str], image: Image,
-    environment: Mapping[str, str],
+def _in_root(
+    layer: Path, image: Image, binds: Mapping[str, tuple[Path, bool]], command: Sequence[str],
+    environment: Mapping[str, str], names: Sequence[str],
 ) -> str:  # fmt: skip
-    """Return the shell commands that put a root together below an empty folder and become a command in it."""
-    become = shlex.join(image.become(command, environment))
-    inside = f"cd {image.workdir} && exec {become}"
-    return f"{_mounts(_made(root), binds)}\nexec chroot {root} sh -c {shlex.quote(inside)}"
+    """Return the shell commands that lay what is written in a container over its image, and become a command in it.
+
+    Args:
+        layer: an empty folder.
+        binds: as `Machine.run` has them.
+        names: of hosts that are loopback.
+    """
+    root = layer / "root"
+    over = f"lowerdir={image.root},upperdir={layer}/written,workdir={layer}/work"
+    lines = ["set -e", f"mount -t tmpfs tmpfs {layer} && cd {layer} && mkdir root written work"]
+    lines += [f"mount -t overlay -o {over} overlay root && mount -t proc proc root/proc"]
+    lines += [f"mount --rbind /{place} root/{place}" for place in ("dev", "sys")]
+    lines += [f"echo 127.0.0.1 {' '.join(names)} > root/etc/hosts"]
+    for place, (source, writable) in binds.items():
+        lines.append(f"mkdir -p root{place} && mount --bind {source} root{place}")
+        if not writable:
+            lines.append(f"mount -o remount,bind,ro root{place}")
+    inside = f"cd {image.workdir} && exec {shlex.join(image.become(command, environment))}"
+    return "\n".join([*lines, f"exec chroot {root} sh -c {shlex.quote(inside)}"])

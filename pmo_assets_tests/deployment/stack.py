@@ -1,14 +1,13 @@
 """The services of `docker/compose.yaml`, as the compose program resolves them, in containers of namespaces.
 
-PostgreSQL is this machine's, SeaweedFS the very program of its image, from the package index; everything of the
-project's image has the commands, variables, volumes, health checks and order of compose.yaml.
+PostgreSQL and SeaweedFS are those of `others.dockerfile`; commands, variables, volumes, health checks and order are
+those of compose.yaml.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import pwd
 import re
 import shutil
 import subprocess
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pmo_assets_tests.deployment.compose import DOCKER
-from pmo_assets_tests.deployment.containers import Container, Image, Machine, interpreter
+from pmo_assets_tests.deployment.containers import Container, Image, Machine
 
 PASSWORDS: Final = {
     "DAGSTER_PG_PASSWORD": "a password of the test",
@@ -36,12 +35,6 @@ def tool(name: str) -> str:
     """Return the path of a program of `make`'s environment for the deployment, else of this machine; "" if absent."""
     folder = os.environ.get("PMO_TEST_DOCKER_TOOLS", "")
     return shutil.which(name, path=folder) or shutil.which(name) or ""
-
-
-def postgres_programs() -> Path | None:
-    """Return the folder with the newest PostgreSQL's programs on this machine."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-    return found[-1] if found else None
 
 
 def resolved(folder: Path, variables: Mapping[str, str]) -> dict[str, Any]:
@@ -77,6 +70,7 @@ class Stack:
         services: as `resolved`.
         machine: where they run.
         image: the project's.
+        others: those of services that are not the project's.
         containers: the present one of each service that was started.
         seconds: until each service was healthy.
     """
@@ -84,6 +78,7 @@ class Stack:
     services: Mapping[str, Any]
     machine: Machine
     image: Image
+    others: Mapping[str, Image]
     containers: dict[str, Container] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -109,9 +104,11 @@ class Stack:
     def start(self, name: str) -> Container:
         """Start a service's container, whatever it depends on."""
         service = self.services[name]
-        image = {"postgres": self._postgres, "store": self._store}.get(name, lambda: self.image)()
+        image = self.others.get(name, self.image)
+        entrypoint = _plain(service.get("entrypoint") or []) or image.entrypoint
+        command = _plain(service.get("command") or []) or image.command
         self.containers[name] = self.machine.run(
-            name, image, _plain(service.get("entrypoint") or []) + _plain(service.get("command") or _POSTGRES),
+            name, image, [*entrypoint, *command],
             environment=service["environment"],
             binds={bind["target"]: self._bound(bind, image.user) for bind in service.get("volumes", [])},
             grace=_seconds(service.get("stop_grace_period", "10s")),
@@ -166,48 +163,6 @@ class Stack:
         if bind["type"] == "bind":
             return Path(bind["source"]), not bind.get("read_only", False)
         return self.machine.volume(bind["source"], owner), True
-
-    def _base(self, name: str) -> Path:
-        root = self.machine.folder / "images" / name
-        for part in ("opt/tools", "home"):
-            (root / part).mkdir(parents=True, exist_ok=True)
-        if not (root / "etc").exists():
-            subprocess.run(["cp", "-a", "/etc", root], check=True)
-        return root
-
-    def _store(self) -> Image:
-        root = self._base("store")
-        shutil.copy(tool("weed"), root / "opt" / "tools")
-        return Image(root, {"PATH": "/opt/tools:/usr/bin:/bin"})
-
-    def _postgres(self) -> Image:
-        """Return an image whose entry point does what that of PostgreSQL's image does with an empty volume."""
-        root, programs = self._base("postgres"), postgres_programs()
-        user = pwd.getpwnam("postgres").pw_uid
-        script = root / "opt" / "tools" / "entrypoint"
-        script.write_text(_POSTGRES_ENTRY_POINT, encoding="utf-8")
-        script.chmod(0o755)
-        path = f"/opt/tools:{programs}:{interpreter()}/bin:/usr/bin:/bin"
-        return Image(root, {"PATH": path, "PGDATA": _POSTGRES_DATA}, ("entrypoint",), user)
-
-
-_POSTGRES: Final = ["postgres"]
-"""The command of PostgreSQL's image."""
-
-_POSTGRES_DATA: Final = "/var/lib/postgresql/data"
-
-_POSTGRES_ENTRY_POINT: Final = """#!/bin/sh
-set -e
-if ! [ -s "$PGDATA/PG_VERSION" ]; then
-  printf %s "$POSTGRES_PASSWORD" > /tmp/password
-  initdb --username="$POSTGRES_USER" --pwfile=/tmp/password --auth-host=scram-sha-256 --auth-local=trust > /dev/null
-  echo "host all all all scram-sha-256" >> "$PGDATA/pg_hba.conf"
-  pg_ctl --wait --options="-c listen_addresses= -c unix_socket_directories=/tmp" start > /dev/null
-  createdb --host=/tmp --username="$POSTGRES_USER" "$POSTGRES_DB"
-  pg_ctl --wait --mode=fast stop > /dev/null
-fi
-exec "$@" -c listen_addresses='*' -c unix_socket_directories=/tmp
-"""
 
 
 def _plain(words: str | Sequence[str]) -> list[str]:

@@ -164,9 +164,8 @@ def test_what_came_out_is_what_one_process_makes(stack: Stack, image: Image, fil
         "DAGSTER_HOME": "/data/.dagster",
     }
     command = "mkdir -p $DAGSTER_HOME && pmo batches add --source /files/articles && pmo run --release"
-    plain = Image(image.root, image.environment, (), image.user, image.workdir)
     alone = machine.run(
-        "alone", plain, ["sh", "-c", command], environment=environment,
+        "alone", image, ["sh", "-c", command], environment=environment,
         binds={"/data": (data, True), "/files": (files, False)},
     )  # fmt: skip
     assert alone.process.wait(LIMIT) == 0, alone.said()
