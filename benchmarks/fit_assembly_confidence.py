@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD, Features, terms
-from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
+from pmo_assets.pipeline.assembly.identifier_evidence import figure_identifiers
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, panel_names
 from pmo_assets.pipeline.assembly.reading.text_readers import text_reader
 from pmo_assets.pipeline.assembly.steps import figure_split
@@ -57,8 +57,10 @@ def examples(case: AssemblyCase, reader: TextReader | None) -> list[tuple[Featur
     detections = found_panels(case.detections)
     assert case.figure is not None
     split = figure_split(case.figure, case.subcaptions, case.detections)
-    marks = figure_marks(detections, panel_names(split), lambda: case.pixels, reader)
-    found = [panel for panel in captioned_panels(detections, split, marks, number_of) if panel.subcaption is not None]
+    identifiers = figure_identifiers(detections, panel_names(split), lambda: case.pixels, reader)
+    found = [
+        panel for panel in captioned_panels(detections, split, identifiers, number_of) if panel.subcaption is not None
+    ]
     return [(seen[int(panel.confidence)], is_right(panel, case.truth)) for panel in found]
 
 

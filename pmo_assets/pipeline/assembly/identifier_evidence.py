@@ -1,6 +1,6 @@
-"""What the identifiers printed in a figure say about its panels: whose each is, and how far it speaks for each name.
+"""Evidence of the identifiers printed in a figure about its panels: the panel of each, the likelihood of each name.
 
-What belongs here: from print to likelihoods. What does not: reading print (`reading`), order and place, the decision.
+Add here: steps from print to likelihoods. Keep out: reading print (`reading`), order and place, the decision.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.reading import TextReader
 
 LIVE_TEXT: Final = 0.985
-"""How far live text is believed: it is exact, but may be a label inside a picture."""
+"""Probability that live text is the identifier: it is exact, but may be a label inside a picture."""
 
 UNREAD: Final = 0.5
 """Up to this score of a reading by shape the name was chosen for its place: the print itself says nothing."""
@@ -39,17 +39,17 @@ NEAR: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """An identifier printed in a figure, and what it says.
+class FigureIdentifier:
+    """An identifier printed in a figure, with the probability of each name of the caption.
 
     Attributes:
         number: among the figure's identifiers.
         box: normalised to the figure.
         probability: 0..1 that this is an identifier.
-        names: per name that the caption has, 0..1, that this is what is printed; together with `other` they sum to 1.
+        names: per name that the caption has, 0..1, that it is the one printed; together with `other` they sum to 1.
         other: 0..1 that something is printed that the caption does not name.
         text: as read; None when unread.
-        source: who read it.
+        source: of the reading.
     """
 
     number: int
@@ -62,7 +62,7 @@ class Mark:
 
     @property
     def is_read(self) -> bool:
-        """Whether the print says anything."""
+        """Say whether the print tells a name, or none of them, well above chance."""
         return max((*self.names, self.other)) > 1.5 / (len(self.names) + 1)
 
 
@@ -76,8 +76,8 @@ def numbered_part(text: str | None, names: Sequence[str]) -> int | None:
     return keys.index(nested[1])
 
 
-def mark_of(number: int, detection: PanelDetection, names: Sequence[str]) -> Mark:
-    """Return what detection alone says of an identifier."""
+def detected_identifier(number: int, detection: PanelDetection, names: Sequence[str]) -> FigureIdentifier:
+    """Return an identifier as detection alone reads it."""
     belief = LIVE_TEXT if detection.source == "text" else _belief(detection.text_score)
     if detection.text is None:
         belief = 0.0
@@ -88,7 +88,7 @@ def mark_of(number: int, detection: PanelDetection, names: Sequence[str]) -> Mar
     even = 1.0 / (len(names) + 1)
     shares = [even * (1 - belief)] * (len(names) + 1)
     shares[len(names) if said is None else said] += belief
-    return Mark(
+    return FigureIdentifier(
         number,
         detection.box,
         detection.probability or detection.score,
@@ -99,81 +99,85 @@ def mark_of(number: int, detection: PanelDetection, names: Sequence[str]) -> Mar
     )
 
 
-def read_mark(mark: Mark, reading: IdentifierReading, names: Sequence[str]) -> Mark:
-    """Return a mark with what was read at its place instead of what detection says."""
+def read_identifier(identifier: FigureIdentifier, reading: IdentifierReading, names: Sequence[str]) -> FigureIdentifier:
+    """Return an identifier with the reading at its place instead of that of detection."""
     if reading.text is None:
-        return mark
+        return identifier
     shares = tuple(reading.names.get(name, 0.0) for name in names)
     best = reading.best
-    return replace(mark, names=shares, other=max(0.0, 1.0 - sum(shares)), text=best or mark.text, source=reading.source)
+    return replace(
+        identifier, names=shares, other=max(0.0, 1.0 - sum(shares)), text=best or identifier.text, source=reading.source
+    )
 
 
-def figure_marks(
+def figure_identifiers(
     detections: Sequence[PanelDetection],
     names: Sequence[str],
     picture: Callable[[], NDArray[np.uint8]] | None,
     reader: TextReader | None,
-) -> list[Mark]:
-    """Return a figure's printed identifiers and what each says: live text as it is, all else read in the picture.
+) -> list[FigureIdentifier]:
+    """Return a figure's printed identifiers with their readings: live text as it is, all else read in the picture.
 
     Args:
         detections: panels and identifiers of the figure.
-        names: what the caption calls the panels.
-        picture: gives its pixels, (height, width, 3) uint8; asked only where something is to be read. None: nothing is.
+        names: of the panels in the caption.
+        picture: gives its pixels, (height, width, 3) uint8; called only if something must be read. None: nothing is.
         reader: an engine; None for likeness to letters alone.
 
     Raises:
         SystemicError: when the engine cannot be loaded.
     """
-    identifiers = [item for item in detections if item.kind == "identifier"]
-    marks = [mark_of(number, item, names) for number, item in enumerate(identifiers)]
-    unread = [k for k, item in enumerate(identifiers) if item.source != "text" and (names or item.text is None)]
+    detected = [item for item in detections if item.kind == "identifier"]
+    identifiers = [detected_identifier(number, item, names) for number, item in enumerate(detected)]
+    unread = [k for k, item in enumerate(detected) if item.source != "text" and (names or item.text is None)]
     if picture is None or not unread:
-        return marks
-    known = names or ascii_uppercase[: len(identifiers) + 2]
-    readings = read_identifiers(picture(), [identifiers[k].box for k in unread], known, reader)
+        return identifiers
+    known = names or ascii_uppercase[: len(detected) + 2]
+    readings = read_identifiers(picture(), [detected[k].box for k in unread], known, reader)
     if not names:
-        return _lettered(marks, dict(zip(unread, readings, strict=True)))
+        return _lettered(identifiers, dict(zip(unread, readings, strict=True)))
     for k, reading in zip(unread, readings, strict=True):
-        marks[k] = read_mark(marks[k], reading, names)
-    return marks
+        identifiers[k] = read_identifier(identifiers[k], reading, names)
+    return identifiers
 
 
-def _lettered(marks: Sequence[Mark], readings: Mapping[int, IdentifierReading]) -> list[Mark]:
-    """Return the marks of a figure whose caption names none: sure letters count where most are, and each is once."""
+def _lettered(
+    identifiers: Sequence[FigureIdentifier], readings: Mapping[int, IdentifierReading]
+) -> list[FigureIdentifier]:
+    """Return the identifiers of a figure whose caption names none; letters count if most are sure, each one once."""
     letters = {k: reading.best for k, reading in readings.items() if reading.confidence >= SURE_LETTER}
     if len(letters) < MOST_LETTERS * len(readings) or len(set(letters.values())) < len(letters):
-        return list(marks)
+        return list(identifiers)
     small = sum((reading.text or "").strip("()[].: ").islower() for reading in readings.values()) * 2 > len(readings)
     return [
-        replace(mark, text=(letter.lower() if small else letter), source=readings[k].source)
+        replace(identifier, text=(letter.lower() if small else letter), source=readings[k].source)
         if (letter := letters.get(k)) is not None
-        else mark
-        for k, mark in enumerate(marks)
+        else identifier
+        for k, identifier in enumerate(identifiers)
     ]
 
 
 def _belief(score: float) -> float:
-    """Return how far a reading by shape is believed, by its likeness to the name (0..1)."""
+    """Return the belief in a reading by shape, 0..0.96, by its likeness to the name (0..1)."""
     return float(np.clip((score - UNREAD) / (0.85 - UNREAD), 0.0, 1.0)) * 0.96
 
 
-def owners_of(marks: Sequence[Box], panels: Sequence[Box]) -> list[int | None]:
-    """Return whose each mark is: the panel that holds it (paper's thresholds), else the next one near by.
+def owners_of(identifiers: Sequence[Box], panels: Sequence[Box]) -> list[int | None]:
+    """Return the index of each identifier's panel: the one that holds it (paper's thresholds), else the next near by.
 
-    Marks outside all panels stand on one side of theirs throughout a figure: where that tells two panels apart, it
-    decides.
+    Identifiers outside all panels stand on one side of theirs throughout a figure: where that tells two panels apart,
+    it decides.
     """
-    owners = assigned_to_panels(marks, panels)
+    owners = assigned_to_panels(identifiers, panels)
     loose = [i for i, owner in enumerate(owners) if owner is None]
     if not loose or not panels:
         return owners
     taken = {owner for owner in owners if owner is not None}
     near: dict[int, list[tuple[float, int, str]]] = {}
     for i in loose:
-        reach = NEAR * max(height(marks[i]), 0.01)
+        reach = NEAR * max(height(identifiers[i]), 0.01)
         for k, panel in enumerate(panels):
-            distance, side = _distance(marks[i], panel)
+            distance, side = _distance(identifiers[i], panel)
             if distance <= reach and k not in taken:
                 near.setdefault(i, []).append((distance, k, side))
     sides: dict[str, int] = {}
@@ -189,11 +193,11 @@ def owners_of(marks: Sequence[Box], panels: Sequence[Box]) -> list[int | None]:
     return owners
 
 
-def _distance(mark: Box, panel: Box) -> tuple[float, str]:
-    """Return how far a mark is from a panel (share of the figure's sides, the larger one), and on which side."""
-    x, y = centre(mark)
-    across = max(panel[0] - x, x - panel[2], 0.0) - width(mark) / 2
-    down = max(panel[1] - y, y - panel[3], 0.0) - height(mark) / 2
+def _distance(identifier: Box, panel: Box) -> tuple[float, str]:
+    """Return the distance of an identifier from a panel (share of the figure's sides, the larger), and its side."""
+    x, y = centre(identifier)
+    across = max(panel[0] - x, x - panel[2], 0.0) - width(identifier) / 2
+    down = max(panel[1] - y, y - panel[3], 0.0) - height(identifier) / 2
     if across >= down:
         return max(across, 0.0), "left" if x < panel[0] else "right"
     return max(down, 0.0), "above" if y < panel[1] else "below"
@@ -201,52 +205,55 @@ def _distance(mark: Box, panel: Box) -> tuple[float, str]:
 
 @dataclass(frozen=True, slots=True)
 class IdentifierEvidence:
-    """How much likelier each panel's print is under each name than by chance.
+    """Likelihood ratios of each panel's print: under each name, against chance.
 
     Attributes:
         likelihoods: (panels, names).
-        unnamed: (panels,), if the panel has no name.
-        marks: per panel its marks, the one that says most first.
+        unnamed: (panels,), of a panel without a name.
+        identifiers: per panel its identifiers, the one that says most first.
     """
 
     likelihoods: NDArray[np.float64]
     unnamed: NDArray[np.float64]
-    marks: tuple[tuple[Mark, ...], ...]
+    identifiers: tuple[tuple[FigureIdentifier, ...], ...]
 
 
 def identifier_evidence(
-    marks: Sequence[Mark], owners: Mapping[int, int] | Sequence[int | None], panels: int, names: int
+    identifiers: Sequence[FigureIdentifier], owners: Mapping[int, int] | Sequence[int | None], panels: int, names: int
 ) -> IdentifierEvidence:
-    """Return what the marks say about the panels.
+    """Return the evidence of the identifiers about the panels.
 
-    A panel has one identifier; further marks in it are labels inside its pictures or those of panels that were not
-    found. Where most panels have a mark, one without is rather no panel.
+    A panel has one identifier; further ones in it are labels inside its pictures or those of panels that were not
+    found. Where most panels have an identifier, one without is rather no panel.
 
     Args:
-        marks: the figure's identifiers.
-        owners: per mark the index of its panel, None for none.
+        identifiers: the figure's identifiers.
+        owners: per identifier the index of its panel, None for none.
         panels: number of panels.
         names: number of names.
     """
-    own: list[list[Mark]] = [[] for _ in range(panels)]
-    for place, mark in enumerate(marks):
+    own: list[list[FigureIdentifier]] = [[] for _ in range(panels)]
+    for place, identifier in enumerate(identifiers):
         owner = owners[place]
         if owner is not None:
-            own[owner].append(mark)
-    marked = sum(bool(group) for group in own) / max(panels, 1)
+            own[owner].append(identifier)
+    labelled = sum(bool(group) for group in own) / max(panels, 1)
     likelihoods = np.ones((panels, names))
     unnamed = np.ones(panels)
     for panel, group in enumerate(own):
         if not group:
-            likelihoods[panel] *= 1.0 - 0.9 * marked
+            likelihoods[panel] *= 1.0 - 0.9 * labelled
             continue
-        chances = np.array([mark.probability for mark in group])
+        chances = np.array([identifier.probability for identifier in group])
         mixed = chances / max(1.0, chances.sum())
-        said = np.array([[*mark.names, mark.other] for mark in group]) * (names + 1)
+        said = np.array([[*identifier.names, identifier.other] for identifier in group]) * (names + 1)
         ratios = mixed @ said + (1.0 - mixed.sum())
         likelihoods[panel] = ratios[:-1]
         unnamed[panel] = ratios[-1]
     ordered = tuple(
-        tuple(sorted(group, key=lambda mark: -mark.probability * max((*mark.names, mark.other)))) for group in own
+        tuple(
+            sorted(group, key=lambda identifier: -identifier.probability * max((*identifier.names, identifier.other)))
+        )
+        for group in own
     )
     return IdentifierEvidence(likelihoods, unnamed, ordered)

@@ -15,10 +15,10 @@ from typing import Final
 from pmo_assets.pipeline.assembly.assignment import BY_PLACE, FREE_ORDER, NameShares, decided_names, panel_name_shares
 from pmo_assets.pipeline.assembly.confidence import Features, confidence
 from pmo_assets.pipeline.assembly.identifier_evidence import (
+    FigureIdentifier,
     IdentifierEvidence,
-    Mark,
+    detected_identifier,
     identifier_evidence,
-    mark_of,
     owners_of,
 )
 from pmo_assets.pipeline.assembly.printed_series import completed_series
@@ -41,7 +41,7 @@ SINGLE, WHOLE, IDENTIFIER, POSITION, ORDER = "single panel", "whole caption", "i
 def captioned_panels(
     detections: Sequence[PanelDetection],
     split: CaptionSplit,
-    marks: Sequence[Mark] | None = None,
+    identifiers: Sequence[FigureIdentifier] | None = None,
     sureness: Callable[[Features], float] = confidence,
 ) -> tuple[Panel, ...]:
     """Assign printed identifiers and subcaptions to panels.
@@ -49,7 +49,7 @@ def captioned_panels(
     Args:
         detections: panels and identifiers of one figure.
         split: its caption's split.
-        marks: what is printed at the identifiers, by their position; from the detections alone if None.
+        identifiers: the printed identifiers with their readings, in the order of detections; from these alone if None.
         sureness: how sure an assignment is; another one is given where that is fitted.
 
     Returns:
@@ -57,18 +57,18 @@ def captioned_panels(
     """
     panels = [item for item in detections if item.kind == "panel"]
     names = panel_names(split)
-    identifiers = [item for item in detections if item.kind == "identifier"]
-    if marks is None:
-        marks = [mark_of(number, item, names) for number, item in enumerate(identifiers)]
+    detected = [item for item in detections if item.kind == "identifier"]
+    if identifiers is None:
+        identifiers = [detected_identifier(number, item, names) for number, item in enumerate(detected)]
     boxes = [panel.box for panel in panels]
-    owners = owners_of([mark.box for mark in marks], boxes)
-    evidence = identifier_evidence(marks, owners, len(panels), len(names))
+    owners = owners_of([identifier.box for identifier in identifiers], boxes)
+    evidence = identifier_evidence(identifiers, owners, len(panels), len(names))
     chances = [panel.probability or panel.score for panel in panels]  # uncalibrated where other code detected them
     printed = [
-        PrintedIdentifier(item.detection_id, item.box, item.score, mark.text)
-        for item, mark in zip(identifiers, marks, strict=True)
+        PrintedIdentifier(item.detection_id, item.box, item.score, identifier.text)
+        for item, identifier in zip(detected, identifiers, strict=True)
     ]
-    found = [_bare_panel(place, panel, evidence.marks[place], printed) for place, panel in enumerate(panels)]
+    found = [_bare_panel(place, panel, evidence.identifiers[place], printed) for place, panel in enumerate(panels)]
     if not found:
         return ()
     if names:
@@ -104,18 +104,20 @@ def panel_names(split: CaptionSplit) -> list[str]:
 
 
 def _bare_panel(
-    place: int, panel: PanelDetection, marks: Sequence[Mark], printed: Sequence[PrintedIdentifier]
+    place: int, panel: PanelDetection, identifiers: Sequence[FigureIdentifier], printed: Sequence[PrintedIdentifier]
 ) -> Panel:
     """Return a panel with what is printed in it and nothing assigned."""
-    read = [mark for mark in marks if mark.text]
+    read = [identifier for identifier in identifiers if identifier.text]
     return Panel(
         ordinal=place,
         members=(PanelMember(place, panel.box),),
         box=panel.box,
-        content_box=union_box([panel.box, *(mark.box for mark in marks)]),
+        content_box=union_box([panel.box, *(identifier.box for identifier in identifiers)]),
         score=panel.score,
         identifier=read[0].text if read else None,
-        printed_identifiers=tuple(printed[number] for number in sorted(mark.number for mark in marks)),
+        printed_identifiers=tuple(
+            printed[number] for number in sorted(identifier.number for identifier in identifiers)
+        ),
     )
 
 
@@ -184,7 +186,10 @@ class _Figure:
         name = self.decided[panel]
         if name is None:
             return 0.0
-        return max((mark.names[name] * mark.probability for mark in self.evidence.marks[panel]), default=0.0)
+        return max(
+            (identifier.names[name] * identifier.probability for identifier in self.evidence.identifiers[panel]),
+            default=0.0,
+        )
 
     @property
     def least(self) -> float:
@@ -266,19 +271,19 @@ def _method(figure: _Figure, place: int) -> str:
 def _contradiction(figure: _Figure, place: int) -> str | None:
     """Return why print forbids the name that a panel got; None when it does not."""
     name = figure.decided[place]
-    for mark in figure.evidence.marks[place]:
-        said = max(range(len(mark.names)), key=lambda k: mark.names[k])
-        sure = max(mark.names[said] if said != name else 0.0, mark.other) * mark.probability
+    for identifier in figure.evidence.identifiers[place]:
+        said = max(range(len(identifier.names)), key=lambda k: identifier.names[k])
+        sure = max(identifier.names[said] if said != name else 0.0, identifier.other) * identifier.probability
         if name is not None and sure >= SURE_PRINT > 2 * figure.read(place):
-            return f"“{mark.text}” is printed in the panel, but its place says “{figure.names[name]}”"
+            return f"“{identifier.text}” is printed in the panel, but its place says “{figure.names[name]}”"
     return None
 
 
 def _why_open(figure: _Figure, place: int) -> str:
     """Return why no name is likely enough."""
-    for mark in figure.evidence.marks[place]:
-        if mark.other * mark.probability > SURE_PRINT / 2 and mark.text:
-            return f"“{mark.text}” is printed in the panel, but the caption does not name it"
+    for identifier in figure.evidence.identifiers[place]:
+        if identifier.other * identifier.probability > SURE_PRINT / 2 and identifier.text:
+            return f"“{identifier.text}” is printed in the panel, but the caption does not name it"
     shares = figure.found.shares[place]
     if shares[-1] > 0.5:
         return f"{len(figure.panels)} panels, {len(figure.names)} subcaptions: this panel is rather none that is named"
@@ -290,17 +295,17 @@ def _why_open(figure: _Figure, place: int) -> str:
 def _evidence(figure: _Figure, place: int) -> tuple[Evidence, ...]:
     """Return what speaks for a panel's name: its print, its place or order, and the numbers; strongest first."""
     items = []
-    for mark in figure.evidence.marks[place]:
-        said = max(range(len(mark.names)), key=lambda k: mark.names[k])
-        names_it = mark.names[said] >= mark.other
+    for identifier in figure.evidence.identifiers[place]:
+        said = max(range(len(identifier.names)), key=lambda k: identifier.names[k])
+        names_it = identifier.names[said] >= identifier.other
         items.append(
             Evidence(
                 "identifier",
-                mark.source,
-                mark.text,
-                figure.names[said] if names_it and mark.is_read else None,
-                round((mark.names[said] if names_it else mark.other) * mark.probability, 4),
-                mark.box,
+                identifier.source,
+                identifier.text,
+                figure.names[said] if names_it and identifier.is_read else None,
+                round((identifier.names[said] if names_it else identifier.other) * identifier.probability, 4),
+                identifier.box,
             )
         )
     name = figure.decided[place]

@@ -17,17 +17,17 @@ LEAST_READ: Final = 0.5
 
 
 def completed_series(
-    identifiers: Sequence[str | None], boxes: Sequence[Box], marked: Sequence[bool]
+    identifiers: Sequence[str | None], boxes: Sequence[Box], printed: Sequence[bool]
 ) -> list[str | None]:
-    """Return what the panels are called, letters that were not read filled in where the others leave no choice.
+    """Return the identifiers of the panels; letters that were not read are filled in if the others leave no choice.
 
     The letters that were read must lie in one of the orders in which panels are lettered, each at its place. Behind
     the last of them only a panel at which something is printed gets a letter: what follows may be no panel at all.
 
     Args:
-        identifiers: what was read at each panel; None where nothing was.
+        identifiers: as read at each panel; None where nothing was read.
         boxes: the panels.
-        marked: whether something is printed at each that may be an identifier.
+        printed: per panel, true if print that may be an identifier is at it.
     """
     read = {place: text for place, text in enumerate(identifiers) if text is not None}
     given = list(identifiers)
@@ -44,7 +44,7 @@ def completed_series(
             continue
         last = max(rank[place] for place in read)
         for place, number in sorted(rank.items(), key=lambda item: item[1]):
-            if given[place] is None and (number < last or (marked[place] and number == last + 1)):
+            if given[place] is None and (number < last or (printed[place] and number == last + 1)):
                 given[place] = chr(first + number)
                 last = max(last, number)
         return given

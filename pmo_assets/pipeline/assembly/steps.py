@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pmo_assets.pictures import compact_bytes, decoded, pixels_digest, png_bytes
 from pmo_assets.pipeline.assembly.assemble import assembled_panels
-from pmo_assets.pipeline.assembly.identifier_evidence import figure_marks
+from pmo_assets.pipeline.assembly.identifier_evidence import figure_identifiers
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels, confirmed_split, panel_names
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.assembly.review import changed, decisions_of, review_figure
@@ -61,8 +61,8 @@ def caption_figure_panels(
     """
     detections = found_panels(panel_rows)
     split = figure_split(figure, subcaption_rows, panel_rows)
-    marks = figure_marks(detections, panel_names(split), picture, reader)
-    return rows_of_panels(PanelCaptions, figure, captioned_panels(detections, split, marks))
+    identifiers = figure_identifiers(detections, panel_names(split), picture, reader)
+    return rows_of_panels(PanelCaptions, figure, captioned_panels(detections, split, identifiers))
 
 
 def figure_split(

@@ -30,5 +30,5 @@ CASES: dict[str, tuple[list[str | None], str, list[str | None]]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_series(case: str) -> None:
-    read, marked, called = CASES[case]
-    assert completed_series(read, GRID, [sign == "x" for sign in marked]) == called
+    read, printed, called = CASES[case]
+    assert completed_series(read, GRID, [sign == "x" for sign in printed]) == called

@@ -12,7 +12,7 @@ import pytest
 from pmo_assets.pipeline.assembly.alignment import Weights, free_shares, ordered_shares
 from pmo_assets.pipeline.assembly.assignment import decided_names, panel_name_shares
 from pmo_assets.pipeline.assembly.confidence import Features, confidence, terms
-from pmo_assets.pipeline.assembly.identifier_evidence import identifier_evidence, mark_of, owners_of
+from pmo_assets.pipeline.assembly.identifier_evidence import detected_identifier, identifier_evidence, owners_of
 from pmo_assets.pipeline.assembly.membership import assigned_to_panels, belongs
 from pmo_assets.pipeline.assembly.orders import panel_orders
 from pmo_assets.pipeline.assembly.panel_captions import captioned_panels
@@ -87,9 +87,11 @@ def captioned(rng: Rng) -> Any:
 def named(rng: Rng) -> Any:
     detections, names = figure(rng)
     boxes = [item.box for item in detections if item.kind == "panel"]
-    marks = [mark_of(k, item, names) for k, item in enumerate(d for d in detections if d.kind == "identifier")]
-    owners = owners_of([mark.box for mark in marks], boxes)
-    evidence = identifier_evidence(marks, owners, len(boxes), len(names))
+    identifiers = [
+        detected_identifier(k, item, names) for k, item in enumerate(d for d in detections if d.kind == "identifier")
+    ]
+    owners = owners_of([item.box for item in identifiers], boxes)
+    evidence = identifier_evidence(identifiers, owners, len(boxes), len(names))
     shares = panel_name_shares(boxes, names, evidence)
     return [owners, evidence.likelihoods.tolist(), evidence.unnamed, shares.orders, decided_names(shares)]
 

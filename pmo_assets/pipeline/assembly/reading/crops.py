@@ -76,7 +76,7 @@ def _grey(part: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
 
 
 def _ink(part: NDArray[np.uint8], inner: tuple[int, int, int, int]) -> NDArray[np.uint8] | None:
-    """Return only the marks that lie mostly in the box, on white; None when there are none."""
+    """Return only the ink that lies mostly in the box, on white; None when there is none."""
     picture = away_from_ground(part)
     if picture is None:
         return None
@@ -90,7 +90,7 @@ def _ink(part: NDArray[np.uint8], inner: tuple[int, int, int, int]) -> NDArray[n
         keep[k] = k > 0 and inside and not crosses and size >= 0.002 * picture.size
     if not keep.any():
         return None
-    # The print's soft edges belong to it: two pixels around its marks.
+    # The print's soft edges belong to it: two pixels around its ink.
     mask = cv2.dilate(keep[labels].astype(np.uint8), np.ones((3, 3), np.uint8))
     left, top, wide, tall = cv2.boundingRect(mask)
     return np.asarray(np.where(mask > 0, picture, 255), dtype=np.uint8)[top : top + tall, left : left + wide]
@@ -121,8 +121,8 @@ class CropStyle:
     """How a crop is made.
 
     Attributes:
-        ground: "colour" for the distance from the ground's colour, "grey" for grey values, "ink" for only the marks
-            that lie mostly in the box.
+        ground: "colour" for the distance from the ground's colour, "grey" for grey values, "ink" for only the ink
+            that lies mostly in the box.
         margin: around the box, as a share of its shorter side.
         stretch: how many times wider the print becomes.
         turned: by so many quarter turns anticlockwise before it is read.

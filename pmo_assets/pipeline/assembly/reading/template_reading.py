@@ -23,23 +23,23 @@ SHARPNESS, SOMETHING_ELSE = 14.0, 0.6
 """Log odds per unit of likeness, and the likeness at which something else is as likely."""
 
 UNLIKE, LIKE = 0.55, 0.85
-"""Likeness of the best name up to which nothing is known, and from which the marks are as good as read."""
+"""Likeness of the best name up to which nothing is known, and from which the glyphs are as good as read."""
 
-MARK_TOO_MANY = 0.12
-"""Likeness that each mark costs which the name has no letter for: "1" is in "11", but it is not "11"."""
+GLYPH_TOO_MANY = 0.12
+"""Likeness that each glyph costs for which the name has no letter: "1" is in "11", but it is not "11"."""
 
 COMPARED = 3
-"""Names of so many letters at most are compared mark by mark."""
+"""Names of so many letters at most are compared glyph by glyph."""
 
 CLOSE, FAR = 0.5, 0.3
-"""IoU of the marks with the box from which they are what the box is about, and below which they say nothing."""
+"""IoU of glyphs and box from which the glyphs are taken for the print in it, and below which they say nothing."""
 
 STROKES = frozenset("1ilI")
 """Letters that are taken for halves of brackets."""
 
 
 def template_reading(rgb: NDArray[np.uint8], box: Box, names: Sequence[str]) -> IdentifierReading:
-    """Return which name the marks in a box resemble.
+    """Return the shares of the names by their likeness to the glyphs in a box.
 
     Args:
         rgb: (height, width, 3) uint8, the figure.
@@ -48,11 +48,11 @@ def template_reading(rgb: NDArray[np.uint8], box: Box, names: Sequence[str]) -> 
     """
     known = readable_names(names)
     rect = crop_box(box, rgb.shape[1], rgb.shape[0])
-    marks = reading(rgb, rect)
-    nearness = iou(_floats(marks.rect), _floats(rect)) if marks is not None else 0.0
-    if marks is None or nearness < FAR or not known:
+    glyphs = reading(rgb, rect)
+    nearness = iou(_floats(glyphs.rect), _floats(rect)) if glyphs is not None else 0.0
+    if glyphs is None or nearness < FAR or not known:
         return reading_of(dict.fromkeys(known, 1 / (len(known) + 1)), None, SOURCE)
-    alike = {name: _likeness(marks, name) for name in known}
+    alike = {name: _likeness(glyphs, name) for name in known}
     best = max(known, key=lambda name: alike[name])
     trust = min(1.0, max(0.0, (alike[best] - UNLIKE) / (LIKE - UNLIKE))) * (1 if nearness >= CLOSE else 0.5)
     if any(_differ_by_strokes(best, name) for name in known):
@@ -68,10 +68,10 @@ def _differ_by_strokes(short: str, long: str) -> bool:
     return short in long and short != long and set(long.replace(short, "", 1)) <= STROKES
 
 
-def _likeness(marks: Reading, name: str) -> float:
+def _likeness(glyphs: Reading, name: str) -> float:
     letters = sum(character.isalnum() for character in name)
-    too_many = max(0, len(marks.letters) - letters) if letters <= COMPARED else 0
-    return likeness(marks.letters, name) - MARK_TOO_MANY * too_many
+    too_many = max(0, len(glyphs.letters) - letters) if letters <= COMPARED else 0
+    return likeness(glyphs.letters, name) - GLYPH_TOO_MANY * too_many
 
 
 def _floats(rect: tuple[int, int, int, int]) -> Box:
