@@ -31,7 +31,7 @@ OWN_INPUTS: Final = ("figure_options", "detection_options", "reading_options", "
 
 @dataclass(frozen=True)
 class ArticleResult:
-    """What the pipeline made of one article.
+    """Result of the pipeline for one article.
 
     Attributes:
         article: row of `articles`; number and package alone when its files are not of one article.
@@ -64,7 +64,7 @@ class FoundFigures:
 
 
 def default_inputs(specialty: Specialty) -> dict[str, Any]:
-    """Return what steps get where nothing else is said: rules and the shipped networks, no language model."""
+    """Return the default inputs of steps: rules and the shipped networks, no language model."""
     return {
         "figure_options": FigureOptions(),
         "detection_options": DetectionOptions(),

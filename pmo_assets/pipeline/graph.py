@@ -48,7 +48,7 @@ def declared_stages() -> Mapping[str, Stage]:
 
 
 def declared_units() -> tuple[Unit, ...]:
-    """Return what batches can hold: the units of all stages, articles first."""
+    """Return the units of all stages, articles first: a batch holds one kind of them."""
     return tuple(dict.fromkeys((ARTICLE, *(stage.unit for stage in declared_stages().values()))))
 
 
@@ -58,7 +58,7 @@ def stages_of_unit(unit: Unit = ARTICLE) -> tuple[str, ...]:
 
 
 def losing_stages(unit: Unit = ARTICLE) -> dict[str, Losing]:
-    """Return what each stage of a unit can lose, in the order of the data's way, for those that can."""
+    """Return the kind of loss of each stage of a unit that can lose anything, in the order of the data's way."""
     stages = declared_stages()
     return {name: loses for name in stages_of_unit(unit) if (loses := stages[name].loses) is not None}
 
@@ -95,11 +95,11 @@ def needed_for(target: str, given: Collection[str]) -> tuple[str, ...]:
 
 @dataclass
 class UnitRun:
-    """What stages made of one unit.
+    """Results of the stages for one unit.
 
     Attributes:
         tables: rows by table, those that were given among them.
-        rejections: what could not be processed.
+        rejections: inputs that could not be processed.
         not_run: stages that were not put to the unit: its row did not fulfil `where`, or it was rejected as a whole
             there or before.
     """
@@ -188,12 +188,12 @@ def arguments_afterwards(
     inputs: Mapping[str, Any],
     progress: Any = None,
 ) -> dict[str, Any]:
-    """Return what a stage's `afterwards` gets, by name.
+    """Return the arguments of a stage's `afterwards`, by name.
 
     Args:
         stage: with such a function.
-        rows: what its step made.
-        tables: rows of what it reads.
+        rows: made by its step.
+        tables: rows of the tables that it reads.
         inputs: see `Stage.inputs_afterwards`.
         progress: told how much is done.
     """

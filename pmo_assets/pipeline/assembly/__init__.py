@@ -1,4 +1,4 @@
-"""What belongs to which panel: printed identifiers, subcaption, images; and the panels' pictures.
+"""Assembly of panels: each with its printed identifiers, subcaption and images; and the panels' pictures.
 
-What belongs here: assignment by geometry and by name. What does not: finding boxes, splitting captions.
+Add here: assignment by geometry and by name. Keep out: finding boxes, splitting captions.
 """

@@ -1,10 +1,10 @@
-"""How likely each panel has each name, when panels follow the caption's order, and when they follow none.
+"""Probability of each name for each panel, when panels follow the caption's order, and when they follow none.
 
 Two small models of one kind: a figure's panels take names, each name once, and an assignment weighs what its pairs
 weigh together. In the first, panels in a given order take names in the caption's order: a sum over all such assignments
 by the forward–backward algorithm (Rabiner, 1989), exact. In the second any panel may take any name: the sum over all
-one-to-one assignments, exact for few names, by belief propagation (Huang and Jebara, 2009) for more. What belongs here:
-sums over assignments. What does not: where weights come from.
+one-to-one assignments, exact for few names, by belief propagation (Huang and Jebara, 2009) for more. Add here: sums
+over assignments. Keep out: sources of weights.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEAST_LOG = -300.0
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What pairs weigh: how much likelier the evidence is if they belong together, times how likely that is beforehand.
+    """Weights of pairs of panel and name: likelihood ratio of the evidence if they belong together, times its prior.
 
     Attributes:
         pairs: (panels, names), >= 0.
@@ -45,10 +45,10 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What all assignments say together.
+    """Probability of each name for each panel, over all assignments.
 
     Attributes:
-        shares: (panels, names + 1): how likely each panel has each name, and in the last column none; rows sum to 1.
+        shares: (panels, names + 1): probability that a panel has a name, in the last column none; rows sum to 1.
         log_total: logarithm of the sum of all assignments' weights, to compare models by.
     """
 

@@ -19,7 +19,7 @@ REMAINING: Final = "remaining"
 """`method` of a panel made of images that got the one subcaption that no other panel has."""
 
 REMAINING_CONFIDENCE: Final = 0.3
-"""That it is its: nothing but the count speaks for it. Too rare in annotated articles to be measured."""
+"""Confidence of such an assignment: only the count speaks for it. Too rare in annotated articles to be measured."""
 
 
 def assembled_panels(

@@ -22,7 +22,7 @@ from pmo_assets.records.geometry import Box
 from pmo_assets.records.pairing import best_pairing
 
 UNNAMED, MISSING, REPEATED = 0.04, 0.03, 0.01
-"""How common a panel without a name is, a name without a panel, and a panel that is a part of the one before it."""
+"""Priors of a panel without a name, of a name without a panel, and of a panel that is a part of the one before it."""
 
 LEAST_SHARE = 0.5
 """A name that is less likely than this is not given."""
@@ -33,12 +33,12 @@ BY_PLACE = "words of place"
 
 @dataclass(frozen=True, slots=True)
 class NameShares:
-    """How likely each panel has each name.
+    """Probability of each name for each panel.
 
     Attributes:
         shares: (panels, names + 1), rows sum to 1; the last column is for no name.
-        orders: what each order is believed, 0..1, by its name; the most believed first.
-        repeats: whether one name may have several panels (places do: "top row").
+        orders: (name, belief 0..1) of each order, the most believed first.
+        repeats: true if one name may have several panels (places do: "top row").
     """
 
     shares: NDArray[np.float64]
@@ -47,7 +47,7 @@ class NameShares:
 
 
 def panel_name_shares(boxes: Sequence[Box], names: Sequence[str], evidence: IdentifierEvidence) -> NameShares:
-    """Return how likely each panel has each name.
+    """Return the probability of each name for each panel.
 
     Args:
         boxes: the panels, normalised to the figure; at least one.

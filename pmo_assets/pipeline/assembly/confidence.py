@@ -1,7 +1,7 @@
-"""How sure an assignment is: the share of such panels whose subcaption is theirs.
+"""Confidence of an assignment: the share of such panels whose subcaption is theirs.
 
-The shares of `assignment` are those of a model, given that panels, names and print are what detection and captions say.
-A logistic function over them and over what those steps say of themselves makes them shares of panels
+The shares of `assignment` are those of a model that takes panels, names and print from detection and captions as true.
+A logistic function over them and over the confidences of those steps makes them shares of panels
 (`benchmarks/fit_assembly_confidence.py` fits it).
 """
 
@@ -28,14 +28,14 @@ _LEAST: Final = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the confidence of an assignment is made of.
+    """Features of an assignment, from which its confidence is computed.
 
     Attributes:
         share: 0..1, of the name in all assignments.
         panel: 0..1, that the panel is one.
         caption: 0..1, of the caption's split.
         read: 0..1, how far print in the panel says the name itself.
-        counted: whether there are as many panels as names.
+        counted: true if there are as many panels as names.
         disorder: 0..1, how far the figure's panels follow no order.
         least: 0..1, the least share of a name that a panel of the figure got.
         method: how it was assigned.

@@ -15,10 +15,10 @@ ROWS, COLUMNS, BLOCKS, BANDS = (
 )
 
 COMMON = {ROWS: 0.84, COLUMNS: 0.11, BLOCKS: 0.03, BANDS: 0.02}
-"""How common each order is; chosen by hand, as are the two below. Orders that agree on a figure add up."""
+"""Prior of each order; chosen by hand, as are the two below. Orders that agree on a figure add up."""
 
 FREE = 0.02
-"""How common it is that the letters follow no order at all."""
+"""Prior of letters that follow no order at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
-"""Which subcaption each panel of a figure has, what speaks for it, and how sure that is.
+"""Subcaption of each panel of a figure, with its evidence and its confidence.
 
 A caption that names no panel is the whole caption of each panel (annotation guide). Otherwise names and panels are
-brought together in one sum over all evidence (`assignment`); what
-that leaves undecided, or what contradicts itself, stays undecided with a
-reason. What belongs here: from detections and a split to panels with subcaptions.
+brought together in one sum over all evidence (`assignment`); a panel that this leaves undecided, or that print
+contradicts, stays undecided with a reason. Add here: steps from detections and a split to panels with subcaptions.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def panel_names(split: CaptionSplit) -> list[str]:
 def _bare_panel(
     place: int, panel: PanelDetection, identifiers: Sequence[FigureIdentifier], printed: Sequence[PrintedIdentifier]
 ) -> Panel:
-    """Return a panel with what is printed in it and nothing assigned."""
+    """Return a panel with its printed identifiers and nothing assigned."""
     read = [identifier for identifier in identifiers if identifier.text]
     return Panel(
         ordinal=place,
@@ -122,7 +121,7 @@ def _bare_panel(
 
 
 def _called(panels: Sequence[Panel]) -> list[Panel]:
-    """Return the panels of a caption that names none, called what is printed at them (`printed_series`)."""
+    """Return the panels of a caption that names none, called by the print at them (`printed_series`)."""
     if len(panels) == 1:
         return [replace(panels[0], identifier=None)]  # a letter in a single panel is a label in its picture
     identifiers = completed_series(
@@ -166,9 +165,9 @@ def _with_whole_caption(
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """What the panels of a figure are decided by: names, their subcaptions, shares, print, decisions.
+    """Names, subcaptions, shares, print and decisions of a figure, from which its panels are made.
 
-    `chances` is how likely each panel is one, 0..1.
+    `chances` is the probability that each panel is one, 0..1.
     """
 
     panels: Sequence[Panel]
@@ -262,7 +261,7 @@ def _decided(figure: _Figure, place: int) -> Panel:
 
 
 def _method(figure: _Figure, place: int) -> str:
-    """Return what decided: print that says the name, else the words of place, else the order."""
+    """Return the deciding method: print that says the name, else the words of place, else the order."""
     if figure.read(place) > SURE_PRINT / 2:
         return IDENTIFIER
     return POSITION if figure.found.orders[0][0] == BY_PLACE else ORDER
@@ -293,7 +292,7 @@ def _why_open(figure: _Figure, place: int) -> str:
 
 
 def _evidence(figure: _Figure, place: int) -> tuple[Evidence, ...]:
-    """Return what speaks for a panel's name: its print, its place or order, and the numbers; strongest first."""
+    """Return the evidence for a panel's name: its print, its place or order, and the numbers; strongest first."""
     items = []
     for identifier in figure.evidence.identifiers[place]:
         said = max(range(len(identifier.names)), key=lambda k: identifier.names[k])

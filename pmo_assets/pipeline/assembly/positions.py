@@ -36,7 +36,7 @@ FITS, OPEN, MISSES = 1.0, 0.3, 0.02
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """Where a positional identifier points.
+    """Place to which a positional identifier points.
 
     Attributes:
         x: 0 (left), 0.5 (neither end), 1 (right); None when it does not say.
@@ -52,7 +52,7 @@ class NamedPlace:
 
 
 def place_of(identifier: str) -> NamedPlace | None:
-    """Return where a positional identifier points; None when it is not positional ("A", "2b", "left eye")."""
+    """Return the place to which an identifier points; None when it is not positional ("A", "2b", "left eye")."""
     words = re.findall(r"[a-z0-9]+", identifier.lower())
     x: float | None = None
     y: float | None = None

@@ -1,7 +1,7 @@
-"""What people decided, put in place of what the machine assembled: field by field, and only on the figure they saw.
+"""Decisions of people in place of the machine's: field by field, and only on the figure that they saw.
 
 A panel that people decided is compared with the machine's by its box, never by its number: after a re-run the machine
-may count differently. What people did not decide stays the machine's.
+may count differently. Fields that people did not decide stay the machine's.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ FIRST_ADDED: Final = 1000
 """Ordinals of panels that the machine did not find begin here: panels that it finds in a re-run have lower ones."""
 
 METHODS: Final = {"full": "annotated", "resolve": "resolved"}
-"""What stands in brackets behind the published word for who assigned a subcaption, by purpose."""
+"""Word in brackets behind the published word for who assigned a subcaption, by purpose."""
 
 _WORDS: Final = {"full": GROUND_TRUTH, "resolve": BY_PERSON}
 
@@ -123,7 +123,7 @@ def changed(decided: DecidedFigure, figure: LocatedFigure, present: Fingerprint 
 def decisions_of(
     annotated: Sequence[Mapping[str, Any]], figures: Sequence[LocatedFigure]
 ) -> tuple[dict[str, list[DecidedFigure]], list[str]]:
-    """Return what people decided of each figure, by image_cluster_id, and what cannot be applied to any, with why.
+    """Return people's decisions by image_cluster_id, and notes on those that apply to no figure, with the reason.
 
     Decisions of undecided cases come first, so that a full annotation of the same figure has the last word.
     Answers of an audit decide nothing.
@@ -347,12 +347,12 @@ def _decided_panel(case: _Case, panel: Panel, own: DecidedPanel, machine: Sequen
 def review_figure(
     figure: LocatedFigure, panels: Sequence[Panel], decided: DecidedFigure, split: CaptionSplit
 ) -> ReviewedFigure:
-    """Put what people decided of a figure in place of what the machine assembled.
+    """Return a figure's panels with people's decisions in place of the machine's.
 
     Args:
         figure: the figure.
         panels: its panels as the machine assembled them, or as people decided them before.
-        decided: what people decided of this very figure.
+        decided: people's decisions about this very figure.
         split: its caption's split.
     """
     review = decided.review or FULL

@@ -54,7 +54,7 @@ def caption_figure_panels(
         panel_rows: its rows of `panel_detections`.
         subcaption_rows: its rows of `subcaptions`.
         picture: gives its pixels, (height, width, 3) uint8 RGB; None: identifiers stay as detection read them.
-        reader: what reads identifiers besides their likeness to letters.
+        reader: of identifiers, besides their likeness to letters.
 
     Raises:
         SystemicError: when the reader's networks cannot be loaded.
@@ -97,7 +97,7 @@ def caption_article_panels(
         panel_detections: its rows of that table, and so for the others.
         subcaptions: see above.
         figure_pixels: where the renderings are.
-        reading_options: what reads identifiers besides their likeness to letters.
+        reading_options: choice of the reader of identifiers, besides their likeness to letters.
 
     Raises:
         SystemicError: when the reader's networks cannot be loaded.
@@ -256,7 +256,7 @@ def crop_article_panels(
 
 
 NOT_APPLIED: Final = "not applied: "
-"""What the tally's lines on annotations that were not applied begin with."""
+"""Start of the tally's lines on annotations that were not applied."""
 
 
 def review_article(
@@ -268,7 +268,7 @@ def review_article(
     figure_pixels: PixelStore,
     wanted_types: Collection[ImageType] = IMAGE_TYPES,
 ) -> StepOutput:
-    """Put what people decided in place of what the machine assembled: rows of `reviewed_panels`.
+    """Return rows of `reviewed_panels`: people's decisions in place of the machine's.
 
     Without annotations the rows pass through. An annotation whose figure changed, or is not there, is not applied; the
     tally says which and why.

@@ -26,7 +26,7 @@ SAME_ROW: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class UnassignedImages:
-    """What becomes of a figure's images that no panel covers, by their number among its images.
+    """Places of a figure's images that no panel covers, by their number among its images.
 
     Attributes:
         panels: images that make a panel, per panel.

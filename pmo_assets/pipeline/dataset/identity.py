@@ -178,12 +178,12 @@ SAME_ARTICLE: Final[Claim] = "same article"
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """What a package says of another one, and is not believed.
+    """Statement of a package about another one that is not believed.
 
     Attributes:
         package: the one that says it.
         other: the one of which it is said; it stays as it is.
-        identifier: what both have.
+        identifier: kind of identifier that both have.
         value: PMC number, DOI or SHA-256 of the PDF.
         claim: that the other one is retracted, or that both are the same article.
     """

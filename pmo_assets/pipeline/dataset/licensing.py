@@ -1,7 +1,7 @@
-"""What a release may carry of an article under its licence, column by column.
+"""Columns of an article that a release may carry under its licence.
 
-What a column holds stands at the column (`tables.released`); what a licence forbids is decided by that, here and
-nowhere else. A column that does not say it stops the release (`withheld_columns`), it is never published by default.
+Each column states its content (`tables.released`); this module alone decides by it what a licence forbids. A column
+without such a statement stops the release (`withheld_columns`): it is never published by default.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ _KEY_BITS: Final = 20
 """Bits of a hash that make a key: a million hashes fall into as many buckets."""
 
 _SHUFFLES: Final = 8
-"""How often the bits are shuffled and dealt out into keys, 12 each time. At 32 different bits one key agrees with a
-probability of 0.07, one of 96 with 0.999; up to 11 different bits one of the 12 always does."""
+"""Number of times that the bits are shuffled and dealt out into keys, 12 each. At 32 different bits one key agrees
+with a probability of 0.07, one of 96 with 0.999; up to 11 different bits one of the 12 always does."""
 
 _NEIGHBOURS: Final = 32
 """Hashes of a bucket with which each is compared: the next in the order of the key and of the 44 bits after it. Buckets
@@ -82,7 +82,7 @@ class NearDuplicates:
 
     @property
     def drifted(self) -> NDArray[np.bool_]:
-        """Whether a panel hangs together with its representative only over others."""
+        """True for each panel that hangs together with its representative only over others, (n,) bool."""
         return self.distance > THRESHOLD
 
 

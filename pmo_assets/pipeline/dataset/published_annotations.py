@@ -1,8 +1,8 @@
-"""What people annotated, in the published form (PubMed-Ophtha, Table 3): one entry per figure, keyed by its name.
+"""Annotations of people in the published form (PubMed-Ophtha, Table 3): one entry per figure, keyed by its name.
 
-Made of rows of the table `annotations`, for the articles of a release. Who annotated is not published; what an audit
-says of the machine's subcaptions is no annotation of a figure and stays out. What people did not decide of a figure is
-null or missing, never the machine's, except the panels' boxes that their subcaptions belong to.
+They are made of rows of the table `annotations`, for the articles of a release. Annotators are not published; the
+verdicts of an audit on the machine's subcaptions are no annotations of a figure and stay out. A field that people did
+not decide is null or missing, never the machine's, except the panels' boxes that their subcaptions belong to.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PUBLISHED_KINDS: Final[Mapping[str, str]] = {
     "images": "image",
     "subcaptions": "caption",
 }
-"""What people decide of a figure (`records.reviews.DecidedField`), in the published words for kinds of annotation."""
+"""Published words for kinds of annotation, by the field of a figure that people decide (`records.reviews`)."""
 
 _ORDER: Final = ("figure", "panel", "image", "caption")
 _SIDES: Final = ("x0", "y0", "x1", "y1")

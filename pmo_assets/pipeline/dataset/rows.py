@@ -83,7 +83,7 @@ def figure_license(article_code: str | None, statement: str | None) -> str | Non
 
 
 def _published_annotation(annotation: PanelAnnotation) -> Row:
-    """Return what is published of an annotation: not who made it, which is a person's account."""
+    """Return the published fields of an annotation; the annotator, a person's account, is not among them."""
     return {"purpose": annotation.purpose, "decided": list(annotation.decided), "at": annotation.at}
 
 
@@ -144,7 +144,7 @@ def dataset_row(panel: Panel, picture: PanelPicture, figure: Figure, article: Ar
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a panel needs to enter the dataset.
+    """Conditions under which a panel enters the dataset.
 
     Attributes:
         image_types: the specialty's types; it must hold an image of one of them.

@@ -34,7 +34,7 @@ moves every article."""
 
 @dataclass(frozen=True, slots=True)
 class SplitOptions:
-    """How articles are split.
+    """Options of splitting the articles.
 
     Attributes:
         shares: of the articles, for train, validation and test.
@@ -78,7 +78,7 @@ class ArticleSplits:
 
 @dataclass(frozen=True, slots=True)
 class SplitCheck:
-    """What the splits are, and whether they hold.
+    """Counts of the splits, and of the groups and articles that cross them.
 
     Attributes:
         articles: per split.

@@ -118,7 +118,7 @@ def as_line(picture: NDArray[np.uint8], stretch: float = STRETCH) -> NDArray[np.
 
 @dataclass(frozen=True, slots=True)
 class CropStyle:
-    """How a crop is made.
+    """Style of a crop.
 
     Attributes:
         ground: "colour" for the distance from the ground's colour, "grey" for grey values, "ink" for only the ink

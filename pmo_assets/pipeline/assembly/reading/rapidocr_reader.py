@@ -31,7 +31,7 @@ RECOGNITION, DETECTION = "PP-OCRv6_rec_small.onnx", "PP-OCRv6_det_small.onnx"
 """Models in the wheel of rapidocr 3.10."""
 
 INSTALL = "pip install 'rapidocr>=3.10,<3.11'"
-"""What to do when the package or a model is missing: other versions come with other models."""
+"""Command that installs the package and its models, for messages; other versions come with other models."""
 
 WIDTH_STEP = 16
 """Crops whose widths round up to the same multiple of so many pixels are recognised in one pass."""
@@ -160,7 +160,7 @@ class RapidOcrReader:
     def __call__(
         self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
     ) -> list[tuple[ReadText, ...]]:
-        """Return what is printed in each picture; see `TextReader`."""
+        """Return the texts in each picture; see `TextReader`."""
         if one_line:
             return self._lines(pictures)
         return [self._anywhere(picture, longest) for picture in pictures]

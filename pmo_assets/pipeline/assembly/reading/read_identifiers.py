@@ -53,12 +53,12 @@ UPRIGHT = 1.5
 def read_identifiers(
     rgb: NDArray[np.uint8], boxes: Sequence[Box], names: Sequence[str], reader: TextReader | None
 ) -> list[IdentifierReading]:
-    """Return what is printed in each box, as far as the caption may name it.
+    """Return the reading of the print in each box among the names of the caption.
 
     Args:
         rgb: (height, width, 3) uint8, the figure.
         boxes: of printed identifiers, normalised [l, t, r, b] to the figure.
-        names: what the caption may name, in its order; words of place, too.
+        names: that the caption may use, in its order; words of place, too.
         reader: an engine; None for templates alone.
 
     Returns:
@@ -96,7 +96,7 @@ def combined(templates: IdentifierReading, reader: IdentifierReading) -> Identif
 def reader_readings(
     rgb: NDArray[np.uint8], boxes: Sequence[Box], names: Sequence[str], reader: TextReader
 ) -> list[IdentifierReading]:
-    """Return what an engine alone reads in each box; see `read_identifiers`."""
+    """Return the readings of each box by an engine alone; see `read_identifiers`."""
     known = readable_names(names)
     looks: list[list[tuple[ReadText, ...]]] = [[] for _ in boxes]
     _look(rgb, boxes, [(k, FIRST_LOOK) for k in range(len(boxes))], reader, looks)

@@ -30,7 +30,7 @@ def text_reader(kind: ReaderKind) -> TextReader | None:
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """How printed identifiers are read; worker processes get it and make the reader themselves."""
+    """Choice of the reader of printed identifiers; worker processes get it and make the reader themselves."""
 
     kind: ReaderKind = "rapidocr"
 

@@ -1,4 +1,4 @@
-"""What a model answers about a figure: one response model for each type of figure, after the paper's code.
+"""Answers of a model about a figure: one response model for each type of figure, after the paper's code.
 
 The docstrings and field names are part of the JSON schema that the model's output is held to.
 """

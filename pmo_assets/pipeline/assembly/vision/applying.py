@@ -32,10 +32,10 @@ IMAGE_GROUP: Final = "image group"
 _METHODS: Final = {"print": "identifier", "place": "position"}
 
 Outcome = Literal["agreed", "adjudicated", "rejected", "left undecided"]
-"""What became of an undecided panel, or where a panel that was made of images comes from."""
+"""Outcome of an undecided panel, or origin of a panel that was made of images."""
 
 _Changes = dict[str, tuple[Panel | None, Outcome]]
-"""What became of undecided panels, by their ids in the question; None where images took a panel's place."""
+"""Undecided panels after the answer, with their outcomes, by id in the question; None if images replace a panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Applied:
 
     Attributes:
         panels: decided or not.
-        outcomes: how many panels came to what.
+        outcomes: number of panels by outcome.
     """
 
     panels: list[Panel]
@@ -106,7 +106,7 @@ def open_because(panel: Panel, reason: str) -> Panel:
 
 
 def _contradicting(panel: Panel, name: str | None) -> str | None:
-    """Return what is printed in a panel, read surely, and not what the model says; None when there is nothing."""
+    """Return the surely read print in a panel that contradicts the model's name; None when there is none."""
     for item in panel.evidence:
         said = item.identifier
         sure = item.kind == "identifier" and item.confidence >= STRONG_PRINT

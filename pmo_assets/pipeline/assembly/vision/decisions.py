@@ -83,17 +83,17 @@ class Decision:
 
     @property
     def statement(self) -> tuple[str | None, frozenset[str], str | None, Grounds]:
-        """What two answers must have in common to agree: subject, subcaption, grounds."""
+        """Subject, subcaption and grounds, which two answers must have in common to agree."""
         return (self.panel, self.images, self.name, self.grounds)
 
     @property
     def subjects(self) -> frozenset[str]:
-        """Ids of what it is about."""
+        """Ids of the panel or the images that it is about."""
         return self.images if self.panel is None else frozenset({self.panel})
 
 
 def fitting_decisions(question: FigureQuestion, answer: FigureAnswer) -> tuple[Decision, ...]:
-    """Return what an answer decides.
+    """Return the decisions of an answer.
 
     Raises:
         MisfittingAnswer: if it does not fit the question.

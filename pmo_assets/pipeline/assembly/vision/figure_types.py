@@ -35,7 +35,7 @@ def figure_type(names: Sequence[str]) -> FigureType:
 
 
 def hints(names: Sequence[str]) -> list[str]:
-    """Return what the model is told about the names: likely confusions, gaps in a series, rows and columns."""
+    """Return the hints for the model about the names: likely confusions, gaps in a series, rows and columns."""
     found = []
     keys = [normalised_identifier(name) for name in names]
     if any(count > 1 for count in Counter(keys).values()):

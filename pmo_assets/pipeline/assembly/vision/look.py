@@ -22,7 +22,7 @@ TASK_OF: Final[Mapping[FigureType, str]] = {kind: f"panels_{kind}" for kind in F
 """Prompt (`prompts/`) for each type of figure."""
 
 ADJUDICATION_TASK: Final = "panels_adjudication"
-"""What the system prompt begins with when two answers are settled; the figure's own prompt follows."""
+"""Prompt that begins the system prompt when two answers are settled; the figure's own prompt follows."""
 
 TASKS: Final = (*TASK_OF.values(), ADJUDICATION_TASK)
 
@@ -38,12 +38,12 @@ def _prompts() -> dict[str, Prompt]:
 
 @dataclass(frozen=True)
 class FigureReader:
-    """A model that looks at figures, and how it is asked.
+    """A model that looks at figures, with the options of asking it.
 
     Attributes:
-        model: who answers; takes pictures.
+        model: it answers, and takes pictures.
         prompts: by task.
-        thinking: whether it reasons before it answers.
+        thinking: if it reasons before it answers.
         reasks: how often an answer that does not fit is sent back.
         threshold: panels of whose subcaption rules are less sure are asked about, and those without one.
         boxes: as coordinates beside the plain picture, or drawn on it.
@@ -63,12 +63,12 @@ class FigureReader:
 
 @dataclass(frozen=True, slots=True)
 class FigureVerdict:
-    """What a model made of a figure.
+    """Result of asking a model about a figure.
 
     Attributes:
-        verdict: what its answers come to; None when there are none.
-        error: why there is none, or why what the answers differ about was not settled.
-        usage: what it cost.
+        verdict: of its answers; None when there are none.
+        error: reason why there is none, or why the differences of the answers were not settled.
+        usage: requests, tokens and seconds that it cost.
     """
 
     verdict: Verdict | None

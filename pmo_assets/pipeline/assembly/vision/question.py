@@ -1,4 +1,4 @@
-"""What a model is asked about one figure: its undecided panels, what is printed in it, what the caption offers.
+"""Question to a model about one figure: its undecided panels, its printed labels, the names of its caption.
 
 Ids are the question's own ("P2", "L1", "I4"): short, and without a meaning that a model could read into them.
 """
@@ -102,10 +102,10 @@ class AskedImage:
 
 @dataclass(frozen=True, slots=True)
 class FigureQuestion:
-    """What is asked about a figure.
+    """Question about a figure.
 
     Attributes:
-        type: which prompt and schema.
+        type: it chooses prompt and schema.
         caption: all of it.
         split: its subcaptions.
         panels: the figure's, final ones too.
@@ -139,7 +139,7 @@ def figure_question(
     images: Sequence[PanelImage],
     threshold: float,
 ) -> FigureQuestion | None:
-    """Return what is asked about a figure; None when nothing is undecided or its caption leaves no choice.
+    """Return the question about a figure; None when nothing is undecided or its caption leaves no choice.
 
     Args:
         caption: the figure's.
@@ -150,7 +150,7 @@ def figure_question(
         threshold: confidence below which rules leave a panel undecided.
 
     Raises:
-        FigureNotAsked: if it is beyond what a model is asked.
+        FigureNotAsked: if it is too large for a model.
     """
     if not split.identifiers or not any(panel.is_undecided(threshold) for panel in panels):
         return None

@@ -33,14 +33,14 @@ STAGE = "panel_assembly"
 
 @dataclass(frozen=True)
 class VisionCounts:
-    """What became of the undecided panels that a model was asked about.
+    """Outcomes of the undecided panels that a model was asked about.
 
     Attributes:
         figures: figures that were asked about.
         panels: undecided panels in them.
         failed: figures without a usable answer.
-        outcomes: how many panels came to what; panels that were made of images count, those they replace do not.
-        usage: what it cost.
+        outcomes: number of panels by outcome; panels that were made of images count, those they replace do not.
+        usage: requests, tokens and seconds that it cost.
     """
 
     figures: int = 0
@@ -118,7 +118,7 @@ def refine_assembly(
 def _questions(
     figures: Sequence[Mapping[str, Any]], by_figure: Mapping[str, Mapping[Key, list[Row]]], threshold: float
 ) -> tuple[list[_Asked], dict[Key, Exception]]:
-    """Return what is asked about figures, and why not where that is too much."""
+    """Return the questions about figures, and the errors of those that cannot be asked about, by key."""
     asked: list[_Asked] = []
     refused: dict[Key, Exception] = {}
     for figure in figures:

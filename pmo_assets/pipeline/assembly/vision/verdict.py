@@ -14,7 +14,7 @@ from typing import Any
 from pmo_assets.pipeline.assembly.vision.decisions import Decision
 
 Answered = tuple[Decision, ...]
-"""What one answer decides."""
+"""Decisions of one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Settled:
 
     @property
     def confidence(self) -> float:
-        """How sure it is, 0..1, by Laplace's rule of succession: 0.75 where two of two agree, 0.6 for two of three.
+        """Confidence 0..1 by Laplace's rule of succession: 0.75 where two of two answers agree, 0.6 for two of three.
 
         It knows how often the model contradicts itself, and nothing of how often it is right: not calibrated.
         """
@@ -44,11 +44,11 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the answers about a figure come to.
+    """Verdict of the answers about a figure.
 
     Attributes:
-        settled: what stands.
-        contested: why what stays undecided does, by id of the panel or image.
+        settled: decisions that stand.
+        contested: reason why a panel or image stays undecided, by its id.
     """
 
     settled: tuple[Settled, ...]
@@ -80,12 +80,12 @@ def conflicts(first: Answered, second: Answered) -> list[str]:
 
 
 def agreement(first: Answered, second: Answered, why_open: str) -> Verdict:
-    """Return what two answers have in common; the rest stays undecided.
+    """Return the decisions that two answers have in common; the rest stays undecided.
 
     Args:
         first: one answer.
         second: the other.
-        why_open: reason of what they differ about.
+        why_open: reason for the panels about which they differ.
     """
     shared = _sharing(first) | _sharing(second)
     agreed = _statements(first) & _statements(second)
