@@ -68,7 +68,7 @@ _FILTER_UP: Final = 2
 """PNG's filter that takes the byte above off every byte (ISO/IEC 15948, 9.2)."""
 
 _DATA_AT: Final = 41
-"""Where the compressed rows begin: after the signature, the chunk IHDR, and name and length of the first IDAT."""
+"""Offset of the compressed rows: after the signature, the chunk IHDR, and name and length of the first IDAT."""
 
 _END: Final = struct.pack(">I", 0) + b"IEND" + struct.pack(">I", deflate.crc32(b"IEND"))
 

@@ -87,7 +87,7 @@ class AnnotatedPanel(_Record):
 
 
 class FigureFingerprint(_Record):
-    """How the figure looked when people saw it (`records.reviews.Fingerprint`)."""
+    """Fingerprint of the figure as people saw it (`records.reviews.Fingerprint`)."""
 
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     look: str = Field(pattern=r"^[0-9a-f]{256}$")
@@ -125,7 +125,7 @@ class AnnotatedFigure(_Record):
 
     @property
     def decided(self) -> tuple[DecidedField, ...]:
-        """What of it people decided."""
+        """Fields of the figure that people decided."""
         return self.review.decided if self.review else FULL.decided
 
     @model_validator(mode="after")
@@ -162,7 +162,7 @@ class AnnotationProblem:
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What the files hold: articles in the order of their files' names, and the files that cannot be used."""
+    """Annotated articles in the order of their files' names, and the files that cannot be used."""
 
     articles: tuple[AnnotatedArticle, ...]
     problems: tuple[AnnotationProblem, ...]

@@ -1,7 +1,7 @@
-"""What people answered: Label Studio's export, checked against the figures that there are.
+"""Answers of people: Label Studio's export, checked against the figures that there are.
 
-The export comes from outside: whatever in it cannot be becomes a problem of its task, with a name, and the other tasks
-are taken.
+The export comes from outside: anything impossible in it becomes a problem of its task, with a name, and the other
+tasks are taken.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class TaskProblem:
 
 @dataclass(frozen=True)
 class KnownFigures:
-    """What answers are checked against: articles by name, and their figures by image_cluster_id."""
+    """Figures that answers are checked against: articles by name, and their figures by image_cluster_id."""
 
     articles: Mapping[str, Mapping[str, CaseFigure]]
 
@@ -139,12 +139,12 @@ def _about_of(task: object) -> Any:
 
 
 def take_answers(tasks: Sequence[object], known: KnownFigures, name: Callable[[str], str] = hashed) -> TakenAnswers:
-    """Return what people answered.
+    """Return people's answers, checked.
 
     Args:
         tasks: of the export.
         known: articles and figures that there are.
-        name: what stands for a person (`hashed`, `as_is`).
+        name: gives the name that stands for a person (`hashed`, `as_is`).
     """
     taken = TakenAnswers()
     for place, task in enumerate(tasks):

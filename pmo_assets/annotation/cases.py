@@ -1,4 +1,4 @@
-"""What is put before people: undecided cases, a random sample for an audit, whole articles."""
+"""Cases that are put before people: undecided ones, a random sample for an audit, whole articles."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class NothingToExport(SystemicError):
 
 @dataclass(frozen=True)
 class Served:
-    """How people's browsers get the pictures.
+    """Way in which people's browsers get the pictures.
 
     Attributes:
         how: `EMBEDDED` in the tasks, `FOLDER` by Label Studio from its local files, or the address at which the folder
@@ -84,7 +84,7 @@ class Served:
 
 @dataclass
 class Exported:
-    """How many tasks each interface has, and what could not be exported, with why."""
+    """Number of tasks by interface, and the cases that could not be exported, with the reason."""
 
     tasks: Counter[str] = field(default_factory=Counter)
     left_out: list[str] = field(default_factory=list)
@@ -178,7 +178,7 @@ def export_tasks(
 
 
 def project(interface: Interface, purpose: str) -> dict[str, Any]:
-    """Return what Label Studio is told of a project."""
+    """Return the settings of a project for Label Studio."""
     return {
         "title": f"{TITLE_PREFIX}{purpose} · {TITLES[interface]}"[:50],
         "description": "Made by pmo annotate export. Rules: docs/annotation_guide.md",

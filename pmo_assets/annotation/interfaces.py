@@ -23,7 +23,7 @@ DECIDES: Final[Mapping[str, tuple[DecidedField, ...]]] = {
     "captions": ("subcaptions",),
     "audit": (),
 }
-"""What an answer decides, by interface; in `captions` also the panels, where a person moves one."""
+"""Fields that an answer decides, by interface; in `captions` also the panels, where a person moves one."""
 
 TITLES: Final[Mapping[str, str]] = {
     "pages": "figures and captions on pages",

@@ -57,7 +57,7 @@ class MarkedText:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a person left in a task.
+    """Answer of a person to a task.
 
     Attributes:
         boxes: rectangles.
@@ -142,12 +142,12 @@ def _region(
 
 
 def written(region_id: str, box: Box, name: str, text: str, width: int, height: int) -> dict[str, Any]:
-    """Return what is predicted to be written at a rectangle; arguments as for `rectangle`."""
+    """Return a prediction of the text that is written at a rectangle; arguments as for `rectangle`."""
     return _region(region_id, box, name, "textarea", "text", text, width, height)
 
 
 def chosen(region_id: str, box: Box, name: str, choice: str, width: int, height: int) -> dict[str, Any]:
-    """Return what is predicted to be chosen at a rectangle; arguments as for `rectangle`."""
+    """Return a prediction of the choice at a rectangle; arguments as for `rectangle`."""
     return _region(region_id, box, name, "choices", "choices", choice, width, height)
 
 
@@ -243,7 +243,7 @@ def _marked(region_id: str, value: Mapping[str, Any], caption: str, labels: Iter
 
 @dataclass
 class _Found:
-    """What was found in an answer so far; Label Studio gives what belongs to a region as entries with the same id."""
+    """Parts of an answer read so far; Label Studio gives the parts of a region as entries with the same id."""
 
     caption: str
     labels: frozenset[str]
@@ -293,7 +293,7 @@ class _Found:
 
 
 def answered(result: object, *, labels: Iterable[str], caption: str, parts: Iterable[str]) -> Answered:
-    """Return what a person left in a task, checked.
+    """Return the answer of a person to a task, checked.
 
     Args:
         result: `result` of an annotation in Label Studio's export.

@@ -45,7 +45,7 @@ def _known(mistake: str) -> str:
 
 
 class MistakeReport(BaseModel):
-    """What somebody found wrong with a figure."""
+    """Report of a mistake that somebody found in a figure."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -56,7 +56,7 @@ class MistakeReport(BaseModel):
     remark: str = Field("", max_length=10_000)
 
     def words(self) -> str:
-        """Return what annotators read of it, on one line."""
+        """Return the report as annotators read it, on one line."""
         remark = " ".join(self.remark.split())
         remark = remark if len(remark) <= SHOWN_REMARK else f"{remark[:SHOWN_REMARK]}…"
         where = f"panel {self.panel}: " if self.panel else ""

@@ -21,10 +21,10 @@ TIMEOUT: Final = 300.0
 """Seconds that an answer may take: the server reads predictions of hundreds of tasks in one request."""
 
 PUSHED_BYTES: Final = 20_000_000
-"""Of tasks in one request: the server's limit is 250 MB, and its memory is several times that."""
+"""Bytes of tasks in one request: the server's limit is 250 MB, and its memory is several times that."""
 
 PULLED_BYTES: Final = 2_000_000_000
-"""Of an export, which repeats embedded pictures."""
+"""Most bytes of an export, which repeats embedded pictures."""
 
 
 class ServerRefused(SystemicError):

@@ -28,7 +28,7 @@ AnswerKey = tuple[Any, ...]
 
 
 def answer_key(figure: AnnotatedFigure) -> AnswerKey:
-    """Return what an answer is about and whose it is: a second one with the same key replaces it.
+    """Return the key of an answer, from its subject and its annotator: a second one with the same key replaces it.
 
     An audit asks about one panel at a time; figures that only people found have no name but their place.
     """
@@ -137,7 +137,7 @@ def _relocated(panels: Sequence[AnnotatedPanel], before: Location, now: Location
 
 
 def settled_figure(answers: Sequence[AnnotatedFigure]) -> AnnotatedFigure:
-    """Return what holds of a figure, of answers with the same purpose, the latest last.
+    """Return the figure that several answers with the same purpose, the latest last, settle on.
 
     Raises:
         ValueError: if there is none.

@@ -62,7 +62,7 @@ class ShownPage:
 
 
 def title(case: FigureCase) -> str:
-    """Return what people read above a figure: article, label, what was reported."""
+    """Return the heading of a figure for people: article, label, reported mistakes."""
     return " · ".join((case.article.package, _label(case), *_reported(case)))
 
 

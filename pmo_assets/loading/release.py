@@ -207,7 +207,7 @@ class Release:
 def _shard(
     root: DataRoot, expected: pa.Schema, added: Collection[str], picture: str | None, key: str
 ) -> tuple[Shard, pa.Schema]:
-    """Return what the end of a Parquet file says: its row groups and columns.
+    """Return the row groups and columns of a Parquet file, as its end states them.
 
     Raises:
         ReleaseError: if it is damaged, or has other columns than this version of the package reads.

@@ -18,7 +18,7 @@ Record = TypeVar("Record", covariant=True)
 
 
 class RecordMaker(Protocol[Record]):
-    """What makes a record of a row."""
+    """Maker of a record from a row."""
 
     def __call__(self, row: int, facts: dict[str, Any], /) -> Record:
         """Return the record of a row's facts."""

@@ -51,7 +51,7 @@ class Shard:
 
 
 class _Kept(Generic[Entry]):
-    """What was used last, up to a total size; at least one."""
+    """Entries that were used last, up to a total size; at least one."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -76,7 +76,7 @@ class _Kept(Generic[Entry]):
 
 
 class _Reading:
-    """What a process holds while it reads: open files, row groups, a lock. Never travels to another process."""
+    """Open files, row groups and lock of a process that reads; never travels to another process."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
@@ -122,7 +122,7 @@ class ShardedTable:
 
     @property
     def _reading(self) -> _Reading:
-        """What this process holds; after a fork everything anew, because a lock may have been held by a lost thread.
+        """Reading state of this process; new after a fork, because a lost thread may have held the lock.
 
         Raises:
             ReleaseError: in a forked process on S3, whose connections hang there.

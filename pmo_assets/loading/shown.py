@@ -1,4 +1,4 @@
-"""What a notebook shows of a panel or figure."""
+"""HTML by which a notebook shows a panel or figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a row of a release is in Python. Attributes are called like the columns, which `docs/columns.md` explains.
+"""Rows of a release as Python records. Attributes are called like the columns, which `docs/columns.md` explains.
 
 Records hold the facts; a picture, the figure and the article are read when they are asked for.
 """
@@ -31,7 +31,7 @@ BoxKind = ImageType | Literal["image", "identifier", "panel"]
 
 
 class RowSource(Protocol):
-    """Where records find what they do not hold: the release."""
+    """Release in which records find pictures, figures and articles, which they do not hold."""
 
     def picture_of(self, config: str, row: int) -> bytes | None:
         """Return the picture of a row as a file; None where it is withheld."""
@@ -56,7 +56,7 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class _Row:
-    """What rows of all configs have: article, licence, whom to credit, split."""
+    """Attributes of rows of all configs: article, licence, whom to credit, split."""
 
     CONFIG: ClassVar[str]
 
@@ -194,12 +194,12 @@ class Panel(_Pictured):
 
     @property
     def name(self) -> str | None:
-        """What the caption calls the panel: "A", "top left"; None for a single panel."""
+        """Name of the panel in the caption: "A", "top left"; None for a single panel."""
         return self.panel_name
 
     @property
     def subcaption(self) -> str | None:
-        """What the caption says about the panel; None where the licence withholds it."""
+        """Text of the caption about the panel; None where the licence withholds it."""
         return self.subcaption_text
 
     @property
@@ -326,7 +326,7 @@ class Article(_Row):
 ROW_TYPES: dict[str, type[Panel] | type[Figure] | type[Article]] = {
     row_type.CONFIG: row_type for row_type in (Panel, Figure, Article)
 }
-"""What a row of each config is."""
+"""Record type of each config."""
 
 
 def _facts_of(row_type: type[_Row]) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def caption_runs(caption: str, subcaptions: Sequence[tuple[str | None, Segments]
 
 
 def panel_names(subcaptions: Sequence[tuple[str | None, Segments]]) -> tuple[str, ...]:
-    """Return what to call each panel: its identifier, or "#2" for the second one when it has none."""
+    """Return the name of each panel for people: its identifier, or "#2" for the second one when it has none."""
     return tuple(plain_text(name) if name else f"#{number}" for number, (name, _) in enumerate(subcaptions, start=1))
 
 

@@ -1,4 +1,4 @@
-"""What is annotated beside what was found: boxes on a page, detections, captions and texts, as pictures.
+"""Pictures of annotations beside findings: boxes on a page, detections, captions and texts.
 
 Annotated is blue and solid, found is vermilion and dashed; words that the other text lacks stand on that colour.
 """

@@ -12,7 +12,7 @@ from pmo_assets.viewing.markup import asset_text, page_templates, plain_text
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 
 _WIDE = re.compile(r"<(pre|table)>")
-"""What scrolls where it is too wide for the page: who has no mouse reaches it with the tab key."""
+"""Elements that scroll where they are too wide for the page: who has no mouse reaches them with the tab key."""
 
 
 def document_page(name: str, text: str) -> str:

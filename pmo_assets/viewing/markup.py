@@ -1,4 +1,4 @@
-"""What goes into a page: text and links made safe, and the Jinja2 environment that escapes everything.
+"""Safe text and links for pages, and the Jinja2 environment that escapes everything.
 
 Titles, captions and links come from articles on the internet, so they are hostile until they have passed through here.
 """

@@ -228,7 +228,7 @@ _IMAGES = (
 IDENTIFIER_LEGEND: Final = (_IDENTIFIER,)
 STRUCTURE_LEGEND: Final = (_PANEL, _IDENTIFIER)
 DETECTION_LEGEND: Final = (_PANEL, _IDENTIFIER, *_IMAGES)
-"""What the boxes of `draw_detections` mean: (words, colour, length of dashes; 0 for a solid line), of all kinds and of
+"""Legend of the boxes of `draw_detections`: (words, colour, length of dashes; 0 for a solid line), of all kinds and of
 those that a picture may show."""
 
 LegendEntries = Sequence[tuple[str, str, int]]
@@ -344,7 +344,7 @@ def webp_bytes(pixels: Pixels, max_bytes: int = PREVIEW_BYTES) -> bytes:
 
 
 _QUALITIES: Final = {"JPEG": (88, 78, 66, 54), "WEBP": (84, 66, 48, 32)}
-"""What is tried before a picture is made smaller: a WebP keeps letters legible where a JPEG's blocks cover them."""
+"""Qualities that are tried before a picture is made smaller: a WebP keeps letters legible that a JPEG's blocks hide."""
 
 
 def _within(pixels: Pixels, max_bytes: int, form: Literal["JPEG", "WEBP"], **options: Any) -> bytes:

@@ -33,10 +33,10 @@ UNDECIDED: Final = "undecided"
 """The word for an image type or mark status that is None."""
 
 TRUTH_COLOUR: Final = "#0072B2"
-"""What is annotated, where it is compared with what was found (solid) …"""
+"""Colour of annotations (solid), where they are compared with findings …"""
 
 FOUND_COLOUR: Final = "#D55E00"
-"""… and what was found (dashed)."""
+"""… and of findings (dashed)."""
 
 _FURTHER_TYPE_COLOURS: Final = ("#332288", "#882255", "#999933", "#44AA99", "#661100")
 """For the image types of another specialty's profile."""

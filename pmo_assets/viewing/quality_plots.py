@@ -122,7 +122,7 @@ def confusion_plot(
 
 
 def calibration_plot(bins: Sequence[Any], *, error: float, title: str) -> bytes:
-    """Return what came out against the confidence that was claimed, one point per bin, with the number of captions.
+    """Return a plot of the share that is right against the claimed confidence: one point per bin, with its captions.
 
     A line through a point says within which bounds the share that is right lies, by the number of captions.
 

@@ -55,13 +55,13 @@ class BarGroup:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where units were lost, as a waterfall.
+    """Waterfall of the losses of units.
 
     Attributes:
         title: heading.
-        start: what came in, and how many.
-        drops: the steps at which something left.
-        end: what the rest is called.
+        start: name and number of the units that came in.
+        drops: the steps at which units left.
+        end: name of the rest.
         note: one sentence below the heading.
     """
 
@@ -123,7 +123,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class ReportSummary:
-    """What a report says, section by section; empty sections are left out.
+    """Contents of a report, section by section; empty sections are left out.
 
     Attributes:
         title: heading of the page.
@@ -134,7 +134,7 @@ class ReportSummary:
         compared: a table of numbers beside others, shown before the charts.
         groups: charts (image types, licences, assembly).
         rejections: reasons; the report groups them by stage.
-        tables: batches and whatever else.
+        tables: batches and others.
         pictures: contact sheets.
         links: (name, address relative to the page) of pages that tell more of the rejections.
     """

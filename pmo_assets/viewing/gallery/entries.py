@@ -44,7 +44,7 @@ def _kept(entry: Entry) -> Entry:
 
 
 def article_entry(figure: GalleryFigure) -> Entry:
-    """Return what a figure's page says of its article."""
+    """Return the entry of a figure's article for its page."""
     return _kept(
         {
             "id": str(figure.article_id),
@@ -108,7 +108,7 @@ def aspect(width: int, height: int) -> float:
 
 
 def figure_entry(figure: GalleryFigure, article: int, columns: Columns) -> Entry:
-    """Return what the page says of a figure.
+    """Return the entry of a figure for the page.
 
     Args:
         figure: the figure.

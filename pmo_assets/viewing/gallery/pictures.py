@@ -23,7 +23,7 @@ LARGE_QUALITY: Final = 72
 SMALL_QUALITY: Final = 66
 
 EFFORT: Final = 2
-"""Of WebP's encoder, 0..6: 4, the usual one, takes twice as long for 5 % fewer bytes."""
+"""Effort of WebP's encoder, 0..6: 4, the usual one, takes twice as long for 5 % fewer bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the gallery is told of a figure."""
+"""Records of figures and panels that the gallery shows."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def _put_occurrence(into: bytearray, step: int, mask: int) -> None:
 
 @dataclass(slots=True)
 class _Occurrences:
-    """Where a word occurs: the first figure apart, so that lists can be put one behind the other."""
+    """Occurrences of a word: the first figure apart, so that lists can be put one behind the other."""
 
     first: int
     mask: int

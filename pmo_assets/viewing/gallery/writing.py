@@ -64,7 +64,7 @@ FILES: Final = "files.txt"
 
 @dataclass(frozen=True, slots=True)
 class GalleryWritten:
-    """What was written: how much of what, and the names of all files."""
+    """Counts and bytes of a written gallery, and the names of all its files."""
 
     articles: int
     figures: int
