@@ -1,4 +1,4 @@
-"""How far what was found is from annotated articles: numbers, plots, the worst cases as pictures.
+"""Quality of findings against annotated articles: numbers, plots, the worst cases as pictures.
 
-What belongs here: comparing. What does not: ground truth itself (`annotation/`), drawing (`viewing/`).
+Add here: comparisons. Keep out: ground truth itself (`annotation/`), drawing (`viewing/`).
 """

@@ -29,7 +29,7 @@ class Canvas:
 
 
 def _figure_views(figure: AnnotatedFigure) -> list[PageView]:
-    """Return what shows the annotated figure: its places, one below the other when there are several."""
+    """Return the views of the annotated figure: its places, one below the other when there are several."""
     places = figure.figure_locations
     if len(places) == 1:
         return [page_view(places[0].page, [places[0].bbox], margin=MARGIN / 2)]

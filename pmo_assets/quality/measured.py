@@ -1,4 +1,4 @@
-"""What every quality asset gives: numbers, a row per figure, plots, and pictures of the worst cases."""
+"""Results of a quality asset: numbers, a row per figure, plots, and pictures of the worst cases."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a quality asset measured.
+    """Results of a quality asset.
 
     Attributes:
         metrics: numbers.
         rows: rows of its table of figures.
         plots: title and PNG.
         cases: the worst ones first.
-        note: one sentence on what was compared.
+        note: one sentence on the things compared.
     """
 
     metrics: Sequence[Metric]
@@ -46,7 +46,7 @@ class Measured:
 
 
 def figure_title(name: str, label: str | None) -> str:
-    """Return what a figure is called on a page: its package's name and its label."""
+    """Return the title of a figure on a page: its package's name and its label."""
     return f"{name} · {label or 'no label'}"
 
 

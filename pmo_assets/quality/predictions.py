@@ -1,4 +1,4 @@
-"""What the pipeline found, as annotated articles: read back from its tables."""
+"""Findings of the pipeline as annotated articles, read back from its tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pmo_assets.records.step_output import Row, rows_by_figure, rows_by_unit
 def predicted_articles(
     names: Mapping[int, str], figures: Sequence[Row], assembled: Sequence[Row] = ()
 ) -> dict[int, AnnotatedArticle]:
-    """Return what `pmo article` would write, from tables `figures` and `panel_assembly`.
+    """Return the annotated articles that `pmo article` would write, from tables `figures` and `panel_assembly`.
 
     Figures stand in their order in the article; without assembly they have no panels.
 

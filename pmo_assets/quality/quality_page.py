@@ -1,4 +1,4 @@
-"""What a quality asset leaves below the data root: its numbers, its records, and the page that shows them."""
+"""Files of a quality asset below the data root: its numbers, its records, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pmo_assets.viewing.report import Headline, Picture, ReportSummary, render_r
 from pmo_assets.viewing.report import Table as PageTable
 
 CASE_BYTES = 120_000
-"""Of a case's picture on the page: forty of them load at once."""
+"""Most bytes of a case's picture on the page: forty of them load at once."""
 
 
 def write_measured(data_root: DataRoot, asset: str, measured: Measured, scored: ScoredArticles) -> pl.DataFrame:

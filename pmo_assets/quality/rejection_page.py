@@ -29,7 +29,7 @@ PICTURE_SIDE: Final = 380
 
 @dataclass(frozen=True)
 class _Known:
-    """What a batch's tables tell of its articles and figures."""
+    """Facts about a batch's articles and figures, from its tables."""
 
     articles: Mapping[int, Mapping[str, Any]]
     labels: Mapping[tuple[int, str], str]

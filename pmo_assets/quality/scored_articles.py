@@ -1,4 +1,4 @@
-"""What is scored: the annotated articles that the batches hold, each figure with what the pipeline made of it."""
+"""Scored articles: the annotated ones that the batches hold, each figure with the result of the pipeline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pmo_assets.storage.tables import Tables
 
 @dataclass(frozen=True)
 class ScoredArticles:
-    """Annotated articles that the tables hold, with what the pipeline made of them.
+    """Annotated articles that the tables hold, with the results of the pipeline.
 
     Attributes:
         truth: annotated articles by number.

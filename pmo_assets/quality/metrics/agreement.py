@@ -1,4 +1,4 @@
-"""How far people agree who answered the same question, and what their audit of the machine came to.
+"""Agreement of people who answered the same question, and the result of their audit of the machine.
 
 Cohen's kappa as in Cohen (1960); intervals as in Wilson (1927): they stay inside 0..1 and say something of a sample
 without an error, too.
@@ -24,10 +24,10 @@ SAME_THING = 0.5
 """IoU from which two people drew the same thing."""
 
 CONFIDENCE = 0.95
-"""Of the intervals."""
+"""Confidence level of the intervals."""
 
 Choice = tuple[Hashable, Hashable]
-"""What two people chose for the same thing."""
+"""Choices of two people for the same thing."""
 
 
 def cohens_kappa(choices: Sequence[Choice]) -> float | None:
@@ -71,7 +71,7 @@ class AnswerPair:
 
     @property
     def interface(self) -> str:
-        """Where they answered."""
+        """Interface in which they answered."""
         return (self.first.review.interface if self.first.review else None) or ""
 
     @property
@@ -83,13 +83,13 @@ class AnswerPair:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """How far two answers agree.
+    """Agreement of two answers.
 
     Attributes:
         pair: the answers.
         ious: by kind of box, of the boxes that both drew.
-        matched: by kind of box, how many both drew and how many there are in all (2 x both / all is the F1).
-        choices: by name of the choice, what they chose for the same thing.
+        matched: by kind of box, the number that both drew and the number of all (2 x both / all is the F1).
+        choices: by name of the choice, their choices for the same thing.
     """
 
     pair: AnswerPair
@@ -99,7 +99,7 @@ class PairAgreement:
 
     @property
     def problems(self) -> list[str]:
-        """What they do not agree on, in words."""
+        """Their disagreements, in words."""
         found = [
             f"{total - 2 * both} {kind} boxes drawn by one alone" for kind, (both, total) in self.matched.items()
             if total > 2 * both

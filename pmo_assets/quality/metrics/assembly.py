@@ -1,4 +1,4 @@
-"""Whether the right identifier and subcaption sit on the right panel, after assembly."""
+"""Score of assembly: panels that have the right identifier and the right subcaption."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PanelState = Literal["right", "wrong", "none", "missed"]
 
 @dataclass(frozen=True, slots=True)
 class PanelRecord:
-    """What became of one annotated panel.
+    """Result of assembly for one annotated panel.
 
     Attributes:
         truth: the panel as annotated.
@@ -28,7 +28,7 @@ class PanelRecord:
         assigned: found, with the identifier that is annotated.
         bleu: of the subcaption, 0..1; None when there is none to compare.
         state: see `PanelState`; a subcaption is right from a BLEU of 0.9 on.
-        reason: what is wrong, in words; "" when right.
+        reason: the error, in words; "" when right.
     """
 
     truth: AnnotatedPanel
@@ -42,7 +42,7 @@ class PanelRecord:
 
 @dataclass(frozen=True, slots=True)
 class AssemblyRecord:
-    """What became of a figure's panels.
+    """Result of assembly for a figure's panels.
 
     Attributes:
         pair: the figure.
@@ -61,7 +61,7 @@ class AssemblyRecord:
 
     @property
     def badness(self) -> float:
-        """How bad it is, for showing the worst first."""
+        """Badness, by which the worst are shown first."""
         lost = 0.5 * self.spurious
         for panel in self.panels:
             # A wrong text is as bad as it is unlike; a wrong identifier is worse than no subcaption.
@@ -97,7 +97,7 @@ def _panel_record(panel: AnnotatedPanel, pair: FigurePair) -> PanelRecord:
 
 
 def assembly_record(pair: FigurePair) -> AssemblyRecord:
-    """Return what became of a figure's panels."""
+    """Return the result of assembly for a figure's panels."""
     panels = tuple(_panel_record(panel, pair) for panel in pair.truth.panels)
     spurious = 0
     if pair.found is not None and pair.iou >= FOUND_IOU:

@@ -48,7 +48,7 @@ class SplitRow(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CaptionScore:
-    """How one answer compares with its reference.
+    """Score of one answer against its reference.
 
     Attributes:
         id: the caption's name.
@@ -70,7 +70,7 @@ class CaptionScore:
 
     @property
     def right(self) -> bool:
-        """Whether the caption is processed with a mean BLEU of at least `RIGHT_BLEU`."""
+        """True if the caption is processed with a mean BLEU of at least `RIGHT_BLEU`."""
         return not self.unprocessed and self.mean_bleu >= RIGHT_BLEU
 
 

@@ -1,4 +1,4 @@
-"""How well panels, identifiers and images are found: average precision, confusion of types, mark status.
+"""Score of the detection of panels, identifiers and images: average precision, confusion of types, mark status.
 
 Average precision (`records.average_precision`) is averaged over `GRID` from IoU 0.5 to 0.95 as COCO has it.
 
@@ -54,7 +54,7 @@ class LabelledBox:
 
     @property
     def is_image(self) -> bool:
-        """Whether it is an image."""
+        """True if it is an image."""
         return self.kind not in (PANEL, IDENTIFIER)
 
 
@@ -84,7 +84,7 @@ def annotated_boxes(figure: AnnotatedFigure) -> tuple[LabelledBox, ...]:
 
 
 def assembled_boxes(pair: FigurePair) -> tuple[LabelledBox, ...]:
-    """Return what the assembly made of a figure's detections."""
+    """Return the boxes that assembly made of a figure's detections."""
     return annotated_boxes(pair.found) if pair.found is not None else ()
 
 
@@ -123,7 +123,7 @@ def ranked(figures: Iterable[FigureBoxes], kind: str | None) -> Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What detections of a kind claim: score and probability of each, and whether it is right."""
+    """Claims of the detections of a kind: score and probability of each, true in `right` if it is right."""
 
     scores: tuple[float, ...]
     probabilities: tuple[float, ...]
@@ -131,7 +131,7 @@ class Claims:
 
 
 def detection_claims(figures: Sequence[FigureBoxes], kind: str | None) -> Claims:
-    """Return what the found boxes of a class claim, of those that state a probability; images of any type for None."""
+    """Return the claims of the found boxes of a class that state a probability; of images of any type for None."""
     found = [item for figure in figures for item in _of_kind(figure.found, kind)]
     right = right_boxes(ranked(figures, kind), FOUND_IOU)
     stated = [(i.score, i.probability, ok) for i, ok in zip(found, right, strict=True) if i.probability is not None]
@@ -216,7 +216,7 @@ def detection_metrics(figures: Sequence[FigureBoxes]) -> list[Metric]:
 
 @dataclass(frozen=True, slots=True)
 class DetectionRecord:
-    """What is wrong in one figure.
+    """Errors of detection in one figure.
 
     Attributes:
         pair: the figure.
@@ -242,7 +242,7 @@ class DetectionRecord:
 
     @property
     def badness(self) -> float:
-        """How bad it is, for showing the worst first: the share of boxes that are wrong, weighted by how wrong."""
+        """Badness, by which the worst are shown first: share of wrong boxes, weighted by the kind of error."""
         boxes = max(1, sum(self.truth) + sum(self.spurious))
         wrong = sum(self.missed) + sum(self.spurious) + 0.5 * (sum(self.misplaced) + self.wrong_types)
         return (wrong + 0.25 * self.wrong_marks) / boxes
@@ -251,7 +251,7 @@ class DetectionRecord:
 def _greedy_pairs(
     truth: Sequence[LabelledBox], found: Sequence[LabelledBox]
 ) -> tuple[list[LabelledBox], list[LabelledBox], int]:
-    """Return what is missed, what is spurious, and how many are misplaced, by greedy assignment on IoU."""
+    """Return the missed boxes, the spurious ones, and the number of misplaced ones, by greedy assignment on IoU."""
     candidates = sorted(
         ((iou(a.box, b.box), i, j) for i, a in enumerate(truth) for j, b in enumerate(found)),
         key=lambda item: (-item[0], item[1], item[2]),
@@ -273,7 +273,7 @@ def _counted(count: int, kind: str) -> str:
 
 
 def detection_record(figure: FigureBoxes) -> DetectionRecord:
-    """Return what is wrong in a figure; images are paired whatever their type."""
+    """Return the errors of detection in a figure; images are paired whatever their type."""
     counts: dict[str, list[int]] = {name: [] for name in ("truth", "found", "missed", "spurious", "misplaced")}
     problems = [] if figure.pair.iou >= FOUND_IOU else ["the figure itself was not found"]
     words: dict[str, list[str]] = {"missed": [], "spurious": [], "misplaced": []}

@@ -1,4 +1,4 @@
-"""How well figures and their captions are found: recall, precision, IoU, caption similarity, labels."""
+"""Score of the extraction of figures and captions: recall, precision, IoU, caption similarity, labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FigureState = Literal["right", "flawed", "missed", "spurious"]
 
 @dataclass(frozen=True, slots=True)
 class FigureRecord:
-    """What became of one annotated figure, or a found figure that is none.
+    """Result for one annotated figure, or for a found figure that is none.
 
     Attributes:
         article_id: number of the article.
@@ -40,7 +40,7 @@ class FigureRecord:
         iou: on the page, 0..1.
         caption_similarity: 0..1.
         label_right: the numbers of both labels agree.
-        problems: what is wrong, in words; empty when right.
+        problems: the errors, in words; empty when right.
         truth: the annotated figure; None when spurious.
         found: the found figure; None when there is none.
     """
@@ -59,7 +59,7 @@ class FigureRecord:
 
     @property
     def badness(self) -> float:
-        """How bad it is, for showing the worst first: 2 for a missed or spurious figure, else what is off, 0..2."""
+        """Badness, by which the worst are shown first: 2 and more for a missed or spurious figure, else 0..2.5."""
         if self.state in ("missed", "spurious"):
             return 2.0 + (1 - self.iou)
         return (1 - self.iou) + (1 - self.caption_similarity) + (0.0 if self.label_right else 0.5)

@@ -1,4 +1,4 @@
-"""Whether claimed probabilities are kept: bins of a reliability diagram, expected calibration error, Brier score."""
+"""Reliability of claimed probabilities: bins of a reliability diagram, expected calibration error, Brier score."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """What was claimed with a probability in [lower, upper); the last bin includes 1.
+    """Claims with a probability in [lower, upper); the last bin includes 1.
 
     Attributes:
         lower: bound, 0..1.
         upper: bound, 0..1.
-        count: how many claims there are; at least one.
+        count: number of claims; at least one.
         mean_claimed: mean of the claims.
         right_share: share of them that is right.
     """
