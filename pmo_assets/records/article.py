@@ -1,4 +1,4 @@
-"""What is known of an article from its JATS XML: the records that the other rooms read."""
+"""Records of an article as its JATS XML states it, which the other rooms read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What BIOMEDICA (arXiv 2501.07171), another dataset of PMC's figures, says of a figure: the labels of its picture."""
+"""Labels of a figure's picture in BIOMEDICA (arXiv 2501.07171), another dataset of PMC's figures."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pmo_assets.records.packages import PackageListing
 
 
 class CandidateState(StrEnum):
-    """Where a candidate stands."""
+    """State of a candidate."""
 
     FOUND = "found"
     ABSENT = "absent"
@@ -20,7 +20,7 @@ class CandidateState(StrEnum):
 
 
 class Event(StrEnum):
-    """What happened to a candidate at PMC."""
+    """Event of a candidate at PMC."""
 
     NEW = "new"
     CHANGED = "changed"
@@ -73,7 +73,7 @@ class Candidate:
 
 
 def event_between(before: Candidate, after: Candidate) -> Event | None:
-    """Return what happened to a candidate between two looks at it; None if nothing did.
+    """Return the event of a candidate between two looks at it; None if nothing happened.
 
     A retraction and a removal count before a change that comes with them.
     """

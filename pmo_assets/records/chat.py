@@ -1,4 +1,4 @@
-"""What the steps need of a language model: a protocol, its request and answer, and how it can fail.
+"""Protocol of a language model as the steps need it: its request, its answer, and its errors.
 
 `pmo_assets.models.chat` implements the protocol for an OpenAI-compatible endpoint and for vLLM in process.
 """
@@ -80,11 +80,11 @@ def message_json(message: Message) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """How the answer is sampled.
+    """Options of sampling the answer.
 
     Attributes:
         temperature: 0 always takes the most likely token.
-        max_tokens: the answer is cut off after so many.
+        max_tokens: length after which the answer is cut off.
         thinking: "on" and "off" tell a hybrid model (Qwen3) whether to reason first; "default" tells it nothing, for
             endpoints that refuse the option.
         seed: of the sampling.
@@ -127,7 +127,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatAnswer:
-    """What came back.
+    """Answer of a model.
 
     Attributes:
         text: the answer, without reasoning; JSON unless it was cut off.
@@ -167,7 +167,7 @@ class ChatModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChatUsage:
-    """What a number of answers cost; answers from the store cost nothing and count only as `cache_hits`."""
+    """Cost of a number of answers; those from the store cost nothing and count only as `cache_hits`."""
 
     requests: int = 0
     prompt_tokens: int = 0
@@ -190,7 +190,7 @@ NO_USAGE: Final = ChatUsage()
 
 
 def usage_of(answer: ChatAnswer) -> ChatUsage:
-    """Return what an answer cost."""
+    """Return the cost of an answer."""
     if answer.cached:
         return ChatUsage(cache_hits=1)
     return ChatUsage(answer.attempts, answer.prompt_tokens, answer.completion_tokens, answer.seconds)

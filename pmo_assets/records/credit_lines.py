@@ -88,10 +88,10 @@ _OWN: Final = re.compile(
     r"|\b(?:original|own)\s+(?:\w+\s+){0,2}(?:by|of|from)\s+the\s+(?:present\s+|current\s+)?authors?\b|\bauthors?['’]?\s+own\b",
     re.I,
 )
-"""What speaks of the authors themselves; taken out before a sentence is looked at."""
+"""Words about the authors themselves; they are taken out before a sentence is looked at."""
 
 _SENTENCE: Final = re.compile(r"(?<=[a-zà-ÿ\d\])”\"]{2}[.;])\s+(?=[A-ZÀ-Ý(\[©“\"])|(?<=[。;])")
-"""Where one sentence ends and the next begins; "et al." and initials end none, so that a line stays whole."""
+"""Place between two sentences; "et al." and initials end none, so that a line stays whole."""
 
 
 def credit_line(text: str) -> str | None:

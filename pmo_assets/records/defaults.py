@@ -26,8 +26,8 @@ CONCURRENCY: Final = 16
 """Captions asked side by side: a server with continuous batching answers so many about as fast as one."""
 
 VISION_PIXELS: Final = 2_000_000
-"""Of a figure as a vision model sees it: about 2,000 tokens for Qwen3-VL, and letters of 8 points across a page can
-be read."""
+"""Pixels of a figure as a vision model sees it: about 2,000 tokens for Qwen3-VL, and letters of 8 points across a
+page can be read."""
 
 VISION_CONCURRENCY: Final = 8
 """Figures looked at side by side: each has one request under way, and pictures take more of a server than captions."""
@@ -36,7 +36,7 @@ CREATOR: Final = "The pmo-assets maintainers"
 """Who makes a release, until somebody says who."""
 
 REPOSITORY: Final = "OWNER/NAME"
-"""Where a release will be on the Hugging Face hub, until somebody says where."""
+"""Name of a release's repository on the Hugging Face hub, until somebody gives one."""
 
 TRUSTED_SOURCES: Final = ("pmc://",)
 """Sources whose retractions count for other sources' packages of an article: PMC's own."""

@@ -1,4 +1,4 @@
-"""What detection finds in a figure: the records that assembly reads, and the picture it looks at."""
+"""Detections in a figure, which assembly reads, and the view of the figure that detectors look at."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pmo_assets.records.modalities import Modality
 
 @dataclass(frozen=True, slots=True)
 class FigureView:
-    """What a detector sees of one figure.
+    """View of one figure for detectors.
 
     Attributes:
         pixels: (height, width, 3) uint8, RGB.
@@ -39,7 +39,7 @@ class FigureView:
 
     @property
     def is_live(self) -> bool:
-        """Whether the PDF says where bitmaps or texts of the figure are; else it is a flat picture."""
+        """True if the PDF tells the places of bitmaps or texts of the figure; else it is a flat picture."""
         return bool(self.bitmaps or self.texts)
 
 

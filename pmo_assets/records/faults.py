@@ -25,7 +25,8 @@ _MEMORY = re.compile(
     r"|failed to map segment|can'?t start new thread",
     re.IGNORECASE,
 )
-"""What OpenCV, ONNX Runtime, PyTorch, MuPDF, the dynamic linker and others say, who have no class of error for it."""
+"""Messages for want of memory of OpenCV, ONNX Runtime, PyTorch, MuPDF, the dynamic linker and others, which have no
+class of error for it."""
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """System errors of a process or machine at its end, whatever the file."""
@@ -34,7 +35,7 @@ _FULL_WORDS = re.compile(
     r"no space left on device|disk (?:is )?full|disk quota exceeded|\(os error (?:28|122)\)",
     re.IGNORECASE,
 )
-"""What SQLite, Polars, PyTorch and others say of a full disk, who raise no `OSError`."""
+"""Messages for a full disk of SQLite, Polars, PyTorch and others, which raise no `OSError`."""
 
 _MACHINE_ERRORS = _EXHAUSTED | FULL | {errno.EROFS, errno.EIO, errno.ENODEV, errno.ESTALE}
 """System errors that no input can cause where pipeline and store work: disk full or broken, no file handles left."""
@@ -114,10 +115,10 @@ _HOW_TO_MEND_A_FULL_DISK = "`pmo clean --yes` deletes what nobody needs"
 
 
 def full_disk_advice(error: BaseException, places: Iterable[Path] = ()) -> str:
-    """Return what to do about a full disk, as the end of a sentence; empty for another error, or one that says it.
+    """Return advice on a full disk, as the end of a sentence; empty for another error, or one that has it already.
 
     Args:
-        error: what was raised.
+        error: as raised.
         places: where the command writes: of their disks the fullest is named, if the error names no file.
     """
     if not is_full_disk(error) or _HOW_TO_MEND_A_FULL_DISK in str(error):
@@ -165,7 +166,7 @@ _MACHINE_CLASSES = frozenset({"WorkerDied", "OutOfMemory", "ArticleTimeout"})
 
 
 def _suspicion(rejection: Rejection) -> tuple[str, str] | None:
-    """Return what makes rejections the same fault; None for a decision about one input."""
+    """Return the key by which rejections are the same fault; None for a decision about one input."""
     if rejection.error_class in _MACHINE_CLASSES:
         return rejection.error_class, ""
     if rejection.traceback_tail:

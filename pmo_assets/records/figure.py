@@ -83,8 +83,8 @@ class EmbeddedText:
 
 
 ShapeKind = Literal["arrow", "head", "line", "rectangle", "ellipse", "curve", "patch"]
-"""What a vector shape looks like: a whole arrow; an arrowhead or triangle; a straight line; a box; a circle or ellipse;
-any other line; any other filled shape, letters' outlines among them."""
+"""Look of a vector shape: a whole arrow; an arrowhead or triangle; a straight line; a box; a circle or ellipse; any
+other line; any other filled shape, letters' outlines among them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What people call figures and pages; pages count from 1.
+"""Names of figures and pages for people; pages count from 1.
 
 Rows, JSON, ids and columns count pages from 0, as the published dataset does. Whatever people read (messages, titles,
 names of files) goes through here, the one place where the one becomes the other; the gallery's is `pageNumber` in
@@ -23,13 +23,13 @@ def page_number(page: int) -> int:
 
 
 def figure_file_name(pdf_figure_id: str) -> str:
-    """Return what a file that shows a PDF figure is called, without suffix: "p3-1" for `p2-1`."""
+    """Return the name of a file that shows a PDF figure, without suffix: "p3-1" for `p2-1`."""
     found = _PDF_FIGURE.fullmatch(pdf_figure_id)
     return f"p{page_number(int(found[1]))}-{found[2]}" if found else pdf_figure_id
 
 
 def figure_words(row: Mapping[str, Any]) -> str:
-    """Return what people call a figure: its label, else its place in the PDF, else its name in the package.
+    """Return the name of a figure for people: its label, else its place in the PDF, else its name in the package.
 
     Args:
         row: of a table of figures: `label`, `image_cluster_id` (may be None), `pdf_figure_id` where it has one.

@@ -81,7 +81,7 @@ class PackageProblem:
 
 @dataclass(frozen=True, slots=True)
 class PackageListing:
-    """What a source knows of a package before it is fetched: a row of a batch's manifest.
+    """Description of a package by its source before it is fetched: a row of a batch's manifest.
 
     Attributes:
         article_id: PMC number, or a derived one (`derived_article_id`).
@@ -98,7 +98,7 @@ class PackageListing:
         license_unknown: the metadata cannot be read and may have stated a retraction or a licence: whatever the
             article's own files say, its licence counts as unknown.
         described: metadata files of the package, below the source's root.
-        ignored: what else lies in the package's folder, below the source's root, and is of no kind that articles have.
+        ignored: other files in the package's folder, below the source's root, of no kind that articles have.
     """
 
     article_id: int
@@ -120,7 +120,7 @@ class PackageListing:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """What a source passes over.
+    """File or folder that a source passes over.
 
     Attributes:
         path: below the source's root.
@@ -132,15 +132,15 @@ class Skipped:
 
 
 class ArticleSource(Protocol):
-    """Where article packages come from."""
+    """Source of article packages."""
 
     @property
     def uri(self) -> str:
-        """What identifies the source in a manifest; `open_source` gives the source back."""
+        """URI that identifies the source in a manifest; `open_source` gives the source back."""
         ...
 
     def listings(self) -> Iterator[PackageListing | Rejection | Skipped]:
-        """Yield every package, in a stable order, or why it cannot be registered, and what is passed over.
+        """Yield every package, in a stable order, or its rejection if it cannot be registered, and all passed over.
 
         Raises:
             SourceError: if the source cannot be read.
@@ -164,7 +164,7 @@ def is_pmc_number(article_id: int) -> bool:
 
 
 def article_words(article_id: int, package: str | None) -> str:
-    """Return what people call an article: its PMC number, or its package with the number that is none of PMC's.
+    """Return the name of an article for people: its PMC number, or its package with the number that is none of PMC's.
 
     >>> article_words(4736323, "PMC4736323.1"), article_words(9000000001, "sample_01"), article_words(7, "downloaded")
     ('PMC4736323', 'sample_01 (9000000001)', 'downloaded (PMC7)')

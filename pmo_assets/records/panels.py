@@ -104,7 +104,7 @@ class PanelImage:
 
 @dataclass(frozen=True, slots=True)
 class PanelAnnotation:
-    """What people decided of a panel's figure: why they looked, which fields, who, when (ISO 8601)."""
+    """Annotation of a panel's figure by people: purpose, decided fields, annotator, time (ISO 8601)."""
 
     purpose: str
     decided: tuple[str, ...]

@@ -54,13 +54,13 @@ class TextReader(Protocol):
     def __call__(
         self, pictures: Sequence[NDArray[np.uint8]], *, one_line: bool = False, longest: int | None = None
     ) -> list[tuple[ReadText, ...]]:
-        """Return what is printed in each picture, best first.
+        """Return the texts in each picture, best first.
 
         Args:
             pictures: (height, width, 3) uint8 RGB.
-            one_line: each picture holds one line of print, upright and nothing else: what is returned are readings of
-                it that exclude each other, with their shares of confidence. Otherwise print is looked for anywhere
-                in the picture, and every text has its box.
+            one_line: each picture holds one line of print, upright and nothing else: the texts are readings of it that
+                exclude each other, with their shares of confidence. Otherwise print is looked for anywhere in the
+                picture, and every text has its box.
             longest: print that is found anywhere and is surely longer than so many characters need not be read, which
                 is most of the work in pictures full of sentences; None reads all.
 

@@ -1,6 +1,6 @@
-"""What could not be processed, and why: the failure model's row.
+"""Rejections: inputs that could not be processed, with the reason; the rows of the failure model.
 
-A bad article, figure or caption never fails its batch: it becomes a `Rejection`. What is systemic (source down, disk
+A bad article, figure or caption never fails its batch: it becomes a `Rejection`. A systemic error (source down, disk
 full) is raised instead.
 """
 
@@ -10,7 +10,7 @@ import traceback
 from dataclasses import dataclass
 
 TRACEBACK_LINES = 12
-"""How much of a traceback a rejection keeps: enough to find the line, small enough for a table."""
+"""Lines of a traceback that a rejection keeps: enough to find the place, few enough for a table."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,4 +20,4 @@ MISTAKES: Final[Mapping[str, str]] = MappingProxyType(
         "other": "something else",
     }
 )
-"""What can be wrong, and how people are asked."""
+"""Mistakes that can be reported, with the words in which people are asked."""

@@ -1,4 +1,4 @@
-"""What people decided about a figure: the records that review reads, and the words for who decided what.
+"""Decisions of people about a figure, which review reads, and the words for decided fields and verdicts.
 
 Boxes are normalised to the figure, [left, top, right, bottom].
 """
@@ -16,20 +16,20 @@ Purpose = Literal["full", "resolve", "audit"]
 """Why people looked: to annotate a whole article, to decide an undecided case, to judge what the machine assigned."""
 
 DecidedField = Literal["figure", "caption", "panels", "identifiers", "subcaptions", "images"]
-"""What an answer decides; what it does not stays the machine's."""
+"""Fields that an answer can decide; those that it does not decide stay the machine's."""
 
 ALL_FIELDS: Final[tuple[DecidedField, ...]] = ("figure", "caption", "panels", "identifiers", "subcaptions", "images")
-"""What a full annotation decides that does not say it."""
+"""Fields decided by a full annotation that names none."""
 
 Verdict = Literal["right", "wrong", "not evaluable"]
-"""What an audit says of a panel's subcaption (paper, Results: 88 %, 6 %, 6 %)."""
+"""Verdict of an audit on a panel's subcaption (paper, Results: 88 %, 6 %, 6 %)."""
 
 VERDICTS: Final[tuple[Verdict, ...]] = ("right", "wrong", "not evaluable")
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """How a figure looked when people saw it.
+    """Look of a figure when people saw it.
 
     Attributes:
         sha256: of the rendering's pixels and size.

@@ -18,7 +18,7 @@ from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.units import ARTICLE, Unit
 
 Losing = Literal["units", "parts"]
-"""What a stage can lose: whole articles, or figures."""
+"""Kind of loss of a stage: whole articles, or figures."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a step makes of one article: rows, and what it could not process."""
+"""Output of a step for one article: rows, and the rejected inputs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Row = dict[str, Any]
 
 @dataclass
 class StepOutput:
-    """What a step made of one article.
+    """Output of a step for one article.
 
     Attributes:
         rows: rows of the step's table.
-        rejections: what it could not process.
-        tally: what it counted besides, for whoever watches the batch.
+        rejections: inputs that it could not process.
+        tally: its further counts, for whoever watches the batch.
     """
 
     rows: list[Row] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the steps need of storage: protocols that `pmo_assets.storage.data_root` implements, and their errors."""
+"""Protocols of storage as the steps need it, which `pmo_assets.storage.data_root` implements, and their errors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a batch consists of: the things that a step is put to, one at a time.
+"""Units of which a batch consists: a step is put to one at a time.
 
 A source of other things than articles declares a unit of its own, and everything that runs, groups and rejects goes by
-it. What belongs here: what of a unit the machinery must know. What does not: what a unit holds.
+it. Add here: properties of a unit that the machinery must know. Keep out: the contents of a unit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Unit:
 
     @property
     def names(self) -> str:
-        """Return what several are called: "articles"."""
+        """Return the plural of the name: "articles"."""
         return f"{self.name}s"
 
     @property
