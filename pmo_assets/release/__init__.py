@@ -1,4 +1,4 @@
-"""What goes out of a data root: the current rows of all batches, the Parquet file, gallery, report, losses.
+"""Releases of a data root: the current rows of all batches, the Parquet file, gallery, report, losses.
 
-What belongs here: reading all batches at once. What does not: making any of their rows.
+Add here: code that reads all batches at once. Keep out: code that makes any of their rows.
 """

@@ -65,14 +65,14 @@ def _json(kind: type[Any]) -> TypeAdapter[Any]:
 def selection_once(
     tables: Tables, trusted: Collection[str], *, code: str, say: Callable[[str], None], keep: bool = True
 ) -> Selection:
-    """Return what `select_articles` returns: the stored selection where it fits, else computed anew.
+    """Return the selection of `select_articles`: the stored one where it fits, else computed anew.
 
     Args:
         tables: the tables below the data root.
         trusted: see `select_articles`.
         code: version of the code that selects.
         say: told whether the selection is read or computed.
-        keep: store what was computed; False for who only looks.
+        keep: store a computed selection; False for who only looks.
 
     Raises:
         StorageError: as `select_articles`, or if it cannot be stored.
@@ -99,11 +99,11 @@ def groups_once(
     code: str,
     say: Callable[[str], None],
 ) -> PanelGroups:
-    """Return what `find_panel_duplicates` returns: the stored groups where they fit, else computed anew and stored.
+    """Return the groups of `find_panel_duplicates`: the stored ones where they fit, else computed anew and stored.
 
     Args:
         tables: the tables below the data root.
-        selection: what the release takes.
+        selection: articles that the release takes.
         options: see `find_panel_duplicates`.
         split_options: see `find_panel_duplicates`.
         code: version of the code that finds them.
@@ -139,7 +139,7 @@ def _identity(*parts: Any) -> str:
 
 
 def _inputs_of_selection(tables: Tables) -> list[Any]:
-    """Return what tells whether anything is other than it was that `select_articles` reads.
+    """Return identities of everything that `select_articles` reads; they differ if any of it has changed.
 
     Objects (XML, PDFs) are named by their content in the tables.
     """
@@ -151,7 +151,7 @@ def _inputs_of_selection(tables: Tables) -> list[Any]:
 
 
 def _tables_identity(tables: Tables, asset: str) -> list[Any]:
-    """Return what tells tables of an asset from others: their files, and what these say that they were made of."""
+    """Return the identity of an asset's tables: their files, and the identity that their provenance states."""
     said = {batch: made.identity if made else None for batch, made in tables.provenances(asset).items()}
     return [_files(tables.data_root, f"tables/{asset}"), said]
 
@@ -161,7 +161,7 @@ def _files(root: DataRoot, folder: str) -> list[tuple[str, int, str]]:
 
 
 def _stored_selection(root: DataRoot) -> _Stored | None:
-    """Return what is stored; None if nothing is, or nothing that can be read."""
+    """Return the stored selection; None if there is none that can be read."""
     stored: _Stored | None = None
     if root.exists(SELECTION_KEY):
         with contextlib.suppress(ValidationError):

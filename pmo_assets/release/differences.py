@@ -1,4 +1,4 @@
-"""What is new, changed and gone between two releases, and why; `CHANGES.md`."""
+"""Differences of two releases: panels that are new, changed and gone, with the reasons; `CHANGES.md`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ NO_PANEL_LEFT: Final = "of an article that has no panel in the release any more"
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How a release differs from another one, in panels.
+    """Differences of a release from another one, in panels.
 
     Attributes:
         since: version of the other one; None for the first release.
         rows_before, rows_after: panels of either.
         new: new panels by reason.
-        changed: panels with another content, by what changed (`row_index.facets`); one panel may count several times.
+        changed: panels with another content, by facet (`row_index.facets`); one panel may count several times.
         changed_panels: panels with another content, each once.
         gone: panels that are gone, by reason.
-        columns: whether columns or their types changed.
+        columns: true if columns or their types changed.
         moved: articles that are in another split than before, by "train → test".
     """
 
@@ -43,7 +43,7 @@ class Changes:
 
     @property
     def nothing(self) -> bool:
-        """Whether no panel is new, changed or gone, and no article in another split."""
+        """True if no panel is new, changed or gone, and no article in another split."""
         return not (self.new or self.changed or self.gone or self.moved)
 
     def as_json(self) -> dict[str, Any]:

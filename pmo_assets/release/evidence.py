@@ -1,4 +1,4 @@
-"""What packages hold that shows which article they are: title, authors, PDF, the number in the XML."""
+"""Evidence in packages of which article they are: title, authors, PDF, the number in the XML."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def articles_of(tables: Tables, batch: str, rows: pl.DataFrame, columns: Sequenc
 
 
 class PackageEvidence:
-    """What packages that bear one number hold: title, authors, PDF; read for these few alone."""
+    """Title, authors and PDF of packages that bear one number; read for these few alone."""
 
     def __init__(self, tables: Tables, order: Sequence[str], trusted: Collection[str], rows: pl.DataFrame) -> None:
         self._objects = ContentStore(tables.data_root)
@@ -69,7 +69,7 @@ class PackageEvidence:
                     self._xml[at, number] = package["xml"]
 
     def package(self, place: int, number: int) -> ArticlePackage:
-        """Return what is known of a package without opening its files."""
+        """Return the identity of a package, known without opening its files."""
         return self._packages[place, number]
 
     def read(self, package: ArticlePackage) -> ArticlePackage:
@@ -128,10 +128,10 @@ ARTICLE_COLUMNS: Final = (
 def known_package(
     package: Mapping[str, Any], article: Mapping[str, Any], place: int, *, is_trusted: bool, rows: int = 0
 ) -> ArticlePackage:
-    """Return what is known of the identity of a package.
+    """Return the identity of a package, as far as it is known.
 
     Args:
-        package: its row of `article_packages`, or what its manifest states (`pdf` as an object key).
+        package: its row of `article_packages`, or the values of its manifest (`pdf` as an object key).
         article: its row of `articles`; empty where a worker died on it, or its batch is not processed.
         place: of its batch.
         is_trusted: its source's word counts for other packages.

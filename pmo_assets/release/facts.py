@@ -1,4 +1,4 @@
-"""What the files beside a release's tables say of it: counts, licences, files, splits (`ReleaseFacts`)."""
+"""Facts of a release for the files beside its tables: counts, licences, files, splits (`ReleaseFacts`)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ConfigFacts:
 
 @dataclass(frozen=True, slots=True)
 class LicenceCount:
-    """How many panels are under a licence.
+    """Number of panels under a licence.
 
     Attributes:
         code: as PMC writes it ("CC BY"); None where none is stated.
@@ -69,7 +69,7 @@ class LicenceCount:
 
 @dataclass(frozen=True, slots=True)
 class SplitFacts:
-    """How the articles were divided.
+    """Facts of the division of the articles into splits.
 
     Attributes:
         shares: wanted share of articles by split.
@@ -96,12 +96,12 @@ class SplitFacts:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """What a release holds, for its card and the files beside it; every number is counted, none typed.
+    """Facts of a release for its card and the files beside it; every number is counted, none typed.
 
     Attributes:
         version: of the release, "1.2.0".
         previous: the version before; None for the first.
-        specialty: what the dataset is about.
+        specialty: subject of the dataset.
         software: version of pmo-assets.
         configs: the hub's configs, the default one first.
         panels, figures, articles: in the release.
@@ -110,15 +110,15 @@ class ReleaseFacts:
         licences: panels by licence and deed, most frequent first.
         contains: panels by what they contain (cfp, oct, retinal, other, marked).
         assembly: panels by who assigned the subcaption.
-        splits: how the articles were divided.
+        splits: facts of the division of the articles.
         duplicate_articles: packages that are not published because another package is the same article.
         searched_on: day (UTC) on which PMC was searched last; None if its articles came from elsewhere.
         statistics: tables of numbers and losses, as Markdown (`release.statistics`).
-        journals: how many journals the articles are from.
+        journals: number of journals that the articles are from.
         years: first and last year of publication; None when none is known.
         side_tables: the Parquet files beside the configs: duplicates, splits, withheld, …
         creator: who makes the release, as it is to be cited: a group's or a person's name.
-        repository: where it will be on the hub, "owner/name"; the card's examples read it by that name.
+        repository: its future name on the hub, "owner/name"; the card's examples read it by that name.
     """
 
     version: str

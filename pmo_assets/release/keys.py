@@ -1,4 +1,4 @@
-"""Where the files of a release lie below the data root."""
+"""Keys of a release's files below the data root."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ GALLERY_KEY: Final = f"{GALLERY_FOLDER}/index.html"
 """Every figure of the release to look at."""
 
 REPORT_KEY: Final = "release/report.html"
-"""What was lost where, and numbers beside the paper's."""
+"""Report of the losses at each step, and of numbers beside the paper's."""
 
 ANNOTATION_KEY: Final = "release/pubmed_ophtha_annotation.json"
-"""What people annotated, in the published form."""
+"""Annotations of people, in the published form."""
 
 HUB: Final = "release/hub"
 """The folder for the Hub."""
@@ -27,13 +27,13 @@ SPLITS_KEY: Final = f"{HUB}/splits.parquet"
 """The split of every article."""
 
 RETRACTIONS_KEY: Final = "release/retractions.parquet"
-"""What left the dataset; the folder for the Hub holds a copy."""
+"""Articles that left the dataset; the folder for the Hub holds a copy."""
 
 FORMER_KEYS: Final = tuple(
     f"release/{name}" for name in ("README.md", "LICENSE.md", "duplicates.parquet", "gallery.html")
 )
-"""Where releases of 0.1.0 had their card, licences, duplicates and gallery. A release takes them away: they would stay
-as they are for ever, with pictures of articles that are retracted since."""
+"""Keys of card, licences, duplicates and gallery in releases of 0.1.0. A release takes them away: they would stay as
+they are for ever, with pictures of articles that are retracted since."""
 
 REJECTION_PAGES: Final = "quality/rejections"
 """Folder of the pages that show what was rejected, one per batch."""

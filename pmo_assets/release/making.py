@@ -59,15 +59,15 @@ _STAGING: Final = ".making"
 
 @dataclass(frozen=True)
 class Origin:
-    """What made a release, and who: stands in its manifest, so that it can be understood and rebuilt later.
+    """Settings, code, models and creator of a release; its manifest has them, to understand and rebuild it later.
 
     Attributes:
         settings: digest of the settings that change an asset's result, by asset.
         code_versions: code version by asset.
         models: SHA-256 of the networks that come with the package, by file.
         figures: limits and resolution of figure extraction, by name: who restores withheld pictures renders alike.
-        creator: who makes the release, for card and citation.
-        repository: where it will be on the hub, "owner/name", for the card's examples.
+        creator: of the release, for card and citation.
+        repository: its future name on the hub, "owner/name", for the card's examples.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Release:
-    """What a release holds: its facts, how it differs from the one before, its manifest, the ids of its panels."""
+    """A release: its facts, its differences from the one before, its manifest, the ids of its panels."""
 
     facts: ReleaseFacts
     changes: Changes

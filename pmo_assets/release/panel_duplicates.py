@@ -31,14 +31,14 @@ the memory."""
 
 @dataclass(frozen=True)
 class PanelGroups:
-    """What was found.
+    """Panels that look the same, and the splits that keep them together.
 
     Attributes:
         duplicates: `PanelDuplicates`: every panel that looks like another one.
         splits: `ArticleSplits`: every article that has panels.
         facts: the counts.
-        split_options: how articles were split.
-        panels: how many panels were looked at.
+        split_options: by which articles were split.
+        panels: number of panels that were compared.
     """
 
     duplicates: pl.DataFrame
@@ -118,7 +118,7 @@ def find_panel_duplicates(
 
 
 def _panels(tables: Tables, selection: Selection, options: ReleaseOptions) -> pl.DataFrame:
-    """Return what is compared of all panels: ids, year, hash and digest as bytes."""
+    """Return the compared columns of all panels: ids, year, hash and digest as bytes."""
     parts = [
         released_rows(tables, selection, batch, options, _COLUMNS).with_columns(
             pl.col("perceptual_hash").str.decode("hex"),

@@ -22,13 +22,13 @@ _TABLES = ("pubmed_ophtha.parquet", "hub/data/", "hub/withheld.parquet")
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What became of it.
+    """Result of rebuilding a release.
 
     Attributes:
         manifest: of the release.
         same: files whose bytes are the release's.
         other: files whose bytes differ from the release's, or that it does not have.
-        changed_batches: batches whose rows are not what they were, with how many panels differ.
+        changed_batches: number of panels that differ, by batch whose rows are not the release's.
     """
 
     manifest: Manifest

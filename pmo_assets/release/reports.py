@@ -49,14 +49,14 @@ def release_summary(
     specialty: Specialty,
     noncommercial: bool = True,
 ) -> ReportSummary:
-    """Return what the report says: where things were lost, numbers beside the paper's, composition, rejections.
+    """Return the contents of the report: losses by step, numbers beside the paper's, composition, rejections.
 
     Args:
         tables: the tables below the data root.
         selection: see `selection.select_articles`.
         statistics: of the release that it makes.
         stages: assets whose rejections count, in order; those of the registration come before them.
-        specialty: what the dataset is about, for the header.
+        specialty: subject of the dataset, for the header.
         noncommercial: the release keeps rows whose licence forbids commercial use; else nothing is quoted of them.
     """
     made, out = statistics.processed, statistics.released
@@ -169,7 +169,7 @@ def withheld_table(selection: Selection) -> PageTable:
 
 
 def conflicts_table(selection: Selection) -> PageTable:
-    """Return what packages say of other ones and is not believed, for a page."""
+    """Return the table of statements of packages about others that are not believed, for a page."""
     rows = tuple(
         (
             f"{row['name']} ({row['article_id']}): {row['title'] or 'no title'}",

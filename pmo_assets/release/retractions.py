@@ -1,4 +1,4 @@
-"""What leaves the dataset and why: articles that were retracted, or that PMC no longer holds.
+"""Articles that leave the dataset, with the reason: they were retracted, or PMC no longer holds them.
 
 The table lies beside the release and only grows: whoever trained on an older release finds in it which rows to leave
 out. It is written before the release that lacks these rows, so that a release that was killed forgets nothing.
@@ -92,14 +92,14 @@ def left_out(tables: Tables, selection: Selection) -> list[Gone]:
 def renewed_retractions(
     before: pl.DataFrame, out: Sequence[Gone], released: Mapping[int, Sequence[str]], today: date
 ) -> pl.DataFrame:
-    """Return the table with what is out of the dataset and was not noted yet, and what has come back.
+    """Return the table with new rows for articles that left the dataset, and the date of those that came back.
 
-    What was noted stays, also when the article comes back; if it goes a second time, that is a second row. A release
-    that was killed after this and is made again changes nothing.
+    A row stays, also when its article comes back; if it goes a second time, that is a second row. A release that was
+    killed after this and is made again changes nothing.
 
     Args:
         before: the table as it was.
-        out: what is out now.
+        out: articles that are out now.
         released: ids of the panels in the release that is about to be replaced, by article number.
         today: the date that new rows bear.
     """

@@ -27,7 +27,7 @@ Rows of older releases lack all others: null says nothing there, so that a row i
 
 
 def facets() -> dict[str, tuple[str, ...]]:
-    """Return what is said apart of a row that changed, and the columns of panels that say they belong to it."""
+    """Return the columns of panels by facet: changes of a row are reported apart for each facet."""
     said = {name: released_as(column) for name, column in hub_table("panels").columns().items()}
     found: dict[str, tuple[str, ...]] = {}
     for facet, names in _FIRST.items():

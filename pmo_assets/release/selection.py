@@ -33,7 +33,7 @@ from pmo_assets.tables.schemas import checked
 
 @dataclass(frozen=True)
 class Selection:
-    """What a release takes of the finished batches.
+    """Selection of articles of the finished batches that a release takes.
 
     Attributes:
         current: for every finished batch the articles that it holds in their newest version and that are published
@@ -43,7 +43,7 @@ class Selection:
         retracted: by the number of every article that a newer manifest, another source or PMC says is retracted, and
             its batch does not: its rows are left out.
         licences: by article number, licences that hold in place of the one under which the rows were made.
-        conflicts: what packages say of other ones, and is not believed.
+        conflicts: statements of packages about other ones that are not believed.
         order: all batches in order of registration; the place of a package's batch in it is `ArticlePackage.batch`.
     """
 
@@ -74,7 +74,7 @@ class Selection:
         return checked(DuplicateArticles, rows)
 
     def conflict_listing(self) -> pl.DataFrame:
-        """Return what is not believed as a table (`IdentityConflicts`)."""
+        """Return the statements that are not believed as a table (`IdentityConflicts`)."""
         rows = [
             {
                 "article_id": item.package.article_id,
@@ -128,7 +128,7 @@ _PACKAGE_COLUMNS: Final = (
 def _packages(
     tables: Tables, batch: str, place: int, articles: Collection[int], *, is_trusted: bool
 ) -> Iterator[tuple[ArticlePackage, str | None]]:
-    """Yield what is known of the identity of some of a batch's current articles, and the key of its XML."""
+    """Yield the identity, as far as it is known, of some of a batch's current articles, and the key of its XML."""
     read = {row["article_id"]: row for row in tables.read("articles", batch, ARTICLE_COLUMNS).iter_rows(named=True)}
     counted = dict(tables.read("dataset_rows", batch, ("article_id",)).group_by("article_id").len().iter_rows())
     current = set(articles)
@@ -141,10 +141,10 @@ def _packages(
 
 
 def select_articles(tables: Tables, trusted: Collection[str] = TRUSTED_SOURCES) -> Selection:
-    """Return what a release takes: the newest version of each package, and of each article one package.
+    """Return the selection of a release: the newest version of each package, and of each article one package.
 
-    What a newer manifest or PMC says is retracted is out, also when the batch that says so is not processed yet or has
-    failed, or an older copy of the article was registered after it.
+    An article that a newer manifest or PMC says is retracted is out, also when the batch that says so is not processed
+    yet or has failed, or an older copy of the article was registered after it.
 
     Args:
         tables: the tables below the data root.

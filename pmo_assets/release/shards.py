@@ -24,7 +24,7 @@ SHARD_BYTES = 480 * 10**6
 """Pictures and facts of a shard: some room below the 500 MB that hubs show and readers share out well."""
 
 ROW_BYTES = 4096
-"""What the facts of a row count beside its picture; compressed they are about half of it."""
+"""Bytes that the facts of a row count beside its picture; compressed they are about half of it."""
 
 
 def _file_name(name: str, encoded: bytes | None) -> str | None:
@@ -122,7 +122,7 @@ class ShardWriter:
             self._encoded += pictures.encoded[start:end]
 
     def _group(self) -> pa.Table:
-        """Return what waits as one table. Articles are a few rows each: columns are joined and cast once per group."""
+        """Return the waiting rows as one table: articles are a few rows each, so columns are joined once per group."""
         table = pa.concat_tables(self._facts).combine_chunks()
         if self._pictures is None:
             return table.select(self._schema.names)

@@ -152,7 +152,7 @@ def article_standing(tables: Tables, trusted: Collection[str], finished: str = "
 
 
 def _registered(tables: Tables, batches: Collection[str] | None = None) -> pl.DataFrame:
-    """Return what the manifests, of all batches or of some, state, with column `batch`."""
+    """Return the rows of the manifests of all batches, or of some, with column `batch`."""
     registry = BatchRegistry(tables.data_root)
     keys = [key for key in registry.batches() if batches is None or key in batches]
     if not keys:
@@ -184,7 +184,7 @@ _STATED: Final = {
     "license_code": pl.String, "license_unknown": pl.Boolean, "is_retracted": pl.Boolean,
     "retracted_title": pl.Boolean, "digest": pl.UInt64,
 }  # fmt: skip
-"""What is kept of a manifest."""
+"""Columns that are kept of a manifest."""
 
 
 def _versions(of_articles: Iterable[tuple[int, int]]) -> pl.DataFrame:
@@ -195,7 +195,7 @@ def _versions(of_articles: Iterable[tuple[int, int]]) -> pl.DataFrame:
 def _statements(
     registered: pl.DataFrame, held: pl.DataFrame, stated: pl.DataFrame, place: Mapping[str, int], at_pmc: KnownOfPmc
 ) -> pl.DataFrame:
-    """Return what is stated of every article of which a finished batch has a package, by article and place.
+    """Return the statements about every article of which a finished batch has a package, by article and place.
 
     Packages whose batch has no manifest speak for themselves, as a source that is not known.
     """
@@ -441,7 +441,7 @@ def _preference(item: Statement) -> tuple[object, ...]:
 
 
 def _made(tables: Tables, order: Sequence[str], rows: pl.DataFrame) -> pl.DataFrame:
-    """Return what the asset `articles` found of the rights of packages: also of batches that went no farther."""
+    """Return the rights of packages as the asset `articles` found them: also of batches that went no farther."""
     schema = {"article_id": pl.Int64, "place": pl.Int32, "made_code": pl.String, "made_retracted": pl.Boolean}
     parts = [pl.DataFrame(schema={**schema, "is_made": pl.Boolean})]
     for (place,), part in rows.filter(pl.col("batch") != AT_PMC).group_by("place"):

@@ -1,9 +1,10 @@
-"""What a source says of an article's rights, manifest after manifest, and what of it counts.
+"""Statements of a source about an article's rights, manifest after manifest, and those of them that count.
 
 A manifest says it when a package is registered, long before its batch is processed, and also where that never comes to
 be. So a statement counts from then on, but it may only take away: rights that it gives are given by the batch, once it
-is done. And what a source said before is nothing new when it is seen again: of v1, a narrower licence, v1 again, the
-narrower one stays, until the source says something that it never said, or there is a newer version of the article.
+is done. And a statement that a source made before is nothing new when it is seen again: of v1, a narrower licence, v1
+again, the narrower one stays, until the source says something that it never said, or there is a newer version of the
+article.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Rank = tuple[bool, bool, int]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a package's source says of an article's rights, once.
+    """One statement of a package's source about an article's rights.
 
     Attributes:
         speaker: who says it: source and package, whatever version.
@@ -59,7 +60,7 @@ class Statement:
 
     @property
     def rights(self) -> tuple[object, ...]:
-        """What is stated, to be compared with what was stated before."""
+        """Stated rights, to be compared with those stated before."""
         return self.rank[1:], self.states_licence and (self.code or True), self.is_unreadable, self.is_retracted
 
     @property
@@ -69,7 +70,7 @@ class Statement:
 
     @property
     def speaks_of_licence(self) -> bool:
-        """Whether it says anything of the licence."""
+        """True if it says anything of the licence."""
         return self.states_licence or self.is_unreadable
 
     def source(self) -> str:
@@ -79,7 +80,7 @@ class Statement:
         return f"batch {self.batch}" if self.is_done else f"a newer manifest (batch {self.batch}, not processed)"
 
     def of_licence(self) -> str:
-        """Return what it says of the licence, in a sentence."""
+        """Return a sentence on its statement about the licence."""
         if self.is_unreadable:
             return f"{self.source()} has metadata that cannot be read, so that the licence is unknown"
         return f"{self.source()} says {self.code}" if self.code else f"{self.source()} says no licence that is known"
@@ -105,7 +106,7 @@ class Word:
 
 
 def word_of(statements: Sequence[Statement]) -> Word:
-    """Return what a speaker's statements say together.
+    """Return the word of a speaker, from all of its statements.
 
     Args:
         statements: of one speaker about one article, in order; one at least.

@@ -45,7 +45,7 @@ _VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 
 
 class BatchOfRelease(BaseModel):
-    """What a release took of a batch."""
+    """Part of a batch that a release took."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -65,7 +65,7 @@ class FileOfRelease(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What a release was made of and what it holds.
+    """Inputs and contents of a release.
 
     Attributes:
         version: "1.2.0".
@@ -74,7 +74,7 @@ class Manifest(BaseModel):
         schema_digest: of the tables' columns and types.
         software: version of pmo-assets.
         specialty: name of the specialty.
-        options: what was taken and left (`ReleaseOptions`), and how articles were split.
+        options: of taking and leaving (`ReleaseOptions`), and of splitting articles.
         settings: digest of the settings that change an asset's result, by asset.
         code_versions: code version by asset.
         models: SHA-256 of the networks that came with the package, by file.
@@ -105,7 +105,7 @@ class Manifest(BaseModel):
 
 
 def version_key(version: str) -> tuple[int, ...]:
-    """Return what versions are ordered by.
+    """Return the key by which versions are ordered.
 
     Raises:
         ValueError: if it is no version.
@@ -128,7 +128,7 @@ def version_facts(data_root: DataRoot, version: str | None = None) -> dict[str, 
 
 
 def read_manifest(data_root: DataRoot, version: str) -> Manifest:
-    """Return what a version was made of.
+    """Return the manifest of a version.
 
     Raises:
         StorageError: if there is no such version.

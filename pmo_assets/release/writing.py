@@ -56,7 +56,7 @@ _PICTURES = {"panels": PANEL_PICTURE, "figures": FIGURE_PICTURE}
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOptions:
-    """What a release takes and leaves.
+    """Options of taking and leaving rows, pictures and texts in a release.
 
     Attributes:
         noncommercial: keep rows whose licence forbids commercial use; else they are left out.
@@ -71,7 +71,7 @@ class ReleaseOptions:
 
 @dataclass
 class ReleaseCounts:
-    """What was counted while a release was written."""
+    """Counts taken while a release was written."""
 
     panels: int = 0
     figures: int = 0
@@ -350,7 +350,7 @@ def _withheld(
     drawn: Sequence[bytes],
     source: Mapping[str, Any],
 ) -> pa.Table:
-    """Return what stands in the list of what is withheld (`WithheldPanels`) for an article's rows.
+    """Return the list of withheld panels (`WithheldPanels`) for an article's rows.
 
     Args:
         rows: of the article: ids, digest of the picture, and texts of `DatasetRows`.

@@ -17,7 +17,7 @@ _BOXES: Final = released(FACTS, "panels", facet="boxes")
 _FIGURE_BOXES: Final = released(FACTS, "panels", "figures", facet="boxes")
 _ASSEMBLY: Final = released(FACTS, "panels", facet="assembly")
 _CREDIT: Final = released(FACTS, "panels", "figures", "articles", facet="credit")
-"""What most columns are to a release: whose tables they stand in, under which facet a change is reported."""
+"""Place of most columns in a release: tables that they stand in, facet under which a change is reported."""
 
 
 class DatasetRows(dy.Schema):

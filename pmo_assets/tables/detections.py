@@ -15,7 +15,7 @@ from pmo_assets.tables.columns import FigureKey, box_column
 from pmo_assets.tables.rows import record_of
 
 KINDS = ("panel", "identifier")
-"""What is detected in a figure besides images, in the order in which detectors give it."""
+"""Kinds of detections in a figure besides images, in the order in which detectors give them."""
 
 
 _PROBABILITY = "Calibrated: share of such detections that overlap a true box of their kind by 0.5"

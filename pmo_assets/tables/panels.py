@@ -23,10 +23,10 @@ _FOUND_IMAGE = {
 }  # fmt: skip
 
 IDENTIFIER_FIELDS = {**_READ_IDENTIFIER, "is_gt": dy.Bool()}
-"""Of an identifier printed in a panel: detection, normalised box, score, text, whether people decided it."""
+"""Fields of an identifier printed in a panel: detection, normalised box, score, text, true if people decided it."""
 
 IMAGE_FIELDS = {**_FOUND_IMAGE, "is_gt": dy.Bool()}
-"""Of an image in a panel: detection, normalised box, type, modality, mark status, scores, whether people decided it."""
+"""Fields of an image in a panel: detection, normalised box, type, modality, mark status, scores, decided by people."""
 
 _PRINTED = dy.List(
     dy.Struct(_READ_IDENTIFIER),

@@ -220,7 +220,7 @@ def release_tables() -> Mapping[str, type[dy.Schema]]:
 
 @functools.cache
 def holdings() -> Mapping[str, Holding]:
-    """Return what each column of a release's tables holds of the article; a name means the same in each of them.
+    """Return the holding of each column of a release's tables; a name means the same in each of them.
 
     Raises:
         TypeError: if a column does not say it, or two of one name say different things.
@@ -240,7 +240,7 @@ _ADDRESS_WORDS: Final = frozenset(
         "caption", "page", "figure",
     )
 )  # fmt: skip
-"""What the gallery's address says otherwise."""
+"""Words of the gallery's address that no filter may take."""
 
 
 def filters() -> Mapping[str, str]:

@@ -1,11 +1,11 @@
-"""What a column is to a release: declared at the column, read by everything that a release consists of.
+"""Place of a column in a release: declared at the column, read by all code that makes the release's files.
 
     colour = dy.String(description="Mean colour", metadata=released(FACTS, "panels", facet="picture", filter="Colour"))
 
 A column of a table of a batch that says `released(…)` stands in the hub's tables that it names, with its description
 and type; in the card, in Croissant, in `docs/columns.md` and in `pmo_assets.load`; it is null in rows whose licence
 does not allow what it holds; a change of it is reported under its facet; and the gallery has a filter of it. To add a
-column to the release, declare it so: nothing else lists columns. What does not belong here: what a licence allows
+column to the release, declare it so: nothing else lists columns. Keep out: permissions of licences
 (`pipeline.dataset.licensing`).
 """
 
@@ -23,11 +23,11 @@ Config = Literal["panels", "figures", "articles"]
 """A table of the hub's folder."""
 
 Facet = Literal["picture", "text", "boxes", "assembly", "credit"]
-"""What is said apart of a row that changed."""
+"""Group of columns whose changes are reported apart."""
 
 
 class Holding(Enum):
-    """What a column holds of an article."""
+    """Kind of content of an article that a column holds."""
 
     FACTS = "facts"
     """Names, numbers, places and judgements about the article: nobody's work, published under every licence."""
@@ -56,10 +56,10 @@ _KEY: Final = "released"
 
 @dataclass(frozen=True)
 class Released:
-    """What a column is to a release.
+    """Place of a column in a release.
 
     Attributes:
-        holds: what of the article.
+        holds: kind of content of the article.
         configs: tables of the hub that it stands in.
         facet: under which a change of it is reported; None for what follows from others.
         filter: title of a filter of the gallery, for panels' columns with few values; None for no filter.
@@ -79,7 +79,7 @@ def released(
 
 
 def released_as(column: dy.Column) -> Released | None:
-    """Return what a column is to a release; None for one that says nothing."""
+    """Return the place of a column in a release; None for one that declares none."""
     found = (column.metadata or {}).get(_KEY)
     return found if isinstance(found, Released) else None
 

@@ -38,7 +38,7 @@ COMPARED_COLUMNS: Final = (
     "content_box", "images", "contains_cfp", "contains_oct", "contains_retinal", "contains_other", "contains_marked",
     "license",
 )  # fmt: skip
-"""What is read of both files."""
+"""Columns that are read of both files."""
 
 CONTAINED: Final[Mapping[str, str]] = {
     "CFP": "contains_cfp",
@@ -65,7 +65,7 @@ ONLY_HERE: Final[Mapping[str, str]] = {
 
 
 class Absences(Protocol):
-    """Who says why a release lacks what a published file has."""
+    """Reasons why a release lacks a row that a published file has."""
 
     def article(self, article_id: int) -> str:
         """Return why the release has no row of an article."""
@@ -77,7 +77,7 @@ class Absences(Protocol):
 
 
 class FromReleaseOnly:
-    """What can be said without the data root: that it is not in the release."""
+    """Absences as far as they are known without the data root: the row is not in the release."""
 
     def article(self, article_id: int) -> str:
         """Return that the article is not there."""

@@ -39,7 +39,7 @@ class NotPublished(SystemicError):
 
 
 def _json(value: Any) -> Any:
-    """Return what a cell says, JSON taken apart; also what is not in a string.
+    """Return the value of a cell, parsed if it is a string of JSON.
 
     Raises:
         ValueError: for a string that is no JSON.
@@ -54,7 +54,7 @@ def _json(value: Any) -> Any:
 
 
 def _whole_characters(value: Any) -> Any:
-    """Return what JSON says with halves of characters (lone surrogates), which no table can hold, replaced."""
+    """Return a parsed value with halves of characters (lone surrogates), which no table can hold, replaced."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a comparison of a published file and a release comes to: counts, distributions, and the worst disagreements."""
+"""Summary of a comparison of a published file and a release: counts, distributions, and the worst disagreements."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ class Numbers:
 
 @dataclass
 class ComparisonSummary:
-    """What a comparison comes to.
+    """Counts, distributions and worst disagreements of a comparison.
 
     Attributes:
         articles, figures, panels: found by both, by one.
-        matched_by: what showed that figures are the same.
-        figure_iou, panel_iou: overlaps of what both have.
+        matched_by: figures by the evidence that they are the same.
+        figure_iou, panel_iou: overlaps of those that both have.
         subcaptions: pairs of panels by whether both files have the subcaption.
         exact: compared subcaptions that are the same but for white space.
         edit_similarity, token_overlap: of compared subcaptions.
         same_name: pairs of panels by whether their identifiers are the same.
-        contained: per image type, and for marks: which of the files says that a panel holds it.
+        contained: per image type, and for marks: panels by which of the files says that they hold it.
         image_types, marks: (there, here) of images in panels that both have.
         same_licence: articles of both by whether their licences are the same.
         licences: (there, here) where they are not.
-        absent_articles, absent_figures, absent_panels: why the release lacks what the published file has.
+        absent_articles, absent_figures, absent_panels: reasons why the release lacks those of the published file.
         worst_subcaptions, worst_boxes: pairs that agree least, the worst first.
     """
 
@@ -119,11 +119,11 @@ class _Worst:
 
 
 def summarised(articles: Iterable[ComparedArticle], worst: int = 50) -> ComparisonSummary:
-    """Return what a comparison comes to.
+    """Return the summary of a comparison.
 
     Args:
         articles: of both files.
-        worst: how many of the pairs that agree least are kept.
+        worst: number of the pairs that agree least to keep.
     """
     summary = ComparisonSummary()
     texts, boxes = _Worst(worst), _Worst(worst)

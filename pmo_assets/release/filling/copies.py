@@ -1,7 +1,7 @@
-"""Where copies of articles are: the data root at hand, a folder of packages, PMC's bucket.
+"""Places of copies of articles: the data root at hand, a folder of packages, PMC's bucket.
 
 A copy counts when its PDF and its XML are, byte for byte, those that the release was made of. Each kind is small
-enough to travel to worker processes; what is costly to find out once, `places` finds out before.
+enough to travel to worker processes; `places` does the costly search once, before.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ _ADVICE: Final = "give another --source (a folder with this version, pmc, or the
 
 @dataclass(frozen=True)
 class DataRootCopies:
-    """What a data root keeps of the articles that it processed."""
+    """Copies that a data root keeps of the articles that it processed."""
 
     data_root: DataRoot
 

@@ -55,15 +55,15 @@ _ABSENT: Final = "is null and not in the list of what the release withholds: is 
 
 @dataclass(frozen=True)
 class Filled:
-    """What became of it.
+    """Result of filling a file or folder.
 
     Attributes:
         target: the file or folder that was written.
         rows: rows that had nulls.
         restored: how many of them have none any more.
-        articles: of how many articles the rows are.
+        articles: number of articles of these rows.
         reused: articles that an earlier, interrupted run had restored.
-        reasons: why the others still have, one line each article, figure or row.
+        reasons: causes why the others still have nulls, one line each article, figure or row.
     """
 
     target: Path
@@ -76,14 +76,14 @@ class Filled:
 
 @dataclass(frozen=True)
 class _Wanted(Sequence[WantedArticle]):
-    """What is to be restored, article by article; each is put together when it is asked for.
+    """Articles whose pictures and texts are to be restored; each is put together when it is asked for.
 
     Attributes:
-        rows: `NULL_ROWS` and whether it `of_figure` is, joined with `WithheldPanels`; sorted by article, those that the
-            list does not have (`name` is null) at the end.
+        rows: `NULL_ROWS` and `of_figure` (true for a figure), joined with `WithheldPanels`; sorted by article, those that
+            the list does not have (`name` is null) at the end.
         spans: (first row, number of rows) of each article.
         as_png: see `WantedArticle`.
-        figure_pictures: whether figures have pictures.
+        figure_pictures: true if figures have pictures.
     """
 
     rows: pl.DataFrame
@@ -166,7 +166,7 @@ class _Jobs(Sequence[tuple[int, tuple[Any, ...]]]):
 
 
 def _wanted(shards: Sequence[tuple[Path, Form]], listed: pl.DataFrame, figure_pictures: bool | None) -> _Wanted:
-    """Return what is to be restored: the null rows of the files, with what the list says of them.
+    """Return the articles to restore: the null rows of the files, joined with their entries in the list.
 
     Raises:
         StorageError: if a file is damaged.

@@ -26,7 +26,7 @@ NOTICE: Final = (
     "Pictures and texts that the articles' licences do not let anyone pass on were restored in this copy from the "
     "articles themselves. It is for whoever restored it: do not pass it on, and do not publish it."
 )
-"""What stands in a filled folder."""
+"""Notice that stands in a filled folder."""
 
 
 def files_of_folder(folder: Path) -> list[tuple[Path, Form]]:

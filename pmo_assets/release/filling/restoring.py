@@ -1,7 +1,7 @@
-"""What is withheld of one article, made again from a copy of it by the pipeline's own steps; kept until it is needed.
+"""Withheld values of one article, made again from a copy of it by the pipeline's own steps; kept until needed.
 
-Every value is held against the hash that the release states of it. What differs is not restored: another version of
-the software, or other settings, may find other boxes or render other pixels.
+Every value is held against the hash that the release states of it. A value that differs is not restored: another
+version of the software, or other settings, may find other boxes or render other pixels.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class NotFoundAgain(ArticleError):
 
 
 class NotTheSame(ArticleError):
-    """What is made of the copy of the article is not what the release withholds."""
+    """The values made of the copy of the article are not those that the release withholds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,12 @@ class WantedPanel(WantedFigure):
 
 @dataclass(frozen=True, slots=True)
 class WantedArticle:
-    """What is to be restored of an article.
+    """Panels and figures of an article that are to be restored.
 
     Attributes:
-        files: which copy of it is wanted.
-        panels: of panels.
-        figures: of figures.
+        files: PDF and XML of the copy that is wanted.
+        panels: its panels to restore.
+        figures: its figures to restore.
         as_png: panels' pictures are wanted as PNG, as the published form has them; else as the hub's has them.
     """
 
@@ -104,7 +104,7 @@ class WantedArticle:
 
     @property
     def digest(self) -> bytes:
-        """What is kept of another one must not be taken for what is kept of this one."""
+        """SHA-256 of the article's wants, so that values kept of others are not taken for its own."""
         return hashlib.sha256(repr(self).encode("utf-8", "surrogatepass")).digest()
 
 
@@ -250,10 +250,10 @@ _COLUMNS: Final = pl.Schema(
 
 @dataclass(frozen=True)
 class Kept:
-    """What was restored of articles, one file each, until all of it is put into the release's file.
+    """Restored values of articles, one file each, until all of them are put into the release's file.
 
     Attributes:
-        folder: where the files are.
+        folder: of the files.
     """
 
     folder: str
@@ -276,7 +276,7 @@ class Kept:
         self._root.write(self._key(article), _checksum(article, content) + content, durable=False)
 
     def read(self, article: WantedArticle) -> dict[str, Restored]:
-        """Return what is kept of an article, by key; nothing of a file that is damaged or of another release."""
+        """Return the values kept of an article, by key; none of a file that is damaged or of another release."""
         key = self._key(article)
         if not self._root.exists(key):
             return {}

@@ -54,7 +54,7 @@ class Form:
 
     @property
     def is_of_figures(self) -> bool:
-        """Whether a row is a figure and not a panel."""
+        """True if a row is a figure and not a panel."""
         return self.table == "figures"
 
 
@@ -263,7 +263,7 @@ def _filled_group(
 
 
 def _filling(form: Form, found: Sequence[tuple[str, Restored]]) -> pa.Table:
-    """Return what goes into the null rows, in their order: the columns that are filled."""
+    """Return the values for the null rows, in their order: the columns that are filled."""
     mentions: Any = pl.Series([list(item.mentions) for _, item in found], dtype=pl.List(pl.String))
     if form is PUBLISHED:
         mentions = published_mentions(mentions)

@@ -1,4 +1,4 @@
-"""Whether a folder is a whole release as it goes to the hub: its sums, its card, the files that the card names."""
+"""Check that a folder is a whole release as it goes to the hub: its sums, its card, the files that the card names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEEDED = (CARD_FILE, LICENSE_FILE, CITATION_FILE, CROISSANT_FILE, SUMS_FILE)
 
 
 MANIFEST_FILE = "manifest.json"
-"""What a release was made of (`release.versions.Manifest`); in a folder that was filled with an entry `filled`."""
+"""Name of a release's manifest (`release.versions.Manifest`), which has an entry `filled` in a filled folder."""
 
 
 @dataclass(frozen=True, slots=True)

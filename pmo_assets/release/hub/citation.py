@@ -1,4 +1,4 @@
-"""How a release is cited: `CITATION.cff`, and the entries in its card; the version stands where others put a date."""
+"""Citation of a release: `CITATION.cff`, and the entries in its card; the version stands where others put a date."""
 
 from __future__ import annotations
 

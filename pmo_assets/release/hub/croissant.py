@@ -80,7 +80,7 @@ _KEYS: Final[Mapping[str, Sequence[str]]] = {
     "figures": ("article_id", "image_cluster_id"),
     "articles": ("article_id",),
 }
-"""What identifies a row of each config."""
+"""Columns that identify a row, by config."""
 
 
 def croissant(facts: ReleaseFacts) -> dict[str, Any]:
@@ -228,7 +228,7 @@ def _field(name: str, kind: pa.DataType, source: Mapping[str, Any]) -> dict[str,
 
 
 def _innermost(kind: pa.DataType) -> pa.DataType:
-    """Return what a list, or a list of lists, holds in the end."""
+    """Return the innermost type of a list, or of a list of lists."""
     while pa.types.is_list(kind):
         kind = kind.value_type
     return kind

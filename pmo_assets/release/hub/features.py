@@ -1,4 +1,4 @@
-"""What the package `datasets` has to know of our tables: which columns are pictures, and how the others nest.
+"""Features of our tables for the package `datasets`: which columns are pictures, and how the others nest.
 
 `datasets` reads the key `huggingface` of a Parquet file's metadata (`datasets.Features.from_arrow_schema`) and the
 `dataset_info` of a dataset's card. Both are written here without the package, which only the tests need.
@@ -15,7 +15,7 @@ METADATA_KEY = b"huggingface"
 """Key of the Parquet metadata in which `datasets` looks for features."""
 
 PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
-"""How `datasets` stores its feature Image."""
+"""Type in which `datasets` stores its feature Image."""
 
 _VALUES: dict[pa.DataType, str] = {
     pa.string(): "string",

@@ -23,7 +23,7 @@ Tell = Callable[[str, int, int], None]
 """Is told what is done, how many of how many."""
 
 ATTEMPTS = 5
-"""How often a push is tried while the hub is busy; the client itself waits and asks again before that."""
+"""Number of tries of a push while the hub is busy; the client itself waits and asks again before that."""
 
 LONGEST_WAIT = 300.0
 """Seconds; a hub that asks for more is not waited for."""
@@ -31,13 +31,13 @@ LONGEST_WAIT = 300.0
 
 @dataclass(frozen=True)
 class Plan:
-    """What makes the hub's files those of the folder.
+    """Plan of the changes that make the hub's files those of the folder.
 
     Attributes:
         added: files that are not there yet.
         changed: files with other bytes there.
         same: files that are there as they are here.
-        deleted: files that are there and not here; what begins with a dot (`.gitattributes`) is the hub's own.
+        deleted: files that are there and not here; names that begin with a dot (`.gitattributes`) are the hub's own.
     """
 
     added: tuple[LocalFile, ...]
@@ -57,12 +57,12 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to do."""
+        """True if there is nothing to do."""
         return not (self.sent or self.deleted)
 
 
 def compared(files: Mapping[str, LocalFile], remote: Mapping[str, RemoteFile]) -> Plan:
-    """Return what makes the remote files the local ones."""
+    """Return the plan that makes the remote files the local ones."""
     there = {name: remote[name].holds(file) for name, file in files.items() if name in remote}
     return Plan(
         added=tuple(file for name, file in files.items() if name not in there),
@@ -115,12 +115,12 @@ def check_tag(release: CheckedFolder, repository: HubRepository, state: RemoteSt
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What a push has done.
+    """Result of a push.
 
     Attributes:
         commit: the hub's commit that holds the release.
-        sent: how many files were uploaded.
-        deleted: how many were deleted.
+        sent: number of files that were uploaded.
+        deleted: number of files that were deleted.
         tag: name of the commit.
     """
 
@@ -133,10 +133,10 @@ class Pushed:
 def patience(
     say: Callable[[str], None] = lambda _: None, sleep: Callable[[float], None] = time.sleep, attempts: int = ATTEMPTS
 ) -> Retrying:
-    """Return what goes on after the hub was busy: after longer and longer waits, or when the hub wants to be asked.
+    """Return the retrying after a busy hub: after longer and longer waits, or when the hub wants to be asked.
 
     Args:
-        say: is told why, and how long it waits.
+        say: is told the reason and the wait.
         sleep: waits so many seconds.
         attempts: how often it is tried.
     """
@@ -192,7 +192,7 @@ def push(
 
 
 def _begun(release: CheckedFolder, repository: HubRepository, *, private: bool) -> RemoteState:
-    """Return what is there, with repository and revision made if they were not."""
+    """Return the state of the repository; it and its revision are made if they are not there."""
     state = repository.read()
     if state.head is None:
         repository.create(private=private)

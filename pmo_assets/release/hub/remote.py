@@ -58,10 +58,10 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class RemoteState:
-    """What a revision of the repository holds.
+    """Contents of a revision of the repository.
 
     Attributes:
-        exists: whether there is such a repository.
+        exists: true if there is such a repository.
         head: commit of the revision; None if there is none.
         files: by name.
         tags: commit of each tag.
@@ -120,7 +120,7 @@ class HubRepository:
         return f"{self._api.endpoint}/datasets/{self.name}"
 
     def read(self) -> RemoteState:
-        """Return what is there."""
+        """Return the contents of the revision."""
         with self._failures("be read"):
             try:
                 refs = self._api.list_repo_refs(**self._target)
@@ -150,7 +150,7 @@ class HubRepository:
                 self._api.create_branch(**self._target, branch=self.revision, exist_ok=True)
 
     def additions(self, files: Sequence[LocalFile]) -> list[Any]:
-        """Return what adds files to a commit."""
+        """Return the operations that add files to a commit."""
         return [self._client.CommitOperationAdd(path_in_repo=file.name, path_or_fileobj=file.path) for file in files]
 
     def upload(self, additions: Sequence[Any], tell: Callable[[str, int, int], None]) -> None:
@@ -192,7 +192,7 @@ class HubRepository:
 
     @contextmanager
     def _failures(self, what: str) -> Iterator[None]:
-        """Turn what the client raises into a `HubError` that says what to do."""
+        """Turn errors of the client into a `HubError` with advice."""
         try:
             yield
         except HubError:

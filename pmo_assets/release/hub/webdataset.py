@@ -64,12 +64,12 @@ SAMPLE_FORMS: Final[Mapping[str, SampleForm]] = {
 
 @dataclass(frozen=True, slots=True)
 class TarShards:
-    """What was written of a split.
+    """Shards that were written of a split.
 
     Attributes:
         split: its name.
-        shards: how many files.
-        samples: how many samples in them.
+        shards: number of files.
+        samples: number of samples in them.
         withheld: rows whose licence forbids redistribution: left out, or written without picture and text.
         size: bytes of the files.
     """
@@ -177,10 +177,10 @@ def _rows(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
 
 def sample_key(row: Mapping[str, Any], form: SampleForm) -> str:
-    """Return what the members of a row's sample are called before their extension.
+    """Return the name of the members of a row's sample before their extension.
 
     Webdataset takes a name's first dot for the start of the extension, so there is none in it; different rows have
-    different keys. What is encoded reads back by `urllib.parse.unquote`.
+    different keys. `urllib.parse.unquote` gives the encoded values back.
     """
     return "_".join(quote(str(row[name]), safe="").replace(".", "%2E") for name in form.key)
 

@@ -1,7 +1,7 @@
-"""What a release holds and what came before it, counted batch by batch.
+"""Counts of a release and of the steps before it, batch by batch.
 
 Memory holds the tables of one batch and counts: numbers of words and pixels as histograms, so that means and medians
-are exact. How the numbers are shown is in `views`, what a unit is lost for in `outcomes`.
+are exact. `views` shows the numbers, `outcomes` decides why a unit is lost.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class LicenceUse:
-    """How much of a release is under a licence.
+    """Size of the part of a release that is under a licence.
 
     Attributes:
         code: as PMC writes it; None where none is stated.
@@ -80,7 +80,7 @@ class LicenceUse:
 
 @dataclass(frozen=True, slots=True)
 class SplitSize:
-    """How much of a release is in a split."""
+    """Size of the part of a release that is in a split."""
 
     name: str
     panels: int
@@ -90,7 +90,7 @@ class SplitSize:
 
 @dataclass(frozen=True)
 class ProcessedCounts:
-    """What the steps made of the articles that count, each once.
+    """Counts of the steps' results for the articles that count, each once.
 
     Attributes:
         articles: articles that count, in their newest version.
@@ -145,7 +145,7 @@ class ProcessedCounts:
 
 @dataclass(frozen=True)
 class ReleasedCounts:
-    """What a release holds.
+    """Counts of a release.
 
     Attributes:
         panels, figures, articles: how many.

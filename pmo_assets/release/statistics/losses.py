@@ -1,4 +1,4 @@
-"""How much of a batch each step lost, and when that is too much for the batch to count as done.
+"""Losses of a batch at each step, and the limit beyond which the batch does not count as done.
 
 The asset `rejections` turns it into the check that fails a run, `pmo run` into its exit status.
 """
@@ -27,14 +27,14 @@ ALL_STEPS = "all steps"
 
 @dataclass(frozen=True, slots=True)
 class StageLoss:
-    """What a step of a batch was given and what it rejected.
+    """Loss of a batch at a step: the units given to it and those that it rejected.
 
     Attributes:
         stage: the asset.
-        unit: "articles", "figures", or what other units are called.
-        given: how many came in.
+        unit: "articles", "figures", or the name of other units.
+        given: number of units that came in.
         lost: how many of them were rejected and left no row behind.
-        reasons: the most frequent rejections of what was lost, "class: message (how many)".
+        reasons: the most frequent rejections of the lost ones, "class: message (how many)".
         articles: of how many articles it was.
     """
 
@@ -114,12 +114,12 @@ def figure_stages(losing: Mapping[str, Losing]) -> tuple[str, ...]:
 
 
 def batch_losses(tables: Tables, batch: str, losing: Mapping[str, Losing]) -> list[StageLoss]:
-    """Return what every step of a processed batch lost, in the order of the data's way, then all of them together.
+    """Return the loss at every step of a processed batch, in the order of the data's way, then of all together.
 
     Args:
         tables: below the data root.
         batch: a processed one.
-        losing: what each stage can lose, in the order of the data's way (`pipeline.graph.losing_stages`).
+        losing: kind of loss of each stage, in the order of the data's way (`pipeline.graph.losing_stages`).
     """
     stages = (ARTICLE.batch, *losing)
     read = {name: tables.read(name, batch) for name in stages}
@@ -157,15 +157,15 @@ def batch_losses(tables: Tables, batch: str, losing: Mapping[str, Losing]) -> li
 
 
 def unit_losses(tables: Tables, batch: str, losing: Mapping[str, Losing], unit: Unit) -> list[StageLoss]:
-    """Return what every step of a processed batch lost of units of whatever kind; those of articles: `batch_losses`.
+    """Return the loss at every step of a processed batch, of units of any kind; for articles see `batch_losses`.
 
     A step lost a unit that it rejected as a whole, of all that it gave rows of or rejected.
 
     Args:
         tables: below the data root.
         batch: a processed one.
-        losing: what each stage can lose, in the order of the data's way.
-        unit: what the batch holds.
+        losing: kind of loss of each stage, in the order of the data's way.
+        unit: kind of things that the batch holds.
     """
     found: list[StageLoss] = []
     for stage in losing:
@@ -228,7 +228,7 @@ def excessive(losses: Sequence[StageLoss], fail: float) -> list[StageLoss]:
 
 
 def losses_in_words(losses: Sequence[StageLoss], fail: float) -> str:
-    """Return what excessive losses have in common and what to do about them."""
+    """Return a sentence with excessive losses and advice on them."""
     return (
         f"{'. '.join(map(str, losses))}. A batch that lost more than {fail:g} (PMO_REJECTED_FAIL) is not done: "
         "mend the cause and run it again (`pmo run --again --batch …`), or raise the setting if it is the articles"

@@ -1,7 +1,7 @@
-"""What became of every article, figure and panel of a batch: at which step it left and why, or that it is released.
+"""Outcome of every article, figure and panel of a batch: the step at which it left, and why, or that it is released.
 
 This is the one home of why something is not in a release. It decides from the steps' tables and their rejections alone,
-for one batch at a time; what is decided elsewhere is asked there (`pipeline.dataset.rows.left_out_reason`).
+for one batch at a time; decisions made elsewhere are asked for there (`pipeline.dataset.rows.left_out_reason`).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ DRAWN: Final = "drawn by people or a vision model"
 _WAY: Final = (
     NOT_ACCOUNTED_FOR, JOINED, REDRAWN, EMPTY, REJECTED, UNWANTED, *LEFT_OUT_REASONS, NO_PANEL_ENTERS, NONCOMMERCIAL
 )  # fmt: skip
-"""How far things come, the farthest last: a figure has the outcome of its panel that came farthest, and so on."""
+"""Steps in order of the way, the farthest last: a figure has the outcome of its panel that came farthest, and so on."""
 
 _CONTRADICTIONS: Final = {error.__name__ for error in (PdfOfAnotherArticle, MetadataOfAnotherArticle)}
 
@@ -92,10 +92,10 @@ def _ending_figures() -> tuple[str, ...]:
 
 @dataclass
 class BatchOutcomes:
-    """What became of what a batch, or several, held.
+    """Outcomes of the articles, figures and panels of a batch, or of several.
 
     Attributes:
-        articles, figures, panels: how many of each had which outcome.
+        articles, figures, panels: number of each by outcome.
         of_figures: the outcome of each figure of this batch.
     """
 
@@ -119,7 +119,7 @@ def read_columns(tables: Tables, asset: str, batch: str, columns: Sequence[str])
 
 
 def reason_kind(reason: str) -> str:
-    """Return what kind of reason a sentence about one panel is: without what it quotes and counts.
+    """Return the kind of reason of a sentence about one panel: without quotations and counts.
 
     >>> reason_kind("“b” is printed in the panel, but the caption does not name it")
     '“…” is printed in the panel, but the caption does not name it'
@@ -131,7 +131,7 @@ def reason_kind(reason: str) -> str:
 
 
 class _Rejected:
-    """What the steps rejected in a batch."""
+    """Rejections of the steps in a batch."""
 
     def __init__(self, tables: Tables, batch: str) -> None:
         self._articles: dict[tuple[str, int], list[str]] = {}
@@ -206,7 +206,7 @@ _PANEL_KEY: Final = {"article_id": pl.Int64, "image_cluster_id": pl.String, "ord
 
 
 class _Assembled(NamedTuple):
-    """What `reviewed_panels` says of a panel: numbers of the detections that it is made of, and of its images."""
+    """A panel in `reviewed_panels`: numbers of the detections that it is made of, and the number of its images."""
 
     members: tuple[int, ...]
     wanted: bool
@@ -358,15 +358,15 @@ def article_outcome(
 def batch_outcomes(
     tables: Tables, batch: str, articles: Collection[int], released: pl.DataFrame, current: pl.DataFrame, entry: Entry
 ) -> tuple[BatchOutcomes, dict[int, Outcome]]:
-    """Return what became of figures and panels of the articles that a release takes of a batch, and of each article.
+    """Return outcomes of figures and panels of the articles that a release takes of a batch, and of each article.
 
     Args:
         tables: the tables below the data root.
         batch: a finished batch.
-        articles: what a release takes of it.
+        articles: articles of it that a release takes.
         released: key columns of the dataset rows that the release takes.
         current: key columns of all dataset rows of these articles.
-        entry: what panels needed.
+        entry: conditions on panels.
     """
     rejected = _Rejected(tables, batch)
     taken = set(released.select("article_id", "image_cluster_id", "panel_ordinal").iter_rows())
@@ -447,13 +447,13 @@ def outcomes_of_packages(
     tables: Tables, batch: str, registered: Iterable[int], selection: Selection, articles: Mapping[int, Outcome],
     retracted: set[int],
 ) -> dict[int, Outcome]:  # fmt: skip
-    """Return what became of each of a batch's packages.
+    """Return the outcome of each of a batch's packages.
 
     Args:
         tables: the tables below the data root.
         batch: a batch, finished or not.
         registered: numbers of the articles in its manifest.
-        selection: what the release takes.
+        selection: articles that the release takes.
         articles: outcomes of the articles that it takes of this batch (`batch_outcomes`).
         retracted: articles of `selection.retracted` that were counted in an earlier batch; those of this one are added.
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 STATISTICS: Final = "statistics"
-"""Where the paper describes the published dataset."""
+"""Name of the paper's section that describes the published dataset."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ TYPE_NAMES: Final = {
     "contains_other": "Other",
     "contains_marked": "marks",
 }
-"""What the columns of a release say that a panel holds."""
+"""Image type or marks in a panel, by the column of a release that states them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _share(share: float | None) -> str:
 
 
 def parts_text(way: Waterfall) -> str:
-    """Return what came in: "15 listed in an XML, 3 found in a PDF only"."""
+    """Return the units that came in, by origin: "15 listed in an XML, 3 found in a PDF only"."""
     return ", ".join(f"{count:,} {name}" for name, count in way.parts if count)
 
 

@@ -1,7 +1,7 @@
-"""Where articles, figures and panels were lost: what came in, step by step what left and why, and what is left.
+"""Waterfall of articles, figures and panels: how many came in, how many left at each step and why, how many are left.
 
-Every unit has one outcome: the step at which it left, or none. What is counted here is therefore exact by construction,
-and what no step accounts for has a line of its own. Which outcome a unit has, `release.statistics.outcomes` decides.
+Every unit has one outcome: the step at which it left, or none. The counts are therefore exact by construction, and
+units that no step accounts for have a line of their own. `release.statistics.outcomes` decides a unit's outcome.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OTHER_REASONS: Final = "other reasons"
 
 
 class Outcome(NamedTuple):
-    """Where a unit left, and why; `IN_THE_RELEASE` for what did not.
+    """Step at which a unit left, and the reason; `IN_THE_RELEASE` for a unit that did not leave.
 
     Attributes:
         step: in the words of the waterfall.
@@ -37,11 +37,11 @@ IN_THE_RELEASE: Final = Outcome("")
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What left at a step.
+    """Units that left at a step.
 
     Attributes:
-        step: what happened, e.g. "not relevant".
-        count: how many left.
+        step: in words, e.g. "not relevant".
+        count: number of units that left.
         reasons: closer reasons with how many, most frequent first; they add up to `count`, or there are none.
     """
 
@@ -88,11 +88,11 @@ class Waterfall:
 
 @dataclass
 class OutcomeCounts:
-    """How many units had which outcome; counts of batches are added up.
+    """Number of units by outcome; counts of batches are added up.
 
     Attributes:
         outcomes: by outcome; `IN_THE_RELEASE` among them.
-        parts: where they came from; adds up to the same number.
+        parts: by origin; adds up to the same number.
     """
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
