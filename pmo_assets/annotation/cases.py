@@ -69,7 +69,7 @@ class FigureCase:
         article: that it is of.
         figure: what it is.
         panels: as `panel_assembly` has them, in order; as `reviewed_panels` for undecided cases.
-        purpose: why they are asked.
+        purpose: reason for asking people.
         asked: ordinals of the panels that are meant, for an audit; all if empty.
         remarks: what was reported to be wrong with it, for people to read.
     """
@@ -93,7 +93,7 @@ def figure_cases(
     Args:
         tables: of the data root.
         current: for every batch the articles that count (`release.selection.current_articles`).
-        purpose: why people are asked.
+        purpose: reason for asking people.
         articles: only these; all if None.
     """
     wanted = None if articles is None else set(articles)

@@ -154,9 +154,9 @@ def export_tasks(
     Args:
         cases: figures, those of an article in a row.
         interfaces: which tasks are made of each.
-        served: how pictures are served.
+        served: way in which pictures are served.
         pictures_of: gives the renderings of an article of a batch, by pdf_figure_id.
-        objects: where PDFs are.
+        objects: store of the PDFs.
         exported: told what cannot be exported.
     """
     for (batch, number), group in groupby(cases, key=lambda case: (case.batch, case.article.article_id)):

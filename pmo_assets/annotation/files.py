@@ -29,7 +29,7 @@ class FileInTheWay(SystemicError):
 
 
 def annotation_file(folder: Path, name: str) -> Path:
-    """Return where an article's annotation lies.
+    """Return the path of an article's annotation.
 
     Raises:
         FileInTheWay: for a name that would lead out of the folder.

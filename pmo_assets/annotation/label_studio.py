@@ -1,7 +1,7 @@
 """Label Studio's format: exports, who answered, boxes in per cent, text in UTF-16 units, what people wrote at them.
 
-What belongs here: what is read of an export, and regions to and from our units, with every check of what comes from
-outside. What does not: what a region means.
+Add here: reading of an export, and conversion of regions to and from our units, with every check of input from
+outside. Keep out: the meaning of a region.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A release, opened in Python: typed rows, pictures, masks, read from the hub's folder as they are asked for.
 
-What belongs here: finding a release, random and sequential access to its rows, records with their pictures, boxes as
-pixels, what a notebook shows of them. What does not: making a release, and anything that a training framework needs to
-be installed for.
+Add here: finding a release, random and sequential access to its rows, records with their pictures, boxes as pixels,
+their view in a notebook. Keep out: making a release, and anything that needs a training framework.
 """
 
 from pmo_assets.loading.errors import ReleaseError, Withheld

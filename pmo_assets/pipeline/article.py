@@ -1,7 +1,7 @@
 """One article package through the stages of the graph, without Dagster: what `pmo article` and a notebook run.
 
-Which steps run, and in which order, follows from the declarations (`pmo_assets.pipeline.graph`). What belongs here:
-what one article is given and what comes of it. What does not: any step.
+The declarations (`pmo_assets.pipeline.graph`) tell which steps run, and in which order. Add here: inputs and results
+of one article. Keep out: any step.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ArticleResult:
         article: row of `articles`; number and package alone when its files are not of one article.
         figures: rows of `figures`.
         assembled: rows of `panel_assembly` by figure.
-        rejections: what could not be processed.
+        rejections: inputs that could not be processed.
         tables: rows by table, of every stage that ran.
     """
 
@@ -55,7 +55,7 @@ class FoundFigures:
     Attributes:
         article: row of `articles`; number and name alone when its files are not of one article.
         figures: rows of `figures`; None when the article cannot be processed as a whole (no PDF, encrypted, …).
-        rejections: what could not be processed.
+        rejections: inputs that could not be processed.
     """
 
     article: Row
@@ -81,7 +81,7 @@ def run_package(package: Row, objects: ObjectStore, target: str, inputs: Mapping
 
     Args:
         package: row of `article_packages`.
-        objects: where its files are.
+        objects: store of its files.
         target: the last stage.
         inputs: what steps ask for besides rows (`default_inputs`), and the pixel stores that they name.
 
@@ -105,9 +105,9 @@ def find_figures(
 
     Args:
         package: row of `article_packages`.
-        objects: where its files are.
-        specialty: what counts as relevant.
-        pixels: where renderings are kept.
+        objects: store of its files.
+        specialty: it tells which articles are relevant.
+        pixels: store of the renderings.
         figure_options: limits and resolution.
     """
     own = {"figure_options": figure_options, "figure_pixels": pixels}
@@ -133,9 +133,9 @@ def process_article(
 
     Args:
         package: row of `article_packages`.
-        objects: where its files are.
-        specialty: what counts as relevant and which image types are wanted.
-        pixels: where renderings are kept; in memory if None.
+        objects: store of its files.
+        specialty: it tells which articles are relevant and which image types are wanted.
+        pixels: store of the renderings; in memory if None.
         target: the last stage; one that follows `panel_assembly` in the graph runs after it.
         inputs: what steps shall get instead of `default_inputs`: `figure_options` (limits and resolution),
             `detection_options` (detectors and thresholds), `cascade` (how captions are split), `reading_options` (what

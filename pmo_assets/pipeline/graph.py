@@ -1,8 +1,8 @@
 """The graph of a batch: every stage that the rooms of the pipeline declare, in the order of the data's way.
 
-The one home of what a batch's stages are, what each reads, in which order they run, and how one unit goes through them.
-To add a stage, declare it in `STAGES` of a room's `stages.py`: nothing here lists them. What does not belong here:
-Dagster, stores, and what any one stage does.
+The one home of a batch's stages, of the tables that each reads, of their order, and of one unit's way through them. To
+add a stage, declare it in `STAGES` of a room's `stages.py`: nothing here lists them. Keep out: Dagster, stores, and the
+work of any one stage.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ def drawn_boxes(
     Args:
         boxes: in PDF points.
         canvas: the figure's.
-        found: whether they are found ones; annotated ones otherwise.
-        images: whether to show images.
+        found: true if they are found ones; annotated ones otherwise.
+        images: true to show images.
     """
     kinds: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
     for box in boxes:

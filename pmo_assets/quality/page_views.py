@@ -48,8 +48,8 @@ def rendered_views(pdf: str, objects: ObjectStore, views: Sequence[PageView]) ->
 
     Args:
         pdf: object key.
-        objects: where it is.
-        views: what to render.
+        objects: store that holds it.
+        views: to render.
 
     Returns:
         One row {view, frame, zoom, png} per view whose part of the page exists; frame is what of it lies on the page.

@@ -1,8 +1,8 @@
 """A stage: a step of the pipeline and its place in the graph, as it is declared beside the step.
 
-Dagster's assets, what `pmo article` runs, the order of stages and what counts as a loss are all read off these
-declarations (`pmo_assets.pipeline.graph`). What belongs here: what a stage is to all of them. What does not: what only
-the web UI needs of it (pool, checks, previews), which stands where the asset is declared.
+Dagster's assets, the steps of `pmo article`, the order of stages and the kinds of loss are all read off these
+declarations (`pmo_assets.pipeline.graph`). Add here: properties of a stage that all of them need. Keep out: those that
+only the web UI needs (pool, checks, previews), which stand where the asset is declared.
 """
 
 from __future__ import annotations

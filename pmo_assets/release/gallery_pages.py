@@ -63,10 +63,10 @@ def gallery_figures(
     """Yield every figure of the release with its panels, those of an article in a row.
 
     Args:
-        data_root: where pictures are.
+        data_root: root of the pictures.
         tables: the tables below it.
         selection: see `select_articles`.
-        options: what the release takes.
+        options: of taking and leaving rows.
         splits: of the articles, by number.
     """
     shown = list(filters())
@@ -132,12 +132,12 @@ def write_gallery(
     """Write the gallery of a release.
 
     Args:
-        data_root: where tables, pictures and the release are.
+        data_root: root of tables, pictures and the release.
         tables: the tables below it.
         selection: see `select_articles`.
-        options: what the release takes.
+        options: of taking and leaving rows.
         splits: of the articles, by number.
-        specialty: what the dataset is about, for the header.
+        specialty: subject of the dataset, for the header.
         folder: below which it is written; nothing is there.
         facts: release and software, for the header (`release.versions.version_facts`).
     """

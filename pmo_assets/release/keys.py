@@ -40,5 +40,5 @@ REJECTION_PAGES: Final = "quality/rejections"
 
 
 def rejection_page_key(batch: str) -> str:
-    """Return where the page of a batch's rejections lies."""
+    """Return the key of the page of a batch's rejections."""
     return f"{REJECTION_PAGES}/{batch}.html"

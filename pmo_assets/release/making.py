@@ -110,12 +110,12 @@ def make_release(
     its checksums last), so that readers see the one or the other, and a release that is killed leaves the one before.
 
     Args:
-        data_root: where tables, pictures and the release are.
+        data_root: root of tables, pictures and the release.
         tables: the tables below it.
         selection: see `select_articles`.
         groups: which panels look the same, and the split of every article.
-        specialty: what the dataset is about.
-        options: what the release takes.
+        specialty: subject of the dataset.
+        options: of taking and leaving rows.
         origin: what made the tables.
         statistics: counted of the same selection.
         annotations: the table `annotations`: what is published of it becomes `pubmed_ophtha_annotation.json`.

@@ -54,7 +54,7 @@ class PanelGroups:
 
 
 def split_facts(options: SplitOptions) -> dict[str, Any]:
-    """Return how articles are split, for the manifest."""
+    """Return the options of splitting articles, for the manifest."""
     return {"split_shares": list(options.shares), "test_from_year": options.test_from_year}
 
 
@@ -71,7 +71,7 @@ def find_panel_duplicates(
     Args:
         tables: the tables below the data root.
         selection: see `select_articles`.
-        options: what the release takes.
+        options: of taking and leaving rows.
         split_options: shares, and from which year on articles are for testing.
 
     Raises:

@@ -231,6 +231,6 @@ def forbidden_articles(tables: Tables, batch: str, *, noncommercial: bool) -> Se
 
 
 def batch_table(statistics: ReleaseStatistics) -> PageTable:
-    """Return how many rows each batch has, for a page."""
+    """Return the table of numbers of rows per batch, for a page."""
     rows = tuple((batch, *counts) for batch, counts in statistics.batches.items())
     return PageTable("Batches", ("batch", *(name.replace("_", " ") for name in BATCH_TABLES)), rows)

@@ -240,7 +240,7 @@ def current_rows(
 
     Args:
         tables: the tables below the data root.
-        selection: what the release takes.
+        selection: articles that the release takes.
         batch: a finished batch.
         columns: which ones; all if not given.
     """

@@ -79,7 +79,7 @@ class ShardWriter:
         """Prepare; the first file is made when the first row comes.
 
         Args:
-            data_root: where the files go.
+            data_root: root to write to.
             name: their key, with "{}" for the shard's number where `shard_bytes` is given.
             schema: Arrow schema.
             metadata: key-value metadata of each file.

@@ -51,7 +51,7 @@ class Restriction:
     Attributes:
         code: of the licence; None if it is unknown.
         made_under: code of the licence under which they were made.
-        why: who says so, in a sentence.
+        why: the source that says so, in a sentence.
     """
 
     code: str | None
@@ -65,7 +65,7 @@ class Withdrawal:
 
     Attributes:
         name: of the package that has the rows.
-        why: who says so, in a sentence.
+        why: the source that says so, in a sentence.
         is_trusted: it counts for other packages of the article.
     """
 

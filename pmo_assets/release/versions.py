@@ -168,7 +168,7 @@ def check_size(data_root: DataRoot, panels: int) -> None:
     gone, a disk that is not mounted take away much.
 
     Args:
-        data_root: where the releases are.
+        data_root: root of the releases.
         panels: that the new one would have.
 
     Raises:
@@ -229,7 +229,7 @@ def write_version(data_root: DataRoot, manifest: Manifest, tables: Mapping[str, 
     """Keep a version: its tables first, its manifest last.
 
     Args:
-        data_root: where releases are.
+        data_root: root of the releases.
         manifest: of the version.
         tables: "rows", "articles", "duplicates" and so on as Parquet.
         changes: against the version before.

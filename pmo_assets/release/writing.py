@@ -170,12 +170,12 @@ def write_tables(
     """Write `pubmed_ophtha.parquet`, the hub's shards and what lies beside them.
 
     Args:
-        data_root: where the files go; not always where tables and pictures are.
+        data_root: root to write to; not always where tables and pictures are.
         tables: the tables below the data root.
         selection: see `select_articles`.
         splits: `ArticleSplits`, with every article that has rows.
         groups: `PanelDuplicates`.
-        options: what the release takes.
+        options: of taking and leaving rows.
         prefix: what the files' keys begin with, "" or ending in a slash.
         metadata: key-value metadata of the hub's files, by their schema.
         say: told of progress, batch by batch.

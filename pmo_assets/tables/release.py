@@ -240,7 +240,7 @@ _ADDRESS_WORDS: Final = frozenset(
         "caption", "page", "figure",
     )
 )  # fmt: skip
-"""Words of the gallery's address that no filter may take."""
+"""Words that the gallery's address has already: no column with a filter may be called like one."""
 
 
 def filters() -> Mapping[str, str]:

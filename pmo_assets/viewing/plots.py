@@ -27,7 +27,7 @@ class Bar:
     """One bar.
 
     Attributes:
-        label: what is counted.
+        label: name of the counted things.
         value: how many, at least 0; other values are drawn as 0.
         note: a few words beside the label, e.g. "312 marked".
         colour: `#rrggbb`; None for the page's accent colour.
@@ -153,9 +153,9 @@ def waterfall_chart(title: str, start: tuple[str, int], drops: Sequence[Drop], e
 
     Args:
         title: the text alternative.
-        start: what came in, and how many.
+        start: name and number of those that came in.
         drops: the steps; each begins with what the one before left.
-        end: what the rest is called.
+        end: name of the rest.
     """
     hatch = f"hatch-{slug(title)}"
     rows = [

@@ -19,9 +19,9 @@ class ShownRejection:
     Attributes:
         anchor: its place on the page, unique.
         stage: asset that gave up.
-        article: what the article is called.
+        article: name of the article.
         article_url: its page; shown only if it is http(s).
-        figure: what the figure is called; "" when the whole article is affected.
+        figure: name of the figure; "" when the whole article is affected.
         error_class: exception or decision.
         message: what is wrong, in full.
         traceback: its last lines; "" for a decision.

@@ -24,7 +24,7 @@ class Headline:
     """A number at the top of the report.
 
     Attributes:
-        label: what is counted.
+        label: name of the counted things.
         value: a number, or text that is shown as it is.
         note: one short line below.
     """
@@ -130,7 +130,7 @@ class ReportSummary:
         lead: one or two sentences below it.
         facts: (label, value) pairs in the header (version, date, licence).
         headlines: the most important numbers.
-        ways: where articles, figures and panels were lost.
+        ways: losses of articles, figures and panels.
         compared: a table of numbers beside others, shown before the charts.
         groups: charts (image types, licences, assembly).
         rejections: reasons; the report groups them by stage.

@@ -65,7 +65,7 @@ def ordered_shares(weights: Weights, order: list[int]) -> Shares:
     """Return the shares when panels in `order` take names in the caption's order; either may be left out.
 
     Args:
-        weights: what pairs weigh.
+        weights: of the pairs.
         order: every panel once.
     """
     panels, names = weights.pairs.shape

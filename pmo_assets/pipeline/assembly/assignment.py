@@ -52,7 +52,7 @@ def panel_name_shares(boxes: Sequence[Box], names: Sequence[str], evidence: Iden
     Args:
         boxes: the panels, normalised to the figure; at least one.
         names: identifiers in the caption's order; at least one.
-        evidence: what is printed.
+        evidence: of the print.
     """
     pairs = evidence.likelihoods.copy()
     if all(is_place(name) for name in names):

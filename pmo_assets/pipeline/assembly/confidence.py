@@ -38,7 +38,7 @@ class Features:
         counted: true if there are as many panels as names.
         disorder: 0..1, how far the figure's panels follow no order.
         least: 0..1, the least share of a name that a panel of the figure got.
-        method: how it was assigned.
+        method: of the assignment.
     """
 
     share: float
@@ -85,7 +85,7 @@ def _coefficients() -> Mapping[str, float]:
 
 
 def confidence(features: Features) -> float:
-    """Return how sure an assignment is, 0..1."""
+    """Return the confidence of an assignment, 0..1."""
     known = _coefficients()
     value = sum(known.get(name, 0.0) * term for name, term in terms(features).items())
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value))))

@@ -14,7 +14,7 @@ ASSIGN_OVERLAP = 0.7
 
 
 def belongs(box: Box, panel: Box) -> float:
-    """Return how strongly a box belongs to a panel: 0 below the paper's thresholds, else overlap plus IoU."""
+    """Return the strength of a box's bond to a panel: 0 below the paper's thresholds, else overlap plus IoU."""
     overlap, shared = covered_fraction(box, panel), iou(box, panel)
     return overlap + shared if overlap >= ASSIGN_OVERLAP or shared >= ASSIGN_IOU else 0.0
 

@@ -49,7 +49,7 @@ def captioned_panels(
         detections: panels and identifiers of one figure.
         split: its caption's split.
         identifiers: the printed identifiers with their readings, in the order of detections; from these alone if None.
-        sureness: how sure an assignment is; another one is given where that is fitted.
+        sureness: gives the confidence of an assignment; another one is passed where it is fitted.
 
     Returns:
         One entry per panel detection (parts of one panel joined), in reading order.

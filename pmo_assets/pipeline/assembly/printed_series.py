@@ -1,7 +1,7 @@
 """Letters printed at panels that the caption does not name: a series that was read but for some letters is completed.
 
-A caption that names no panel gives each the whole caption (annotation guide), and its panels are called what is printed
-at them. What belongs here: the names of panels whose own letter was not read, from those of the others.
+A caption that names no panel gives each the whole caption (annotation guide), and its panels are called by the print
+at them. Add here: the names of panels whose own letter was not read, from those of the others.
 """
 
 from __future__ import annotations

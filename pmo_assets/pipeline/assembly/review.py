@@ -70,8 +70,8 @@ class ReviewedFigure:
 
     Attributes:
         panels: as people decided them, and as they were where people did not.
-        notes: what was not applied, and why.
-        tally: what was.
+        notes: decisions that were not applied, with the reason.
+        tally: counts of decisions that were applied.
     """
 
     panels: list[Panel]
@@ -104,7 +104,7 @@ def changed(decided: DecidedFigure, figure: LocatedFigure, present: Fingerprint 
     """Return how a figure differs from the one that people saw; None when it is the same.
 
     Args:
-        decided: what people saw.
+        decided: the figure as people saw it.
         figure: the figure as it was found now.
         present: its fingerprint; None when its picture cannot be had.
     """

@@ -96,7 +96,7 @@ def caption_article_panels(
         figures: its rows of `figures`.
         panel_detections: its rows of that table, and so for the others.
         subcaptions: see above.
-        figure_pixels: where the renderings are.
+        figure_pixels: store of the renderings.
         reading_options: choice of the reader of identifiers, besides their likeness to letters.
 
     Raises:
@@ -218,8 +218,8 @@ def crop_article_panels(
         article_id: PMC number.
         figures: its rows of `figures`.
         reviewed_panels: its rows of `reviewed_panels`.
-        figure_pixels: where the renderings are.
-        panel_pixels: where the panels' pictures go, under panel_id.
+        figure_pixels: store of the renderings.
+        panel_pixels: store of the panels' pictures, by panel_id.
     """
     stored = figure_pixels.read(article_id)
     reviewed = panels_by_figure(row for row in reviewed_panels if row["wanted"])
@@ -279,7 +279,7 @@ def review_article(
         subcaptions: see above.
         panel_detections: see above.
         annotations: its row of `annotations`, if people annotated it.
-        figure_pixels: where the renderings are.
+        figure_pixels: store of the renderings.
         wanted_types: image types of which a figure that goes on holds one; people may have changed them.
     """
     assembled = panels_by_figure(panel_assembly)

@@ -83,7 +83,7 @@ def _side_by_side(numbers: Sequence[int], images: Sequence[Box], panels: Sequenc
 
 
 def _distance(image: Box, panel: Box) -> tuple[float, float]:
-    """Return how far an image lies from a panel, 0 where they touch, then from its middle."""
+    """Return the distance of an image from a panel, 0 where they touch, then from its middle."""
     across = max(0.0, panel[0] - image[2], image[0] - panel[2])
     down = max(0.0, panel[1] - image[3], image[1] - panel[3])
     (x, y), (px, py) = centre(image), centre(panel)

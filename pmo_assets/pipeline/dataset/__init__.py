@@ -1,4 +1,4 @@
 """Rows with the published columns: licences, attribution, one package per article, the card.
 
-What belongs here: what a row of the dataset says. What does not: files (`release/`).
+Add here: contents of a row of the dataset. Keep out: files (`release/`).
 """

@@ -1,6 +1,6 @@
 """The published form of the dataset's rows (PubMed-Ophtha, Table 2): JSON in strings, column by column.
 
-Vectorised: a release makes it of a million rows. What belongs here: `DatasetRows` -> `PublishedPanels`. What does not:
+Vectorised: a release makes it of a million rows. Add here: `DatasetRows` -> `PublishedPanels`. Keep out:
 licences (`licensing`), pictures and files (`release/`), reading what others published
 (`release/comparing/published_file.py`).
 """

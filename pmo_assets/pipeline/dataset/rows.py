@@ -191,7 +191,7 @@ def dataset_rows(
         panels: its panels, each with its picture.
         figures: its figures by image_cluster_id.
         article: the article.
-        entry: what panels need.
+        entry: conditions under which panels enter the dataset.
     """
     rows: list[Row] = []
     left_out: list[LeftOut] = []

@@ -156,7 +156,7 @@ def article_splits(
         articles: article ids, each once.
         years: of publication; None if unknown.
         links: pairs of articles that share a picture (`article_links`).
-        options: how to split.
+        options: of splitting.
 
     Raises:
         ValueError: if articles are given twice, years do not fit, or a link names another article.
@@ -230,5 +230,5 @@ def _counted(split: NDArray[np.int64]) -> dict[Split, int]:
 
 
 def _repeated(numbers: NDArray[np.int64]) -> int:
-    """Return how many numbers occur more than once."""
+    """Return the count of numbers that occur more than once."""
     return int((np.unique(numbers, return_counts=True)[1] > 1).sum())

@@ -48,8 +48,8 @@ def wilson_interval(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[
     """Return the Wilson score interval of a share; (0, 1) of nothing.
 
     Args:
-        hits: how many.
-        n: of how many.
+        hits: number of cases that count.
+        n: number of all cases.
         confidence: 0..1.
     """
     if n == 0:
@@ -76,7 +76,7 @@ class AnswerPair:
 
     @property
     def people(self) -> tuple[str, str]:
-        """Who answered."""
+        """Names of the two annotators."""
         names = [(item.review.annotator if item.review else None) or "unknown" for item in (self.first, self.second)]
         return names[0], names[1]
 
@@ -159,7 +159,7 @@ def _assignment(panel: AnnotatedPanel) -> str:
 
 
 def pair_agreement(pair: AnswerPair) -> PairAgreement:
-    """Return how far two answers agree; boxes are compared one to one, the most alike first."""
+    """Return the agreement of two answers; boxes are compared one to one, the most alike first."""
     a, b = _boxes(pair.first, pair.interface), _boxes(pair.second, pair.interface)
     ious: dict[str, list[float]] = {}
     matched: dict[str, tuple[int, int]] = {}
@@ -186,7 +186,7 @@ def pair_agreement(pair: AnswerPair) -> PairAgreement:
 
 
 def agreement_metrics(pairs: Sequence[PairAgreement]) -> list[Metric]:
-    """Return how far people agree: boxes that both drew and their IoU; observed agreement and kappa of choices."""
+    """Return the agreement of people: boxes that both drew and their IoU; observed agreement and kappa of choices."""
     metrics = []
     for kind in ("figure", "caption", "panel", "identifier", "image"):
         overlaps = [value for item in pairs for value in item.ious.get(kind, ())]

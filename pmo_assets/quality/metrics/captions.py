@@ -157,7 +157,7 @@ def caption_score(
     predicted: Mapping[str | None, str | None] | Mapping[str, str | None] | None,
     confidence: float = 1.0,
 ) -> CaptionScore:
-    """Return how an answer compares with its reference.
+    """Return the score of an answer against its reference.
 
     Args:
         caption_id: the caption's name.

@@ -11,7 +11,7 @@ class Metric:
     """A measured number.
 
     Attributes:
-        metric: what is measured, e.g. "figure recall".
+        metric: name of the measure, e.g. "figure recall".
         value: None where nothing could be measured (no such item is annotated).
         n: items behind it (annotated figures, boxes, captions …).
         group: class or part that it is about ("panel", "CFP", "top 80 %"); "" for all.

@@ -1,4 +1,4 @@
-"""A published PubMed-Ophtha beside a release: reading its file, matching its rows, what both say and one lacks.
+"""A published PubMed-Ophtha beside a release: reading its file, matching its rows, comparing both, finding gaps.
 
-What belongs here: what `pmo release compare` shows. What does not: how two releases of ours differ (`differences`).
+Add here: contents of `pmo release compare`. Keep out: differences of two releases of ours (`differences`).
 """

@@ -66,7 +66,7 @@ def absences_below(
     Args:
         tables: below the data root.
         articles: numbers of the articles that are asked about.
-        entry: what panels needed to enter the dataset.
+        entry: conditions under which panels enter the dataset.
         noncommercial: the release keeps rows whose licence forbids commercial use.
         trusted: see `select_articles`.
         say: told of progress, batch by batch.

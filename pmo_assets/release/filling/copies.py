@@ -47,7 +47,7 @@ class OtherCopy(ArticleError):
 
 @dataclass(frozen=True, slots=True)
 class ArticleFiles:
-    """Which copy of an article is wanted.
+    """Number, package and digests of a wanted copy of an article.
 
     Attributes:
         article_id: its number.

@@ -79,8 +79,8 @@ class _Wanted(Sequence[WantedArticle]):
     """Articles whose pictures and texts are to be restored; each is put together when it is asked for.
 
     Attributes:
-        rows: `NULL_ROWS` and `of_figure` (true for a figure), joined with `WithheldPanels`; sorted by article, those that
-            the list does not have (`name` is null) at the end.
+        rows: `NULL_ROWS` and `of_figure` (true for a figure), joined with `WithheldPanels`; sorted by article, those
+            that the list does not have (`name` is null) at the end.
         spans: (first row, number of rows) of each article.
         as_png: see `WantedArticle`.
         figure_pictures: true if figures have pictures.
@@ -213,7 +213,7 @@ def fill_null(
         copies: where copies of the articles are.
         figure_options: of figures, as the release was made with.
         pool: restores articles; its time limit is for all steps of one.
-        figure_pictures: whether the release's figures have pictures; None looks at the file's other rows.
+        figure_pictures: true if the release's figures have pictures; None looks at the file's other rows.
         say: told what is being done.
 
     What cannot be restored stays null; then what was restored is kept for the next run, which may have another source.

@@ -88,7 +88,7 @@ def _opened(path: Path) -> Iterator[ForeignParquet]:
 
 
 def form_of(path: Path) -> Form:
-    """Return which kind of file of a release this is.
+    """Return the form of a file of a release.
 
     Raises:
         StorageError: if it is none of them, or cannot be read.
@@ -176,7 +176,7 @@ def _figure_keys() -> pl.Expr:
 
 
 def row_count(path: Path) -> int:
-    """Return how many rows a file has.
+    """Return the number of rows of a file.
 
     Raises:
         StorageError: if it cannot be read.

@@ -1,5 +1,5 @@
-"""The folder that goes to the Hugging Face hub: what lies beside its tables, how it is pushed, its tar form.
+"""The folder that goes to the Hugging Face hub: the files beside its tables, the push, its tar form.
 
-What belongs here: files and formats that others define (the hub's card, Croissant, CITATION.cff, SHA256SUMS,
-webdataset). What does not: which rows are in a release, and its Parquet files themselves.
+Add here: files and formats that others define (the hub's card, Croissant, CITATION.cff, SHA256SUMS,
+webdataset). Keep out: the choice of a release's rows, and its Parquet files themselves.
 """

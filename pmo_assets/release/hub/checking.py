@@ -32,7 +32,7 @@ class LocalFile:
 
     Attributes:
         name: below the folder, "/" between its parts; its name on the hub, too.
-        path: where it lies.
+        path: its path.
         size: in bytes.
         sha256: of its bytes, hexadecimal.
     """
@@ -48,7 +48,7 @@ class CheckedFolder:
     """A folder that is a whole release.
 
     Attributes:
-        folder: where it lies.
+        folder: its path.
         version: of the release.
         files: all of them, by name.
     """

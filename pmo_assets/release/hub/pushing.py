@@ -138,7 +138,7 @@ def patience(
     Args:
         say: is told the reason and the wait.
         sleep: waits so many seconds.
-        attempts: how often it is tried.
+        attempts: number of tries.
     """
     growing = wait_exponential_jitter(initial=5, max=60)
 
@@ -175,7 +175,7 @@ def push(
 
     Args:
         release: the folder.
-        repository: where to.
+        repository: the target.
         private: a repository that is not there yet is made to be seen by its owner only.
         tell: is told of the progress.
         retrying: how often, and after how long a wait, it goes on when the hub is busy.

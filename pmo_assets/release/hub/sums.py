@@ -62,7 +62,7 @@ def sums_of(text: str, path: Path | str) -> dict[str, str]:
 
     Args:
         text: of the file.
-        path: where it lies, for the error.
+        path: its path, for the error.
 
     Raises:
         StorageError: if a line is none.

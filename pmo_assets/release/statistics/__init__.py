@@ -1,4 +1,4 @@
-"""The numbers of a release: counts, what was lost where and why, beside the paper's.
+"""The numbers of a release: counts, and losses by step and reason, beside the paper's.
 
-What belongs here: counting over all batches, and how counts are said in words and tables. What does not: pages.
+Add here: counting over all batches, and counts in words and tables. Keep out: pages.
 """

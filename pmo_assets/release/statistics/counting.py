@@ -69,7 +69,7 @@ class LicenceUse:
     Attributes:
         code: as PMC writes it; None where none is stated.
         commercial_use: it allows commercial use.
-        panels, articles: how many.
+        panels, articles: number of each.
     """
 
     code: str | None
@@ -148,7 +148,7 @@ class ReleasedCounts:
     """Counts of a release.
 
     Attributes:
-        panels, figures, articles: how many.
+        panels, figures, articles: number of each.
         left_out: panels that are left out because their licence forbids commercial use.
         mesh_terms: different MeSH headings of its articles.
         articles_with_mesh: articles whose XML carries any.
@@ -194,8 +194,8 @@ class ReleaseStatistics:
     """The numbers of a release.
 
     Attributes:
-        processed: what the steps made.
-        released: what the release holds.
+        processed: counts of the steps.
+        released: counts of the release.
         waterfalls: of articles, figures and panels, in this order.
         batches: rows of `BATCH_TABLES` by finished batch; None where a batch has no such table.
     """
@@ -374,8 +374,8 @@ def release_statistics(
 
     Args:
         tables: the tables below the data root.
-        selection: what the release takes (`selection.select_articles`).
-        entry: what panels needed to enter the dataset.
+        selection: articles that the release takes (`selection.select_articles`).
+        entry: conditions under which panels enter the dataset.
         noncommercial: the release keeps rows whose licence forbids commercial use.
         splits: split by article number; None where nothing was split.
         say: told of progress, batch by batch.

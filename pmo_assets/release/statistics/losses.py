@@ -191,7 +191,7 @@ def may_have_lost_much(
         rows: of processed batches, columns `batch` and `article_id` of `dataset_rows`.
         rejections: columns `batch`, `stage`, `article_id` and `image_cluster_id` of `rejections`.
         fail: `PMO_REJECTED_FAIL`.
-        losing: what each stage can lose.
+        losing: kind of loss of each stage.
     """
     counting = rejections.lazy().filter(pl.col("stage").is_in(list(losing)))
     # As a step of its own: all steps together, of which only articles count.
@@ -218,17 +218,17 @@ def _without(ids: pl.Series, others: pl.Series) -> pl.Series:
 
 
 def excessive(losses: Sequence[StageLoss], fail: float) -> list[StageLoss]:
-    """Return the steps that lost more than the share `fail` (`PMO_REJECTED_FAIL`) of what they were given.
+    """Return the steps that lost more than the share `fail` (`PMO_REJECTED_FAIL`) of their input.
 
-    What fewer than `SEVERAL` articles lost does not count: it is theirs. All steps together are named only where no
-    single one lost so much.
+    Losses of fewer than `SEVERAL` articles do not count: they are the articles' own. All steps together are named only
+    where no single one lost so much.
     """
     bad = [loss for loss in losses if loss.share > fail and loss.articles >= SEVERAL]
     return [loss for loss in bad if loss.stage != ALL_STEPS] or bad
 
 
 def losses_in_words(losses: Sequence[StageLoss], fail: float) -> str:
-    """Return a sentence with excessive losses and advice on them."""
+    """Return the excessive losses with advice on them, as sentences."""
     return (
         f"{'. '.join(map(str, losses))}. A batch that lost more than {fail:g} (PMO_REJECTED_FAIL) is not done: "
         "mend the cause and run it again (`pmo run --again --batch …`), or raise the setting if it is the articles"

@@ -35,7 +35,7 @@ class Compared:
     """A number of a release beside the paper's.
 
     Attributes:
-        name: what is counted.
+        name: of the counted things.
         ours: here.
         share: of what `of` says, 0..1; None for a number that is no part of anything.
         paper: in the paper.

@@ -56,10 +56,10 @@ class Waterfall:
 
     Attributes:
         unit: "articles", "figures" or "panels".
-        came_in: how many came in.
-        parts: what they are made of, with how many; they add up to `came_in`.
-        losses: what left, in the order of the data's way; only steps at which something left, and the last one.
-        rest: what is in the release.
+        came_in: number of those that came in.
+        parts: (origin, number) of them; the numbers add up to `came_in`.
+        losses: units that left, in the order of the data's way; only steps at which one left, and the last step.
+        rest: number of those in the release.
 
     Raises:
         ValueError: if the numbers do not add up.

@@ -18,12 +18,12 @@ class GalleryPanel:
         name: the identifier ("A", "left"); None for the only panel of a figure.
         box: normalised [l, t, r, b] in the figure.
         score: 0..1 of the detection; None when there is none.
-        identifier_boxes: where the identifier is printed, normalised to the figure.
+        identifier_boxes: boxes of the printed identifier, normalised to the figure.
         images: the images inside, boxes normalised to the figure.
         subcaption: None when the caption was not split.
         segments: [start, end) ranges of the figure's caption that made the subcaption.
         assembly: how identifier and subcaption were assigned, e.g. "automatic".
-        redistributable: whether the dataset may carry the pixels and text.
+        redistributable: true if the dataset may carry the pixels and text.
         confidence: 0..1 that the subcaption is the panel's; None when there is none.
         filtered: of each further filter of the page, in its order, what the panel has; None for nothing.
     """
@@ -55,7 +55,7 @@ class GalleryFigure:
         label: as printed, e.g. "Figure 3".
         caption: plain text without the label; empty when it may not be shown.
         license: as PMC writes it ("CC BY-NC"); None when not stated.
-        commercial_use: whether the licence allows it.
+        commercial_use: true if the licence allows it.
         attribution: who has to be named, and how.
         is_multi_page: the figure runs over several pages.
         image: JPEG, PNG or WebP of the figure, of any size; empty when it may not be shown.
@@ -67,8 +67,8 @@ class GalleryFigure:
         year: of publication.
         split: of the dataset ("train", …); None when the release has none.
         caption_confidence: 0..1 that the caption was split rightly; None when there is none.
-        page_boxes: where the figure lies: page (from 0) and PDF points.
-        caption_boxes: where its caption lies.
+        page_boxes: places of the figure: page (from 0) and PDF points.
+        caption_boxes: places of its caption.
         page_sizes: of these pages in PDF points, as far as known.
         pdf_url: address of the article's PDF; shown only if it is http(s).
     """

@@ -140,7 +140,7 @@ def identifier_crop(rgb: NDArray[np.uint8], box: Box, look: CropStyle) -> NDArra
     Args:
         rgb: (height, width, 3) uint8, the figure.
         box: normalised to the figure.
-        look: how the crop is made.
+        look: style of the crop.
     """
     part, inner = _surroundings(rgb, box, look.margin)
     if min(part.shape[:2]) < 5:

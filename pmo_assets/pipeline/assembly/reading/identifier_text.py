@@ -161,7 +161,7 @@ def name_shares(texts: Sequence[tuple[str, float]], names: Sequence[str]) -> dic
 
     Args:
         texts: (text, probability); what is missing to 1, and empty texts, say nothing.
-        names: what the caption may name, all as likely as the others.
+        names: that the caption may use, all as likely as the others.
 
     Returns:
         Shares whose sum is below 1; the rest is something else.

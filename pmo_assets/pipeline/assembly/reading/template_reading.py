@@ -44,7 +44,7 @@ def template_reading(rgb: NDArray[np.uint8], box: Box, names: Sequence[str]) -> 
     Args:
         rgb: (height, width, 3) uint8, the figure.
         box: of the printed identifier, normalised to the figure.
-        names: what the caption may name.
+        names: that the caption may use.
     """
     known = readable_names(names)
     rect = crop_box(box, rgb.shape[1], rgb.shape[0])

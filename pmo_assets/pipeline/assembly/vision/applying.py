@@ -52,13 +52,13 @@ class Applied:
 
 
 def with_verdict(question: FigureQuestion, verdict: Verdict, panels: Sequence[Panel], model: str) -> Applied:
-    """Return a figure's panels with what a verdict says of the undecided ones; final ones come back as they are.
+    """Return a figure's panels with a verdict applied to the undecided ones; final ones come back as they are.
 
     Args:
-        question: what was asked.
-        verdict: what the answers come to.
+        question: the question.
+        verdict: of the answers.
         panels: the figure's, those of the question.
-        model: who answered.
+        model: name of the model that answered.
     """
     asked = {item.id: item.panel for item in question.panels}
     changed: _Changes = {

@@ -44,11 +44,11 @@ class FigureReader:
         model: it answers, and takes pictures.
         prompts: by task.
         thinking: if it reasons before it answers.
-        reasks: how often an answer that does not fit is sent back.
+        reasks: times that an answer that does not fit is sent back.
         threshold: panels of whose subcaption rules are less sure are asked about, and those without one.
         boxes: as coordinates beside the plain picture, or drawn on it.
         max_pixels: of the picture.
-        concurrency: how many figures are asked about at once.
+        concurrency: number of figures that are asked about at once.
     """
 
     model: ChatModel
@@ -80,7 +80,7 @@ def look_at_figure(question: FigureQuestion, picture: ChatPicture, reader: Figur
     """Ask a model about a figure.
 
     Args:
-        question: what is asked.
+        question: the question.
         picture: the figure as the model sees it.
         reader: the model.
 

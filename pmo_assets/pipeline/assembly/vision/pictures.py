@@ -39,7 +39,7 @@ def shown_figure(pixels: Pixels, question: FigureQuestion, boxes: BoxesShown, ma
 
     Args:
         pixels: the figure, (height, width, 3) uint8 RGB; not changed.
-        question: what is asked about it.
+        question: the question about it.
         boxes: draw them, or leave the picture plain because they stand in the question's words.
         max_pixels: the figure is scaled down to at most so many.
     """

@@ -77,7 +77,7 @@ def refine_assembly(
         tables: rows of `figures`, `subcaptions`, `panel_detections` and `image_detections` of any number of articles.
         rows: their rows of `panel_assembly` as rules gave them.
         reader: the model; None leaves everything as it is.
-        figure_pixels: where the renderings are.
+        figure_pixels: store of the renderings.
         progress: told how many figures have been looked at.
 
     Raises:
