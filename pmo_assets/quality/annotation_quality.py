@@ -46,7 +46,7 @@ def answered_articles(tables: Tables) -> list[AnnotatedArticle]:
 
 
 def assembly_sizes(tables: Tables) -> dict[str, int]:
-    """Return how many panels that an audit could have drawn were assigned by whom."""
+    """Return the number of panels that an audit could have drawn, by who assigned them."""
     sizes: Counter[str] = Counter()
     for batch, numbers in current_articles(tables, "panel_assembly").items():
         wanted = set(numbers)

@@ -16,12 +16,12 @@ from pmo_assets.tables.schemas import checked, schema_of
 
 
 def quality_key(table: str) -> str:
-    """Return where a table of the quality group lies below the root."""
+    """Return the key of a table of the quality group."""
     return f"quality/{table}.parquet"
 
 
 def page_key(asset: str) -> str:
-    """Return where an asset's page lies below the root."""
+    """Return the key of an asset's page."""
     return f"quality/{asset}.html"
 
 

@@ -112,7 +112,7 @@ def write_rejection_page(
 
     Args:
         tables: the tables below the data root.
-        batch: which batch.
+        batch: key of the batch.
         rejections: of its stages, in their order (table `rejections`).
         pixels: pictures of its figures.
         objects: pictures of the packages.

@@ -80,7 +80,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class ArticleCredit:
-    """Whom to credit for an article, and what its licence allows: what rows of the dataset say of it.
+    """Credits and licence of an article, as rows of the dataset state them.
 
     Attributes:
         article_id: number of the article.

@@ -50,7 +50,7 @@ def ranked_boxes(figures: Sequence[tuple[Hashable, Sequence[tuple[Box, float]], 
 
 
 def right_boxes(ranking: Ranked, threshold: float) -> tuple[bool, ...]:
-    """Return which of the found boxes are right, in their order.
+    """Return true for each found box that is right, in their order.
 
     A box is right when the best annotated box of its figure that no better scored one has taken (of equal scores: no
     earlier one) overlaps it by the threshold.

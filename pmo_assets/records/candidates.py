@@ -57,9 +57,9 @@ class Candidate:
         found_at: when a search found it first, UTC.
         versions: every version that was ever seen, in order.
         listing: the version that counts; None if there is none, or its metadata was never readable.
-        event: what happened to it last.
+        event: its last event.
         event_at: when that was noticed, UTC.
-        problem: why it cannot be registered.
+        problem: reason why it cannot be registered.
     """
 
     article_id: int

@@ -54,9 +54,9 @@ class Message:
     """One turn of a conversation.
 
     Attributes:
-        role: who speaks.
+        role: of the speaker.
         content: the words.
-        pictures: what is shown with them, after the words; only models that see take any.
+        pictures: shown with them, after the words; only models that see take any.
     """
 
     role: Role
@@ -105,7 +105,7 @@ class ChatRequest:
         schema_name: name of the response schema.
         schema: JSON schema that the answer follows (structured output).
         prompt_version: version and hash of the prompt, part of the key under which the answer is kept.
-        options: how it is sampled.
+        options: of sampling.
     """
 
     messages: tuple[Message, ...]

@@ -33,7 +33,7 @@ VISION_CONCURRENCY: Final = 8
 """Figures looked at side by side: each has one request under way, and pictures take more of a server than captions."""
 
 CREATOR: Final = "The pmo-assets maintainers"
-"""Who makes a release, until somebody says who."""
+"""Creator of a release, until somebody names one."""
 
 REPOSITORY: Final = "OWNER/NAME"
 """Name of a release's repository on the Hugging Face hub, until somebody gives one."""

@@ -21,7 +21,7 @@ class FigureView:
 
     Attributes:
         pixels: (height, width, 3) uint8, RGB.
-        bitmaps: where the PDF placed bitmaps; empty when unknown.
+        bitmaps: placed by the PDF; empty when unknown.
         texts: live text inside the figure; empty when unknown.
         caption_identifiers: identifiers that the caption names ("A", "b", "left"), in order; empty when none.
         alternative_identifiers: where it names none, series of names that print may confirm ("1", "2"; "Control", …).
@@ -80,14 +80,14 @@ class ImageDetection:
         box: normalised [l, t, r, b] in the figure.
         score: 0..1, that there is an image.
         source: "bitmap", "gutter", "figure", "network", or "grid" (the place that a regular grid of images left free).
-        seen_types: what a network that found the image says of its type, a share per type; empty when none did.
+        seen_types: share per type, by a network that found the image; empty when none did.
         image_type: the most likely type; None when it cannot be decided.
         type_score: 0..1 score of `image_type` (of the best candidate when None).
         type_scores: score per type, summing to 1.
-        type_reason: why the type is what it is, or why it could not be decided.
-        modality: what the picture was made with, as far as a network says; None without one, or without a type.
+        type_reason: reason for the type, or why it could not be decided.
+        modality: of the picture, as far as a network says; None without one, or without a type.
         modality_score: 0..1, its share.
-        marked: whether a mark points at a region; None when it cannot be decided.
+        marked: true if a mark points at a region; None when it cannot be decided.
         mark_score: 0..1 that the image is marked.
         probability: 0..1, calibrated: share of such detections that overlap a true image by 0.5; 0 before
             `detect_images` has said.

@@ -183,9 +183,9 @@ def same_fault(
 
     Args:
         rejections: of one stage; several of one unit count once.
-        units: how many articles, or other units, the stage was given.
+        units: number of articles, or other units, that the stage was given.
         share: part of them from which on it is the machinery's fault.
-        unit: what they are, in a word.
+        unit: name of one, in a word.
     """
     groups: dict[tuple[str, str], dict[int, Rejection]] = defaultdict(dict)
     for rejection in rejections:

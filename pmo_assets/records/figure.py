@@ -92,7 +92,7 @@ class EmbeddedShape:
     """A simple shape that the PDF draws over a bitmap of the figure.
 
     Attributes:
-        kind: what it looks like.
+        kind: of shape.
         box: normalised [l, t, r, b] in the figure, line width included.
         colour: "#rrggbb" of its filling, or of its line where it has none.
         filled: it has a filling.
@@ -112,8 +112,8 @@ class PdfFigure:
         pdf_figure_id: "p<page>-<n>", page 0-based, n counting from 1 on the page in reading order; unique in the PDF.
         label: as printed ("Figure 3"); None when there is none.
         caption: text without the label; from the XML when its words located the figure, else from the PDF.
-        locations: where it lies, one entry per page in page order; tight on ink.
-        caption_locations: where its caption lies (label included); empty when the caption was not found.
+        locations: its places, one entry per page in page order; tight on ink.
+        caption_locations: places of its caption (label included); empty when the caption was not found.
         page_sizes: size of each page that `locations` and `caption_locations` name, in page order.
         image_cluster_id: the package figure that located it (caption, number, picture); None when found by layout.
         located_by: "xml_caption", "layout", or "package_image" when it was found by registration of its JPEG.
@@ -158,14 +158,14 @@ class Figure:
         caption: text without the label; from the XML when matched.
         matched: it was matched to a package figure.
         is_multi_page: it runs over several pages.
-        locations: where it lies, one entry per page.
+        locations: its places, one entry per page.
         mentions: where the text refers to it.
         width: pixels of the rendering.
         height: pixels of the rendering.
         bitmaps: embedded bitmaps.
         texts: live text spans.
         shapes: vector shapes over bitmaps.
-        rights_statement: what XML, caption or print in it say of rights that are not the article's; None when nothing.
+        rights_statement: words of XML, caption or print in it on rights that are not the article's; None without any.
     """
 
     article_id: int

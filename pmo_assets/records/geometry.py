@@ -60,7 +60,7 @@ def iou(a: Box, b: Box) -> float:
 
 
 def covered_fraction(inner: Box, outer: Box) -> float:
-    """Return which fraction of `inner`'s area lies in `outer`, 0..1 (the paper's "overlap")."""
+    """Return the fraction of `inner`'s area that lies in `outer`, 0..1 (the paper's "overlap")."""
     size = area(inner)
     return area(intersection(inner, outer)) / size if size > 0 else 0.0
 

@@ -1,4 +1,4 @@
-"""Article packages: what a source lists of them, and what numbers them."""
+"""Article packages: their listings by a source, and their numbers."""
 
 from __future__ import annotations
 

@@ -49,11 +49,11 @@ class Evidence:
     Attributes:
         kind: "identifier" (print in the figure), "position" (a word of place), "order", "count", or who says so where a
             vision model or a person does.
-        source: where it comes from: "text" (live text), "glyph", "network", the name of a text reader, "row by row", …
-        text: what was read or said; None where nothing was.
+        source: its origin: "text" (live text), "glyph", "network", the name of a text reader, "row by row", …
+        text: as read or said; None where nothing was.
         identifier: the identifier that it speaks for; None when it speaks for none.
         confidence: 0..1.
-        box: where, normalised to the figure; None when nowhere.
+        box: its place, normalised to the figure; None when nowhere.
     """
 
     kind: str
@@ -136,14 +136,14 @@ class Panel:
             undecided.
         runner_up: the identifier that is second best; None when there is none.
         runner_up_confidence: 0..1 of that one.
-        evidence: what speaks for the subcaption, strongest first.
-        reason: why this subcaption, or why none.
+        evidence: for the subcaption, strongest first.
+        reason: for this subcaption, or for none.
         printed_identifiers: identifiers printed in it.
         images: images in it.
         unassigned_images: images that no panel covers, listed with it because it is the nearest.
         made_of_image: no panel was detected here: images that none covers make this one.
         wanted: its figure goes on.
-        annotations: what people decided of its figure.
+        annotations: people's decisions about its figure.
     """
 
     ordinal: int

@@ -1,4 +1,4 @@
-"""Print that was read in pictures: what a reader of text gives, and what one is."""
+"""Print that was read in pictures: the texts that a reader gives, and the protocol of a reader."""
 
 from __future__ import annotations
 

@@ -46,12 +46,12 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Who decided what, when, and why.
+    """Review of a figure: decided fields, annotator, time and purpose.
 
     Attributes:
-        purpose: why.
-        decided: what.
-        interface: in which interface; None for what is put together of several answers.
+        purpose: of the review.
+        decided: fields.
+        interface: in which people answered; None for a review that is put together of several answers.
         annotator: name or digest of the person; None when unknown.
         at: when, ISO 8601; None when unknown.
         fingerprint: of the figure that was shown; None when no figure was.

@@ -28,19 +28,19 @@ class Stage:
     Attributes:
         name: of the table and its asset.
         group: of assets.
-        step: makes a unit's rows; its parameters name what it gets: tables, single rows, the unit's number, and inputs
+        step: makes a unit's rows; its parameters name its inputs: tables, single rows, the unit's number, and inputs
             that are no tables (`pmo_assets.configuration.step_inputs`).
         reads: tables upstream. The units of the first one are put to the step …
         where: … of its rows those for which this holds; all if None.
         prepare: is called in every worker before its first unit, with inputs by the names of its parameters.
-        afterwards: changes what the step made of all units of a batch, and says what it counted. It gets `rows` (what
-            the step made), `tables` (all that the stage reads, by name), `progress`, tables and inputs by name.
-        asks_for: what `afterwards` says that it works on, in the log: "captions to the language model".
+        afterwards: changes the rows that the step made of all units of a batch, and returns its counts. It gets `rows`
+            (made by the step), `tables` (all that the stage reads, by name), `progress`, tables and inputs by name.
+        asks_for: the work of `afterwards` in words, for the log: "captions to the language model".
         prompts: tasks of a language model (`prompts/`) that it may ask.
-        loses: what of a batch the stage can lose: a batch that lost most of it there is not done. None where a
-            rejection loses nothing, or what it loses is counted elsewhere.
-        goes_on: what it rejects goes on without it: its rejections end no figure.
-        unit: what its batches hold.
+        loses: kind of loss of the stage: a batch that lost most of that kind there is not done. None where a rejection
+            loses nothing, or its loss is counted elsewhere.
+        goes_on: rejected inputs go on without it: its rejections end no figure.
+        unit: kind of things that its batches hold.
     """
 
     name: str

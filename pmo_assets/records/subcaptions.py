@@ -29,8 +29,8 @@ class CaptionSplit:
     Attributes:
         subcaptions: one per panel in the caption's order; exactly one with identifier None for a single panel.
         confidence: 0..1, calibrated to mean "share of such answers that are right".
-        reasons: what lowered the confidence, short phrases.
-        method: who answered: "grammar" or "language model".
+        reasons: for a lowered confidence, short phrases.
+        method: of the answer: "grammar" or "language model".
         model: name of the language model that answered; None for the grammar.
         prompt_version: versions and hashes of its prompts; None for the grammar.
     """

@@ -57,7 +57,7 @@ def changed_rows(before: pl.DataFrame, after: pl.DataFrame, reasons: Mapping[int
     Args:
         before: `RowIndex` of the older release.
         after: of the newer one.
-        reasons: why an article is out of the newer release, by its number, as far as known.
+        reasons: for articles that are out of the newer release, by number, as far as known.
     """
     facets = list(facets_of_rows())
     known, present = before["article_id"].unique(), after["article_id"].unique()
@@ -86,7 +86,7 @@ def changed_rows(before: pl.DataFrame, after: pl.DataFrame, reasons: Mapping[int
 
 
 def moved_articles(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, int]:
-    """Return how many articles of both releases have another split, by "train → test".
+    """Return the number of articles of both releases that have another split, by "train → test".
 
     Args:
         before: article_id and split of the older release; null where an article has no panels.

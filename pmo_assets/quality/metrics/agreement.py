@@ -154,7 +154,7 @@ def _boxes(figure: AnnotatedFigure, interface: str) -> dict[str, list[Box]]:
 
 
 def _assignment(panel: AnnotatedPanel) -> str:
-    """Return which subcaption a panel got: the caption's name for it, or the text where there is no name."""
+    """Return the subcaption that a panel got: the caption's name for it, or the text where there is no name."""
     return normalised_identifier(panel.identifier) or normalised_text(panel.subcaption).lower()
 
 
@@ -208,7 +208,7 @@ def agreement_metrics(pairs: Sequence[PairAgreement]) -> list[Metric]:
 
 
 def audit_verdicts(articles: Iterable[AnnotatedArticle]) -> dict[str, Counter[str]]:
-    """Return how many panels an audit judged how, by who had assigned them; the latest answer to a panel counts."""
+    """Return the number of audited panels by verdict, by who had assigned them; the latest answer to a panel counts."""
     latest: dict[tuple[Hashable, ...], tuple[str, str, str]] = {}
     for article in articles:
         for answer in article.answers:

@@ -79,7 +79,7 @@ class CaptionSummary:
     """The paper's two figures over a set of captions.
 
     Attributes:
-        captions: how many were scored.
+        captions: number that were scored.
         processed: for how many of them all identifiers were found and none invented.
         unprocessed_share: 0..1.
         mab: mean over the processed captions of their mean sentence BLEU, 0..1; 0.0 when none is processed.
@@ -115,9 +115,9 @@ class ConfidenceBin:
     Attributes:
         lower: bound, 0..1.
         upper: bound, 0..1.
-        captions: how many there are; at least one.
-        mean_confidence: what was claimed.
-        mean_bleu: what came out, 0..1; an unprocessed caption counts as 0.
+        captions: number of captions; at least one.
+        mean_confidence: mean of the claimed confidences, 0..1.
+        mean_bleu: mean of their BLEU, 0..1; an unprocessed caption counts as 0.
         right_share: share of answers that are right (`CaptionScore.right`).
     """
 

@@ -139,7 +139,7 @@ def detection_claims(figures: Sequence[FigureBoxes], kind: str | None) -> Claims
 
 
 def calibration_metrics(figures: Sequence[FigureBoxes]) -> list[Metric]:
-    """Return how far scores and probabilities are from what came out: expected calibration error and Brier score."""
+    """Return the calibration of scores and probabilities: expected calibration error and Brier score."""
     metrics = []
     for kind in (PANEL, IDENTIFIER, None):
         claims = detection_claims(figures, kind)

@@ -55,7 +55,7 @@ class Matched:
     Attributes:
         pairs: one per annotated figure, by article and position.
         spurious: (article number, name, found figure) that overlap no annotated figure left to assign.
-        found: how many figures were found.
+        found: number of found figures.
     """
 
     pairs: tuple[FigurePair, ...]
@@ -107,7 +107,7 @@ def matched_articles(truth: Mapping[int, AnnotatedArticle], found: Mapping[int, 
 
     Args:
         truth: annotated articles by number.
-        found: what the pipeline found, by number; articles that are not annotated do not count.
+        found: articles as the pipeline found them, by number; those that are not annotated do not count.
     """
     pairs: list[FigurePair] = []
     spurious: list[tuple[int, str, AnnotatedFigure]] = []

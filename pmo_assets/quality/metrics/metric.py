@@ -31,7 +31,7 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 def share(hits: Sequence[bool]) -> float | None:
-    """Return which part is true, 0..1; None of nothing."""
+    """Return the share that is true, 0..1; None of nothing."""
     return sum(hits) / len(hits) if hits else None
 
 

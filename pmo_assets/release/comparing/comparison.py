@@ -1,9 +1,9 @@
-"""A published file and a release, row by row: what both have and how far they agree, what only one has and why.
+"""A published file and a release, row by row: agreement of the rows of both, and rows of one alone, with the reasons.
 
 Ids of panels are each file's own, so that rows are matched by name and place (`panel_matching`); releases of one data
 root share their ids, and `release.differences` compares them by digests alone. Both files are read in the published
-form (`published_file`), without pictures. What is held in memory is what is compared: names, subcaptions, boxes,
-types, licences. Articles are taken one after the other.
+form (`published_file`), without pictures. Memory holds the compared values alone: names, subcaptions, boxes, types,
+licences. Articles are taken one after the other.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class FromReleaseOnly:
 
 
 def side(there: object, here: object) -> Side:
-    """Return which of the files has something, of what each of them has."""
+    """Return the side that has something: both files, one of them, or neither."""
     if there:
         return "both" if here else "published"
     return "release" if here else "neither"
@@ -109,7 +109,7 @@ class FilePanel:
     """A panel as one of the files has it (`ReadPanels`): what is compared, None where the file does not say it.
 
     Attributes:
-        pages: where its figure lies: box in PDF points by page.
+        pages: place of its figure: box in PDF points by page.
         image_types: as its columns say, else as its images do.
         is_marked: it holds a marked image, as its column says, else as its images do.
     """
@@ -154,9 +154,9 @@ class ComparedArticle:
 
     Attributes:
         article_id: PMC number.
-        found_by: which of the files has it.
+        found_by: file that has it, or both.
         figures: matches of figures that both have.
-        only_published: why the release lacks each figure that only the published file has.
+        only_published: reasons why the release lacks each figure that only the published file has.
         only_release: figures that only the release has.
         panels: all panels of both.
         image_types: (type there, type here) of images in panels that both have; `MISSING` for one side's alone.
@@ -271,7 +271,7 @@ def _compare_images(
 def compared_article(
     article_id: int, published: Sequence[FilePanel], release: Sequence[FilePanel], absences: Absences
 ) -> ComparedArticle:
-    """Return how far two files agree on an article.
+    """Return the agreement of two files on an article.
 
     Args:
         article_id: PMC number.

@@ -176,9 +176,9 @@ def comparison_page(summary: ComparisonSummary, published: str, release: str) ->
     """Return the page of a comparison: one HTML file that needs nothing else.
 
     Args:
-        summary: what it comes to.
-        published: what the published file is called.
-        release: what the release is called.
+        summary: of the comparison.
+        published: name of the published file.
+        release: name of the release.
     """
     panels = summary.panels
     overlaps = summary.panel_iou.classes()

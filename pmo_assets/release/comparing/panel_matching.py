@@ -96,7 +96,7 @@ def _by_key(first: Mapping[int, str], second: Mapping[int, str]) -> list[tuple[i
 
 
 def matched_figures(first: Sequence[PlacedFigure], second: Sequence[PlacedFigure]) -> list[FigureMatch]:
-    """Return which figures of an article are the same in two files, one to one, in the order of the first.
+    """Return the pairs of figures of an article that are the same in two files, one to one, in the order of the first.
 
     Equal names count first, then names that differ in folder, case and ending, then places on the pages: names are
     those of the XML's graphics or, without an XML, of nobody but the file's maker.
@@ -142,7 +142,7 @@ def box_overlap(first: Box | None, second: Box | None, frames: tuple[Box, Box]) 
 
 
 def panel_overlap(first: PanelBoxes, second: PanelBoxes, frames: tuple[Box, Box]) -> float:
-    """Return how far two panels agree: IoU of what their pictures show or of what was detected, whichever is larger.
+    """Return the agreement of two panels: IoU of their pictures' boxes or of the detected ones, whichever is larger.
 
     One of two files may have joined what a panel consists of where the other kept it apart.
     """
@@ -154,5 +154,5 @@ def panel_overlap(first: PanelBoxes, second: PanelBoxes, frames: tuple[Box, Box]
 def matched_panels(
     first: Sequence[PanelBoxes], second: Sequence[PanelBoxes], frames: tuple[Box, Box]
 ) -> list[tuple[int, int, float]]:
-    """Return which panels of a figure are the same in two files: (first, second, IoU), one to one."""
+    """Return the panels of a figure that are the same in two files: (first, second, IoU), one to one."""
     return best_pairs([[panel_overlap(one, two, frames) for two in second] for one in first])

@@ -348,8 +348,8 @@ def read_published(
 
     Args:
         source: path of the Parquet file, the open file, or the table itself.
-        columns: which of `ReadPanels`; all if not given.
-        place: what the source is called in errors; its path if not given.
+        columns: of `ReadPanels`; all if not given.
+        place: name of the source in errors; its path if not given.
 
     Raises:
         NotPublished: if it is no such file, or a row of it cannot be read; nothing is yielded before the columns are

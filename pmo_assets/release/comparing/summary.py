@@ -46,7 +46,7 @@ class Numbers:
         return median(self.values) if self.values else None
 
     def classes(self, edges: Sequence[float] = IOU_EDGES) -> list[int]:
-        """Return how many numbers lie in each class [lower, upper), the last one with its upper edge."""
+        """Return the count of numbers in each class [lower, upper), the last one with its upper edge."""
         counts = [0] * (len(edges) - 1)
         for value in self.values:
             place = next((n for n, upper in enumerate(edges[1:]) if value < upper), len(counts) - 1)
