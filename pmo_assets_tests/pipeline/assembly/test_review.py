@@ -70,7 +70,7 @@ def notes(output: StepOutput) -> list[str]:
     return [text.removeprefix(NOT_APPLIED) for text in output.tally if text.startswith(NOT_APPLIED)]
 
 
-def without_marks(row: dict[str, Any]) -> dict[str, Any]:
+def without_decisions(row: dict[str, Any]) -> dict[str, Any]:
     stripped = {key: [{k: v for k, v in item.items() if k != "is_gt"} for item in row[key]]
                 for key in ("images", "printed_identifiers")}  # fmt: skip
     return {key: value for key, value in {**row, **stripped}.items() if key != "annotations"}
@@ -78,7 +78,7 @@ def without_marks(row: dict[str, Any]) -> dict[str, Any]:
 
 def test_without_annotations_everything_passes_through() -> None:
     output = reviewed()
-    assert [without_marks(row) for row in output.rows] == list(MACHINE)
+    assert [without_decisions(row) for row in output.rows] == list(MACHINE)
     assert not any(item["is_gt"] for row in output.rows for item in (*row["images"], *row["printed_identifiers"]))
     assert all(row["annotations"] == [] for row in output.rows)
     assert output.tally.total() == 0
@@ -86,7 +86,7 @@ def test_without_annotations_everything_passes_through() -> None:
 
 def test_an_open_panel_gets_the_subcaption_that_a_person_gave_and_nothing_else_changes() -> None:
     first, second = reviewed(annotation(decided(LEFT, "a"), decided(RIGHT, "b", B_TEXT))).rows
-    assert without_marks(first) == MACHINE[0], "null means that the person left it to the machine"
+    assert without_decisions(first) == MACHINE[0], "null means that the person left it to the machine"
     assert (second["subcaption"], second["identifier"], second["assembly"]) == (B_TEXT, "b", "Manual Assignment")
     assert (second["method"], second["confidence"], second["caption_confidence"]) == ("resolved", 1.0, 1.0)
     assert second["evidence"][0]["kind"] == "person"
@@ -178,13 +178,13 @@ def test_a_full_annotation_has_the_last_word_and_may_say_that_there_is_no_subcap
 
 def test_an_audit_overrides_nothing() -> None:
     output = reviewed(annotation(decided(LEFT, "a", "Other", verdict="wrong"), purpose="audit", fields=()))
-    assert [without_marks(row) for row in output.rows] == list(MACHINE)
+    assert [without_decisions(row) for row in output.rows] == list(MACHINE)
     assert notes(output) == []
 
 
 def test_a_figure_that_changed_keeps_the_machines_rows_and_that_is_said() -> None:
     output = reviewed(annotation(decided(RIGHT, "b", B_TEXT)), shade=90)
-    assert [without_marks(row) for row in output.rows] == list(MACHINE)
+    assert [without_decisions(row) for row in output.rows] == list(MACHINE)
     assert notes(output) == ["Figure 1: the figure changed under the annotation: it looks different"]
 
 
@@ -215,7 +215,7 @@ def test_the_machine_may_count_differently_after_a_re_run() -> None:
 )  # fmt: skip
 def test_what_fits_no_figure_is_said(change: dict[str, Any], note: str) -> None:
     output = reviewed(annotation(decided(RIGHT, "b", B_TEXT), **change))
-    assert [without_marks(row) for row in output.rows] == list(MACHINE)
+    assert [without_decisions(row) for row in output.rows] == list(MACHINE)
     assert notes(output)[0].startswith(note)
 
 
@@ -227,5 +227,5 @@ def test_an_annotation_by_hand_is_full_and_holds_where_the_figure_lies_as_annota
     assert first["box"] == pytest.approx([0, 0, 0.5, 1]), "1.05 of the found figure, cut to it"
     by_hand["figure_locations"] = [{"page": 1, "bbox": [100.0, 100.0, 500.0, 450.0]}]
     output = reviewed(by_hand)
-    assert [without_marks(row) for row in output.rows] == list(MACHINE)
+    assert [without_decisions(row) for row in output.rows] == list(MACHINE)
     assert notes(output) == ["Figure 1: the figure lies elsewhere than the annotated one (IoU 0.57)"]

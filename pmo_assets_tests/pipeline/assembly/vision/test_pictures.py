@@ -63,19 +63,19 @@ def test_boxes_and_their_numbers_are_drawn_where_they_belong_and_nowhere_else() 
     before = np.full((600, 800, 3), 255, dtype=np.uint8)
     drawn = with_boxes(before, figure().question())
     assert (before == 255).all(), "the figure itself is not drawn on"
-    marks = changed(before, drawn)
+    strokes = changed(before, drawn)
     # the edges of the undecided panel P2 (TOP_RIGHT) and of the final panel P1, in different colours
-    assert marks[0:294, 408].all()
-    assert marks[0, 410:798].all()
+    assert strokes[0:294, 408].all()
+    assert strokes[0, 410:798].all()
     assert tuple(drawn[100, 408]) != tuple(drawn[100, 0])
     # the label's box, and its tag below it
-    assert marks[60, 482:510].all()
-    assert marks[98:115, 505:540].any()
+    assert strokes[60, 482:510].all()
+    assert strokes[98:115, 505:540].any()
     # tags at the lower right of the panels; nothing at the upper left, where identifiers stand
-    assert marks[265:290, 760:795].any()
-    assert not marks[5:60, 415:475].any()
+    assert strokes[265:290, 760:795].any()
+    assert not strokes[5:60, 415:475].any()
     # BOTTOM_RIGHT holds nothing
-    assert not marks[320:, 420:].any()
+    assert not strokes[320:, 420:].any()
 
 
 def test_a_positional_figure_shows_images_instead_of_undecided_panels() -> None:
@@ -83,10 +83,10 @@ def test_a_positional_figure_shows_images_instead_of_undecided_panels() -> None:
     panels = [panel(0, TOP_LEFT, "left", 0.97), panel(1, [0.5, 0.0, 1.0, 1.0])]
     panels[1]["images"][0]["box"] = [0.6, 0.2, 0.9, 0.8]
     images = [dict(Figure([], panels).images[0]), {**Figure([], panels).images[1], "box": [0.6, 0.2, 0.9, 0.8]}]
-    marks = changed(white, with_boxes(white, Figure(["left", "right"], panels, images=images).question()))
-    assert marks[120:478, 480].all()
-    assert not marks[:, 400].any(), "the edge of the undecided panel"
-    assert marks[0:290, 0].all(), "the final panel"
+    strokes = changed(white, with_boxes(white, Figure(["left", "right"], panels, images=images).question()))
+    assert strokes[120:478, 480].all()
+    assert not strokes[:, 400].any(), "the edge of the undecided panel"
+    assert strokes[0:290, 0].all(), "the final panel"
 
 
 def test_drawn_boxes_fit_the_scaled_picture() -> None:
