@@ -113,7 +113,7 @@ def make_release(
         data_root: root of tables, pictures and the release.
         tables: the tables below it.
         selection: see `select_articles`.
-        groups: which panels look the same, and the split of every article.
+        groups: groups of panels that look the same, and the split of every article.
         specialty: subject of the dataset.
         options: of taking and leaving rows.
         origin: what made the tables.
@@ -271,7 +271,7 @@ def _articles(selection: Selection, groups: PanelGroups) -> pl.DataFrame:
 
 
 def gone_articles(data_root: DataRoot, selection: Selection) -> dict[int, str]:
-    """Return why articles are out of the release, by number."""
+    """Return the reasons why articles are out of the release, by number."""
     reasons = {
         item.package.article_id: "the same article as another package" for item in selection.duplicates
     }  # fmt: skip
@@ -300,7 +300,7 @@ def _manifest(
     index: pl.DataFrame,
     absent: Mapping[int, str],
 ) -> tuple[Changes, Manifest]:
-    """Return how this release differs from the newest one, and its manifest with its version."""
+    """Return the differences of this release from the newest one, and its manifest with its version."""
     counts, digest = written.counts, data_digest(files)
     versions = released_versions(data_root)
     previous = read_manifest(data_root, versions[-1]) if versions else None

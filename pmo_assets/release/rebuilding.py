@@ -83,7 +83,7 @@ def rebuild_release(tables: Tables, version: str, target: DataRoot, *, say: Call
 
 
 def _changed(before: pl.DataFrame, after: pl.DataFrame, articles: pl.DataFrame) -> dict[str, int]:
-    """Return how many panels of each batch are not what they were."""
+    """Return the number of panels of each batch that differ from the release's."""
     facets = [name for name in before.columns if name not in ("panel_id", "article_id")]
     both = before.join(after, on="panel_id", how="full", suffix="_after", coalesce=True)
     differing = pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_after")) for name in facets)

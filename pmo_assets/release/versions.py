@@ -147,7 +147,7 @@ def read_version_table(data_root: DataRoot, version: str, name: str) -> pl.DataF
 
 
 def read_version_licences(data_root: DataRoot, version: str) -> pl.DataFrame:
-    """Return which licences held in a version in place of those under which rows were made (`NarrowedLicences`)."""
+    """Return the licences of a version that held in place of those under which rows were made (`NarrowedLicences`)."""
     read_manifest(data_root, version)
     key = f"{VERSIONS}/{version}/licences.parquet"
     return read_parquet(data_root, key) if data_root.exists(key) else empty_table(NarrowedLicences)

@@ -93,7 +93,7 @@ class WrittenTables:
     Attributes:
         published: `pubmed_ophtha.parquet`.
         configs: the hub's shards, by config and split.
-        withheld: what is withheld and how to restore it.
+        withheld: list of withheld values, with the hashes to restore them by.
         index: digests of the rows.
         counts: what they hold.
     """
@@ -176,7 +176,7 @@ def write_tables(
         splits: `ArticleSplits`, with every article that has rows.
         groups: `PanelDuplicates`.
         options: of taking and leaving rows.
-        prefix: what the files' keys begin with, "" or ending in a slash.
+        prefix: start of the files' keys, "" or ending in a slash.
         metadata: key-value metadata of the hub's files, by their schema.
         say: told of progress, batch by batch.
 

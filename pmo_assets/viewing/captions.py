@@ -153,7 +153,7 @@ class _Piece:
     """A word, a space or a tag on a line of the picture.
 
     Attributes:
-        text: what to draw.
+        text: to draw.
         owners: the panels of its run.
         tag_colour: `#rrggbb` of a tag; None for caption text.
         x: left edge in pixels.

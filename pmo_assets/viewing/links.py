@@ -1,4 +1,4 @@
-"""A page of links: what there is to look at, or what to do where there is nothing."""
+"""A page of links to everything that can be looked at, or advice where there is nothing."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Link:
     """A place to go to.
 
     Attributes:
-        name: what it is called.
-        address: where it is; of a page on the same server, beginning with "/".
+        name: of the link.
+        address: of the page; on the same server, beginning with "/".
         note: one sentence of what is to be seen there.
     """
 

@@ -80,7 +80,7 @@ def draw_frame(
     """Draw a rectangle (pixels) inside its edges with a white casing, so it shows on dark and on light ground.
 
     Args:
-        canvas: what to draw on.
+        canvas: to draw on.
         box: pixels.
         colour: `#rrggbb`.
         line: width in pixels.
@@ -271,8 +271,8 @@ def contact_sheet(
         tiles: (picture, title) pairs; a picture is (height, width, 3) uint8, an empty one leaves a blank place.
         columns: pictures in a row.
         tile_size: side in pixels of the square that each picture is fitted into.
-        legend: what the boxes in the pictures mean, explained below the grid.
-        title_lines: how many lines of a title are shown.
+        legend: meaning of the boxes in the pictures, explained below the grid.
+        title_lines: number of lines of a title that are shown.
 
     Returns:
         (height, width, 3) uint8, RGB.

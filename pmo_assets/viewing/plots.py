@@ -28,7 +28,7 @@ class Bar:
 
     Attributes:
         label: name of the counted things.
-        value: how many, at least 0; other values are drawn as 0.
+        value: number of them, at least 0; other values are drawn as 0.
         note: a few words beside the label, e.g. "312 marked".
         colour: `#rrggbb`; None for the page's accent colour.
     """
@@ -80,7 +80,7 @@ def bar_chart(title: str, bars: Sequence[Bar], *, total: float | None = None) ->
     Args:
         title: the text alternative.
         bars: in the order of drawing.
-        total: what the shares refer to; None leaves the shares out.
+        total: number that the shares refer to; None leaves the shares out.
     """
     rows = (
         _row(bar, _largest(bars), "" if total is None else share_text(_amount(bar.value), total) or "–") for bar in bars
@@ -147,7 +147,7 @@ class Drop:
 
 
 def waterfall_chart(title: str, start: tuple[str, int], drops: Sequence[Drop], end: str) -> Markup:
-    """Return a waterfall: what came in, at each step what left, and what is left.
+    """Return a waterfall: numbers of those that came in, of those that left at each step, and of the rest.
 
     What left is hatched beside what stayed, and its number has a minus: colour alone says nothing.
 

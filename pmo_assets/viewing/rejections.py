@@ -23,7 +23,7 @@ class ShownRejection:
         article_url: its page; shown only if it is http(s).
         figure: name of the figure; "" when the whole article is affected.
         error_class: exception or decision.
-        message: what is wrong, in full.
+        message: the error, in full.
         traceback: its last lines; "" for a decision.
         picture: PNG, JPEG or WebP of the figure; None without.
     """

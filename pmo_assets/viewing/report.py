@@ -79,8 +79,8 @@ class RejectionReason:
     Attributes:
         stage: name of the asset.
         reason: error class or decision, e.g. "NoPdf".
-        count: how many rows.
-        examples: what was rejected and the message, one line each.
+        count: number of rows.
+        examples: rejected input and message, one line each.
     """
 
     stage: str

@@ -181,7 +181,7 @@ class _Figure:
     sureness: Callable[[Features], float]
 
     def read(self, panel: int) -> float:
-        """Return how far print says the name that a panel got, 0..1."""
+        """Return the probability, 0..1, that the print in a panel says the name that it got."""
         name = self.decided[panel]
         if name is None:
             return 0.0
@@ -268,7 +268,7 @@ def _method(figure: _Figure, place: int) -> str:
 
 
 def _contradiction(figure: _Figure, place: int) -> str | None:
-    """Return why print forbids the name that a panel got; None when it does not."""
+    """Return the reason why print forbids the name that a panel got; None when it does not."""
     name = figure.decided[place]
     for identifier in figure.evidence.identifiers[place]:
         said = max(range(len(identifier.names)), key=lambda k: identifier.names[k])
@@ -279,7 +279,7 @@ def _contradiction(figure: _Figure, place: int) -> str | None:
 
 
 def _why_open(figure: _Figure, place: int) -> str:
-    """Return why no name is likely enough."""
+    """Return the reason why no name is likely enough."""
     for identifier in figure.evidence.identifiers[place]:
         if identifier.other * identifier.probability > SURE_PRINT / 2 and identifier.text:
             return f"“{identifier.text}” is printed in the panel, but the caption does not name it"

@@ -126,7 +126,7 @@ def place_weights(identifiers: Sequence[str], boxes: Sequence[Box]) -> NDArray[n
 
 
 def _fit(place: NamedPlace, column: tuple[int, int], row: tuple[int, int]) -> float:
-    """Return how well a panel stands at a place; `column` and `row` are its number from 0 and how many there are."""
+    """Return the fit of a panel to a place; `column` and `row` are its number from 0 and the number of them."""
     x, y, single = place.x, place.y, column[1] == 1 or row[1] == 1
     if x == 0.5 and y == 0.5 and single:
         x, y = (0.5, None) if row[1] == 1 else (None, 0.5)

@@ -1,4 +1,4 @@
-"""Stages of the group `panels`: what belongs to which panel, what people decided of it, and the panels' pictures."""
+"""Stages of the group `panels`: assembly of panels, people's decisions about them, and the panels' pictures."""
 
 from __future__ import annotations
 

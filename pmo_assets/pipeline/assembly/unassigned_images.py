@@ -40,7 +40,7 @@ class UnassignedImages:
 def placed_unassigned_images(
     unassigned: Sequence[int], images: Sequence[Box], panels: Sequence[Box], *, joined: bool
 ) -> UnassignedImages:
-    """Return which unassigned images make panels and with which panel the others are listed.
+    """Return the unassigned images that make panels, and the panels with which the others are listed.
 
     Args:
         unassigned: images that belong to no panel.
@@ -96,11 +96,11 @@ def all_images(panels: Iterable[Panel]) -> list[PanelImage]:
 
 
 def with_all_images(before: Sequence[Panel], after: Sequence[Panel]) -> list[Panel]:
-    """Return a figure's panels so that every image stands with one of them, once; what lost its panel is unassigned.
+    """Return a figure's panels so that each image stands with one of them, once; one that lost its panel is unassigned.
 
     Args:
         before: panels that hold or list every image.
-        after: what became of them when a vision model or people changed panels.
+        after: the panels as a vision model or people changed them.
     """
     if not after:
         return []

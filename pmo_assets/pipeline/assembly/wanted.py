@@ -16,7 +16,7 @@ NO_WANTED_TYPE: Final = "no image of a wanted type"
 
 
 def unwanted_reason(found: Iterable[ImageType | None], wanted: Collection[ImageType]) -> str | None:
-    """Return why a figure does not go on; None when it does.
+    """Return the reason why a figure does not go on; None when it does.
 
     An undecided type may be a wanted one: such an image counts as wanted. Where all types are wanted, so are figures
     without any image.

@@ -26,7 +26,7 @@ def withheld(license_code: str | None) -> bool:
 
 
 def withheld_columns(license_code: str | None, columns: Iterable[str]) -> tuple[str, ...]:
-    """Return which of a release's columns are null in rows under a licence.
+    """Return the columns of a release that are null in rows under a licence.
 
     Raises:
         KeyError: if it is not declared what a column holds.

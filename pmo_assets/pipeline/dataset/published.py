@@ -126,7 +126,7 @@ def _page_coordinates(rows: pl.DataFrame) -> pl.Series:
 
 
 def _position(pages: pl.Series) -> pl.Expr:
-    """Return where a panel lies: its boxes normalised to the figure, and the figure's on the pages."""
+    """Return the places of a panel: its boxes normalised to the figure, and the figure's on the pages."""
     boxes = _json_object(predicted_box=pl.col("panel_box"), content_box=pl.col("content_box"))
     score = _json_object(prediction_score=pl.col("panel_score"))
     return pl.concat_str(

@@ -165,7 +165,7 @@ LEFT_OUT_REASONS: Final = (NO_SUBCAPTION, UNSURE_SUBCAPTION, OTHER_TYPES, UNDECI
 
 
 def left_out_reason(panel: Panel, entry: Entry) -> str | None:
-    """Return why a panel does not enter the dataset; None when it does."""
+    """Return the reason why a panel does not enter the dataset; None when it does."""
     if panel.subcaption is None or not panel.subcaption.strip():
         return NO_SUBCAPTION
     if panel.is_undecided(entry.min_assembly_confidence):

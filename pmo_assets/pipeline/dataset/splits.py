@@ -131,7 +131,7 @@ def own_splits(
 
 
 def article_links(panel_articles: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return which articles share pictures, (m, 2): per group its lowest article with each of the others.
+    """Return the articles that share pictures, (m, 2): per group its lowest article with each of the others.
 
     Args:
         panel_articles: article id of each panel.

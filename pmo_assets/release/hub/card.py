@@ -58,7 +58,7 @@ def card_head(facts: ReleaseFacts) -> dict[str, Any]:
 
 
 def _config(config: ConfigFacts, *, is_default: bool) -> dict[str, Any]:
-    """Return where the hub finds a config's splits."""
+    """Return the files of a config's splits, for the hub."""
     return {
         "config_name": config.name,
         **({"default": True} if is_default else {}),

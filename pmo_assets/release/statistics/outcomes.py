@@ -253,7 +253,7 @@ def _panel_outcomes(
 
 
 def _left_out(row: Mapping[str, Any], rejected: _Rejected, entry: Entry) -> Outcome:
-    """Return why a panel with a picture has no row in the dataset."""
+    """Return the reason why a panel with a picture has no row in the dataset."""
     reason = left_out_reason(record_of(Panel, row), entry)
     if reason is not None:
         return Outcome(reason, reason_kind(row["reason"]) if reason == NO_SUBCAPTION else "")

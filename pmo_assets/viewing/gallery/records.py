@@ -22,7 +22,7 @@ class GalleryPanel:
         images: the images inside, boxes normalised to the figure.
         subcaption: None when the caption was not split.
         segments: [start, end) ranges of the figure's caption that made the subcaption.
-        assembly: how identifier and subcaption were assigned, e.g. "automatic".
+        assembly: way in which identifier and subcaption were assigned, e.g. "automatic".
         redistributable: true if the dataset may carry the pixels and text.
         confidence: 0..1 that the subcaption is the panel's; None when there is none.
         filtered: of each further filter of the page, in its order, what the panel has; None for nothing.
@@ -56,7 +56,7 @@ class GalleryFigure:
         caption: plain text without the label; empty when it may not be shown.
         license: as PMC writes it ("CC BY-NC"); None when not stated.
         commercial_use: true if the licence allows it.
-        attribution: who has to be named, and how.
+        attribution: credit that has to be given, in words.
         is_multi_page: the figure runs over several pages.
         image: JPEG, PNG or WebP of the figure, of any size; empty when it may not be shown.
         width: pixels of the figure itself; only the aspect ratio matters here.
