@@ -24,6 +24,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--faults-count", type=int, default=None, help="Cases of each kind; a usual number if not given.")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put first what needs the sample articles' way through the whole graph: one process goes it then, not each.
+
+    Of several processes each takes neighbouring tests, and one that has done its own the last ones of another.
+    """
+    items.sort(key=lambda item: "graph" not in getattr(item, "fixturenames", ()))
+
+
 def pytest_runtest_setup() -> None:
     """Let Ctrl-C through in every test: those that interrupt would hang without.
 

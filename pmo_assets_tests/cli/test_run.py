@@ -16,10 +16,13 @@ from pmo_assets_tests.cli.command_line import Pmo, command, environment, files_b
 
 
 def test_batches_run_and_report(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
-    added = pmo("batches", "add", "--source", few_articles, "--size", "4")
+    source = tmp_path / "source"
+    for package in sorted(few_articles.iterdir())[:3]:
+        shutil.copytree(package, source / package.name)
+    added = pmo("batches", "add", "--source", source, "--size", "2")
     assert added.returncode == 0, added.stderr
-    assert [line.split()[1] for line in added.stdout.strip().splitlines()] == ["4", "2"]
-    assert "nothing new" in pmo("batches", "add", "--source", few_articles).stdout
+    assert [line.split()[1] for line in added.stdout.strip().splitlines()] == ["2", "1"]
+    assert "nothing new" in pmo("batches", "add", "--source", source).stdout
     first = added.stdout.split()[0]
     assert "next: article_batch" in pmo("batches", "list").stdout
     one = pmo("--debug", "run", "--batch", first, "--no-release")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,7 +11,7 @@ from threading import Thread
 import pytest
 
 from pmo_assets.settings import secret_options
-from pmo_assets_tests.cli.command_line import command, environment
+from pmo_assets_tests.cli.command_line import Pmo
 
 MARK = "MARKEDsecret"
 
@@ -68,14 +67,11 @@ def serving() -> Iterator[Callable[[int], str]]:
 
 
 @pytest.fixture
-def marked(tmp_path: Path) -> Callable[..., str]:
+def marked(pmo: Pmo) -> Callable[..., str]:
     """Run a command with every secret set to a marker; return what it said."""
 
     def run(*arguments: str | Path, **variables: str) -> str:
-        env = {**environment(tmp_path), **SECRETS, "PMO_LOG_FORMAT": "json", "PMO_LOG_LEVEL": "DEBUG", **variables}
-        done = subprocess.run(
-            command(*arguments), env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-        )
+        done = pmo(*arguments, **{**SECRETS, "PMO_LOG_FORMAT": "json", "PMO_LOG_LEVEL": "DEBUG", **variables})
         return f"status {done.returncode}\n{done.stdout}{done.stderr}"
 
     return run

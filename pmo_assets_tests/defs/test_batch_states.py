@@ -150,7 +150,7 @@ def made(
 def test_the_instance_is_asked_as_often_for_many_batches_as_for_few(tmp_path: Path, by_older_version: bool) -> None:
     settings = settings_below(tmp_path)
     defs, asked = build_defs(settings), []
-    for count in (2, 20):
+    for count in (2, 6):
         tables = Tables(DataRoot(str(tmp_path / str(count))))
         batches = [f"{number:04d}-x" for number in range(1, count + 1)]
         with dg.DagsterInstance.ephemeral() as instance:

@@ -482,11 +482,8 @@ def test_running_again_gives_the_same_bytes(graph: Graph) -> None:
     root = graph.tables.data_root
     batch = graph.batches[0]
     before = {stage: root.read(graph.tables.key(stage, batch)) for stage in STAGES}
-    run_job(
-        graph.defs, graph.instance, "process_batch", batch=batch, assets=["pdf_figures", "panel_detections", "panels"]
-    )
     run_job(graph.defs, graph.instance, "process_batch", batch=batch)
-    run_job(graph.defs, graph.instance, "release")
+    run_job(graph.defs, graph.instance, "release")  # else it is older than its rows, for other tests
     assert {stage for stage in STAGES if root.read(graph.tables.key(stage, batch)) != before[stage]} == set()
 
 

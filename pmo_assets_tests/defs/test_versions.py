@@ -92,48 +92,62 @@ def test_a_changed_comment_or_docstring_makes_nothing_stale(
     assert versions_of(copy) == before
 
 
-@pytest.mark.parametrize(
-    ("module", "old", "new", "stale"),
-    [
-        ("pipeline/figures/matching.py", "MIN_CRITERIA = 2", "MIN_CRITERIA = 3",
-         {"figure_matches", "biomedica_matches"}),
-        (
-            "pipeline/dataset/rows.py", "round(panel.score, 4)", "round(panel.score, 5)", {"dataset_rows"},
-        ),
-        (
-            "pipeline/dataset/published.py", 'SINGLE_PANEL_NAME: Final = "', 'SINGLE_PANEL_NAME: Final = "another ',
-            {"pubmed_ophtha"},
-        ),
-        (
-            "pipeline/dataset/near_duplicates.py", "THRESHOLD: Final = 32", "THRESHOLD: Final = 33",
-            {"panel_duplicates", "pubmed_ophtha"},
-        ),
-        (
-            "records/defaults.py", "NMS_IOU: Final = 0.3", "NMS_IOU: Final = 0.4",
-            {"panel_detections", "image_detections"},
-        ),
-        (
-            "storage/batches.py", '"source": source', '"source": str(source)',
-            {"article_batch", "pmc_batches", *RELEASE, *JUDGED},  # which articles count is said by the manifests
-        ),
-        ("pipeline/captions/cascade.py", "if cascade.reader is None:", "if not cascade.reader:", {"subcaptions"}),
-        ("sources/source_files.py", '"O_NOCTTY", 0)', '"O_NOCTTY", 1)', {"article_packages"}),
-        (
-            "tables/quality.py", "caption_similarity = dy.Float64(min=0", "caption_similarity = dy.Float64(min=0.0",
-            {"figure_quality"},
-        ),
-        ("release/reports.py", 'title=f"{specialty.title} report"', 'title=specialty.title', {"dataset_report"}),
-        (
-            "training/architectures/torchvision_detectors.py", "SSD_SCALES = (0.05,", "SSD_SCALES = (0.06,",
-            {"panel_detector", "image_detector"},
-        ),
-    ],
-)  # fmt: skip
+CHANGES: list[tuple[str, str, str, set[str]]] = [
+    ("pipeline/figures/matching.py", "MIN_CRITERIA = 2", "MIN_CRITERIA = 3",
+     {"figure_matches", "biomedica_matches"}),
+    (
+        "pipeline/dataset/rows.py", "round(panel.score, 4)", "round(panel.score, 5)", {"dataset_rows"},
+    ),
+    (
+        "pipeline/dataset/published.py", 'SINGLE_PANEL_NAME: Final = "', 'SINGLE_PANEL_NAME: Final = "another ',
+        {"pubmed_ophtha"},
+    ),
+    (
+        "pipeline/dataset/near_duplicates.py", "THRESHOLD: Final = 32", "THRESHOLD: Final = 33",
+        {"panel_duplicates", "pubmed_ophtha"},
+    ),
+    (
+        "records/defaults.py", "NMS_IOU: Final = 0.3", "NMS_IOU: Final = 0.4",
+        {"panel_detections", "image_detections"},
+    ),
+    (
+        "storage/batches.py", '"source": source', '"source": str(source)',
+        {"article_batch", "pmc_batches", *RELEASE, *JUDGED},  # which articles count is said by the manifests
+    ),
+    ("pipeline/captions/cascade.py", "if cascade.reader is None:", "if not cascade.reader:", {"subcaptions"}),
+    ("sources/source_files.py", '"O_NOCTTY", 0)', '"O_NOCTTY", 1)', {"article_packages"}),
+    (
+        "tables/quality.py", "caption_similarity = dy.Float64(min=0", "caption_similarity = dy.Float64(min=0.0",
+        {"figure_quality"},
+    ),
+    ("release/reports.py", 'title=f"{specialty.title} report"', 'title=specialty.title', {"dataset_report"}),
+    (
+        "training/architectures/torchvision_detectors.py", "SSD_SCALES = (0.05,", "SSD_SCALES = (0.06,",
+        {"panel_detector", "image_detector"},
+    ),
+]  # fmt: skip
+"""Module, what is replaced by what in it, and the assets that depend on it."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "old", "new", "stale"), CHANGES)
 def test_a_changed_constant_makes_stale_exactly_what_depends_on_it(
     versions_of: VersionsOf, copy: Path, before: dict[str, str], module: str, old: str, new: str, stale: set[str]
 ) -> None:
     replaced(copy, module, old, new)
     assert changed(before, versions_of(copy)) == stale
+
+
+@pytest.mark.parametrize("numbers", [(0, 1, 2, 4), (3, 6, 7, 8, 9), (5, 10)])
+def test_changed_constants_make_stale_exactly_what_depends_on_them(
+    versions_of: VersionsOf, copy: Path, before: dict[str, str], numbers: tuple[int, ...]
+) -> None:
+    """Several at once, no asset of which depends on two."""
+    stale = [asset for number in numbers for asset in CHANGES[number][3]]
+    assert len(stale) == len({*stale})
+    for number in numbers:
+        replaced(copy, *CHANGES[number][:3])
+    assert changed(before, versions_of(copy)) == {*stale}
 
 
 def test_a_changed_data_file_makes_stale_what_reads_it(

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import pickle
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -27,10 +29,11 @@ from pmo_assets.release.selection import Selection, select_articles
 from pmo_assets.release.statistics.counting import ReleaseStatistics, release_statistics
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations
-from pmo_assets.tables.schemas import empty_table
+from pmo_assets.tables.schemas import checked, empty_table, schema_of
 from pmo_assets_tests.release.batches import ENTRY
 
 LOCAL: Final = 10**12
@@ -277,18 +280,20 @@ def finish(
         if not facts_only:
             ParquetPixels(tables.data_root, "panels", batch).write(number, shown)
             ParquetPixels(tables.data_root, "figures", batch).write(number, drawn)
-    tables.write("article_packages", batch, known)
-    tables.write("articles", batch, articles)
-    tables.write("dataset_rows", batch, rows)
-    if facts_only:
-        return
-    tables.write("figures", batch, figures)
-    steps: dict[str, list[dict[str, Any]]] = {name: [] for name in ("package_figures", "subcaptions", *STEPS)}
-    for row in rows:
-        for name, made in _way_of(row).items():
-            steps[name] += made
-    for name, made in steps.items():
-        tables.write(name, batch, made)
+    made: dict[str, list[dict[str, Any]]] = {"article_packages": known, "articles": articles, "dataset_rows": rows}
+    if not facts_only:
+        made |= {"figures": figures, "package_figures": [], "subcaptions": [], **{name: [] for name in STEPS}}
+        for row in rows:
+            for name, before in _way_of(row).items():
+                made[name] += before
+    for name, found in made.items():
+        tables.data_root.write(tables.key(name, batch), _checked_file(name, pickle.dumps(found)))
+
+
+@cache
+def _checked_file(asset: str, pickled: bytes) -> bytes:
+    """Return the file that `Tables.write` makes of rows: most tests write the same, and checking takes longest."""
+    return parquet_bytes(checked(schema_of(asset), pickle.loads(pickled)))
 
 
 def published(tables: Tables) -> list[int]:
