@@ -29,9 +29,10 @@ import cv2
 from score_detection import annotated_figures, figure_view
 
 from pmo_assets.pipeline.detection.detect import images_of_figures, panels_of_figures
-from pmo_assets.pipeline.detection.detector_set import DetectorSource, detector_set
+from pmo_assets.pipeline.detection.detector_set import detector_set
 from pmo_assets.pipeline.detection.networks.onnx_detectors import FigureNetwork
 from pmo_assets.pipeline.detection.networks.onnx_marks import OnnxMarkNetwork
+from pmo_assets.pipeline.detection.protocols import DetectorSource
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import Box
 from pmo_assets.training.synthetic.pools import PicturePool

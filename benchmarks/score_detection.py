@@ -16,7 +16,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import cv2
 import numpy as np
@@ -26,6 +26,7 @@ from pmo_assets.annotation.annotations import AnnotatedArticle, article_number
 from pmo_assets.pipeline.detection.detect import detect_images, detect_panels
 from pmo_assets.pipeline.detection.detector_set import detector_set
 from pmo_assets.pipeline.detection.networks.type_network import OnnxTypeNetwork
+from pmo_assets.pipeline.detection.protocols import DetectorSource
 from pmo_assets.pipeline.figures.figure_records import HAIR, HINT_INSIDE
 from pmo_assets.pipeline.figures.page import page_content
 from pmo_assets.quality.metrics.detection import figure_boxes, ranked
@@ -184,7 +185,7 @@ def main() -> None:
     parser.add_argument("--no-pdf-hints", action="store_true", help="flat pictures: no bitmaps, no live text")
     parser.add_argument("--no-words", action="store_true", help="no caption words for types and marks")
     parser.add_argument("--no-identifiers", action="store_true", help="the caption's identifiers are unknown")
-    parser.add_argument("--source", choices=("structure", "network", "both"), default="both", help="which detectors")
+    parser.add_argument("--source", choices=get_args(DetectorSource), default="both", help="which detectors")
     parser.add_argument("--detector", type=Path, help="ONNX file of the figure network instead of the package's")
     parser.add_argument("--marks", type=Path, help="ONNX file of the mark classifier instead of the package's")
     parser.add_argument(

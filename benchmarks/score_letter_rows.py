@@ -19,7 +19,7 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pymupdf
 from score_articles import article_json
@@ -27,7 +27,7 @@ from score_detection import annotated, as_annotation, figure_view
 
 from pmo_assets.pipeline.detection.detect import detect_panels
 from pmo_assets.pipeline.detection.detector_set import detector_set
-from pmo_assets.pipeline.detection.protocols import PanelDetector
+from pmo_assets.pipeline.detection.protocols import DetectorSource, PanelDetector
 from pmo_assets.records.geometry import area, as_box, centre, iou
 from pmo_assets_tests.quality.metrics.article_scores import article_scores, score_lines
 from pmo_assets_tests.samples.letter_rows import FIGURE_FILE, LetterRows, LetterRowsCase, letter_rows, letter_rows_case
@@ -144,7 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cases", type=int, default=150)
-    parser.add_argument("--source", choices=("structure", "network", "both"), default="both", help="which detectors")
+    parser.add_argument("--source", choices=get_args(DetectorSource), default="both", help="which detectors")
     parser.add_argument("--whole", action="store_true", help="the whole pipeline, with its own figure boxes and names")
     parser.add_argument("--list", action="store_true", help="print the cases that are not perfect")
     args = parser.parse_args()

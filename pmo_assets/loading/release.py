@@ -7,7 +7,6 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -19,7 +18,7 @@ from pmo_assets.loading.rows import Rows
 from pmo_assets.loading.shards import Shard, ShardedTable
 from pmo_assets.loading.typed_rows import ROW_TYPES, Article, Figure, Panel
 from pmo_assets.storage.data_root import DataRoot
-from pmo_assets.tables.release import CONFIGS, arrow_schema, joined_columns, release_tables
+from pmo_assets.tables.release import CONFIGS, arrow_schema, release_tables
 from pmo_assets.tables.released import Config
 
 PICTURES: Mapping[Config, str | None] = {"panels": "panel_image", "figures": "figure_image", "articles": None}
@@ -60,7 +59,10 @@ class Release:
         self._files = dict(files)
         # now and not later: Dataframely asks Polars, which hangs in a forked process
         self._schemas = {config: arrow_schema(release_tables()[config]) for config in CONFIGS}
-        self._added = {config: frozenset(chain(*joined_columns(config).values())) for config in CONFIGS}
+        self._added = {
+            config: frozenset(self._schemas[config].names) - ROW_TYPES[config].columns() - {PICTURES[config]}
+            for config in CONFIGS
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         # tables that were opened travel along, so that nobody reads the ends of all files again
@@ -220,7 +222,7 @@ def _shard(
         raise ReleaseError(
             f"{root.uri(key)} is damaged ({' '.join(str(error).split())}): fetch it again, or `pmo run` makes it again"
         ) from error
-    # Columns of groups that were added: a release that was made without them is as good.
+    # Columns that came later, of the release or of groups that were added: one that was made without them is as good.
     missing = [name for name in expected.names if name not in found.names and name not in added]
     other = [
         f"{name} ({found.field(name).type} instead of {expected.field(name).type})"

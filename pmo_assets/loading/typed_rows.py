@@ -78,6 +78,12 @@ class _Row:
     _more: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
     @classmethod
+    def columns(cls) -> frozenset[str]:
+        """Return the columns that the record names: every release has them."""
+        renamed = {"figure_count": "figures", "panel_count": "panels"}
+        return frozenset(renamed.get(name, name) for name in _facts_of(cls))
+
+    @classmethod
     def of(cls, source: RowSource, row: int, facts: Mapping[str, Any]) -> Self:
         """Return the record of a row."""
         named = _facts_of(cls)
@@ -86,7 +92,7 @@ class _Row:
         return cls(**own, _source=source, _row=row, _more=more)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a column that the record does not name: of a group that was added to the release."""
+        """Return a column that the record does not name: one that a release may have or not."""
         if name.startswith("_"):  # before `_more` is there: while a record is copied or unpickled
             raise AttributeError(name)
         try:

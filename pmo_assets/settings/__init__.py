@@ -21,6 +21,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from pmo_assets.logs import LogFormat, LogLevel
 from pmo_assets.pipeline.assembly.confidence import CONFIDENCE_THRESHOLD as ASSEMBLY_THRESHOLD
 from pmo_assets.pipeline.captions.confidence import CONFIDENCE_THRESHOLD
+from pmo_assets.pipeline.detection.protocols import DetectorSource
 from pmo_assets.records.defaults import (
     CONCURRENCY,
     CREATOR,
@@ -195,7 +196,7 @@ class Settings(BaseSettings):
     )
     max_pixels: int = _option(MAX_PIXELS, "Upper bound of a rendered figure's pixels.", ("pdf_figures",), ge=10_000)
 
-    detectors: Literal["structure", "network", "both"] = _option(
+    detectors: DetectorSource = _option(
         "both", "What finds panels and images: PDF and pixel structure, the networks, or both.", _DETECTIONS
     )
     detector_device: Literal["cpu", "cuda"] = _option(

@@ -10,6 +10,7 @@ from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.assembly.vision.look import FigureReader
 from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.captions.model_split import CaptionReader
+from pmo_assets.pipeline.detection.protocols import WITHOUT_NETWORKS
 from pmo_assets.pipeline.detection.steps import DetectionOptions
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.pipeline.figures.page import PageLimits
@@ -39,7 +40,7 @@ def detection_options(settings: Settings) -> DetectionOptions:
 
     def weights(option: str) -> Path | None:
         path: Path | None = getattr(settings, option)
-        if path is None or settings.detectors == "structure":
+        if path is None or settings.detectors in WITHOUT_NETWORKS:
             return None
         path = path.expanduser().absolute()
         if not path.is_file():

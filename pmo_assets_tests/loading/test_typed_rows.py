@@ -50,11 +50,9 @@ def test_a_mask_is_the_crop_of_the_figures_mask(found: list[Box], crop: Box, wid
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-def test_records_hold_every_column(config: Config) -> None:
-    """Pictures are read when they are asked for; an article's figures and panels are the records, not their counts."""
-    held = {item.name for item in dataclasses.fields(ROW_TYPES[config]) if not item.name.startswith("_")}
-    renamed = {"figure_count": "figures", "panel_count": "panels"}
-    assert {renamed.get(name, name) for name in held} == set(release_tables()[config].columns()) - {PICTURES[config]}
+def test_records_name_columns_of_the_release(config: Config) -> None:
+    """Pictures are read when they are asked for. A column that came later is an attribute all the same."""
+    assert ROW_TYPES[config].columns() <= set(release_tables()[config].columns()) - {PICTURES[config]}
 
 
 def test_a_release_as_it_is_made_opens_with_all_that_a_row_leads_to(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pmo_assets.pipeline.detection.fusion.image_fusion import EnsembleImageDetector
 from pmo_assets.pipeline.detection.fusion.mark_fusion import FusedMarkClassifier
@@ -27,12 +27,17 @@ from pmo_assets.pipeline.detection.networks.retinanet_detectors import (
     Runtime,
 )
 from pmo_assets.pipeline.detection.networks.type_network import OnnxTypeNetwork
-from pmo_assets.pipeline.detection.protocols import ImageDetector, MarkClassifier, PanelDetector, TypeNetwork
+from pmo_assets.pipeline.detection.protocols import (
+    WITHOUT_NETWORKS,
+    DetectorSource,
+    ImageDetector,
+    MarkClassifier,
+    PanelDetector,
+    TypeNetwork,
+)
 from pmo_assets.pipeline.detection.structure.images import StructureImageDetector
 from pmo_assets.pipeline.detection.structure.marks import StructureMarkClassifier
 from pmo_assets.pipeline.detection.structure.panels import StructurePanelDetector
-
-DetectorSource = Literal["structure", "network", "both"]
 
 
 class Network(Protocol):
@@ -92,7 +97,7 @@ def detector_set(
         image_checkpoint: a RetinaNet that takes its place for images; alone it decides their types, too.
         runtime: implementation that runs the checkpoints.
     """
-    if source == "structure":
+    if source in WITHOUT_NETWORKS:
         return DetectorSet(StructurePanelDetector(), StructureImageDetector(), StructureMarkClassifier())
     figures, marks = FigureNetwork(detector_file, provider), OnnxMarkNetwork(marks_file, provider)
     types = OnnxTypeNetwork(types_file, provider)

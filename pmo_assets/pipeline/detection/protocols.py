@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,12 @@ from pmo_assets.records.detections import FigureView, ImageDetection, PanelDetec
 
 VectorEvidence = Literal["none", "line", "mark"]
 """Evidence of the PDF's vector shapes over a picture: none; a line that may point at something; a mark."""
+
+DetectorSource = Literal["structure", "network", "both"]
+"""Values of `PMO_DETECTORS`: what finds panels, images and marks."""
+
+WITHOUT_NETWORKS: Final[tuple[DetectorSource, ...]] = ("structure",)
+"""Those that need no weights."""
 
 Floats = NDArray[np.float32]
 

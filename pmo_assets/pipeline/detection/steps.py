@@ -15,10 +15,11 @@ from typing import Any
 from pmo_assets.pictures import decoded
 from pmo_assets.pipeline.captions.alternatives import alternative_splits
 from pmo_assets.pipeline.detection.detect import images_of_figures, panels_of_figures
-from pmo_assets.pipeline.detection.detector_set import DetectorSet, DetectorSource, detector_set
+from pmo_assets.pipeline.detection.detector_set import DetectorSet, detector_set
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider
 from pmo_assets.pipeline.detection.networks.retinanet_detectors import Runtime
 from pmo_assets.pipeline.detection.printed_words import with_printed_words
+from pmo_assets.pipeline.detection.protocols import DetectorSource
 from pmo_assets.records.defaults import SCORE_THRESHOLD
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.faults import raise_fault
