@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -147,17 +148,21 @@ def _inputs_of_selection(tables: Tables) -> list[Any]:
     batches = BatchRegistry(root).batches()  # writes the manifests of what was registered and killed before it had one
     candidates = _digest(root.read(CANDIDATES_KEY)) if root.exists(CANDIDATES_KEY) else None
     made = [_tables_identity(tables, asset) for asset in ("article_packages", "articles", "dataset_rows")]
-    return [batches, _files(root, "manifests"), candidates, made]
+    manifests = [(file.name, file.size) for file in root.folder_facts("manifests", ".parquet")]  # written once
+    return [batches, manifests, candidates, made]
 
 
 def _tables_identity(tables: Tables, asset: str) -> list[Any]:
-    """Return the identity of an asset's tables: their files, and the identity that their provenance states."""
-    said = {batch: made.identity if made else None for batch, made in tables.provenances(asset).items()}
-    return [_files(tables.data_root, f"tables/{asset}"), said]
+    """Return the identities of an asset's tables: their sizes, and what their provenance states.
 
-
-def _files(root: DataRoot, folder: str) -> list[tuple[str, int, str]]:
-    return [(file.name, file.size, file.changed.isoformat()) for file in root.folder_facts(folder, ".parquet")]
+    When a file was written counts only where it states nothing (an older version's table): the same rows have the same
+    identity, whenever they were made.
+    """
+    said = {batch: made.identity for batch, made in tables.provenances(asset).items() if made is not None}
+    files = tables.data_root.folder_facts(f"tables/{asset}", ".parquet")
+    return [
+        (file.name, file.size, said.get(PurePosixPath(file.name).stem) or file.changed.isoformat()) for file in files
+    ]
 
 
 def _stored_selection(root: DataRoot) -> _Stored | None:

@@ -231,6 +231,8 @@ def test_what_people_decided_and_whether_it_is_applied_is_seen_in_the_graph(revi
         found = evaluations(reviewed.instance, stages_in_force(batch_graph(all_assets()), settings), settings)
         return {name: str(result.description) for name, result in found.items() if not result.passed}
 
+    for batch in reviewed.batches:  # made with the setting that names the folder
+        run_job(reviewed.defs, reviewed.instance, "process_batch", batch=batch, assets=[*DOWNSTREAM, "rejections"])
     assert warnings() == warnings(apply_annotations=False) == {}, "nothing is annotated"
     case = reviewed.case()
     reviewed.answer(caption_task(reviewed, case, "a person wrote this"))

@@ -172,9 +172,9 @@ def test_what_came_out_is_what_one_process_makes(stack: Stack, image: Image, fil
     expected = {
         path.relative_to(data).as_posix(): _digest(path.read_bytes()) for path in data.rglob("*") if path.is_file()
     }
-    # Leases tell who worked when, a stored selection when its inputs were written; hidden folders are Dagster's.
-    expected = {key: value for key, value in expected.items() if not key.startswith((".", "leases/", "selection/"))}
-    made = {key: value for key, value in made.items() if not key.startswith(("leases/", "selection/"))}
+    # Leases tell who worked when, hidden folders are Dagster's.
+    expected = {key: value for key, value in expected.items() if not key.startswith((".", "leases/"))}
+    made = {key: value for key, value in made.items() if not key.startswith("leases/")}
     assert len(expected) > 150
     assert set(expected) ^ set(made) == set()
     assert sorted(key for key in expected if made[key] != expected[key]) == []

@@ -139,6 +139,7 @@ def test_a_batch_with_too_many_says_where_the_rest_is(tables: Tables) -> None:
     assert f"2 more are in the table tables/rejections/{BATCH}.parquet" in page
 
 
+@pytest.mark.slow  # a browser starts
 def test_it_fits_every_width_and_axe_is_content(browser: Browser, tables: Tables, tmp_path: Path) -> None:
     pytest.importorskip("axe_core_python", reason="needs axe-core (the extra `dev`)")
     page_of(

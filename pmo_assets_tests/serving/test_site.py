@@ -291,6 +291,7 @@ def test_a_taken_port_is_said(tmp_path: Path) -> None:
     assert sys.executable not in ended.stderr
 
 
+@pytest.mark.slow  # a browser starts
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_index_missing_page_and_card_fit_every_width_and_axe_is_content(
     browser: Browser, address: str, scheme: Literal["light", "dark"]
