@@ -19,6 +19,8 @@ import pytest
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets_tests.viewing.gallery_figures import figure, gallery_folder, panel
 
+pytestmark = pytest.mark.slow  # a browser starts
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
