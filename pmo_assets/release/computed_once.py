@@ -2,7 +2,8 @@
 
 The first asset of a release computes and stores them; the next ones read them, as long as nothing is other than it was:
 code and options, manifests, tables, what PubMed Central says, the releases before. Whatever was stated of an article's
-rights since changes that identity, so that a stored selection never outlives it: then both are computed anew.
+rights since changes that identity, so that a stored selection never outlives it: then both are computed anew. A file is
+believed only with the content that was written: it decides on rights and splits.
 
 Does not belong here: how they are computed (`selection`, `panel_duplicates`).
 """
@@ -43,12 +44,16 @@ _IDENTITY: Final = "pmo/identity"
 """Key of the Parquet metadata that says what the groups were computed of …"""
 
 _COUNTS: Final = "pmo/counts"
-"""… and of what was counted of them."""
+"""… what was counted of them …"""
+
+_CONTENT: Final = "pmo/content"
+"""… and the digest of the table without metadata."""
 
 
 @dataclass(frozen=True)
 class _Stored:
     identity: str
+    content: str
     selection: Selection
 
 
@@ -87,7 +92,8 @@ def selection_once(
     say(f"selection: computed anew, {why}")
     selection = select_articles(tables, trusted)
     if keep:
-        tables.data_root.write(SELECTION_KEY, _json(_Stored).dump_json(_Stored(identity, selection)))
+        stored = _Stored(identity, _selection_digest(selection), selection)
+        tables.data_root.write(SELECTION_KEY, _json(_Stored).dump_json(stored))
     return selection
 
 
@@ -114,7 +120,7 @@ def groups_once(
         StorageError: as `find_panel_duplicates`, or if they cannot be stored.
     """
     root = tables.data_root
-    selected = _digest(_json(Selection).dump_json(selection))
+    selected = _selection_digest(selection)
     before = [_digest(read_manifest(root, version).as_bytes()) for version in released_versions(root)]
     rows = _tables_identity(tables, "dataset_rows")
     identity = _identity(code, selected, rows, before, asdict(options), asdict(split_options))
@@ -127,12 +133,16 @@ def groups_once(
     counts = _json(_Counts).dump_json(_Counts(groups.facts, groups.panels)).decode()
     said = {_IDENTITY: identity, _COUNTS: counts}
     for key, table in ((_DUPLICATES_KEY, groups.duplicates), (_SPLITS_KEY, groups.splits)):
-        root.write(key, parquet_bytes(table, metadata=said))
+        root.write(key, parquet_bytes(table, metadata={**said, _CONTENT: _digest(parquet_bytes(table))}))
     return groups
 
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+def _selection_digest(selection: Selection) -> str:
+    return _digest(_json(Selection).dump_json(selection))
 
 
 def _identity(*parts: Any) -> str:
@@ -171,7 +181,7 @@ def _stored_selection(root: DataRoot) -> _Stored | None:
     if root.exists(SELECTION_KEY):
         with contextlib.suppress(ValidationError):
             stored = _json(_Stored).validate_json(root.read(SELECTION_KEY))
-    return stored
+    return stored if stored is not None and stored.content == _selection_digest(stored.selection) else None
 
 
 def _stored_groups(root: DataRoot, identity: str, split_options: SplitOptions) -> PanelGroups | None:
@@ -186,6 +196,11 @@ def _stored_groups(root: DataRoot, identity: str, split_options: SplitOptions) -
         duplicates = checked(PanelDuplicates, read_parquet(root, _DUPLICATES_KEY))
         splits = checked(ArticleSplits, read_parquet(root, _SPLITS_KEY))
     except StorageError:
+        return None
+    if any(
+        said[key].get(_CONTENT) != _digest(parquet_bytes(table))
+        for key, table in zip(keys, (duplicates, splits), strict=True)
+    ):
         return None
     counts: _Counts = _json(_Counts).validate_json(said[_DUPLICATES_KEY][_COUNTS])
     return PanelGroups(duplicates, splits, counts.facts, split_options, counts.panels)

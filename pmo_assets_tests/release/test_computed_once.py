@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from pmo_assets.release.panel_duplicates import PanelGroups
 from pmo_assets.release.selection import Selection, select_articles
 from pmo_assets.release.writing import ReleaseOptions
 from pmo_assets.storage.data_root import DataRoot
+from pmo_assets.storage.parquet import parquet_bytes, read_metadata, read_parquet
 from pmo_assets.storage.tables import Tables
 from pmo_assets_tests.release.finished import LOCAL, groups_of, make
 from pmo_assets_tests.release.registered import FOLDER, at_pmc, process, process_whole, register
@@ -144,6 +146,20 @@ def test_a_damaged_selection_is_computed_anew(once: Once, content: bytes) -> Non
     assert len(once.computed) == 2
 
 
+def test_a_selection_that_was_changed_where_it_lies_gives_no_rights_back(once: Once) -> None:
+    """A stored selection is a file: it is believed only as it was written."""
+    process(once.tables, "0001-a", {1: {}, 2: {}})
+    register(once.tables, "0002-b", {1: {"is_retracted": True}, 2: {"code": "CC BY-ND"}})
+    found = once.selection()
+    stored = json.loads(once.tables.data_root.read(SELECTION_KEY))
+    assert stored["selection"]["retracted"]
+    assert stored["selection"]["licences"]
+    stored["selection"] |= {"retracted": {}, "licences": {}}
+    once.tables.data_root.write(SELECTION_KEY, json.dumps(stored).encode())
+    assert once.selection() == found
+    assert len(once.computed) == 2
+
+
 def test_who_only_looks_stores_nothing(once: Once) -> None:
     process(once.tables, "0001-a", {1: {}})
     once.selection(keep=False)
@@ -198,6 +214,24 @@ def test_other_articles_rows_and_releases_find_groups_anew(once: Once) -> None:
     make(tables)
     once.groups(selection)
     assert len(once.computed) == 4, "articles that were released never move away from training"
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("splits", pl.col("split").replace({"train": "test", "validation": "test"}).alias("split")),
+        ("duplicates", pl.col("panel_id").reverse().alias("panel_id")),
+    ],
+)
+def test_groups_that_were_changed_where_they_lie_are_found_anew(once: Once, name: str, change: pl.Expr) -> None:
+    looking_alike(once.tables)
+    selection = select_articles(once.tables)
+    found = once.groups(selection)
+    root, key = once.tables.data_root, f"selection/{name}.parquet"
+    said = read_metadata(root, {key: key})[key]
+    root.write(key, parquet_bytes(read_parquet(root, key).with_columns(change), metadata=said))
+    assert same(once.groups(selection), found)
+    assert len(once.computed) == 2
 
 
 @pytest.mark.parametrize("name", ["duplicates", "splits"])
