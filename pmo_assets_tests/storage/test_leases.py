@@ -231,7 +231,10 @@ def test_it_is_renewed_as_long_as_its_holder_works(data_root: DataRoot, monkeypa
             age(data_root, 100)
             followed(data_root, number)
             assert "process" in refused(data_root)
-        assert len(entries(data_root)) <= 2, "what was followed by others is removed"
+        until = time.monotonic() + 30
+        while len(entries(data_root)) > 2:  # for a moment, between two renewals
+            assert time.monotonic() < until, "what was followed by others is removed"
+            time.sleep(0.01)
 
 
 def test_who_was_stopped_for_too_long_writes_no_more(data_root: DataRoot) -> None:
