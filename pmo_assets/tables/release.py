@@ -198,11 +198,15 @@ def joined_names() -> tuple[str, ...]:
 
 @functools.cache
 def hub_table(config: Config) -> type[dy.Schema]:
-    """Return the schema of a table of the hub's folder: what columns say they are to a release (`tables.released`)."""
+    """Return the schema of a table of the hub's folder: what columns say they are to a release (`tables.released`).
+
+    Raises:
+        TypeError: if a column of another table is called like one that the table has already.
+    """
     columns = dict(_OWN_COLUMNS[config])
     for table in (*_BASES[config], *joined_columns(config)):
         for name, column in released_columns(schema_of(table), config).items():
-            if name in columns and name not in _OWN_COLUMNS[config] and table not in _BASES[config]:
+            if name in columns and table not in _BASES[config]:
                 raise TypeError(f"two tables have a column {name} for the release's {config}: {table} is the second")
             own = withheld_where_forbidden(column)
             columns.setdefault(name, own if table in _BASES[config] else nullable(own))

@@ -30,9 +30,14 @@ def with_joined(rows: pl.DataFrame, config: Config, others: Mapping[str, pl.Data
         rows: with the columns by which a row of the config is known.
         config: a table of the hub.
         others: tables of the batch by name, those of `tables.release.joined_columns` among them.
+
+    Raises:
+        ValueError: if rows have a column already that another table shall give them.
     """
     key = list(KEYS[config])
     for table, columns in joined_columns(config).items():
+        if taken := sorted({*columns} & {*rows.columns}):
+            raise ValueError(f"rows have {', '.join(taken)} already, and {table} gives another: it would go out unseen")
         own = others[table].select(*key, *columns).unique(key, keep="first", maintain_order=True)
         rows = rows.join(own, on=key, how="left", maintain_order="left")
     return rows
