@@ -66,7 +66,7 @@ def gallery_figures(
         data_root: root of the pictures.
         tables: the tables below it.
         selection: see `select_articles`.
-        options: of taking and leaving rows.
+        options: the rows, pictures and texts that the release takes.
         splits: of the articles, by number.
     """
     shown = list(filters())
@@ -135,7 +135,7 @@ def write_gallery(
         data_root: root of tables, pictures and the release.
         tables: the tables below it.
         selection: see `select_articles`.
-        options: of taking and leaving rows.
+        options: the rows, pictures and texts that the release takes.
         splits: of the articles, by number.
         specialty: subject of the dataset, for the header.
         folder: below which it is written; nothing is there.

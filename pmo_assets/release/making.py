@@ -115,7 +115,7 @@ def make_release(
         selection: see `select_articles`.
         groups: groups of panels that look the same, and the split of every article.
         specialty: subject of the dataset.
-        options: of taking and leaving rows.
+        options: the rows, pictures and texts that the release takes.
         origin: what made the tables.
         statistics: counted of the same selection.
         annotations: the table `annotations`: what is published of it becomes `pubmed_ophtha_annotation.json`.

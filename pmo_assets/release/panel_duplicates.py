@@ -71,7 +71,7 @@ def find_panel_duplicates(
     Args:
         tables: the tables below the data root.
         selection: see `select_articles`.
-        options: of taking and leaving rows.
+        options: the rows, pictures and texts that the release takes.
         split_options: shares, and from which year on articles are for testing.
 
     Raises:

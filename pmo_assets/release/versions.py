@@ -74,7 +74,7 @@ class Manifest(BaseModel):
         schema_digest: of the tables' columns and types.
         software: version of pmo-assets.
         specialty: name of the specialty.
-        options: of taking and leaving (`ReleaseOptions`), and of splitting articles.
+        options: the rows that are taken (`ReleaseOptions`), and the splitting of articles.
         settings: digest of the settings that change an asset's result, by asset.
         code_versions: code version by asset.
         models: SHA-256 of the networks that came with the package, by file.

@@ -56,7 +56,7 @@ _PICTURES = {"panels": PANEL_PICTURE, "figures": FIGURE_PICTURE}
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOptions:
-    """Options of taking and leaving rows, pictures and texts in a release.
+    """Choice of the rows, pictures and texts that a release takes.
 
     Attributes:
         noncommercial: keep rows whose licence forbids commercial use; else they are left out.
@@ -175,7 +175,7 @@ def write_tables(
         selection: see `select_articles`.
         splits: `ArticleSplits`, with every article that has rows.
         groups: `PanelDuplicates`.
-        options: of taking and leaving rows.
+        options: the rows, pictures and texts that the release takes.
         prefix: start of the files' keys, "" or ending in a slash.
         metadata: key-value metadata of the hub's files, by their schema.
         say: told of progress, batch by batch.
