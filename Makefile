@@ -15,7 +15,8 @@ DOCS_VENV ?= .venv-docs
 DOCS_STAMP := $(DOCS_VENV)/.installed
 DOCKER_VENV ?= .venv-docker
 DOCKER_STAMP := $(DOCKER_VENV)/.installed
-PYTEST := -n auto --dist worksteal --durations=30
+# One worker more than cores: some tests wait for processes and sockets.
+PYTEST := -n $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) --dist worksteal --durations=30
 ELSEWHERE := faults or deployment or refresh or annotate or ui or engines or leases or llm
 
 # Makes an environment of the pinned versions: $(call install,FOLDER,EXTRAS). Every file that is downloaded, the build backend's

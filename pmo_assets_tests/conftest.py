@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -58,3 +59,20 @@ def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("samples")
     write_sample_articles(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[str]:
+    """A moto server: it speaks the S3 API over HTTP on loopback; tests get prefixes of their own in its bucket."""
+    import pyarrow.fs as pafs
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    pafs.S3FileSystem(
+        access_key="test", secret_key="test", region="us-east-1", scheme="http",
+        endpoint_override=f"{host}:{port}", allow_bucket_creation=True,
+    ).create_dir("bucket")  # fmt: skip
+    yield f"http://{host}:{port}"
+    server.stop()

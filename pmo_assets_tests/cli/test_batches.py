@@ -55,6 +55,7 @@ def test_a_source_of_which_nothing_can_be_registered_is_an_error(pmo: Pmo, tmp_p
     assert "PMC77 is a link" in result.stderr
 
 
+@pytest.mark.slow  # processes: storage/test_concurrent_registration holds it
 def test_commands_that_begin_together_in_a_fresh_place_all_succeed(few_articles: Path, tmp_path: Path) -> None:
     adding = [
         subprocess.Popen(
@@ -86,6 +87,7 @@ finally:
 """
 
 
+@pytest.mark.slow  # a process: test_house holds what rooms load
 def test_batches_are_listed_without_loading_what_makes_them(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
     assert pmo("batches", "add", "--source", few_articles).returncode == 0
     assert pmo("batches", "list").returncode == 0  # what it asks of the code is kept

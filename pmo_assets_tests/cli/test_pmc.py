@@ -91,6 +91,7 @@ main()
 """
 
 
+@pytest.mark.slow  # waits
 def test_where_nobody_answers_or_the_bucket_is_wrong_one_line_says_what_to_look_at(
     pmo: Pmo, pmc: LoopbackPmc, tmp_path: Path
 ) -> None:

@@ -41,6 +41,7 @@ def on_a_read_only_root(data: Path, *arguments: str) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.slow  # a process
 def test_batches_are_listed(data: Path) -> None:
     """It failed on the lock file of the Dagster home."""
     done = on_a_read_only_root(data, "batches", "list")

@@ -57,6 +57,7 @@ def test_without_an_address_it_says_which_setting_is_missing(pmo: Pmo, pmc: Loop
     assert files_below(tmp_path) == {}
 
 
+@pytest.mark.slow  # three processes: refresh/ holds the rules
 def test_nothing_is_no_error_and_a_limit_takes_the_newest_first_and_the_next_call_goes_on(
     pmo: Pmo, pmc: LoopbackPmc, articles: list[CloudArticle], tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from pmo_assets_tests.cli.command_line import Pmo, command, environment, files_below
 
 
+@pytest.mark.slow  # processes of the whole graph: defs/test_graph goes the same way in this one
 def test_batches_run_and_report(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
     source = tmp_path / "source"
     for package in sorted(few_articles.iterdir())[:3]:
@@ -40,6 +41,7 @@ def test_batches_run_and_report(pmo: Pmo, few_articles: Path, tmp_path: Path) ->
     assert "dataset rows" in report.stdout
 
 
+@pytest.mark.slow  # a process of the whole graph
 def test_an_interrupted_run_ends_and_says_how_to_continue(pmo: Pmo, few_articles: Path, tmp_path: Path) -> None:
     assert pmo("batches", "add", "--source", few_articles, "--size", "3").returncode == 0
     # as in a terminal, even where the tests run in the background with SIGINT ignored

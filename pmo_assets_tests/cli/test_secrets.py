@@ -57,7 +57,7 @@ def serving() -> Iterator[Callable[[int], str]]:
     def serve(status: int) -> str:
         handler = type("Handler", (Refuses,), {"status": status})
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         servers.append(server)
         return f"http://127.0.0.1:{server.server_port}"
 

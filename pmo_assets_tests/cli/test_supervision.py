@@ -78,6 +78,7 @@ def living(pids: dict[str, int]) -> list[str]:
     ]
 
 
+@pytest.mark.slow  # waits
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_asked_to_end_all_end_even_what_does_not_listen(how: signal.Signals, tmp_path: Path) -> None:
     supervisor = begin(tmp_path)
@@ -89,6 +90,7 @@ def test_asked_to_end_all_end_even_what_does_not_listen(how: signal.Signals, tmp
     assert living(pids) == []
 
 
+@pytest.mark.slow  # waits
 @pytest.mark.parametrize(
     ("victim", "words"), [("second", "second ended by itself (status -9)"), ("first.part", "a part ended by itself")]
 )

@@ -180,7 +180,7 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
 

@@ -60,6 +60,7 @@ def tar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tar(tmp_path_factory.mktemp("biomedica") / "000000.tar", own_rows())
 
 
+@pytest.mark.slow  # whole runs: pipeline/articles/test_biomedica holds the rules
 def test_labels_are_matched_and_count_for_relevance(
     tar: Path, sample_folder: Path, tmp_path: Path, graph: Graph
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_copy_that_cannot_be_read_fails_the_batch_and_says_why(sample_folder: 
         materialised(tmp_path, sample_folder / "articles", instance, biomedica=str(tmp_path / "absent"))
 
 
+@pytest.mark.slow  # whole runs
 def test_a_malformed_row_of_an_article_is_its_rejection(sample_folder: Path, tmp_path: Path) -> None:
     rows = own_rows()
     path = write_tar(tmp_path / "a.tar", [replace(rows[0], labels=("", "")), *rows[1:]])

@@ -478,6 +478,7 @@ def test_a_changed_option_makes_the_asset_and_what_follows_stale(graph: Graph) -
     }  # fmt: skip
 
 
+@pytest.mark.slow  # the whole graph again: pipeline/test_article_steps does the same for an article
 def test_running_again_gives_the_same_bytes(graph: Graph) -> None:
     root = graph.tables.data_root
     batch = graph.batches[0]
@@ -553,6 +554,7 @@ def test_the_sensor_adds_and_runs_registered_batches_once(graph: Graph) -> None:
         assert isinstance(last, dg.SkipReason)
 
 
+@pytest.mark.slow  # every article again
 def test_the_graph_and_the_single_article_command_give_the_same_answer(graph: Graph, sample_folder: Path) -> None:
     from dataclasses import asdict
 

@@ -208,6 +208,7 @@ def test_a_page_shows_every_figure_with_a_problem(measured: Measured, asset: str
     assert str(measured.metadata[asset]["page"].value).endswith(f"{asset}.html")
 
 
+@pytest.mark.slow  # measured twice
 def test_measuring_again_gives_the_same_bytes(measured: Measured, truth_folder: Path) -> None:
     root = measured.graph.tables.data_root
     keys = [f"quality/{name}" for name in root.keys("quality")]

@@ -99,6 +99,7 @@ def test_the_manifest_names_code_settings_and_networks(graph: Graph) -> None:
     assert manifest.specialty == "ophthalmology"
 
 
+@pytest.mark.slow  # whole releases
 def test_the_same_data_have_the_same_data_version_and_others_another(
     place: tuple[Settings, dg.DagsterInstance, Tables],
 ) -> None:
@@ -172,6 +173,7 @@ def test_a_changed_setting_makes_the_release_stale_and_no_batch(graph: Graph, op
     assert stale <= {"panel_duplicates", "pubmed_ophtha", "dataset_report"}
 
 
+@pytest.mark.slow  # a whole release; release/test_making holds it
 def test_a_picture_that_is_gone_fails_the_release_and_the_one_before_stays(
     place: tuple[Settings, dg.DagsterInstance, Tables],
 ) -> None:

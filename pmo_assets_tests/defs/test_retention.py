@@ -60,6 +60,7 @@ def test_a_run_stays_while_it_holds_the_latest_word_on_a_partition(instance: dg.
     assert needed == {first: False, failed: True, second: True, old_release: False, new_release: True}
 
 
+@pytest.mark.slow  # whole runs
 def test_after_deleting_everything_that_can_go_the_ui_knows_the_same(instance: dg.DagsterInstance, home: Path) -> None:
     def known() -> tuple[object, ...]:
         key = packages.key

@@ -128,6 +128,7 @@ def metadata(reviewed: Reviewed, asset: str, batch: str) -> dict[str, Any]:
     return {name: item.value for name, item in latest(reviewed.instance, asset, batch).metadata.items()}
 
 
+@pytest.mark.slow  # whole runs: pipeline/assembly/test_review holds what decisions change
 def test_the_whole_way_of_a_decision(reviewed: Reviewed) -> None:
     machine = {table: table_bytes(reviewed, table) for table in ("panel_assembly", *DOWNSTREAM)}
     assert reviewed.refresh() == {batch: [] for batch in reviewed.batches}, "an empty folder makes nothing stale"
@@ -189,6 +190,7 @@ def test_the_whole_way_of_a_decision(reviewed: Reviewed) -> None:
     assert table_bytes(reviewed, "reviewed_panels") == machine["reviewed_panels"]
 
 
+@pytest.mark.slow  # whole runs
 def test_ground_truth_is_released_and_what_is_measured_stays_the_machines(graph: Graph, reviewed: Reviewed) -> None:
     """The quality assets compare the machine with people; what people corrected must not make it look better."""
     from pmo_assets.quality.quality_tables import read_metrics
@@ -214,6 +216,7 @@ def test_ground_truth_is_released_and_what_is_measured_stays_the_machines(graph:
     assert dict(found.select("panel_name", "subcaption_text").iter_rows()) == texts
 
 
+@pytest.mark.slow  # whole runs
 def test_annotations_without_being_read_break_nothing(reviewed: Reviewed) -> None:
     (reviewed.folder / "broken.json").write_text("{")
     before = {table: table_bytes(reviewed, table) for table in DOWNSTREAM}

@@ -227,6 +227,7 @@ def article_folder(folder: Path) -> LocalFolder:
     return LocalFolder(folder / "source")
 
 
+@pytest.mark.slow  # whole runs
 def test_a_partition_that_failed_and_was_made_by_another_run_is_not_failed_any_more(tmp_path: Path) -> None:
     """By the query that the UI asks; the second run is `pmo run`'s."""
     from dagster._core.storage.partition_status_cache import get_and_update_asset_status_cache_value

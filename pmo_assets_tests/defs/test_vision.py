@@ -69,6 +69,7 @@ def test_undecided_panels_are_put_to_the_model_and_counted(graph: Graph, tmp_pat
         assert row["evidence"][0]["source"] == "sees"
 
 
+@pytest.mark.slow  # whole runs: models/test_answers holds it
 def test_running_again_asks_nothing_and_gives_the_same_rows(graph: Graph, tmp_path: Path) -> None:
     with chat_server(otherwise=looks_at_figures) as server:
         first, _, facts = materialised(graph, tmp_path, server.base_url)
@@ -79,6 +80,7 @@ def test_running_again_asks_nothing_and_gives_the_same_rows(graph: Graph, tmp_pa
     assert (again["vlm_requests"], again["vlm_cache_hits"]) == (0, facts["vlm_requests"] + facts["vlm_cache_hits"])
 
 
+@pytest.mark.slow  # whole runs
 def test_answers_that_never_fit_lose_no_panel(graph: Graph, tmp_path: Path) -> None:
     without, _, _ = materialised(graph, tmp_path / "without", None)
     with chat_server(otherwise=says("{}")) as server:
@@ -96,6 +98,7 @@ def test_a_server_that_is_down_fails_the_partition_and_says_what_to_set(graph: G
         materialised(graph, tmp_path, f"http://127.0.0.1:{port}/v1")
 
 
+@pytest.mark.slow  # whole runs; cli/test_secrets and pipeline/assembly/vision hold it
 def test_a_refused_key_fails_the_partition_without_showing_it(graph: Graph, tmp_path: Path) -> None:
     with (
         chat_server(otherwise=fails(401, KEY.encode())) as server,

@@ -19,6 +19,7 @@ def _trouble(kind: str, sources: Sequence[str]) -> str:
     return steps.run_case(kind, 0, 0, sources).rows[0]["trouble"] or ""
 
 
+@pytest.mark.slow  # make test-faults runs hundreds
 @pytest.mark.parametrize("kind", list(steps.CASES))
 def test_a_case_of_every_kind_goes_through_the_steps(kind: str, fault_sources: Sequence[str]) -> None:
     assert _trouble(kind, fault_sources) == ""

@@ -59,6 +59,7 @@ def _shown(output: nbformat.NotebookNode) -> str:
     return output["text"] if output["output_type"] == "stream" else "\n".join(map(str, output["data"].values()))
 
 
+@pytest.mark.slow  # a notebook's kernel
 def test_the_notebook_runs(executed: list[str], written: Written) -> None:
     whole = "\n".join(executed)
     assert f"{len(written.rows['panels'])} panels" in executed[0]

@@ -43,6 +43,7 @@ def test_sample_articles_lie_as_they_do_in_the_bucket() -> None:
         }
 
 
+@pytest.mark.slow  # tests the tests' server
 def test_package_folders_give_the_same_articles(sample_folder: Path) -> None:
     read = {article.number: article for article in articles_from_folder(sample_folder / "articles")}
     typeset = [article_from_sample(sample) for sample in sample_articles()]
@@ -87,6 +88,7 @@ def test_a_text_mining_licence_keeps_pdf_and_media_out() -> None:
     assert keys == ["PMC9.2.xml", "PMC9.2.json"]
 
 
+@pytest.mark.slow  # tests the tests' server
 @pytest.mark.corpus
 def test_real_articles_become_objects(shared_folder: Path) -> None:
     articles = articles_from_folder(shared_folder / "corpus")
@@ -103,6 +105,7 @@ def _content(url: str) -> bytes:
         return bytes(answer.read())
 
 
+@pytest.mark.slow  # tests the tests' server
 def test_the_command_serves_a_folder(tmp_path: Path) -> None:
     (tmp_path / "PMC7").mkdir()
     (tmp_path / "PMC7" / "article.xml").write_bytes(b"<article><body><p>Retina</p></body></article>")

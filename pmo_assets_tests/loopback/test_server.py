@@ -123,6 +123,7 @@ def test_an_inventory_can_be_damaged(pmc: LoopbackPmc) -> None:
         _rows(pmc, damaged(6, "no_manifest"))
 
 
+@pytest.mark.slow  # many requests
 def test_faults_come_at_the_share_that_was_asked_for_and_come_again(pmc: LoopbackPmc) -> None:
     def ask(number: int) -> None:
         with suppress(HTTPError):
@@ -169,6 +170,7 @@ def test_a_slow_answer_exceeds_a_time_out(pmc: LoopbackPmc) -> None:
         urllib.request.urlopen(pmc.url(SMALL.key("pdf")), timeout=0.3)
 
 
+@pytest.mark.slow  # waits
 def test_a_client_with_retries_gets_through(pmc: LoopbackPmc) -> None:
     pmc.faults = Faults(share=0.9, kinds=("500", "503"), in_a_row=2)
 

@@ -143,7 +143,9 @@ def broken_pictures() -> dict[str, tuple[bytes, str]]:
     }
 
 
-@pytest.mark.parametrize("kind", ["truncated", "web page", "empty", "bomb"])
+@pytest.mark.parametrize(
+    "kind", ["truncated", "bomb", *(pytest.param(name, marks=pytest.mark.slow) for name in ("web page", "empty"))]
+)
 def test_a_package_picture_that_cannot_be_decoded_is_one_rejection_and_its_figure_goes_on(kind: str) -> None:
     content, word = broken_pictures()[kind]
     article = next(item for item in samples() if item.expected.relevant and len(item.figures) > 1)

@@ -33,6 +33,7 @@ def test_no_other_pairing_is_worth_more(values: np.ndarray) -> None:
     assert values[rows, columns].sum() == pytest.approx(most)
 
 
+@pytest.mark.slow  # a process that loads everything
 def test_the_code_location_starts_without_scipys_optimisers() -> None:
     command = "import sys, pmo_assets.definitions; sys.exit('scipy.optimize' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", command], check=False).returncode == 0

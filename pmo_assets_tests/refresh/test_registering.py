@@ -117,6 +117,7 @@ def registering(root: DataRoot, barrier: Path, dies_after: list[int]) -> list[in
     return [process.wait(60) for process in processes]
 
 
+@pytest.mark.slow  # processes
 def test_two_processes_register_each_article_once(registry: BatchRegistry, tmp_path: Path) -> None:
     write_candidates(registry.data_root, SEVEN)
     assert registering(registry.data_root, tmp_path / "barrier", [99, 99]) == [0, 0]

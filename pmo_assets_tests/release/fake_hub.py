@@ -312,7 +312,7 @@ def fake_hub() -> Iterator[FakeHub]:
     hub = FakeHub()
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": hub}))
     hub.address = f"http://127.0.0.1:{server.server_port}"
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield hub
     finally:

@@ -401,12 +401,11 @@ def _killing(name: str) -> Callable[..., Any]:
 
 STEPS = [
     "write_tables",
-    "write_annotations",
-    "_side_tables",
-    "dataset_card",
-    "croissant_file",
+    *(
+        pytest.param(name, marks=pytest.mark.slow)  # two releases each
+        for name in ("write_annotations", "_side_tables", "dataset_card", "croissant_file", "write_version")
+    ),
     "sums_text",
-    "write_version",
 ]
 
 
@@ -441,6 +440,7 @@ def before_and_after(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tables, 
     return before, after
 
 
+@pytest.mark.slow  # many releases
 @pytest.mark.parametrize("change", range(1, 12))
 def test_killed_at_any_change_of_what_others_read_the_next_one_makes_it_good(
     before_and_after: tuple[Tables, Tables], tables: Tables, monkeypatch: pytest.MonkeyPatch, change: int
@@ -517,6 +517,7 @@ def test_a_disk_without_room_says_so_and_keeps_the_old_release(tables: Tables, m
 # in a bucket
 
 
+@pytest.mark.slow  # every file over HTTP
 def test_a_release_in_a_bucket_has_the_same_bytes(s3_endpoint: str, tables: Tables, tmp_path: Path) -> None:
     bucket = Tables(DataRoot(f"s3://bucket/{tmp_path.name}-release", s3_endpoint))
     for where in (tables, bucket):

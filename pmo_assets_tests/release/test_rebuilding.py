@@ -39,8 +39,12 @@ def rebuild(tables: Tables, version: str, target: DataRoot) -> Rebuilt:
 
 OPTIONS = [
     (None, None),
-    (ReleaseOptions(noncommercial=False, figure_pictures=False), SplitOptions((0.5, 0.3, 0.2))),
-    (ReleaseOptions(withhold=False), None),
+    pytest.param(
+        ReleaseOptions(noncommercial=False, figure_pictures=False),
+        SplitOptions((0.5, 0.3, 0.2)),
+        marks=pytest.mark.slow,
+    ),
+    pytest.param(ReleaseOptions(withhold=False), None, marks=pytest.mark.slow),  # a release each
 ]
 
 

@@ -73,6 +73,7 @@ def test_each_fault_stands_in_three_percent_of_the_figures_and_half_have_none(fi
     assert 0.4 < seen["lie:none"] / len(figures) < 0.6
 
 
+@pytest.mark.slow  # every layout is drawn
 def test_the_truth_is_exact(chosen: Mapping[int, TypesetArticle]) -> None:
     for article in chosen.values():
         assert article.pdf is not None
@@ -83,6 +84,7 @@ def page_box(box: list[float], location: Mapping[str, list[float]]) -> Box:
     return denormalise(tuple(box), tuple(location["bbox"]))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow  # every layout is drawn
 def test_printed_identifiers_stand_in_their_boxes(
     specs: tuple[ArticleSpec, ...], chosen: Mapping[int, TypesetArticle]
 ) -> None:
@@ -106,6 +108,7 @@ def test_printed_identifiers_stand_in_their_boxes(
     assert checked > 50
 
 
+@pytest.mark.slow  # every layout is drawn
 def test_where_nothing_decides_the_truth_has_no_subcaption(
     specs: tuple[ArticleSpec, ...], chosen: Mapping[int, TypesetArticle]
 ) -> None:
@@ -119,6 +122,7 @@ def test_where_nothing_decides_the_truth_has_no_subcaption(
     assert undecided
 
 
+@pytest.mark.slow  # every layout is drawn
 def test_the_same_seed_gives_the_same_article(chosen: Mapping[int, TypesetArticle]) -> None:
     seed = next(iter(chosen))
     assert digest(typeset(assembly_spec(seed))) == digest(chosen[seed])

@@ -92,3 +92,21 @@ def filled(data_root: DataRoot) -> DataRoot:
 def address(filled: DataRoot) -> Iterator[str]:
     with served(filled) as given:
         yield given
+
+
+@pytest.fixture(scope="module", params=["local", "s3"])
+def pages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> DataRoot:
+    """A filled data root for tests that change nothing."""
+    folder = tmp_path_factory.mktemp("pages")
+    if request.param == "local":
+        root = DataRoot(str(folder))
+    else:
+        root = DataRoot(f"s3://bucket/{folder.name}-{time.time_ns()}", request.getfixturevalue("s3_endpoint"))
+    fill(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def pages_address(pages: DataRoot) -> Iterator[str]:
+    with served(pages) as given:
+        yield given

@@ -36,6 +36,13 @@ def client(address: str) -> Iterator[httpx2.Client]:
         yield made
 
 
+@pytest.fixture
+def reader(pages_address: str) -> Iterator[httpx2.Client]:
+    """A client of pages that stay as they are."""
+    with httpx2.Client(base_url=pages_address) as made:
+        yield made
+
+
 def raw(address: str, path: str, method: str = "GET") -> http.client.HTTPResponse:
     """Return the answer to a path that is sent as it is: clients put "..", "//" and the like in order."""
     with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=10)) as connection:
@@ -58,20 +65,20 @@ def raw(address: str, path: str, method: str = "GET") -> http.client.HTTPRespons
         ("quality/rejections/2026-001.html", "text/html; charset=utf-8"),
     ],
 )
-def test_a_page_is_sent_whole_with_its_type(client: httpx2.Client, filled: DataRoot, key: str, kind: str) -> None:
-    answer = client.get(f"/{key}")
-    assert (answer.status_code, answer.content) == (200, filled.read(key))
+def test_a_page_is_sent_whole_with_its_type(reader: httpx2.Client, pages: DataRoot, key: str, kind: str) -> None:
+    answer = reader.get(f"/{key}")
+    assert (answer.status_code, answer.content) == (200, pages.read(key))
     assert answer.headers["content-type"] == kind
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
 
-def test_head_says_what_get_would_send(client: httpx2.Client, filled: DataRoot) -> None:
+def test_head_says_what_get_would_send(reader: httpx2.Client, pages: DataRoot) -> None:
     key = "release/hub/data/panels/train-00000.parquet"
-    answer = client.head(f"/{key}")
+    answer = reader.head(f"/{key}")
     assert (answer.status_code, answer.content) == (200, b"")
-    assert answer.headers["content-length"] == str(filled.size(key))
-    assert client.head("/release/nothing.html").status_code == 404
+    assert answer.headers["content-length"] == str(pages.size(key))
+    assert reader.head("/release/nothing.html").status_code == 404
 
 
 def test_what_has_not_changed_is_not_sent_again(client: httpx2.Client, filled: DataRoot) -> None:
@@ -94,8 +101,8 @@ def test_a_part_of_a_local_file_is_sent(tmp_path: Path) -> None:
     assert (answer.status_code, answer.content) == (206, root.read(key)[-8:])
 
 
-def test_a_browser_sees_the_card_as_a_page(client: httpx2.Client) -> None:
-    answer = client.get("/release/hub/README.md", headers={"Accept": "text/html,*/*;q=0.8"})
+def test_a_browser_sees_the_card_as_a_page(reader: httpx2.Client) -> None:
+    answer = reader.get("/release/hub/README.md", headers={"Accept": "text/html,*/*;q=0.8"})
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.headers["vary"] == "Accept"
     assert "<h1>A card</h1>" in answer.text
@@ -104,9 +111,9 @@ def test_a_browser_sees_the_card_as_a_page(client: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("key", SECRET)
-def test_nothing_but_pages_leaves_the_data_root(client: httpx2.Client, filled: DataRoot, key: str) -> None:
-    assert filled.exists(key)
-    answer = client.get(f"/{key}")
+def test_nothing_but_pages_leaves_the_data_root(reader: httpx2.Client, pages: DataRoot, key: str) -> None:
+    assert pages.exists(key)
+    answer = reader.get(f"/{key}")
     assert answer.status_code == 404
     assert b"secret" not in answer.content.replace(key.encode(), b"")
 
@@ -159,21 +166,21 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("path", ATTACKS)
-def test_no_path_leads_out(address: str, path: str) -> None:
-    answer = raw(address, path)
+def test_no_path_leads_out(pages_address: str, path: str) -> None:
+    answer = raw(pages_address, path)
     assert answer.status in (400, 404)
     assert b"root:" not in answer.body  # type: ignore[attr-defined]
     assert answer.body != b"secret"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("path", ["/release/", "/release", "/quality", "/quality/"])
-def test_a_folder_leads_to_the_index(address: str, path: str) -> None:
-    answer = raw(address, path)
+def test_a_folder_leads_to_the_index(pages_address: str, path: str) -> None:
+    answer = raw(pages_address, path)
     assert (answer.status, answer.getheader("location")) == (307, "/")
 
 
-def test_the_gallerys_folder_leads_to_its_page(client: httpx2.Client) -> None:
-    answer = client.get("/release/gallery/")
+def test_the_gallerys_folder_leads_to_its_page(reader: httpx2.Client) -> None:
+    answer = reader.get("/release/gallery/")
     assert (answer.status_code, answer.headers["location"]) == (307, "/release/gallery/index.html")
 
 
@@ -202,18 +209,18 @@ def test_links_are_not_followed_out_of_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_nothing_can_be_changed(address: str, filled: DataRoot, method: str) -> None:
-    assert raw(address, "/release/report.html", method).status == 405
-    assert filled.exists("release/report.html")
+def test_nothing_can_be_changed(pages_address: str, pages: DataRoot, method: str) -> None:
+    assert raw(pages_address, "/release/report.html", method).status == 405
+    assert pages.exists("release/report.html")
 
 
-def test_the_index_leads_to_pages_that_are_there(client: httpx2.Client) -> None:
-    index = client.get("/")
+def test_the_index_leads_to_pages_that_are_there(reader: httpx2.Client) -> None:
+    index = reader.get("/")
     links = re.findall(r'<a href="(/[^"]+)"', index.text)
     assert {"/release/gallery/index.html", "/release/report.html", "/quality/figure_quality.html"} <= set(links)
     assert "/quality/rejections/2026-001.html" in links
     for link in set(links) - {METRICS_PATH}:
-        assert client.get(link).status_code == 200, link
+        assert reader.get(link).status_code == 200, link
 
 
 def test_an_empty_data_root_says_what_to_do(tmp_path: Path) -> None:
@@ -227,12 +234,13 @@ def test_an_empty_data_root_says_what_to_do(tmp_path: Path) -> None:
     assert 'href="/"' in missing.text
 
 
-def test_what_is_asked_for_is_no_part_of_the_page(client: httpx2.Client) -> None:
-    answer = client.get("/release/<script>alert(1)</script>.html")
+def test_what_is_asked_for_is_no_part_of_the_page(reader: httpx2.Client) -> None:
+    answer = reader.get("/release/<script>alert(1)</script>.html")
     assert answer.status_code == 404
     assert "<script>" not in answer.text
 
 
+@pytest.mark.slow  # the S3 client tries for ten seconds
 def test_a_storage_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
@@ -257,7 +265,7 @@ def _started(process: subprocess.Popen[str]) -> str:
     return found.group(1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_the_command_serves_until_it_is_ended(tmp_path: Path, number: signal.Signals) -> None:
     fill(DataRoot(str(tmp_path)))
     environment = {**os.environ, "PMO_DATA_ROOT": str(tmp_path)}

@@ -318,7 +318,7 @@ def hub(files: dict[str, bytes], *, gated: bool = False, there: bool = True) -> 
             return
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
@@ -349,6 +349,7 @@ def ask_hub(address: str, tmp_path: Path, **variables: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow  # a hub is served
 def test_a_dataset_of_the_hub_is_read_as_a_local_copy_is(tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub")
     files = {

@@ -271,6 +271,7 @@ def test_it_is_used_in_a_with_statement() -> None:
 # More than one answer holds
 
 
+@pytest.mark.slow  # many requests
 @pytest.mark.parametrize("days", [(None, None), (date(1990, 1, 1), None), (date(1990, 1, 1), date(2030, 1, 1))])
 def test_25_000_articles_are_all_found_and_none_twice(days: tuple[date | None, date | None]) -> None:
     told: list[tuple[int, int]] = []
@@ -282,6 +283,7 @@ def test_25_000_articles_are_all_found_and_none_twice(days: tuple[date | None, d
     assert len(server.forms) < 60
 
 
+@pytest.mark.slow  # large answers
 def test_a_day_with_12_000_is_read_from_the_history_server() -> None:
     day = date(2020, 5, 5)
     records = {**spread(3_000), **dict.fromkeys(range(20_000_000, 20_012_000), day)}
@@ -391,6 +393,7 @@ def test_a_search_that_never_adds_up_is_an_error() -> None:
             search.article_numbers(QUERY, date(1990, 1, 1))
 
 
+@pytest.mark.slow  # large answers
 def test_a_service_that_ignores_the_days_is_an_error_and_no_endless_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entrez, "_REQUESTS_PER_FULL_ANSWER", 10)
     with esearch(spread(20_000)) as server, searching(server) as search:
@@ -439,6 +442,7 @@ def faulty(server: Server, share: float, seed: int) -> Behaviour:
     return behaves
 
 
+@pytest.mark.slow  # waits
 @pytest.mark.parametrize("seed", [1, 2])
 def test_faults_in_30_of_100_requests_lose_nothing(seed: int) -> None:
     records = {**spread(14_000, seed), **dict.fromkeys(range(20_000_000, 20_011_000), date(2020, 5, 5))}
@@ -761,7 +765,7 @@ def test_a_mirror_that_takes_no_post_is_asked_by_get_without_the_key() -> None:
 
     asked: list[str] = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Simple) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         options = EntrezOptions(EMAIL, "secret-key", f"http://127.0.0.1:{server.server_port}/eutils/", backoff=0.01)
         with EntrezSearch(options) as search:

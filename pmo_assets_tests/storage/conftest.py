@@ -7,28 +7,19 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.fs as pafs
 import pytest
 
 from pmo_assets.storage.data_root import DataRoot
 
+KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+
 
 @pytest.fixture(scope="module")
-def s3_endpoint() -> Iterator[str]:
-    """A moto server: it speaks the S3 API over HTTP on loopback."""
-    from moto.server import ThreadedMotoServer
-
-    saved = {name: os.environ.get(name) for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")}
-    os.environ.update(AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="test", AWS_REGION="us-east-1")
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    endpoint = f"http://{host}:{port}"
-    pafs.S3FileSystem(endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True).create_dir(
-        "bucket"
-    )
-    yield endpoint
-    server.stop()
+def s3_endpoint(s3_server: str) -> Iterator[str]:
+    """The address of an S3 server whose keys the environment has as long as the module's tests run."""
+    saved = {name: os.environ.get(name) for name in KEYS}
+    os.environ.update(KEYS)
+    yield s3_server
     for name, value in saved.items():
         if value is None:
             os.environ.pop(name, None)

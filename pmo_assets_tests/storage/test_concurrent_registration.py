@@ -83,6 +83,7 @@ def test_adds_of_one_source_at_the_same_time(data_root: DataRoot, tmp_path: Path
     assert sorted(key for keys in made for key in keys) == registry.batches(), "each batch is one command's"
 
 
+@pytest.mark.slow  # processes
 def test_adds_of_several_sources_at_the_same_time_with_one_killed(data_root: DataRoot, tmp_path: Path) -> None:
     sources = [write_source(tmp_path / f"source{n}", range(10 * n + 1, 10 * n + 6)) for n in range(3)]
     add_together(data_root, sources, tmp_path / "barrier", killed=1)

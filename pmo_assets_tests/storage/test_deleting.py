@@ -130,6 +130,7 @@ def test_nothing_is_deleted_beside_a_run(data_root: DataRoot, unused: str) -> No
     assert data_root.exists(unused)
 
 
+@pytest.mark.slow  # waits for a lease to end
 def test_who_was_stopped_while_deleting_finds_its_lease_gone(
     data_root: DataRoot, unused: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +150,7 @@ def test_who_was_stopped_while_deleting_finds_its_lease_gone(
     assert ContentStore(data_root).get(unused) == CONTENT
 
 
+@pytest.mark.slow  # waits
 def test_an_object_that_is_used_again_is_young_again(
     data_root: DataRoot, unused: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,7 @@ def test_a_file_takes_the_place_of_another_one(data_root: DataRoot) -> None:
     assert data_root.tree("") == ["b/elsewhere"]
 
 
+@pytest.mark.slow  # gigabytes
 def test_a_file_that_is_too_large_for_one_request_takes_the_place_of_another_one_in_a_bucket(
     s3_endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,7 +175,7 @@ def test_the_same_unexpected_error_in_most_articles_is_systemic(pool: WorkerPool
     [
         ("crash", 60, "WorkerDied", "SIGSEGV"),
         ("hang", 3, "ArticleTimeout", "3 s"),
-        ("stop", 3, "ArticleTimeout", "3 s"),
+        pytest.param("stop", 3, "ArticleTimeout", "3 s", marks=pytest.mark.slow),  # waits
         ("eat memory", 60, "OutOfMemory", "512 MiB"),
         ("bad alloc", 60, "RuntimeError", "bad_alloc"),
         ("panic", 60, "PanicException", "index out of bounds"),
@@ -205,6 +205,7 @@ def large(number: int, text: str) -> StepOutput:
     return StepOutput(rows=[{"number": number, "length": len(text)}])
 
 
+@pytest.mark.slow  # waits
 @pytest.mark.skipif(sys.platform != "linux", reason="messages have a length of four bytes as on Linux")
 def test_a_worker_that_stops_in_the_middle_of_a_reply_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_process, "MESSAGE_TIMEOUT", 1.0)
@@ -214,6 +215,7 @@ def test_a_worker_that_stops_in_the_middle_of_a_reply_is_not_waited_for(monkeypa
     assert outputs[1].rejections[0].error_class == "WorkerDied"
 
 
+@pytest.mark.slow  # waits
 def test_a_worker_that_stops_before_it_takes_a_task_is_not_waited_for(
     two: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,6 +306,7 @@ def test_workers_outlive_the_server_that_forks_them_and_are_replaced(two: Worker
     assert [bool(output.rows) for output in outputs] == [True] * 5 + [False] + [True] * 5
 
 
+@pytest.mark.slow  # waits
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are forked from a server as on Linux")
 def test_a_stopped_server_is_replaced(two: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
     from multiprocessing import forkserver
@@ -330,6 +333,7 @@ def loaded(number: int) -> StepOutput:
     return StepOutput(rows=[{"number": number, "loaded": len(LOADED)}])
 
 
+@pytest.mark.slow  # waits
 def test_what_a_worker_loads_beforehand_does_not_count_as_the_articles_memory(two: WorkerPool) -> None:
     outputs = two.map_units("s", loaded, [(number, (number,)) for number in range(4)], prepare=load_too_much)
     assert [output.rows[0]["loaded"] for output in outputs] == [1] * 4
@@ -355,7 +359,12 @@ def kill_itself() -> None:
     [
         (not_loadable, SystemicError, "could not load.*KeyError: 101"),
         (missing_weights, StorageError, "no such weights"),
-        (kill_itself, WorkersUnavailable, "SIGILL.*no article was rejected"),
+        pytest.param(
+            kill_itself,
+            WorkersUnavailable,
+            "SIGILL.*no article was rejected",
+            marks=pytest.mark.slow,  # it is tried again and again
+        ),
     ],
 )
 def test_what_cannot_be_loaded_is_systemic(
@@ -371,6 +380,7 @@ def test_preparing_without_workers_happens_here() -> None:
         local.map_units("s", step, tasks(""), prepare=not_loadable)
 
 
+@pytest.mark.slow  # waits
 @pytest.mark.skipif(sys.platform != "linux", reason="open files are counted as on Linux")
 def test_workers_that_cannot_be_started_fail_the_step(two: WorkerPool) -> None:
     import resource
@@ -394,6 +404,7 @@ def retain(number: int) -> StepOutput:
 RETAINED: list[bytes] = []
 
 
+@pytest.mark.slow  # waits
 def test_a_worker_that_does_not_give_its_memory_back_is_replaced() -> None:
     with WorkerPool(1, timeout=20, memory_mb=512) as single:
         outputs = single.map_units("s", retain, [(number, (number,)) for number in range(4)])

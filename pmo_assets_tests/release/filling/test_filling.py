@@ -519,6 +519,7 @@ def test_the_command_killed_and_run_again(world: World, tmp_path: Path, argument
     assert not kept.parent.exists()
 
 
+@pytest.mark.slow  # whole releases
 def test_the_command_says_what_it_could_not_restore(world: World, tmp_path: Path, arguments: dict[str, Any]) -> None:
     first, _ = world.withheld
     (tmp_path / "release").rename(tmp_path / "copy")  # in the data root's own nothing is restored

@@ -273,6 +273,7 @@ REJECTED = st.lists(
 )
 
 
+@pytest.mark.slow  # batches of every kind are written; examples above hold the same rule
 @examples(30)
 @given(
     st.lists(st.tuples(st.dictionaries(st.integers(1, 4), ARTICLES, max_size=4), REJECTED), max_size=3), st.booleans()

@@ -58,6 +58,7 @@ def test_thumbnails_fill_their_boxes_and_nothing_else(seed: int, monkeypatch: py
     assert len(sizes) == 1
 
 
+@pytest.mark.slow  # many figures
 def test_grids_reach_ten_rows_and_columns_with_and_without_gutters() -> None:
     touching = apart = most = 0
     for seed in range(60):
@@ -91,6 +92,7 @@ def test_without_room_there_is_no_grid() -> None:
     assert comparison(rng, POOL, style_of(0), 50, 20) is None
 
 
+@pytest.mark.slow  # many figures
 def test_masks_are_flat_and_outlines_are_marks() -> None:
     picture = striped(3)
     colours = [len(np.unique(mask_picture(np.random.default_rng(s), picture, "OCT").reshape(-1, 3), axis=0))
