@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pmo_assets.records.context import RunningParagraph
+
 
 @dataclass(frozen=True, slots=True)
 class InTextMention:
@@ -56,6 +58,7 @@ class Article:
         figures: numbered figures in document order (no tables, supplements, graphical abstracts, author photos).
         table_captions: captions of `<table-wrap>`.
         text: abstract and body as plain text (for relevance criterion iii).
+        paragraphs: of abstract, body and appendices, with sections and cross-references to `figures`.
     """
 
     pmcid: int | None
@@ -76,6 +79,7 @@ class Article:
     text: str = field(repr=False)
     license_url: str | None = None
     license_statements: tuple[str, ...] = ()
+    paragraphs: tuple[RunningParagraph, ...] = field(repr=False, default=())
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataframely as dy
 
+from pmo_assets.records.context import SECTION_CLASSES
 from pmo_assets.tables.columns import ArticleKey, FigureKey, rights_column
 from pmo_assets.tables.released import FACTS, released
 
@@ -147,6 +148,19 @@ class Articles(ArticleKey):
         description="Its `<fig>` elements: what `package_figures` looks for in the package",
     )
     pdf = dy.String(nullable=True, description="Object key of the PDF")
+    paragraphs = dy.List(
+        dy.Struct(
+            {
+                "section": dy.Enum(SECTION_CLASSES),
+                "section_title": dy.String(nullable=True),
+                "text": dy.String(),
+                "references": dy.List(dy.Struct({"offset": dy.Int64(), "image_cluster_id": dy.String()})),
+                "source": dy.Enum(["xml", "pdf"]),
+            }
+        ),
+        description="Running text, numbered from 0: class and title of the section, text, cross-references to figures "
+        "with their offset, source; empty when the article cannot go on (no PDF, retracted)",
+    )
 
 
 class PackageFigures(FigureKey):

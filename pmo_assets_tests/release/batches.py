@@ -122,6 +122,7 @@ def _write_article(rows: dict[str, list[dict[str, Any]]], number: int, article: 
         **package, "package": package["name"],
         "doi": f"10.1000/{number}", "pmcid": None, "title": f"Title {number}", "authors": ["Ada Author"],
         "journal": "J", "year": 2024, "mesh_terms": [], "keywords": [], "stated_by": [], "xml_figures": [],
+        "paragraphs": [],
         "citation": None, "license_url": None, "pdf_identity": "verified", "identity_evidence": ["text"],
         "has_xml": True, "has_pdf": True, "relevant": True, "criteria": [], "relevance_reason": "", **article.facts,
     }  # fmt: skip

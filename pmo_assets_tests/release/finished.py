@@ -253,6 +253,7 @@ def finish(
                     if given.get(fact)
                 ],
                 "xml_figures": [],
+                "paragraphs": [],
                 "pdf_identity": "verified",
                 "identity_evidence": ["text"],
                 "license_url": deed_of(given["code"]),

@@ -13,6 +13,7 @@ from pmo_assets.pipeline.articles import jats_front_matter as front
 from pmo_assets.pipeline.articles.jats_figures import package_figures, table_captions
 from pmo_assets.pipeline.articles.jats_text import running_paragraphs
 from pmo_assets.pipeline.articles.jats_xml import article_element
+from pmo_assets.pipeline.articles.paragraphs import paragraphs_of_xml
 from pmo_assets.records.article import Article
 
 
@@ -44,6 +45,7 @@ def parse_jats(xml: bytes, *, max_bytes: int = 64 * 2**20) -> Article:
     licence = front.licence(meta)
     keywords, mesh_terms = front.terms(meta)
     paragraphs = running_paragraphs(article)
+    figures, clusters = package_figures(article, paragraphs)
     return Article(
         pmcid=front.pmcid(ids),
         pmid=ids.get("pmid") or None,
@@ -60,7 +62,8 @@ def parse_jats(xml: bytes, *, max_bytes: int = 64 * 2**20) -> Article:
         is_retracted=front.is_retracted(article, meta, title),
         keywords=keywords,
         mesh_terms=mesh_terms,
-        figures=package_figures(article, paragraphs),
+        figures=figures,
         table_captions=table_captions(article),
         text="\n".join(paragraph.text for paragraph in paragraphs),
+        paragraphs=tuple(paragraphs_of_xml(paragraphs, clusters)),
     )

@@ -26,7 +26,8 @@ from lxml import etree
 
 from pmo_assets.pipeline.articles.jats_graphics import GRAPHICS, graphic_hrefs, image_cluster_id
 from pmo_assets.pipeline.articles.jats_text import GRAPHICAL_ABSTRACT, plain_text
-from pmo_assets.pipeline.articles.mentions import ReferringParagraph, label_key, mentions_of_figures
+from pmo_assets.pipeline.articles.mentions import ReferringParagraph, mentions_of_figures
+from pmo_assets.pipeline.articles.references import label_key
 from pmo_assets.records.article import PackageFigure
 from pmo_assets.records.credit_lines import credit_line, joined_statements
 
@@ -321,8 +322,13 @@ def _unique_ids(figures: list[_Figure]) -> list[str]:
     return result
 
 
-def package_figures(article: etree._Element, paragraphs: list[ReferringParagraph]) -> tuple[PackageFigure, ...]:
-    """Return the figures in document order, with unique ids and the paragraphs that mention them."""
+def package_figures(
+    article: etree._Element, paragraphs: list[ReferringParagraph]
+) -> tuple[tuple[PackageFigure, ...], dict[str, str]]:
+    """Return the figures in document order, with unique ids and the paragraphs that mention them.
+
+    The second value is the figure's `image_cluster_id` by the ids of its elements, which cross-references name.
+    """
     figures = [
         figure
         for element, supplementary in _figure_elements(article)
@@ -331,7 +337,12 @@ def package_figures(article: etree._Element, paragraphs: list[ReferringParagraph
     mentions = mentions_of_figures(
         paragraphs, ids=[figure.ids for figure in figures], labels=[figure.label for figure in figures]
     )
-    return tuple(
+    names = _unique_ids(figures)
+    clusters: dict[str, str] = {}
+    for name, figure in zip(names, figures, strict=True):
+        for own_id in figure.ids:
+            clusters.setdefault(own_id, name)
+    listed = tuple(
         PackageFigure(
             name,
             figure.label,
@@ -340,8 +351,9 @@ def package_figures(article: etree._Element, paragraphs: list[ReferringParagraph
             own,
             rights_statement=joined_statements([*figure.rights, credit_line(figure.caption)]),
         )
-        for name, figure, own in zip(_unique_ids(figures), figures, mentions, strict=True)
+        for name, figure, own in zip(names, figures, mentions, strict=True)
     )
+    return listed, clusters
 
 
 def table_captions(article: etree._Element) -> tuple[str, ...]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lxml import etree
 
 from pmo_assets.pipeline.articles.mentions import ReferringParagraph
+from pmo_assets.pipeline.articles.sections import section_class
+from pmo_assets.records.context import SectionClass
 
 NOT_TEXT: Final = frozenset((
     "tex-math", "annotation", "annotation-xml", "alt-text", "long-desc", "graphic", "inline-graphic", "media",
@@ -100,19 +103,24 @@ class _Text:
         if not self.references:
             return ReferringParagraph(collapsed(raw))
         tokens: list[str] = []
-        ends: list[int] = []
+        matches: list[re.Match[str]] = []
         offsets: list[int] = []
         offset = 0
         for match in re.finditer(r"\S+", raw):
             token = match.group().translate(_INVISIBLE)
             if token:
                 tokens.append(token)
-                ends.append(match.end())
+                matches.append(match)
                 offsets.append(offset)
                 offset += len(token) + 1
-        # A reference lies in the token that holds its first character, or in the next one.
-        places = [(min(bisect_left(ends, at + 1), len(ends) - 1), target) for at, target in self.references]
-        return ReferringParagraph(" ".join(tokens), tuple((offsets[n], target) for n, target in places if n >= 0))
+        ends = [match.end() for match in matches]
+        places: list[tuple[int, str]] = []
+        for at, target in self.references if tokens else ():
+            # A reference lies in the token that holds its first character, or begins the next one.
+            n = min(bisect_left(ends, at + 1), len(ends) - 1)
+            begun = raw[matches[n].start() : at].translate(_INVISIBLE) if at < ends[n] else ""
+            places.append((offsets[n] + len(begun), target))
+        return ReferringParagraph(" ".join(tokens), tuple(places))
 
 
 def plain_text(element: etree._Element | None, *, without: frozenset[str] = NOT_TEXT) -> str:
@@ -135,15 +143,37 @@ GRAPHICAL_ABSTRACT: Final = re.compile(r"graphical|teaser|\btoc\b|(?:visual|vide
 """Kinds of abstracts, sections and figures that are pictures for the table of contents."""
 
 
-def _blocks(element: etree._Element) -> Iterator[etree._Element]:
-    """Paragraphs and titles below an element in document order, those inside paragraphs included."""
-    stack = list(reversed(element))
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """The section around an element: class, None outside of all, and the innermost title."""
+
+    kind: SectionClass | None = None
+    title: str | None = None
+
+
+_SECTIONS: Final = frozenset({"sec", "app", "abstract"})
+
+
+def _section(element: etree._Element, around: _Section) -> _Section:
+    """The section that an element is."""
+    title = plain_text(element.find("title")) or None
+    if element.tag != "sec":
+        return _Section("abstract" if element.tag == "abstract" else "appendix", title)
+    kind = section_class(title, kind=element.get("sec-type", ""), parent=around.kind)
+    return _Section(kind, title or around.title)
+
+
+def _blocks(element: etree._Element) -> Iterator[tuple[etree._Element, _Section]]:
+    """Paragraphs and titles below an element in document order with their section, those inside paragraphs included."""
+    section = _section(element, _Section()) if element.tag in _SECTIONS else _Section()
+    stack = [(child, section) for child in reversed(element)]
     while stack:
-        child = stack.pop()
+        child, around = stack.pop()
         if child.tag not in _NOT_RUNNING:
             if child.tag in ("p", "title", "verse-line"):
-                yield child
-            stack.extend(reversed(child))
+                yield child, around
+            own = _section(child, around) if child.tag in _SECTIONS else around
+            stack.extend((inner, own) for inner in reversed(child))
 
 
 _NO_PARAGRAPH: Final = NOT_TEXT | {"p", "title"}
@@ -162,10 +192,12 @@ def running_paragraphs(article: etree._Element) -> list[ReferringParagraph]:
     parts.extend(article.iterfind("back/sec"))
     found = []
     for part in parts:
-        for block in _blocks(part):
+        for block, section in _blocks(part):
             text = _Text(without=_NO_PARAGRAPH)
             text.walk(block)
             paragraph = text.paragraph()
             if paragraph.text:
-                found.append(paragraph)
+                is_title = block.tag == "title"
+                kind = section.kind or "other"
+                found.append(replace(paragraph, section=kind, section_title=section.title, is_title=is_title))
     return found

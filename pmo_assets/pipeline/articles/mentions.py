@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pmo_assets.pipeline.articles.references import figure_references, label_key
 from pmo_assets.records.article import InTextMention
-
-MAX_RANGE: Final = 30
-"""A range such as "Figs. 2-9" that spans more numbers is a misprint (pages, a year), not a list of figures."""
+from pmo_assets.records.context import SectionClass
 
 MAX_MENTIONS: Final = 100
 """Mentions kept per figure; real articles have a dozen at most, a hostile one could fill the tables."""
@@ -54,10 +53,16 @@ class ReferringParagraph:
     Attributes:
         text: plain, white space collapsed.
         references: (offset in `text`, id of the element referred to) of its cross-references to figures.
+        section: class of its section.
+        section_title: of the innermost section with a title; None without one.
+        is_title: it is a title, of a section or of a part of one.
     """
 
     text: str
     references: tuple[tuple[int, str], ...] = ()
+    section: SectionClass = "other"
+    section_title: str | None = None
+    is_title: bool = False
 
 
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
@@ -91,101 +96,6 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     if start < len(text):
         spans.append((start, len(text)))
     return spans
-
-
-_NUMBER = r"(?:[A-Z]{1,2}[.-]?)?\d{1,3}(?:\.\d{1,2})*(?![\d%])|[IVX]{1,5}(?![A-Za-z])"
-_PARTS = r"(?:\s?\(?[a-zA-Z](?:\d|[ivx]{1,3})?\)?(?![a-zA-Z]))"
-_PART_LIST = rf"(?:{_PARTS}(?:\s?(?:,|and|&|–|—|-|to|/)\s?{_PARTS}){{0,25}})?"
-_WORD: Final = re.compile(
-    r"(?<![A-Za-z])(?:(suppl(?:ement(?:ary|al)|\.)?|extended[\s-]data|online|additional|appendix)\s+)?"
-    r"(e)?(?:(fig(?:ure|\.)?)(s?)\.?|(scheme|plate|chart)(s?))[\s:]{0,2}",
-    re.IGNORECASE,
-)
-_ITEM: Final = re.compile(rf"({_NUMBER}){_PART_LIST}")
-_SEPARATOR: Final = re.compile(
-    r"\s?(,\s?(?:and|&)\s|,|;|and\b|&|–|—|-|−|‐|‑|to\b|through\b|/)\s?(?:figs?\.?\s|figures?\s)?", re.I
-)
-_RANGE_SIGNS: Final = frozenset((
-    "–", "—", "-", "−", "‐", "‑", "to", "through",
-))  # fmt: skip
-# "Figure 2 of [12]", "Figure 3 in Smith et al.": a figure of another publication.
-_ELSEWHERE: Final = re.compile(
-    r"\s(?:of|in|from)\s(?:refs?\b|references?\b|\[\d|[A-Z][\w'’-]+\s(?:et\sal|and\s[A-Z]\w+\s[(\[]))"
-)
-
-
-def _key(prefix: str | None, electronic: str | None, word: str, number: str) -> str:
-    """The key of one figure: its number, with what sets it apart from the figure of the same number."""
-    kind = (prefix or "").lower()
-    number = re.sub(r"[.-](?=\d)", "", number, count=1) if number[:1].isalpha() else number
-    if kind.startswith("extended"):
-        return f"ED{number}"
-    if (kind.startswith(("suppl", "online", "additional")) or electronic) and not number.startswith("S"):
-        return f"S{number}"
-    if kind.startswith("appendix") and not number.startswith("A"):
-        return f"A{number}"
-    return number if word.lower().startswith("fig") else f"{word.lower()} {number}"
-
-
-def figure_references(text: str) -> list[tuple[int, str]]:
-    """Return (offset, key) of every figure that a text names, in order: "Figs 2-4" gives the keys 2, 3 and 4.
-
-    A key is the number as printed ("2", "S1", "IV"), with a prefix for kinds of figures that are counted on their own
-    ("ED1" for extended data figures, "scheme 1"). Panel letters ("Figure 2A,B") are read over.
-    """
-    return list(_references(text))
-
-
-def _references(text: str) -> Iterator[tuple[int, str]]:
-    for head in _WORD.finditer(text):
-        prefix, electronic = head.group(1), head.group(2)
-        word = head.group(3) or head.group(5)
-        plural = bool(head.group(4) or head.group(6))
-        if head.group()[-1].isalpha() and not text[head.end() : head.end() + 1].isdigit():
-            # "figure5" is a number behind the word, "figurehead" is another word.
-            continue
-        item = _ITEM.match(text, head.end())
-        if item is None:
-            continue
-        keys = [_key(prefix, electronic, word, item.group(1))]
-        end = item.end()
-        while len(keys) <= MAX_RANGE:
-            separator = _SEPARATOR.match(text, end)
-            following = _ITEM.match(text, separator.end()) if separator else None
-            if separator is None or following is None:
-                break
-            sign = separator.group(1).lower().strip()
-            if not plural and sign.startswith((",", ";")) and not _closes(text, following.end()):
-                # "In Figure 2, 3 patients": behind the singular a bare number goes on only to the end of the bracket.
-                break
-            key = _key(prefix, electronic, word, following.group(1))
-            keys.extend(_between(keys[-1], key) if sign in _RANGE_SIGNS else [])
-            keys.append(key)
-            end = following.end()
-        if _ELSEWHERE.match(text, end) is None:
-            yield from ((head.start(), key) for key in keys)
-
-
-def _closes(text: str, position: int) -> bool:
-    return position >= len(text) or text[position] in ").,;]"
-
-
-def _between(first: str, last: str) -> list[str]:
-    """The keys strictly between the two ends of a range; empty where it is none."""
-    low, high = re.fullmatch(r"(\D*)(\d+)", first), re.fullmatch(r"(\D*)(\d+)", last)
-    if low is None or high is None or high.group(1) not in ("", low.group(1)):
-        return []
-    start, stop = int(low.group(2)), int(high.group(2))
-    return [f"{low.group(1)}{number}" for number in range(start + 1, stop)] if 0 < stop - start <= MAX_RANGE else []
-
-
-def label_key(label: str) -> str | None:
-    """Return the key by which the text names the figure of this label; None where the label has no number."""
-    found = figure_references(label)
-    if found:
-        return found[0][1]
-    bare = re.fullmatch(rf"({_NUMBER})\W*", label.strip())
-    return bare.group(1) if bare else None
 
 
 def mentions_of_figures(
@@ -229,5 +139,5 @@ def mentions_of_figures(
 def _hits(paragraph: ReferringParagraph, by_id: Mapping[str, int], by_key: Mapping[str, int]) -> list[tuple[int, int]]:
     """(offset, figure) of the paragraph's references, in text order."""
     hits = {(offset, by_id[target]) for offset, target in paragraph.references if target in by_id}
-    hits |= {(offset, by_key[key]) for offset, key in _references(paragraph.text) if key in by_key}
+    hits |= {(offset, by_key[key]) for offset, key in figure_references(paragraph.text) if key in by_key}
     return sorted(hits)

@@ -6,7 +6,7 @@ notebook call it, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import PurePosixPath
@@ -28,6 +28,7 @@ from pmo_assets.pipeline.articles.licences import (
     license_url,
     most_restrictive,
 )
+from pmo_assets.pipeline.articles.paragraphs import bounded, paragraphs_of_pdf
 from pmo_assets.pipeline.articles.pdf_identity import (
     UNREAD,
     PdfIdentity,
@@ -43,14 +44,16 @@ from pmo_assets.pipeline.articles.relevance import (
     assess_relevance_of_text,
 )
 from pmo_assets.pipeline.figures.extraction import FigureOptions, extract_figures
+from pmo_assets.pipeline.figures.printed_paragraphs import PrintedParagraph
 from pmo_assets.pipeline.figures.registration import PICTURE_SIDE
 from pmo_assets.records.article import Article, PackageFigure
 from pmo_assets.records.biomedica import BiomedicaFigure
+from pmo_assets.records.context import RunningParagraph
 from pmo_assets.records.packages import ArticleSource
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.step_output import StepOutput
 from pmo_assets.records.stores import ObjectStore
-from pmo_assets.tables.rows import record_of
+from pmo_assets.tables.rows import record_of, row_of
 
 
 class LicenceUnclear(ArticleError):
@@ -101,6 +104,7 @@ def read_article(
     article_id = package["article_id"]
     output = StepOutput()
     article: Article | None = None
+    printed: Sequence[PrintedParagraph] = ()
     damaged: tuple[str, ...] = ()
     if package["xml"] is not None:
         xml = objects.get(package["xml"])
@@ -118,7 +122,7 @@ def read_article(
         stated = article.license_statements
         code = article.license_code
     else:
-        relevance, statement, fault = _judged_by_pdf(package, objects, specialty, labels)
+        relevance, statement, printed, fault = _judged_by_pdf(package, objects, specialty, labels)
         if fault is not None and not relevance.relevant:  # else pdf_figures meets the same PDF
             output.rejections.append(rejection_from(fault, stage="articles", unit_id=article_id))
         # What metadata and pages state together: of two licences the more restrictive counts.
@@ -149,6 +153,11 @@ def read_article(
     deed = license_url(code, package["license_code"], article.license_url if article else None)
     credit, sources = _credit(package, article, front)
     selected = relevance.relevant and has_pdf and not retracted
+    # Relevance does not decide: one article by itself (`pmo article`) goes on without.
+    goes_on = has_pdf and not retracted
+    paragraphs, cut = bounded(_running_text(package, objects, article, printed)) if goes_on else ((), None)
+    if cut is not None and (selected or article is not None):  # else the text counts for nothing but relevance
+        output.rejections.append(rejection_from(cut, stage="articles", unit_id=article_id))
     output.rows.append(
         {
             **{name: package[name] for name in ("article_id", "version")},
@@ -175,9 +184,35 @@ def read_article(
             "xml": package["xml"] if article is not None else None,
             "xml_figures": [asdict(figure) for figure in article.figures] if article is not None else [],
             "pdf": package["pdf"],
+            "paragraphs": [row_of(paragraph) for paragraph in paragraphs],
         }
     )
     return output
+
+
+def _running_text(
+    package: Mapping[str, Any],
+    objects: ObjectStore,
+    article: Article | None,
+    printed: Sequence[PrintedParagraph],
+) -> Iterator[RunningParagraph]:
+    """Yield the article's running text: the XML's, or the PDF's where there is no XML, or one without a body.
+
+    Args:
+        package: row of `article_packages` with `pdf`.
+        objects: store of the files.
+        article: of the XML; None without one.
+        printed: paragraphs of the PDF, read already where there is no XML.
+    """
+    if article is not None and any(paragraph.section != "abstract" for paragraph in article.paragraphs):
+        return iter(article.paragraphs)
+    if article is not None:
+        try:
+            options = FigureOptions(render=False, paragraphs=True)
+            printed = extract_figures(objects.get(package["pdf"]), options=options).paragraphs
+        except ArticleError:
+            printed = ()  # the reason is recorded where the article needs its PDF
+    return paragraphs_of_pdf(printed) if printed or article is None else iter(article.paragraphs)
 
 
 def _names_all(article: Article) -> bool:
@@ -247,21 +282,22 @@ def _credit(
 
 def _judged_by_pdf(
     package: Mapping[str, Any], objects: ObjectStore, specialty: Specialty, figure_labels: Sequence[str]
-) -> tuple[Relevance, str, ArticleError | None]:
-    """Return relevance and licence statements of an article without a readable XML, from its PDF's text.
+) -> tuple[Relevance, str, Sequence[PrintedParagraph], ArticleError | None]:
+    """Return relevance, licence statements and paragraphs of an article without a readable XML, from its PDF's text.
 
     Without text nothing can be judged relevant: then the error says why there is none.
     """
-    nothing = assess_relevance_of_text([], "", specialty), ""
+    nothing = assess_relevance_of_text([], "", specialty), "", ()
     if package["pdf"] is None:
         return *nothing, None
     try:
-        extraction = extract_figures(objects.get(package["pdf"]), options=FigureOptions(render=False))
+        options = FigureOptions(render=False, paragraphs=True)
+        extraction = extract_figures(objects.get(package["pdf"]), options=options)
     except ArticleError as error:
         return *nothing, error
     captions = [figure.caption for figure in extraction.figures]
     relevance = assess_relevance_of_text(captions, extraction.text, specialty, figure_labels=figure_labels)
-    return relevance, license_statements(extraction.text), None
+    return relevance, license_statements(extraction.text), extraction.paragraphs, None
 
 
 def read_package_figures(article: Mapping[str, Any], package: Mapping[str, Any], objects: ObjectStore) -> StepOutput:

@@ -34,6 +34,7 @@ from pmo_assets.pipeline.figures.picture_search import (
     whole_picture,
     with_registered_regions,
 )
+from pmo_assets.pipeline.figures.printed_paragraphs import PrintedParagraph, printed_paragraphs
 from pmo_assets.pipeline.figures.reading_frame import displayed_caption, displayed_region, framed_page, reading_frame
 from pmo_assets.pipeline.figures.regions.figure_regions import FigureRegion, LocatedRegions, figure_regions
 from pmo_assets.pipeline.figures.registration import SAME_PICTURE
@@ -57,12 +58,14 @@ class FigureOptions:
         max_dpi: cap of the rendering resolution.
         max_pixels: cap per figure.
         limits: refuse page bombs.
+        paragraphs: give the paragraphs of the running text.
     """
 
     render: bool = True
     max_dpi: float = MAX_DPI
     max_pixels: int = MAX_PIXELS
     limits: PageLimits = field(default_factory=PageLimits)
+    paragraphs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ class Extraction:
         text: plain text of all pages, lines joined by newlines, pages by form feeds.
         pixels: per `pdf_figure_id` uint8 (h, w, 3) RGB; empty without `FigureOptions.render`, or when each figure was
             handed to `receive`.
+        paragraphs: of the running text, without captions, tables and page furniture; empty without
+            `FigureOptions.paragraphs`.
     """
 
     figures: tuple[PdfFigure, ...]
@@ -83,6 +88,7 @@ class Extraction:
     page_count: int
     text: str = field(repr=False)
     pixels: Mapping[str, NDArray[np.uint8]] = field(repr=False, default_factory=dict)
+    paragraphs: tuple[PrintedParagraph, ...] = field(repr=False, default=())
 
 
 def extract_figures(
@@ -172,7 +178,8 @@ def extract_figures(
         for region, (parts, dpi) in zip(regions, found, strict=True):
             add(region, parts, dpi)
     text = "\f".join("\n".join(line.text for line in page.lines) for page in pages)
-    return Extraction(tuple(figures), tuple(misses), len(pages), text, pixels)
+    paragraphs = printed_paragraphs(located.texts) if options.paragraphs else ()
+    return Extraction(tuple(figures), tuple(misses), len(pages), text, pixels, paragraphs)
 
 
 def _layout(
@@ -186,6 +193,7 @@ def _layout(
     return captions, LocatedRegions(
         tuple(displayed_region(region, pages, frame) for region in located.regions),
         tuple(displayed_caption(caption, pages, frame) for caption in located.without_region),
+        located.texts,
     )
 
 

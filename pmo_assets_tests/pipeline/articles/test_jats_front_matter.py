@@ -6,6 +6,7 @@ import pytest
 
 from pmo_assets.pipeline.articles.licences import license_code
 from pmo_assets.records.article import Article
+from pmo_assets.records.context import RunningParagraph
 from pmo_assets_tests.pipeline.articles.jats_articles import parsed
 
 
@@ -48,6 +49,10 @@ def test_front_matter() -> None:
         figures=(),
         table_captions=(),
         text="In short.\nCase\nThe eye was red.",
+        paragraphs=(
+            RunningParagraph("abstract", None, "In short."),
+            RunningParagraph("case", "Case", "The eye was red."),
+        ),
     )
 
 

@@ -10,8 +10,6 @@ from pmo_assets.pipeline.articles.mentions import (
     MAX_MENTIONS,
     MAX_PARAGRAPH,
     ReferringParagraph,
-    figure_references,
-    label_key,
     mentions_of_figures,
     sentence_spans,
 )
@@ -71,49 +69,6 @@ def test_sentences_cover_the_text(text: str) -> None:
     assert " ".join(sentences(text)) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
-        ("Fig. 2", ["2"]),
-        ("(figure5)", ["5"]),
-        ("FIGURE 1", ["1"]),
-        ("Figures 1 and 3", ["1", "3"]),
-        ("Figs 2–4", ["2", "3", "4"]),
-        ("Figs. 2 to 4", ["2", "3", "4"]),
-        ("Figs. 1-3, 5", ["1", "2", "3", "5"]),
-        ("Figures 3, 4, and 5", ["3", "4", "5"]),
-        ("Figure 2A,B", ["2"]),
-        ("Fig. 1 a–c", ["1"]),
-        ("Figure 2(a)-(c) and 3", ["2", "3"]),
-        ("Figs. 1A, 2B and 3C", ["1", "2", "3"]),
-        ("Figures 1(a)–1(c)", ["1", "1"]),
-        ("(Fig. 2, 3)", ["2", "3"]),
-        ("In Figure 2, 3 patients", ["2"]),
-        ("in figure 3 a patient", ["3"]),
-        ("Figure S1", ["S1"]),
-        ("Supplementary Fig. 2", ["S2"]),
-        ("Extended Data Fig. 3", ["ED3"]),
-        ("Figure IV", ["IV"]),
-        ("Scheme 1", ["scheme 1"]),
-        ("Figures 2-2016", ["2"]),
-        ("Figure 2 of [12]", []),
-        ("Figure 2 in Smith et al. (2014)", []),
-        ("Figure 10%", []),
-        ("we configure 3 figureheads", []),
-    ],
-)
-def test_figures_named_in_plain_text(text: str, keys: list[str]) -> None:
-    assert [key for _, key in figure_references(text)] == keys
-
-
-@pytest.mark.parametrize(
-    ("label", "key"),
-    [("Figure 3", "3"), ("FIG. 12", "12"), ("4.", "4"), ("Figure S2", "S2"), ("", None), ("(a)", None)],
-)
-def test_key_of_a_label(label: str, key: str | None) -> None:
-    assert label_key(label) == key
-
-
 def test_a_sentence_counts_once_for_cross_reference_and_plain_text() -> None:
     text = "First. Seen in Figure 1 and again in Figure 1(a). Figures 1 and 2 agree."
     paragraph = ReferringParagraph(text, ((15, "f1"), (38, "f1")))
@@ -151,10 +106,3 @@ def test_endless_text_is_bounded() -> None:
 
     assert len(mentions) == MAX_MENTIONS
     assert max(len(mention.paragraph) for mention in mentions) <= MAX_PARAGRAPH
-
-
-@given(st.text(alphabet="Figures.Fig 1234567890-–,andABab()SIVX ", max_size=80))
-def test_offsets_point_at_the_word(text: str) -> None:
-    for offset, key in figure_references(text):
-        assert key
-        assert "fig" in text[offset : offset + 25].lower()

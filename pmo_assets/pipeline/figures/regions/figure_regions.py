@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pmo_assets.pipeline.figures.caption_location.lines import CaptionLocation, one_box_per_page
 from pmo_assets.pipeline.figures.caption_location.located_captions import LocatedCaptions
 from pmo_assets.pipeline.figures.page import PageContent
+from pmo_assets.pipeline.figures.printed_paragraphs import PrintedText
 from pmo_assets.pipeline.figures.regions.assignment import SIDE_PRIOR, page_assignment
 from pmo_assets.pipeline.figures.regions.growth import FigurePart, grown_parts
 from pmo_assets.pipeline.figures.regions.other_pages import assign_other_pages
@@ -52,10 +53,11 @@ class FigureRegion:
 
 @dataclass(frozen=True, slots=True)
 class LocatedRegions:
-    """Regions in the order of their captions, and the captions without any graphics."""
+    """Regions in the order of their captions, the captions without any graphics, and each page's running text."""
 
     regions: tuple[FigureRegion, ...]
     without_region: tuple[CaptionLocation, ...]
+    texts: tuple[PrintedText, ...] = ()
 
 
 def figure_regions(pages: Sequence[PageContent], located: LocatedCaptions) -> LocatedRegions:
@@ -83,7 +85,8 @@ def figure_regions(pages: Sequence[PageContent], located: LocatedCaptions) -> Lo
                 parts[order[id(location)]].append(part)
     assign_other_pages(layouts, located, parts)
     assign_text_figures(layouts, located, parts, prior)
-    return _joined_regions(located, parts)
+    texts = tuple(PrintedText(layout.page.lines, layout.body, layout.headings) for layout in layouts)
+    return replace(_joined_regions(located, parts), texts=texts)
 
 
 def _joined_regions(located: LocatedCaptions, parts: dict[int, list[FigurePart]]) -> LocatedRegions:

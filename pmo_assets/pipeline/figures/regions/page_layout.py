@@ -61,6 +61,7 @@ class PageLayout:
         body_size: font size of running text, points.
         column: usual width of a column, points.
         used: the atoms that figures have got so far.
+        body, headings: positions in `page.lines` of running text, page furniture left out, and of headings.
     """
 
     page: PageContent
@@ -75,6 +76,8 @@ class PageLayout:
     body_size: float
     column: float
     used: set[int] = field(default_factory=set)
+    body: Set[int] = frozenset()
+    headings: Set[int] = frozenset()
 
     def displayed(self, box: Box) -> Box:
         """Return a box in points of the page before it was turned."""
@@ -122,14 +125,16 @@ def _layout(
     tables = table_areas(
         page, [(c.location.label or "", c.anchors) for c in captions if c.location.kind == "table"], body, caption_lines
     )
+
+    def in_table(i: int) -> bool:
+        return any(covered_fraction(page.lines[i].bbox, table) > IN_TABLE for table in tables)
+
     graphics = figure_graphics(page, original, body, caption_lines, tables, places, style)
     texts = []
     barriers = []
     for i, line in enumerate(page.lines):
         key = (page.index, i)
-        if i in caption_lines | body | headings or any(
-            covered_fraction(line.bbox, table) > IN_TABLE for table in tables
-        ):
+        if i in caption_lines | body | headings or in_table(i):
             barriers.append(line_core(line))
         elif key not in furniture:
             texts.append((key, line.bbox, line.size))
@@ -148,6 +153,8 @@ def _layout(
         body_lines=len(body),
         body_size=style.size,
         column=style.column,
+        body={i for i in body if (page.index, i) not in furniture and not in_table(i)},
+        headings=headings,
     )
 
 

@@ -1,0 +1,135 @@
+"""Tables of the group `context`: what the article's running text says of each panel."""
+
+from __future__ import annotations
+
+import dataframely as dy
+
+from pmo_assets.records.context import ENTITY_GROUPS, MENTION_KINDS, MENTION_SOURCES, MODALITY_CLASSES, SECTION_CLASSES
+from pmo_assets.records.modalities import MODALITIES
+from pmo_assets.tables.columns import FigureKey
+from pmo_assets.tables.released import FACTS, TEXT, released
+
+_SOURCE_SENTENCE = {"paragraph": dy.Int64(), "start": dy.Int64(), "end": dy.Int64(), "sentence": dy.String()}
+
+MENTION_FIELDS = {
+    "text": dy.String(),
+    "identifier": dy.String(nullable=True),
+    "paragraph": dy.Int64(),
+    "start": dy.Int64(),
+    "end": dy.Int64(),
+    "section": dy.Enum(SECTION_CLASSES),
+    "section_title": dy.String(nullable=True),
+    "kind": dy.Enum(MENTION_KINDS),
+    "source": dy.Enum(MENTION_SOURCES),
+}
+"""Fields of a sentence that speaks of a panel, as a release has it."""
+
+ENTITY_FIELDS = {
+    "group": dy.Enum(ENTITY_GROUPS),
+    "term": dy.String(),
+    "broader": dy.List(dy.String()),
+    "text": dy.String(),
+    "start": dy.Int64(),
+    "end": dy.Int64(),
+    "found_in": dy.Enum(["subcaption", "mention"]),
+    "mention": dy.Int64(nullable=True),
+    "negated": dy.Bool(),
+    "uncertain": dy.Bool(),
+}
+"""Fields of an entity (`records.context.Entity`)."""
+
+
+class PanelMentions(FigureKey):
+    """Sentences of the running text that speak of a panel, or of a figure as a whole."""
+
+    ordinal = dy.Int64(primary_key=True, min=0, description="Position among the figure's mentions, in the text's order")
+    identifier = dy.String(nullable=True, description="Panel that it speaks of; null for the figure as a whole")
+    paragraph = dy.Int64(min=0, description="Number of its paragraph in `paragraphs` of `articles`, from 0")
+    section = dy.Enum(SECTION_CLASSES, description="Class of the section")
+    section_title = dy.String(nullable=True, description="Title of the section; null without one")
+    sentence = dy.String(description="Sentence, verbatim")
+    start = dy.Int64(min=0, description="Where the sentence begins in its paragraph")
+    end = dy.Int64(min=1, description="Where it ends")
+    kind = dy.Enum(MENTION_KINDS, description="It names the panel, names the figure, or carries on from such a sentence")
+    source = dy.Enum(
+        MENTION_SOURCES, description="What shows it: the XML's cross-reference, the XML's words, the PDF's words"
+    )
+
+
+class PanelKey(FigureKey):
+    """Key of a table with a row per panel of `reviewed_panels`."""
+
+    ordinal = dy.Int64(primary_key=True, min=0, description="Of the panel's row in `reviewed_panels`")
+    panel_id = dy.String(unique=True, description="Stable and unique over all articles")
+
+
+class PanelSummaries(PanelKey):
+    """What the running text says of each panel: its sentences, and a summary of at most 250 words."""
+
+    mentions = dy.List(
+        dy.Struct(MENTION_FIELDS),
+        description="Sentences of the running text that speak of the panel or of its figure as a whole: text, panel "
+        "that it names, paragraph and range in it, section, how it speaks of it and what shows that",
+        metadata=released(TEXT, "panels", facet="text"),
+    )
+    summary = dy.String(
+        nullable=True,
+        description="What the running text says of the panel, in at most 250 words; null where it says nothing",
+        metadata=released(TEXT, "panels", facet="text"),
+    )
+    extractive = dy.String(description="Summary of the article's own sentences; empty where none speaks of the panel")
+    sentences = dy.List(dy.Struct(_SOURCE_SENTENCE), description="Sentences that the extractive summary consists of")
+    abbreviations = dy.List(
+        dy.Struct({"short": dy.String(), "long": dy.String()}),
+        description="Abbreviations of summary and subcaption with the long form that the article gives them",
+        metadata=released(TEXT, "panels", facet="text"),
+    )
+    generated = dy.String(
+        nullable=True, description="Summary of a language model that all checks let pass; null without one"
+    )
+    model = dy.String(nullable=True, description="Name of that model")
+    prompt_version = dy.String(nullable=True, description="Versions and hashes of its prompts")
+    refused = dy.String(nullable=True, description="Why the model's last answer was not taken; null when it was")
+
+
+class PanelEntities(PanelKey):
+    """Things that each panel's subcaption and mentions speak of, in normal form."""
+
+    entities = dy.List(
+        dy.Struct(ENTITY_FIELDS),
+        description="Eye, diseases, findings, anatomy, imaging, devices, treatments, stages, times, demographics: "
+        "normal form, wider terms, verbatim text with its range, where it was found, negated, uncertain",
+        metadata=released(TEXT, "panels", facet="text"),
+    )
+
+
+class PanelModalities(PanelKey):
+    """Modality of each panel, by its pixels and its words together."""
+
+    modality_class = dy.Enum(
+        MODALITY_CLASSES,
+        description="R radiology, V visible light and retinal imaging, M microscopy, N none of them, ambiguous",
+        metadata=released(FACTS, "panels", facet="boxes", filter="Modality class"),
+    )
+    modality = dy.Enum(
+        MODALITIES,
+        nullable=True,
+        description="Finer modality, by pixels and words together; null when undecided",
+        metadata=released(FACTS, "panels", facet="boxes", filter="Modality"),
+    )
+    probability = dy.Float64(min=0, max=1, description="That the class is right, calibrated")
+    pixel_modality = dy.Enum(MODALITIES, nullable=True, description="By the pixels of its images; null without one")
+    pixel_probability = dy.Float64(nullable=True, min=0, max=1, description="Of that modality's class")
+    word_modality = dy.Enum(MODALITIES, nullable=True, description="By its words; null when they name none")
+    word_probability = dy.Float64(nullable=True, min=0, max=1, description="Of that modality's class")
+    agrees = dy.Bool(nullable=True, description="Pixels and words give one class; null when one of them says nothing")
+    medical = dy.Bool(description="It shows a medical picture", metadata=released(FACTS, "panels", facet="boxes"))
+
+
+SCHEMAS: dict[str, type[dy.Schema]] = {
+    "panel_mentions": PanelMentions,
+    "panel_summaries": PanelSummaries,
+    "panel_entities": PanelEntities,
+    "panel_modality": PanelModalities,
+}
+"""The schema of each asset of the group that is a table."""
