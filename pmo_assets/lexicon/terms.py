@@ -1,0 +1,201 @@
+"""Terms of the lexicon: their names, forms and hierarchy, and what lies within a term.
+
+The data are TOML files beside this module, one for each group, in which a table names a wider term and its keys the
+narrower ones with their other forms; `ambiguous.toml` holds the forms with several meanings.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+from pmo_assets.lexicon.words import words_of
+from pmo_assets.records.context import ENTITY_GROUPS, EntityGroup
+
+PACKAGE_DATA = ("lexicon",)
+"""Files of the package that this module reads."""
+
+ROOTS: Final = "roots"
+"""The table of terms without a wider one."""
+
+OTHER: Final = "other"
+"""Stands for a group in a meaning that no term stands for: "other: restriction enzyme"."""
+
+Form = tuple[str, ...]
+"""A name of a term as its words: keys, and acronyms as written with "=" before them."""
+
+
+class LexiconError(ValueError):
+    """The lexicon contradicts itself, or a word is none of its terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A thing with a name: its group, the names of the terms directly above it, and its other names as written."""
+
+    group: EntityGroup
+    name: str
+    parents: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A meaning of an ambiguous form: the term (None for a thing outside the lexicon), and words that speak for it."""
+
+    term: Term | None
+    description: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Terms by group and name, by form, and the forms that have several meanings."""
+
+    terms: Mapping[tuple[EntityGroup, str], Term]
+    forms: Mapping[Form, Term]
+    ambiguous: Mapping[Form, tuple[Meaning, ...]]
+
+    def broader(self, term: Term) -> tuple[str, ...]:
+        """Return the names of all terms above a term, nearest first."""
+        return _broader(self.terms, term)
+
+
+def form_of(name: str) -> Form:
+    """Return the words of a name as texts are compared with them."""
+    words = words_of(name)
+    return tuple(next(words.alternatives(index)) for index in range(len(words)))
+
+
+def build_lexicon(groups: Mapping[EntityGroup, Mapping[str, Any]], ambiguous: Mapping[str, Any]) -> Lexicon:
+    """Return a lexicon of the contents of its files.
+
+    Raises:
+        LexiconError: a form of two terms, an unknown wider term, a circle, a meaning of no term; a line for each.
+    """
+    faults: list[str] = []
+    terms: dict[tuple[EntityGroup, str], Term] = {}
+    for group, tables in groups.items():
+        _read_group(group, tables, terms, faults)
+    faults.extend(_circles(terms))
+    meanings = {form_of(form): tuple(_meanings(form, given, terms, faults)) for form, given in ambiguous.items()}
+    forms: dict[Form, Term] = {}
+    for term in terms.values():
+        for name in (term.name, *term.synonyms):
+            form = form_of(name)
+            # Names of eyes are ambiguous short forms themselves ("OD").
+            if form in meanings and name != term.name:
+                faults.append(f"{name!r} ({term.group}: {term.name}) also stands in ambiguous.toml")
+            other = forms.setdefault(form, term) if form not in meanings else term
+            if other is not term:
+                faults.append(f"{name!r} is {other.group}: {other.name} and {term.group}: {term.name}")
+    if faults:
+        raise LexiconError("\n".join(faults))
+    return Lexicon(terms, forms, meanings)
+
+
+def _read_group(
+    group: EntityGroup, tables: Mapping[str, Any], terms: dict[tuple[EntityGroup, str], Term], faults: list[str]
+) -> None:
+    parents: dict[str, list[str]] = {}
+    synonyms: dict[str, list[str]] = {}
+    for wider, narrower in tables.items():
+        for name, forms in narrower.items():
+            parents.setdefault(name, []).extend([] if wider == ROOTS else [wider])
+            synonyms.setdefault(name, []).extend(forms)
+    faults.extend(f"{wider!r} ({group}) is no term" for wider in tables if wider != ROOTS and wider not in parents)
+    for name, above in parents.items():
+        terms[group, name] = Term(group, name, tuple(above), tuple(dict.fromkeys(synonyms[name])))
+
+
+def _circles(terms: Mapping[tuple[EntityGroup, str], Term]) -> Iterator[str]:
+    for term in terms.values():
+        if term.name in _broader(terms, term):
+            yield f"{term.name!r} ({term.group}) lies within itself"
+
+
+def _broader(terms: Mapping[tuple[EntityGroup, str], Term], term: Term) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    waiting = deque(term.parents)
+    while waiting:
+        name = waiting.popleft()
+        if name not in found:
+            found[name] = None
+            above = terms.get((term.group, name))
+            waiting.extend(above.parents if above else ())
+    return tuple(found)
+
+
+def _meanings(
+    form: str, given: Mapping[str, Sequence[str]], terms: Mapping[Any, Term], faults: list[str]
+) -> Iterator[Meaning]:
+    for description, words in given.items():
+        group, _, name = description.partition(": ")
+        term = terms.get((group, name))
+        if term is None and group != OTHER:
+            faults.append(f"{form!r} means {description!r}, which is no term")
+        context = {word if word.startswith("@") else " ".join(form_of(word)) for word in words}
+        yield Meaning(term, name, frozenset(context))
+
+
+@cache
+def shipped_lexicon() -> Lexicon:
+    """Return the lexicon that comes with the package; it is read once.
+
+    Raises:
+        LexiconError: it contradicts itself.
+    """
+    folder = resources.files("pmo_assets") / "lexicon"
+    read = {name: tomllib.loads((folder / f"{name}.toml").read_text("utf-8")) for name in (*ENTITY_GROUPS, "ambiguous")}
+    return build_lexicon({group: read[group] for group in ENTITY_GROUPS}, read["ambiguous"])
+
+
+def terms_within(word: str, group: EntityGroup | None = None) -> frozenset[str]:
+    """Return the names of the terms that a word means, and of all terms within them.
+
+    Args:
+        word: a term's name, synonym or abbreviation, in any case and spelling.
+        group: look in this group only; None for all.
+
+    Raises:
+        LexiconError: no term is called so; the message names similar ones.
+    """
+    names = _names(group)
+    found = names.get(_any_case(word))
+    if not found:
+        close = difflib.get_close_matches(_any_case(word), names, n=5)
+        similar = dict.fromkeys(term.name for form in close for term in names[form])
+        hint = f"; similar are {', '.join(map(repr, similar))}" if similar else ""
+        raise LexiconError(f"The lexicon has no {group or 'term'} {word!r}{hint}.")
+    lexicon = shipped_lexicon()
+    above = {(term.group, term.name) for term in found}
+    return frozenset(
+        term.name
+        for term in lexicon.terms.values()
+        if (term.group, term.name) in above or any((term.group, name) in above for name in lexicon.broader(term))
+    )
+
+
+def _any_case(name: str) -> str:
+    return " ".join(form_of(name.lower()))
+
+
+@cache
+def _names(group: EntityGroup | None) -> Mapping[str, frozenset[Term]]:
+    """Terms of a group by all their forms in lower case."""
+    lexicon = shipped_lexicon()
+    found: dict[str, set[Term]] = {}
+    for term in lexicon.terms.values():
+        for name in (term.name, *term.synonyms):
+            found.setdefault(_any_case(name), set()).add(term)
+    for form, meanings in lexicon.ambiguous.items():
+        plain = _any_case(" ".join(word.lstrip("=") for word in form))
+        found.setdefault(plain, set()).update(meaning.term for meaning in meanings if meaning.term)
+    wanted = {name: {term for term in terms if group in {None, term.group}} for name, terms in found.items()}
+    return {name: frozenset(terms) for name, terms in wanted.items() if terms}

@@ -1,0 +1,121 @@
+"""Entities of a panel: what its subcaption and its mentions name, in normal form, negated or not.
+
+Add here: how spans of terms become entities. Keep out: terms (`pmo_assets/lexicon`), and the rules for times, eyes and
+negation, which have modules of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Final, Literal
+
+from pmo_assets.lexicon.words import Words, word_list, words_of
+from pmo_assets.pipeline.context.eyes import spans_of_sides
+from pmo_assets.pipeline.context.lexicon import (
+    Definitions,
+    Span,
+    context_of,
+    longest_spans,
+    read_definitions,
+    spans_of_terms,
+)
+from pmo_assets.pipeline.context.negation import DENIABLE, statuses
+from pmo_assets.pipeline.context.quantities import spans_of_quantities
+from pmo_assets.records.context import Entity
+
+DEGREES: Final = frozenset(
+    word_list("mild moderate severe early intermediate late advanced acute chronic subacute active")
+)
+"""Stages that are words of everyday use: they count before a disease or finding only ("moderate NPDR")."""
+
+
+def entities_of(
+    text: str,
+    definitions: Mapping[str, str],
+    *,
+    found_in: Literal["subcaption", "mention"] = "subcaption",
+    mention: int | None = None,
+) -> tuple[Entity, ...]:
+    """Return the entities of one text, in its order; none lies within another.
+
+    Args:
+        text: verbatim.
+        definitions: the article's own abbreviations, short form: long form.
+        found_in: the kind of text.
+        mention: position among the panel's mentions; None for the subcaption.
+    """
+    words = words_of(text)
+    return _entities(words, read_definitions(definitions), context_of(words), frozenset(), found_in, mention)
+
+
+def panel_entities(
+    subcaption: str | None, mentions: Sequence[str], definitions: Mapping[str, str]
+) -> tuple[Entity, ...]:
+    """Return the entities of a panel: those of its subcaption, then those of each mention.
+
+    An ambiguous abbreviation means what its own text says; where that leaves it open, what the panel's other texts say.
+
+    Args:
+        subcaption: of the panel; None without one.
+        mentions: sentences that speak of it, in their order.
+        definitions: the article's own abbreviations, short form: long form.
+    """
+    read = read_definitions(definitions)
+    texts: list[tuple[Literal["subcaption", "mention"], int | None, Words]] = [
+        ("mention", position, words_of(sentence)) for position, sentence in enumerate(mentions)
+    ]
+    if subcaption is not None:
+        texts.insert(0, ("subcaption", None, words_of(subcaption)))
+    contexts = [context_of(words) for _, _, words in texts]
+    around = frozenset().union(*contexts)
+    return tuple(
+        entity
+        for (found_in, mention, words), own in zip(texts, contexts, strict=True)
+        for entity in _entities(words, read, own, around, found_in, mention)
+    )
+
+
+def _entities(
+    words: Words,
+    definitions: Definitions,
+    own: Set[str],
+    around: Set[str],
+    found_in: Literal["subcaption", "mention"],
+    mention: int | None,
+) -> tuple[Entity, ...]:
+    terms = spans_of_terms(words, definitions, own, around)
+    spans = longest_spans(words, [*terms, *spans_of_quantities(words)])
+    spans = sorted([*spans, *spans_of_sides(words, spans)], key=lambda span: span.first)
+    spans = _without_idle_degrees(spans)
+    return tuple(
+        Entity(
+            group=span.group,
+            term=span.term,
+            broader=span.broader,
+            text=words.text[words.starts[span.first] : words.ends[span.end - 1]],
+            start=words.starts[span.first],
+            end=words.ends[span.end - 1],
+            found_in=found_in,
+            mention=mention,
+            negated=span.group in DENIABLE and "negated" in status,
+            uncertain=span.group in DENIABLE and "uncertain" in status,
+        )
+        for span, status in zip(spans, statuses(words, spans), strict=True)
+    )
+
+
+def _without_idle_degrees(spans: Sequence[Span]) -> list[Span]:
+    """Leave out degrees that no disease or finding follows; a side or another degree may stand between."""
+    kept: list[Span] = []
+    following: Span | None = None
+    for span in reversed(spans):
+        degree = span.group == "stage" and span.term in DEGREES
+        if degree and (following is None or following.first != span.end):
+            following = None
+            continue
+        if not degree and not (span.group == "eye" and following is not None and following.first == span.end):
+            following = span if span.group in {"disease", "finding"} else None
+        else:
+            following = Span(span.first, span.end, span.group, span.term)
+        kept.append(span)
+    return kept[::-1]

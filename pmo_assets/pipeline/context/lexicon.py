@@ -1,0 +1,186 @@
+"""Terms of the lexicon in a text: matches of their forms, and the meaning of ambiguous ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from pmo_assets.lexicon.terms import Form, Lexicon, Meaning, Term, form_of, shipped_lexicon
+from pmo_assets.lexicon.words import Words, words_of
+from pmo_assets.records.context import EntityGroup
+
+EYE_CONTEXT: Final = "@eye"
+"""Stands, among the words that speak for a meaning, for any unambiguous term of the eye."""
+
+_OF_OTHER_FIELDS: Final = frozenset(
+    (
+        "systemic disease",
+        "genetic syndrome",
+        "radiologic imaging",
+        "microscopy",
+        "artificial intelligence method",
+        "brain",
+        "blood vessel",
+        "ultrasonography",
+    )
+)
+"""Terms (with all within them) that other fields of medicine use, too: they do not show that a text is of eyes."""
+
+_STEM: Final = 4
+"""Letters that two words of one origin share: "epithelium" and "epithelial"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Words that stand for a term: range of words, group, normal form, and the terms above it."""
+
+    first: int
+    end: int
+    group: EntityGroup
+    term: str
+    broader: tuple[str, ...] = ()
+
+
+Trie = dict[str | None, Any]
+"""Forms by their words, one level a word; under None stands the form that ends there."""
+
+
+def trie_of(forms: Iterable[Form]) -> Trie:
+    """Return the forms as a trie."""
+    root: Trie = {}
+    for form in forms:
+        node = root
+        for word in form:
+            node = node.setdefault(word, {})
+        node[None] = form
+    return root
+
+
+@cache
+def _shipped_trie() -> Trie:
+    lexicon = shipped_lexicon()
+    return trie_of((*lexicon.forms, *lexicon.ambiguous))
+
+
+def matches(words: Words, trie: Trie) -> Iterator[tuple[int, int, Form]]:
+    """Yield every form in a text with its range of words: at most as many steps a word as the longest form has."""
+    for first in range(len(words)):
+        nodes, end = [trie], first
+        while nodes and end < len(words):
+            read = tuple(words.alternatives(end))
+            nodes = [node[word] for node in nodes for word in read if word in node]
+            end += 1
+            ended = {node[None] for node in nodes if None in node}
+            yield from ((first, end, form) for form in sorted(ended))
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """What an article's own abbreviations stand for; None for a thing outside the lexicon."""
+
+    terms: Mapping[Form, Term | None]
+    trie: Trie
+
+
+def read_definitions(definitions: Mapping[str, str]) -> Definitions:
+    """Return an article's abbreviations (short form: long form) as terms.
+
+    A long form that is a term, or mostly one, is that term. Else a known meaning of the short form stands if its name
+    has half of its words in common with the long form ("retinal pigment epithelial"); else the short form is no term.
+    """
+    lexicon = shipped_lexicon()
+    terms = {form_of(short): _defined(lexicon, form_of(short), long) for short, long in definitions.items() if short}
+    return Definitions(terms, trie_of(terms))
+
+
+def _defined(lexicon: Lexicon, short: Form, long: str) -> Term | None:
+    words = words_of(long)
+    found = [match for match in matches(words, _shipped_trie()) if match[2] in lexicon.forms]
+    if found:
+        first, end, form = max(found, key=lambda match: (match[1] - match[0], match[1]))
+        if 2 * (end - first) > len(words):
+            return lexicon.forms[form]
+    stems = {key[:_STEM] for key in words.keys}
+    known = [lexicon.forms[short]] if short in lexicon.forms else []
+    known += [meaning.term for meaning in lexicon.ambiguous.get(short, ()) if meaning.term]
+    shared = [(_share_of_words(term, stems), term) for term in known]
+    best = max(shared, key=lambda pair: pair[0], default=(0.0, None))
+    return best[1] if best[0] >= 0.5 else None
+
+
+def _share_of_words(term: Term, stems: Set[str]) -> float:
+    names = [words_of(name).keys for name in (term.name, *term.synonyms) if " " in name]
+    return max((sum(key[:_STEM] in stems for key in keys) / len(keys) for keys in names), default=0.0)
+
+
+def context_of(words: Words) -> frozenset[str]:
+    """Return the words of a text that may speak for a meaning: its keys, acronyms, and whether it is of eyes."""
+    lexicon = shipped_lexicon()
+    known = (lexicon.forms.get(form) for _, _, form in matches(words, _shipped_trie()))
+    of_eyes = {EYE_CONTEXT} if any(term is not None and _is_of_eyes(lexicon, term) for term in known) else set()
+    return frozenset((*words.keys, *(f"={word}" for word in words.capitals if word), *of_eyes))
+
+
+@cache
+def _terms_of_eyes() -> frozenset[Term]:
+    lexicon = shipped_lexicon()
+    groups = {"eye", "disease", "finding", "anatomy", "imaging", "device"}
+    return frozenset(
+        term
+        for term in lexicon.terms.values()
+        if term.group in groups
+        and not _OF_OTHER_FIELDS & {term.name, *lexicon.broader(term)}
+        # "hemorrhage", "granuloma": findings without a place
+        and (term.group != "finding" or term.parents)
+    )
+
+
+def _is_of_eyes(lexicon: Lexicon, term: Term) -> bool:
+    return term in _terms_of_eyes()
+
+
+def spans_of_terms(words: Words, definitions: Definitions, own: Set[str], around: Set[str]) -> list[Span]:
+    """Return all terms that a text names, also those within others.
+
+    Args:
+        words: of the text.
+        definitions: the article's own abbreviations.
+        own: the text's words (`context_of`): they decide what an ambiguous form means.
+        around: words of the other texts about the panel: they decide where the text's own do not.
+    """
+    lexicon = shipped_lexicon()
+    found: dict[tuple[int, int], Term | None] = {}
+    for first, end, form in matches(words, _shipped_trie()):
+        if form in lexicon.ambiguous:
+            meanings = lexicon.ambiguous[form]
+            found[first, end] = _meant(form, meanings, own) or _meant(form, meanings, around)
+        else:
+            found[first, end] = lexicon.forms[form]
+    for first, end, form in matches(words, definitions.trie):
+        found[first, end] = definitions.terms[form]
+    return [
+        Span(first, end, term.group, term.name, lexicon.broader(term))
+        for (first, end), term in found.items()
+        if term is not None
+    ]
+
+
+def _meant(form: Form, meanings: tuple[Meaning, ...], context: Set[str]) -> Term | None:
+    """The one meaning for which most words speak; a word counts twice as much as a text of eyes."""
+    others = context - {" ".join(form)}
+    votes = [sum(1 if word == EYE_CONTEXT else 2 for word in meaning.words & others) for meaning in meanings]
+    most = max(votes, default=0)
+    return meanings[votes.index(most)].term if most and votes.count(most) == 1 else None
+
+
+def longest_spans(words: Words, spans: Iterable[Span]) -> list[Span]:
+    """Return the spans that lie in no longer one and overlap none, in the text's order."""
+    taken = bytearray(len(words))
+    chosen = []
+    for span in sorted(spans, key=lambda span: (words.starts[span.first] - words.ends[span.end - 1], span.first)):
+        if not any(taken[span.first : span.end]):
+            taken[span.first : span.end] = b"\1" * (span.end - span.first)
+            chosen.append(span)
+    return sorted(chosen, key=lambda span: span.first)

@@ -1,0 +1,268 @@
+"""Negated and uncertain findings: what words like "no", "resolved" or "suspected" reach to.
+
+Method: NegEx (Chapman et al., J Biomed Inform 2001;34:301) and ConText (Harkema et al., J Biomed Inform 2009;42:839):
+triggers before or after what they speak of, triggers that only look like one ("no change"), and scopes that end with
+the clause. Phrases and ends of scopes are our own, for captions and sentences about pictures of eyes. One pass over the
+words: a trigger opens a scope, the next end closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+from pmo_assets.lexicon.terms import Form, form_of
+from pmo_assets.lexicon.words import Words
+from pmo_assets.pipeline.context.lexicon import Span, Trie, matches, trie_of
+from pmo_assets.pipeline.context.quantities import keys_of
+from pmo_assets.records.context import EntityGroup
+
+Status = Literal["negated", "uncertain"]
+Place = Literal["before", "after", "either", "none"]
+"""Where a trigger stands: before what it speaks of, after it, before it if a term follows and else after; "none" for
+phrases that look like triggers and are none."""
+
+TRIGGERS: Final[Mapping[tuple[Status, Place], str]] = {
+    ("negated", "before"): (
+        "no|not|without|absence of|lack of|lacking|free of|free from|devoid of|negative for|denied|denies|neither|nor|"
+        "resolution of|disappearance of|complete regression of|never|rules out|ruled out any|excluding|rather than|"
+        "not associated with|not accompanied by|not consistent with|not suggestive of|unaccompanied by|instead of"
+    ),
+    ("negated", "after"): (
+        "not seen|not visible|not detected|not observed|not present|not evident|not noted|not found|not identified|"
+        "not apparent|not detectable|not demonstrated|not appreciated|not visualized|not revealed|not shown|"
+        "not discernible|not noticed|not recognized|not performed|not required|invisible|undetectable|were negative|"
+        "was negative|has resolved|had resolved|have resolved|completely resolved|fully resolved|has disappeared|"
+        "is resolved|was resolved|were resolved|are resolved|"
+        "had disappeared|have disappeared|disappeared|disappears|was excluded|were excluded|been excluded|is excluded"
+    ),
+    ("negated", "either"): "resolved|absent|no longer|ruled out|complete resolution",
+    ("uncertain", "before"): (
+        "possible|possibly|probable|probably|presumed|presumably|presumptive|suspicion of|suspicion for|suspicious for|"
+        "suspicious of|concern for|concerning for|suggestive of|suggesting|suggests|suggested|may be|may represent|"
+        "might be|might represent|could be|could represent|may indicate|may correspond to|questionable|"
+        "differential diagnosis|differential diagnoses|cannot exclude|cannot rule out|could not exclude|to rule out|"
+        "rule out|to exclude|unlikely|not certain|potential|potentially|likely represents|may reflect|"
+        "likely representing|possibly representing|uncertain|equivocal for|or even"
+    ),
+    ("uncertain", "after"): (
+        "cannot be excluded|could not be excluded|can not be excluded|cannot be ruled out|could not be ruled out|"
+        "can not be ruled out|not be excluded|not be ruled out|is possible|was possible|is uncertain|questionable"
+    ),
+    ("uncertain", "either"): "suspected|likely|suspect",
+    ("negated", "none"): (
+        "no change|no changes|no significant change|no increase|no decrease|no difference|no significant difference|"
+        "no improvement|not only|not necessarily|without change|no further|no progression|no effect|no longer than|"
+        "no worsening|unchanged|not change|not increase|not decrease|not improve|not completely|not fully|not resolved|"
+        "partially resolved|incompletely resolved|almost resolved|nearly resolved|partly resolved|not entirely|"
+        "not yet|not all|not every|not always|no response|not respond|partial resolution of|no reduction|"
+        "no correlation|no association|no relationship|not significant|not significantly|no statistically|with or "
+        "without|not resolve|no significant|more likely|less likely|gram negative"
+    ),
+}
+
+_ENDS: Final = keys_of(
+    "but however although though except whereas while which who that yet nevertheless because since with despite "
+    "associated secondary due until aside apart besides then still although"
+)
+_VERBS: Final = keys_of(
+    "is was are were has had have shows showed showing reveals revealed revealing demonstrates demonstrated "
+    "demonstrating exhibits exhibited displays displayed remained remains persisted persists improved worsened "
+    "increased decreased developed occurred appeared appears became indicates indicated confirms confirmed illustrates "
+    "depicts depicting confirming presented underwent received can could may might will would did does do be been "
+    "progressed regressed noted reveal demonstrate disclose disclosed corresponds corresponding represents representing"
+)
+_OF_VERBS: Final = keys_of("not longer never")
+_PREPOSITIONS: Final = keys_of(
+    "in at on within around near under over from during after before between along through beneath above below "
+    "behind by into for throughout inside outside"
+)
+_OF_SUBJECTS: Final = _PREPOSITIONS | keys_of("of with without")
+_STOPS: Final = frozenset(";:")
+_LISTS: Final = keys_of("or and nor")
+_NEW_PHRASES: Final = keys_of(
+    "a an the its his her their this these those normal intact some persistent residual new increased decreased only "
+    "good stable preserved well well-defined marked complete is are was were flat attached there"
+)
+"""Words after "and" that begin another thing: "no fluid and an intact ellipsoid zone"."""
+
+DENIABLE: Final[frozenset[EntityGroup]] = frozenset({"disease", "finding", "treatment", "stage"})
+"""Groups that can be absent or in doubt; a method, a time or an eye that is named is not."""
+
+_REACH: Final = 30
+"""Words that a trigger reaches backwards, and that are looked through after a comma."""
+
+_SHORT_BRACKET: Final = 4
+"""Words of a bracket that gives another name of what stands before it: "subretinal fluid (SRF)"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trigger:
+    first: int
+    end: int
+    status: Status
+    place: Place
+
+
+@cache
+def _phrases() -> tuple[Trie, Mapping[Form, tuple[Status, Place]]]:
+    kinds = {form_of(phrase): kind for kind, phrases in TRIGGERS.items() for phrase in phrases.split("|")}
+    return trie_of(kinds), kinds
+
+
+def statuses(words: Words, spans: Sequence[Span]) -> list[frozenset[Status]]:
+    """Return for each span whether the text negates it, doubts it, or both, in time near linear in the words.
+
+    Args:
+        words: of the text.
+        spans: disjoint, in the text's order.
+    """
+    starting = {span.first: number for number, span in enumerate(spans) if span.group in DENIABLE}
+    stops = _stops(words)
+    found: list[set[Status]] = [set() for _ in spans]
+    triggers = _triggers(words, starting, stops)
+    _look_forward(words, triggers, starting, stops, found)
+    for trigger in triggers.values():
+        if trigger.place == "after":
+            for number in _subject(words, trigger, starting, stops):
+                found[number].add(trigger.status)
+    for number, span in enumerate(spans):
+        if "?" in words.keys[span.end : span.end + 1] or words.keys[max(0, span.first - 1) : span.first] == ["?"]:
+            found[number].add("uncertain")
+        _copy_to_short_name(words, spans, number, found)
+    return [frozenset(status) for status in found]
+
+
+def _stops(words: Words) -> bytearray:
+    """Say for each word whether a clause ends there: full stops of sentences, colons, semicolons."""
+    stops = bytearray(len(words))
+    for index, key in enumerate(words.keys):
+        if key in _STOPS:
+            stops[index] = 1
+        elif key in ".!?":
+            end = words.ends[index]
+            following = words.text[end : end + 2].lstrip(" )\"'”’")
+            stops[index] = end >= len(words.text.rstrip()) or (
+                words.text[end : end + 1].isspace() and not following[:1].islower()
+            )
+    return stops
+
+
+def _triggers(words: Words, starting: Mapping[int, int], stops: bytearray) -> dict[int, _Trigger]:
+    """The longest trigger at each word that no other trigger covers, by its first word."""
+    trie, kinds = _phrases()
+    longest: dict[int, tuple[int, Form]] = {}
+    for first, end, form in matches(words, trie):
+        longest[first] = max(longest.get(first, (0, form)), (end, form))
+    triggers: dict[int, _Trigger] = {}
+    covered = 0
+    for first, (end, form) in longest.items():
+        if first < covered:
+            continue
+        status, place = kinds[form]
+        if place == "either":
+            place = "before" if _term_follows(words, end, starting, stops) else "after"
+        triggers[first] = _Trigger(first, end, status, place)
+        covered = end
+    return triggers
+
+
+def _term_follows(words: Words, end: int, starting: Mapping[int, int], stops: bytearray) -> bool:
+    for index in range(end, min(end + 3, len(words))):
+        if stops[index] or words.keys[index] in _PREPOSITIONS:
+            return False
+        if index in starting:
+            return True
+    return False
+
+
+def _look_forward(
+    words: Words,
+    triggers: Mapping[int, _Trigger],
+    starting: Mapping[int, int],
+    stops: bytearray,
+    found: list[set[Status]],
+) -> None:
+    """Mark the spans that stand in the scope of a trigger before them."""
+    active: set[Status] = set()
+    depth = index = 0
+    while index < len(words):
+        key = words.keys[index]
+        trigger = triggers.get(index)
+        if trigger is not None:
+            index = trigger.end
+            if trigger.place == "before":
+                active, depth = active | {trigger.status}, 0
+                # "did not show": the verb of a negation does not end it.
+                if words.keys[index - 1] in _OF_VERBS and index < len(words) and words.keys[index] in _VERBS:
+                    index += 1
+            elif trigger.place == "after":
+                active = set()
+            continue
+        depth = max(0, depth + (key in "([") - (key in ")]"))
+        if stops[index] and not depth:
+            active = set()
+        elif index in starting:
+            if not depth:
+                found[starting[index]] |= active
+        elif not depth and active and _ends_scope(words, index, stops):
+            active = set()
+        index += 1
+
+
+def _ends_scope(words: Words, index: int, stops: bytearray) -> bool:
+    key = words.keys[index]
+    if key in _ENDS or key in _VERBS or key in _PREPOSITIONS:
+        return True
+    if key == "and":
+        return index + 1 >= len(words) or words.keys[index + 1] in _NEW_PHRASES
+    return key == "," and not _goes_on(words, index, stops)
+
+
+def _goes_on(words: Words, comma: int, stops: bytearray) -> bool:
+    """Whether a list goes on after a comma: "or" or "and" comes before a verb or the end of the clause."""
+    for index in range(comma + 1, min(comma + 1 + _REACH, len(words))):
+        key = words.keys[index]
+        if stops[index] or key in _VERBS or key in _ENDS:
+            return False
+        if key in _LISTS:
+            return index + 1 < len(words) and (key != "and" or words.keys[index + 1] not in _NEW_PHRASES)
+    return False
+
+
+def _subject(words: Words, trigger: _Trigger, starting: Mapping[int, int], stops: bytearray) -> list[int]:
+    """Spans that a trigger after them speaks of: heads of its clause's subject, not what their prepositions add."""
+    first = trigger.first
+    listed = False
+    while first > 0 and trigger.first - first < _REACH:
+        key = words.keys[first - 1]
+        verb = key in _VERBS and any(index in starting for index in range(first, trigger.first))
+        if stops[first - 1] or (key in _ENDS and key != "with") or verb or (key == "," and not listed):
+            break
+        listed = listed or key in _LISTS
+        first -= 1
+    heads: list[int] = []
+    every: list[int] = []
+    added = False
+    for index in range(first, trigger.first):
+        key = words.keys[index]
+        if index in starting:
+            every.append(starting[index])
+            heads.extend([] if added else [starting[index]])
+        elif key in _OF_SUBJECTS:
+            added = True
+        elif key == "," or key in _LISTS:
+            added = False
+    return heads or every[:1]
+
+
+def _copy_to_short_name(words: Words, spans: Sequence[Span], number: int, found: list[set[Status]]) -> None:
+    """Give the other name in brackets after a term the term's status: "no subretinal fluid (SRF)"."""
+    span = spans[number]
+    before = spans[number - 1] if number else None
+    if before is None or before.group != span.group or words.keys[before.end : before.end + 1] != ["("]:
+        return
+    if span.first == before.end + 1 and ")" in words.keys[span.end : span.end + _SHORT_BRACKET]:
+        found[number] |= found[number - 1]
