@@ -27,6 +27,7 @@ from pmo_assets.settings.step_options import (
     figure_options,
     figure_reader,
     reading_options,
+    summary_writer,
     wanted_types,
 )
 from pmo_assets.sources.opening import SourceOpener, open_source
@@ -63,11 +64,12 @@ STEP_INPUTS: Final[Mapping[str, StepInput]] = MappingProxyType(
         "wanted_types": lambda around: wanted_types(around.settings),
         "min_assembly_confidence": lambda around: around.settings.min_assembly_confidence,
         "cascade": lambda around: caption_cascade(around.settings, around.model("chat")),
+        "summary_writer": lambda around: summary_writer(around.settings, around.model("chat")),
         "reader": lambda around: figure_reader(around.settings, around.model("vision")),
     }
 )
 
-MODELS: Final[Mapping[str, str]] = MappingProxyType({"cascade": "chat", "reader": "vision"})
+MODELS: Final[Mapping[str, str]] = MappingProxyType({"cascade": "chat", "summary_writer": "chat", "reader": "vision"})
 """Inputs that hold a language model, and which one."""
 
 _INPUT_MAKERS: Final[Mapping[str, Callable[..., object]]] = MappingProxyType(

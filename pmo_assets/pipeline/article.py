@@ -6,7 +6,7 @@ of one article. Keep out: any step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -21,11 +21,10 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.records.stores import ObjectStore, PixelStore
 
-LAST: Final = "panel_assembly"
-"""The stage at which one article by itself ends: review and the dataset's rows are a matter of batches."""
+LAST: Final = ("panel_assembly", "panel_entities", "panel_modality")
+"""The stages at which one article by itself ends: people's decisions and the dataset's rows are a matter of batches."""
 
-
-OWN_INPUTS: Final = ("figure_options", "detection_options", "reading_options", "cascade", "reader")
+OWN_INPUTS: Final = ("figure_options", "detection_options", "reading_options", "cascade", "reader", "summary_writer")
 """Inputs of steps that are options of whoever runs one article; the rest follow from the specialty."""
 
 
@@ -71,18 +70,19 @@ def default_inputs(specialty: Specialty) -> dict[str, Any]:
         "reading_options": ReadingOptions(),
         "cascade": Cascade(),
         "reader": None,
+        "summary_writer": None,
         "specialty": specialty,
         "wanted_types": specialty.image_types,
     }
 
 
-def run_package(package: Row, objects: ObjectStore, target: str, inputs: Mapping[str, Any]) -> UnitRun:
-    """Take one package through the stages up to `target`; relevance is recorded, but stops nothing.
+def run_package(package: Row, objects: ObjectStore, targets: Iterable[str], inputs: Mapping[str, Any]) -> UnitRun:
+    """Take one package through the stages up to `targets`; relevance is recorded, but stops nothing.
 
     Args:
         package: row of `article_packages`.
         objects: store of its files.
-        target: the last stage.
+        targets: the last stages.
         inputs: what steps ask for besides rows (`default_inputs`), and the pixel stores that they name.
 
     Raises:
@@ -90,7 +90,7 @@ def run_package(package: Row, objects: ObjectStore, target: str, inputs: Mapping
     """
     given = {"article_packages": [package], "biomedica_figures": [], "annotations": []}
     even_if = {"articles": {"selected": package["pdf"] is not None}}
-    return run_unit(package["article_id"], target, given, {"objects": objects, **inputs}, even_if)
+    return run_unit(package["article_id"], targets, given, {"objects": objects, **inputs}, even_if)
 
 
 def find_figures(
@@ -111,7 +111,7 @@ def find_figures(
         figure_options: limits and resolution.
     """
     own = {"figure_options": figure_options, "figure_pixels": pixels}
-    run = run_package(package, objects, "figures", {**default_inputs(specialty), **own})
+    run = run_package(package, objects, ["figures"], {**default_inputs(specialty), **own})
     whole = not run.not_run & {"articles", "pdf_figures"}
     return FoundFigures(_article(run, package), run.tables["figures"] if whole else None, run.rejections)
 
@@ -126,20 +126,21 @@ def process_article(
     *,
     specialty: Specialty,
     pixels: PixelStore | None = None,
-    target: str = LAST,
+    targets: Iterable[str] = LAST,
     **inputs: Any,
 ) -> ArticleResult:
-    """Run every step up to panel assembly for one package; relevance and what is wanted are recorded, but stop nothing.
+    """Run every step up to the panels' context for one package; relevance and what is wanted are recorded, but stop nothing.
 
     Args:
         package: row of `article_packages`.
         objects: store of its files.
         specialty: it tells which articles are relevant and which image types are wanted.
         pixels: store of the renderings; in memory if None.
-        target: the last stage; one that follows `panel_assembly` in the graph runs after it.
+        targets: the last stages.
         inputs: what steps shall get instead of `default_inputs`: `figure_options` (limits and resolution),
             `detection_options` (detectors and thresholds), `cascade` (how captions are split), `reading_options` (what
-            reads printed identifiers), `reader` (the vision model that looks at figures with undecided panels).
+            reads printed identifiers), `reader` (the vision model that looks at figures with undecided panels),
+            `summary_writer` (the language model that summarises panels).
 
     An article that cannot be processed as a whole (no PDF, unreadable, encrypted, …) has no figures and a rejection.
 
@@ -151,16 +152,17 @@ def process_article(
     stores = {"figure_pixels": pixels if pixels is not None else MemoryPixels(), "panel_pixels": MemoryPixels()}
     if unknown := inputs.keys() - known.keys() - stores.keys():
         raise TypeError(f"no step asks for {', '.join(sorted(unknown))}: inputs are {', '.join(sorted(known))}")
-    run = run_package(package, objects, target, {**known, **stores, **inputs})
-    assembled = rows_by_figure(run.tables.get(LAST, []))
+    run = run_package(package, objects, targets, {**known, **stores, **inputs})
+    assembled = rows_by_figure(run.tables.get("panel_assembly", []))
     return ArticleResult(_article(run, package), run.tables.get("figures", []), assembled, run.rejections, run.tables)
 
 
 def annotation(name: str, result: ArticleResult) -> dict[str, Any]:
-    """Return the result in the annotation format, with scores.
+    """Return the result in the annotation format, with scores, and with the panels' context where it was made.
 
     Boxes of panels, identifiers and images are normalised [l, t, r, b]; of figures and captions, PDF points.
     """
+    context = _context(result.tables)
     return {
         "article_id": name,
         "figures": [
@@ -171,7 +173,10 @@ def annotation(name: str, result: ArticleResult) -> dict[str, Any]:
                 "caption_locations": [_place(place) for place in figure["caption_locations"]],
                 "caption": figure["caption"],
                 "confidence": round(figure["confidence"], 4),
-                "panels": [_panel(panel) for panel in result.assembled.get(figure["image_cluster_id"], [])],
+                "panels": [
+                    {**_panel(panel), **context.get((panel["image_cluster_id"], panel["ordinal"]), {})}
+                    for panel in result.assembled.get(figure["image_cluster_id"], [])
+                ],
             }
             for figure in result.figures
         ],
@@ -180,6 +185,20 @@ def annotation(name: str, result: ArticleResult) -> dict[str, Any]:
             for item in result.rejections
         ],
     }
+
+
+def _context(tables: Mapping[str, Sequence[Row]]) -> dict[tuple[str, int], Row]:
+    """Return what the running text says of each panel, by figure and ordinal; empty where those stages did not run."""
+    found: dict[tuple[str, int], Row] = {}
+    for row in tables.get("panel_summaries", []):
+        summary = row["summary"] if row["generated_summary"] is None else row["generated_summary"]
+        found[row["image_cluster_id"], row["ordinal"]] = {"mentions": row["mentions"], "summary": summary}
+    for row in tables.get("panel_entities", []):
+        found.setdefault((row["image_cluster_id"], row["ordinal"]), {})["entities"] = row["entities"]
+    for row in tables.get("panel_modality", []):
+        facts = {name: row[name] for name in ("modality_class", "medical")}
+        found.setdefault((row["image_cluster_id"], row["ordinal"]), {}).update(facts)
+    return found
 
 
 def _place(place: Row) -> Row:

@@ -77,14 +77,14 @@ def in_order(upstream: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def needed_for(target: str, given: Collection[str]) -> tuple[str, ...]:
-    """Return the stages that `target` follows from, itself among them, in order; those that are given do not count.
+def needed_for(targets: Iterable[str], given: Collection[str]) -> tuple[str, ...]:
+    """Return the stages that `targets` follow from, themselves among them, in order; those that are given do not count.
 
     Raises:
         KeyError: if there is no such stage.
     """
     stages = declared_stages()
-    wanted, waiting = set(), [stages[target].name]
+    wanted, waiting = set(), [stages[target].name for target in targets]
     while waiting:
         name = waiting.pop()
         if name in stages and name not in given and name not in wanted:
@@ -111,18 +111,18 @@ class UnitRun:
 
 def run_unit(
     number: int,
-    target: str,
+    targets: Iterable[str],
     given: Mapping[str, Sequence[Row]],
     inputs: Mapping[str, Any],
     even_if: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> UnitRun:
-    """Take one unit through the stages up to `target`, in this process.
+    """Take one unit through the stages up to `targets`, in this process.
 
     A step that raises an `ArticleError` rejects the unit as a whole; what follows from its table gets no rows.
 
     Args:
         number: of the unit.
-        target: the last stage.
+        targets: the last stages.
         given: rows of tables that no stage makes, or that are there already; a table that is neither has no rows.
         inputs: what steps ask for besides rows, by the names of their parameters.
         even_if: by table, values that its rows are taken to have where a stage's `where` asks.
@@ -131,7 +131,7 @@ def run_unit(
         KeyError: if an input is missing, or there is no such stage.
     """
     run = UnitRun({name: list(rows) for name, rows in given.items()})
-    for name in needed_for(target, given):
+    for name in needed_for(targets, given):
         stage = declared_stages()[name]
         first = run.tables.get(stage.reads[0], [])
         if not _goes_on(stage, first, (even_if or {}).get(stage.reads[0], {})):

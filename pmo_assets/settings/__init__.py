@@ -38,6 +38,7 @@ from pmo_assets.records.defaults import (
 
 _DETECTIONS = ("panel_detections", "image_detections")
 _SUBCAPTIONS = ("subcaptions",)
+_SUMMARIES = ("panel_summaries",)
 _ASSEMBLY = ("panel_assembly",)
 
 MINIMUM_WORKER_MEMORY_MB = 512
@@ -254,8 +255,9 @@ class Settings(BaseSettings):
     llm_offline: bool = _option(False, "Run the language model in this process by vLLM instead of asking an endpoint.")
     llm_model: str | None = _option(
         None,
-        "Language model for captions the grammar is not sure about: its name at the endpoint. Without it, no model.",
-        _SUBCAPTIONS,
+        "Language model for captions the grammar is not sure about, and for summaries of panels: its name at the "
+        "endpoint. Without it, no model.",
+        (*_SUBCAPTIONS, *_SUMMARIES),
         validate_default=True,
     )
     llm_api_key: SecretStr | None = _option(None, "Key of the endpoint, if it asks for one; never shown or stored.")
@@ -265,16 +267,22 @@ class Settings(BaseSettings):
     llm_thinking: Literal["off", "on", "default"] = _option(
         "off",
         "Whether a hybrid model (Qwen3) reasons first: `on`, `off`, or `default` for endpoints without the option.",
-        _SUBCAPTIONS,
+        (*_SUBCAPTIONS, *_SUMMARIES),
     )
     llm_reasks: int = _option(
         5,
         "How often an answer of either model that does not fit is sent back with the reason (paper: 5).",
-        (*_SUBCAPTIONS, *_ASSEMBLY),
+        (*_SUBCAPTIONS, *_ASSEMBLY, *_SUMMARIES),
         ge=0,
         le=20,
     )
-    llm_concurrency: int = _option(CONCURRENCY, "Captions that are put to the language model at once.", ge=1)
+    llm_concurrency: int = _option(CONCURRENCY, "Captions or summaries that are put to the language model at once.", ge=1)
+    llm_summaries: bool = _option(
+        True,
+        "The language model, if there is one, also summarises what the running text says of each panel: a request per "
+        "panel. `false`: sentences of the article alone.",
+        _SUMMARIES,
+    )
     llm_timeout: float = _option(
         300.0, "Seconds that one answer of the endpoint may take in all, to its last byte.", gt=0, le=_DAY
     )

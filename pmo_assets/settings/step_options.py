@@ -10,6 +10,7 @@ from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
 from pmo_assets.pipeline.assembly.vision.look import FigureReader
 from pmo_assets.pipeline.captions.cascade import Cascade
 from pmo_assets.pipeline.captions.model_split import CaptionReader
+from pmo_assets.pipeline.context.model_summaries import SummaryWriter
 from pmo_assets.pipeline.detection.protocols import WITHOUT_NETWORKS
 from pmo_assets.pipeline.detection.steps import DetectionOptions
 from pmo_assets.pipeline.figures.extraction import FigureOptions
@@ -66,6 +67,15 @@ def caption_cascade(settings: Settings, model: ChatModel | None) -> Cascade:
     if model is not None:
         reader = CaptionReader(model, thinking=settings.llm_thinking, reasks=settings.llm_reasks)
     return Cascade(settings.caption_threshold, reader, settings.llm_concurrency)
+
+
+def summary_writer(settings: Settings, model: ChatModel | None) -> SummaryWriter | None:
+    """Return the model that summarises panels, with its prompt; None for none."""
+    if model is None or not settings.llm_summaries:
+        return None
+    return SummaryWriter(
+        model, thinking=settings.llm_thinking, reasks=settings.llm_reasks, concurrency=settings.llm_concurrency
+    )
 
 
 def figure_reader(settings: Settings, model: ChatModel | None) -> FigureReader | None:

@@ -14,6 +14,7 @@ from pmo_assets.records.context import (
     MODALITY_CLASSES,
     SECTION_CLASSES,
     Abbreviation,
+    Entity,
     PanelMention,
     PanelModality,
     PanelSummary,
@@ -160,6 +161,11 @@ def summary_row(panel: Mapping[str, Any], mentions: Iterable[PanelMention], summ
     """
     told: list[Row] = [{"text": item.sentence, **{name: getattr(item, name) for name in MENTION_FIELDS if name != "text"}} for item in mentions]
     return {**_panel_key(panel), "mentions": told, "summary": summary.summary or None, **row_of(summary)}
+
+
+def entities_row(panel: Mapping[str, Any], entities: Iterable[Entity]) -> Row:
+    """Return a panel's row of `panel_entities`; `panel` as above."""
+    return {**_panel_key(panel), "entities": [row_of(entity) for entity in entities]}
 
 
 def modality_row(panel: Mapping[str, Any], modality: PanelModality) -> Row:

@@ -97,7 +97,7 @@ def test_it_is_up_to_date_until_a_table_is_gone(clips: Clips) -> None:
 
 
 def test_one_goes_through_its_stages_without_dagster(clips: Clips) -> None:
-    run = run_unit(7, "clip_lengths", {"clip_batch": [CLIPS[0]]}, {})
+    run = run_unit(7, ["clip_lengths"], {"clip_batch": [CLIPS[0]]}, {})
     assert run.tables["clip_lengths"] == [{"clip_id": 7, "words": 6}]
 
 

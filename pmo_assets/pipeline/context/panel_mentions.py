@@ -130,21 +130,25 @@ def panel_mentions(paragraphs: Iterable[RunningParagraph], figures: Sequence[Nam
     return found
 
 
-def mentions_of_panel(mentions: Iterable[PanelMention], identifier: str | None) -> tuple[PanelMention, ...]:
+def mentions_of_panel(
+    mentions: Iterable[PanelMention], identifier: str | None, *, is_only: bool = False
+) -> tuple[PanelMention, ...]:
     """Return what of a figure's mentions speaks of one panel, in the text's order, each sentence once.
 
     These are the sentences that name it, those that name the figure as a whole, and those that carry on from either.
-    The panels of a figure without names (None) have the second kind alone.
+    The panels of a figure without names (None) have the second kind alone. A figure's only panel has all mentions: a
+    text that names panels of it means parts of this one.
 
     Args:
         mentions: of the figure.
         identifier: of the panel.
+        is_only: the figure has no other panel.
     """
     own = normalised_identifier(identifier)
     chosen: dict[tuple[int, int], PanelMention] = {}
     for mention in mentions:
         is_own = mention.identifier is not None and normalised_identifier(mention.identifier) == own
-        if is_own or mention.identifier is None:
+        if is_own or is_only or mention.identifier is None:
             place = (mention.paragraph, mention.start)
             if is_own or place not in chosen:
                 chosen[place] = mention

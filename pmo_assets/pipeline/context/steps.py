@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pmo_assets.pipeline.context.panel_mentions import NamedFigure, panel_mentions
-from pmo_assets.records.context import RunningParagraph
+from pmo_assets.pipeline.assembly.steps import panel_id
+from pmo_assets.pipeline.context.entities import panel_entities
+from pmo_assets.pipeline.context.modality import modality_evidence, panel_modality
+from pmo_assets.pipeline.context.panel_mentions import NamedFigure, mentions_of_panel, panel_mentions
+from pmo_assets.pipeline.context.summaries import PanelWords, article_text, panel_summary
+from pmo_assets.records.context import PanelMention, RunningParagraph
+from pmo_assets.records.panels import Panel
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.step_output import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
+from pmo_assets.tables.context import entities_row, modality_row, summary_row
+from pmo_assets.tables.panels import panels_by_figure
 from pmo_assets.tables.rows import record_of, row_of
 
 
@@ -62,3 +69,104 @@ def mention_article_panels(
 
     made = for_each_figure(figures, "panel_mentions", rows)
     return StepOutput(made.rows, [*output.rejections, *made.rejections])
+
+
+def summarise_article_panels(
+    article: Mapping[str, Any],
+    figures: Sequence[Mapping[str, Any]],
+    reviewed_panels: Sequence[Mapping[str, Any]],
+    panel_mentions: Sequence[Mapping[str, Any]],
+) -> StepOutput:
+    """Gather what the running text says of each panel, and summarise it: rows of `panel_summaries`.
+
+    Args:
+        article: row of `articles`.
+        figures: its rows of `figures`.
+        reviewed_panels: its rows of that table.
+        panel_mentions: its rows of that table.
+    """
+    panels, mentions = panels_by_figure(reviewed_panels), _mentions(panel_mentions)
+    text = article_text([record_of(RunningParagraph, row) for row in article["paragraphs"]])
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        own, told = panels.get(figure["image_cluster_id"], []), mentions.get(figure["image_cluster_id"], [])
+        made = []
+        for panel in own:
+            others = tuple(other.subcaption for other in own if other is not panel and other.subcaption)
+            words = PanelWords(panel.identifier, panel.subcaption or "", others)
+            summary = panel_summary(words, told, text, figure["caption"])
+            made.append(summary_row(_panel_key(figure, panel), _said_of(panel, own, told), summary))
+        return made
+
+    return for_each_figure(figures, "panel_summaries", rows)
+
+
+def find_article_entities(
+    figures: Sequence[Mapping[str, Any]],
+    reviewed_panels: Sequence[Mapping[str, Any]],
+    panel_summaries: Sequence[Mapping[str, Any]],
+) -> StepOutput:
+    """Find the entities of each panel's subcaption and mentions: rows of `panel_entities`.
+
+    Args:
+        figures: the article's rows of `figures`.
+        reviewed_panels: its rows of that table.
+        panel_summaries: its rows of that table, with the mentions and the abbreviations that the article defines.
+    """
+    panels, summaries = panels_by_figure(reviewed_panels), _by_panel(panel_summaries)
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        made = []
+        for panel in panels.get(figure["image_cluster_id"], []):
+            key = _panel_key(figure, panel)
+            told = summaries[key["panel_id"]]
+            defined = {item["short"]: item["long"] for item in told["abbreviations"]}
+            found = panel_entities(panel.subcaption, [item["text"] for item in told["mentions"]], defined)
+            made.append(entities_row(key, found))
+        return made
+
+    return for_each_figure(figures, "panel_entities", rows)
+
+
+def decide_article_modalities(
+    figures: Sequence[Mapping[str, Any]],
+    reviewed_panels: Sequence[Mapping[str, Any]],
+    panel_mentions: Sequence[Mapping[str, Any]],
+) -> StepOutput:
+    """Decide the modality of each panel by its pixels and its words: rows of `panel_modality`.
+
+    Args:
+        figures: the article's rows of `figures`.
+        reviewed_panels: its rows of that table.
+        panel_mentions: its rows of that table.
+    """
+    panels, mentions = panels_by_figure(reviewed_panels), _mentions(panel_mentions)
+
+    def rows(figure: Mapping[str, Any]) -> list[Row]:
+        own, told = panels.get(figure["image_cluster_id"], []), mentions.get(figure["image_cluster_id"], [])
+        made = []
+        for panel in own:
+            evidence = modality_evidence(panel.images, panel.subcaption or "", _said_of(panel, own, told))
+            made.append(modality_row(_panel_key(figure, panel), panel_modality(evidence)))
+        return made
+
+    return for_each_figure(figures, "panel_modality", rows)
+
+
+def _mentions(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[PanelMention]]:
+    """Return an article's mentions by image_cluster_id, in the text's order."""
+    return {cluster: [record_of(PanelMention, row) for row in own] for cluster, own in rows_by_figure(rows).items()}
+
+
+def _said_of(panel: Panel, panels: Sequence[Panel], mentions: Sequence[PanelMention]) -> tuple[PanelMention, ...]:
+    return mentions_of_panel(mentions, panel.identifier, is_only=len(panels) == 1)
+
+
+def _by_panel(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {row["panel_id"]: row for row in rows}
+
+
+def _panel_key(figure: Mapping[str, Any], panel: Panel) -> Row:
+    key = figure_key(figure)
+    name = panel_id(key["article_id"], key["image_cluster_id"], panel.ordinal)
+    return {**key, "ordinal": panel.ordinal, "panel_id": name}
