@@ -41,7 +41,8 @@ TRIGGERS: Final[Mapping[tuple[Status, Place], str]] = {
     ("negated", "either"): "resolved|absent|no longer|ruled out|complete resolution",
     ("uncertain", "before"): (
         "possible|possibly|probable|probably|presumed|presumably|presumptive|suspicion of|suspicion for|suspicious for|"
-        "suspicious of|concern for|concerning for|suggestive of|suggesting|suggests|may represent|likely due to|probably due to|possibly due to|"
+        "suspicious of|concern for|concerning for|suggestive of|suggesting|suggests|may represent|likely due to|probably due to|"
+        "possibly due to|"
         "might represent|could represent|may indicate|may correspond to|questionable|"
         "differential diagnosis|differential diagnoses|cannot exclude|cannot rule out|could not exclude|to rule out|"
         "rule out|to exclude|unlikely|not certain|potential|potentially|likely represents|may reflect|"
@@ -59,8 +60,8 @@ TRIGGERS: Final[Mapping[tuple[Status, Place], str]] = {
         "no worsening|unchanged|not change|not increase|not decrease|not improve|not completely|not fully|not resolved|"
         "partially resolved|incompletely resolved|almost resolved|nearly resolved|partly resolved|not entirely|"
         "not yet|not all|not every|not always|no response|not respond|partial resolution of|no reduction|"
-        "no correlation|no consensus|no association|no relationship|not significant|not significantly|no statistically|with or "
-        "without|not resolve|no significant|more likely|less likely|gram negative"
+        "not possible|no correlation|no consensus|no association|no relationship|not significant|not significantly|no statistically|"
+        "with or without|not resolve|no significant|more likely|less likely|gram negative"
     ),
 }
 
@@ -134,7 +135,8 @@ def statuses(words: Words, spans: Sequence[Span]) -> list[frozenset[Status]]:
             for number in _subject(words, trigger, starting, stops):
                 found[number].add(trigger.status)
     for number, span in enumerate(spans):
-        if "?" in words.keys[span.end : span.end + 1] or words.keys[max(0, span.first - 1) : span.first] == ["?"]:
+        asked = ["?"] in (words.keys[span.end : span.end + 1], words.keys[max(0, span.first - 1) : span.first])
+        if asked and _can_be_absent(span):
             found[number].add("uncertain")
         _copy_to_short_name(words, spans, number, found)
     return [frozenset(status) for status in found]
