@@ -182,6 +182,12 @@ _ONE_PLACE: Final = re.compile(rf"(?:{_PLACE}|{_ORDINAL})(?:[\s-]{_PLACE})?(?:\s
 _PLACE_OPENS: Final = re.compile(r"\s?[(\[,:]\s?|\s")
 _NAMES_PLACE: Final = re.compile(rf"{_NOUN}\Z|(?:rows?|columns?)\Z", re.I)
 _BEFORE_FIGURE: Final = re.compile(r"[)\]]?\s(?:of|in|from)\s(?:the\s)?\Z")
+# "their figure 3", "[12, Fig. 2]", "(Smith et al. 2014, Fig. 2)", "ref. 12, Fig. 2".
+_OTHERS: Final = re.compile(
+    r"(?:\btheir\s[(\[]?(?:see\s)?|\[\d{1,3},\s|\bet\sal\.?[,\s(\[]{1,3}(?:19|20)\d\d[a-z]?\)?[,;]\s(?:see\s)?"
+    r"|\bref(?:s|erence)?\.?\s\[?\d{1,3}\]?[,;]\s)\Z",
+    re.IGNORECASE,
+)
 _PANEL: Final = re.compile(
     rf"(?<![A-Za-z])(?:(?P<noun>(?:sub)?panels?|sub-?figures?|{_NOUN})(?=\s[(\[]?[A-Za-z])|(?P<place>(?:{_PLACE}|{_ORDINAL})\s)"
     r"|(?P<again>ibid\.?|(?:the\s)?same\sfigure\b))",
@@ -199,6 +205,9 @@ def references(text: str) -> list[FigureReference]:
     """
     found: list[FigureReference] = []
     for items in _lists(text):
+        before = text[max(0, items[0].start - BEFORE) : items[0].start]
+        if _OTHERS.search(before):
+            continue
         own: list[FigureReference] = []
         for item in items:
             last = own[-1] if own else None

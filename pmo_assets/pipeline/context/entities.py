@@ -19,7 +19,7 @@ from pmo_assets.pipeline.context.lexicon import (
     read_definitions,
     spans_of_terms,
 )
-from pmo_assets.pipeline.context.negation import DENIABLE, statuses
+from pmo_assets.pipeline.context.negation import statuses
 from pmo_assets.pipeline.context.quantities import spans_of_quantities
 from pmo_assets.records.context import Entity
 
@@ -97,8 +97,8 @@ def _entities(
             end=words.ends[span.end - 1],
             found_in=found_in,
             mention=mention,
-            negated=span.group in DENIABLE and "negated" in status,
-            uncertain=span.group in DENIABLE and "uncertain" in status,
+            negated="negated" in status,
+            uncertain="uncertain" in status,
         )
         for span, status in zip(spans, statuses(words, spans), strict=True)
     )

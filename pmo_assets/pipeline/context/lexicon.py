@@ -24,6 +24,10 @@ _OF_OTHER_FIELDS: Final = frozenset(
         "brain",
         "blood vessel",
         "ultrasonography",
+        "orbit",
+        "eyelid",
+        "lacrimal system",
+        "inflammatory sign",
     )
 )
 """Terms (with all within them) that other fields of medicine use, too: they do not show that a text is of eyes."""

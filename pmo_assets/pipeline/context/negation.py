@@ -20,9 +20,9 @@ from pmo_assets.pipeline.context.quantities import keys_of
 from pmo_assets.records.context import EntityGroup
 
 Status = Literal["negated", "uncertain"]
-Place = Literal["before", "after", "either", "none"]
-"""Where a trigger stands: before what it speaks of, after it, before it if a term follows and else after; "none" for
-phrases that look like triggers and are none."""
+Place = Literal["before", "next", "after", "either", "none"]
+"""Where a trigger stands: before what it speaks of, directly before, after it, before it if a term follows and else
+after; "none" for phrases that look like triggers and are none."""
 
 TRIGGERS: Final[Mapping[tuple[Status, Place], str]] = {
     ("negated", "before"): (
@@ -41,12 +41,14 @@ TRIGGERS: Final[Mapping[tuple[Status, Place], str]] = {
     ("negated", "either"): "resolved|absent|no longer|ruled out|complete resolution",
     ("uncertain", "before"): (
         "possible|possibly|probable|probably|presumed|presumably|presumptive|suspicion of|suspicion for|suspicious for|"
-        "suspicious of|concern for|concerning for|suggestive of|suggesting|suggests|suggested|may be|may represent|"
-        "might be|might represent|could be|could represent|may indicate|may correspond to|questionable|"
+        "suspicious of|concern for|concerning for|suggestive of|suggesting|suggests|may represent|likely due to|probably due to|"
+        "possibly due to|"
+        "might represent|could represent|may indicate|may correspond to|questionable|"
         "differential diagnosis|differential diagnoses|cannot exclude|cannot rule out|could not exclude|to rule out|"
         "rule out|to exclude|unlikely|not certain|potential|potentially|likely represents|may reflect|"
         "likely representing|possibly representing|uncertain|equivocal for|or even"
     ),
+    ("uncertain", "next"): "may be|might be|could be|suggested",
     ("uncertain", "after"): (
         "cannot be excluded|could not be excluded|can not be excluded|cannot be ruled out|could not be ruled out|"
         "can not be ruled out|not be excluded|not be ruled out|is possible|was possible|is uncertain|questionable"
@@ -58,14 +60,14 @@ TRIGGERS: Final[Mapping[tuple[Status, Place], str]] = {
         "no worsening|unchanged|not change|not increase|not decrease|not improve|not completely|not fully|not resolved|"
         "partially resolved|incompletely resolved|almost resolved|nearly resolved|partly resolved|not entirely|"
         "not yet|not all|not every|not always|no response|not respond|partial resolution of|no reduction|"
-        "no correlation|no association|no relationship|not significant|not significantly|no statistically|with or "
-        "without|not resolve|no significant|more likely|less likely|gram negative"
+        "not possible|no correlation|no consensus|no association|no relationship|not significant|not significantly|no statistically|"
+        "with or without|not resolve|no significant|more likely|less likely|gram negative"
     ),
 }
 
 _ENDS: Final = keys_of(
     "but however although though except whereas while which who that yet nevertheless because since with despite "
-    "associated secondary due until aside apart besides then still although"
+    "associated secondary due until aside apart besides then still when where whether if how than"
 )
 _VERBS: Final = keys_of(
     "is was are were has had have shows showed showing reveals revealed revealing demonstrates demonstrated "
@@ -80,6 +82,7 @@ _PREPOSITIONS: Final = keys_of(
     "behind by into for throughout inside outside"
 )
 _OF_SUBJECTS: Final = _PREPOSITIONS | keys_of("of with without")
+_RELATIVES: Final = keys_of("which who")
 _STOPS: Final = frozenset(";:")
 _LISTS: Final = keys_of("or and nor")
 _NEW_PHRASES: Final = keys_of(
@@ -90,6 +93,9 @@ _NEW_PHRASES: Final = keys_of(
 
 DENIABLE: Final[frozenset[EntityGroup]] = frozenset({"disease", "finding", "treatment", "stage"})
 """Groups that can be absent or in doubt; a method, a time or an eye that is named is not."""
+
+MEASURED: Final = "ocular measurement"
+"""The term of findings that are numbers (visual acuity, thickness): they are not absent."""
 
 _REACH: Final = 30
 """Words that a trigger reaches backwards, and that are looked through after a comma."""
@@ -119,7 +125,7 @@ def statuses(words: Words, spans: Sequence[Span]) -> list[frozenset[Status]]:
         words: of the text.
         spans: disjoint, in the text's order.
     """
-    starting = {span.first: number for number, span in enumerate(spans) if span.group in DENIABLE}
+    starting = {span.first: number for number, span in enumerate(spans) if _can_be_absent(span)}
     stops = _stops(words)
     found: list[set[Status]] = [set() for _ in spans]
     triggers = _triggers(words, starting, stops)
@@ -129,10 +135,15 @@ def statuses(words: Words, spans: Sequence[Span]) -> list[frozenset[Status]]:
             for number in _subject(words, trigger, starting, stops):
                 found[number].add(trigger.status)
     for number, span in enumerate(spans):
-        if "?" in words.keys[span.end : span.end + 1] or words.keys[max(0, span.first - 1) : span.first] == ["?"]:
+        asked = ["?"] in (words.keys[span.end : span.end + 1], words.keys[max(0, span.first - 1) : span.first])
+        if asked and _can_be_absent(span):
             found[number].add("uncertain")
         _copy_to_short_name(words, spans, number, found)
     return [frozenset(status) for status in found]
+
+
+def _can_be_absent(span: Span) -> bool:
+    return span.group in DENIABLE and MEASURED not in span.broader
 
 
 def _stops(words: Words) -> bytearray:
@@ -162,8 +173,9 @@ def _triggers(words: Words, starting: Mapping[int, int], stops: bytearray) -> di
         if first < covered:
             continue
         status, place = kinds[form]
-        if place == "either":
-            place = "before" if _term_follows(words, end, starting, stops) else "after"
+        if place in {"either", "next"}:
+            otherwise: Place = "after" if place == "either" else "none"
+            place = "before" if _term_follows(words, end, starting, stops) else otherwise
         triggers[first] = _Trigger(first, end, status, place)
         covered = end
     return triggers
@@ -235,11 +247,19 @@ def _goes_on(words: Words, comma: int, stops: bytearray) -> bool:
 def _subject(words: Words, trigger: _Trigger, starting: Mapping[int, int], stops: bytearray) -> list[int]:
     """Spans that a trigger after them speaks of: heads of its clause's subject, not what their prepositions add."""
     first = trigger.first
-    listed = False
+    listed = named = False
+    depth = 0
+    aside: set[int] = set()
     while first > 0 and trigger.first - first < _REACH:
         key = words.keys[first - 1]
-        verb = key in _VERBS and any(index in starting for index in range(first, trigger.first))
-        if stops[first - 1] or (key in _ENDS and key != "with") or verb or (key == "," and not listed):
+        if key == "," and (clause := _relative_clause(words, first - 1, stops)):
+            aside |= {*range(clause, first)}
+            first = clause
+            continue
+        depth += (key in ")]") - (key in "([")
+        verb = key in _VERBS and named
+        named = named or not (key in _VERBS or key.endswith("ly"))
+        if depth < 0 or stops[first - 1] or (key in _ENDS and key != "with") or verb or (key == "," and not listed):
             break
         listed = listed or key in _LISTS
         first -= 1
@@ -248,7 +268,9 @@ def _subject(words: Words, trigger: _Trigger, starting: Mapping[int, int], stops
     added = False
     for index in range(first, trigger.first):
         key = words.keys[index]
-        if index in starting:
+        if index in aside:
+            added = False
+        elif index in starting:
             every.append(starting[index])
             heads.extend([] if added else [starting[index]])
         elif key in _OF_SUBJECTS:
@@ -256,6 +278,16 @@ def _subject(words: Words, trigger: _Trigger, starting: Mapping[int, int], stops
         elif key == "," or key in _LISTS:
             added = False
     return heads or every[:1]
+
+
+def _relative_clause(words: Words, comma: int, stops: bytearray) -> int:
+    """Index of the comma that opens the clause which another one closes (", which suggests NPDR,"); 0 without one."""
+    for index in range(comma - 1, max(0, comma - _REACH), -1):
+        if stops[index] or words.keys[index] == ",":
+            return 0
+        if words.keys[index] in _RELATIVES and words.keys[index - 1] == ",":
+            return index - 1
+    return 0
 
 
 def _copy_to_short_name(words: Words, spans: Sequence[Span], number: int, found: list[set[Status]]) -> None:

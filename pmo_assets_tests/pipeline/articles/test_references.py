@@ -133,7 +133,18 @@ def test_a_list_of_panels_ends_before_other_words(text: str, names: list[str]) -
     assert [first for first, _ in found.names] == names
 
 
-@pytest.mark.parametrize("text", ["Figure 2A of [12]", "Figure 2 in Smith et al. (2014)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Figure 2A of [12]",
+        "Figure 2 in Smith et al. (2014)",
+        "as Smith et al. (2014) saw (see their Figure 2)",
+        "see their (figures 3 and 4)",
+        "[12, Fig. 2]",
+        "(Smith et al. 2014, Fig. 2)",
+        "(ref. 12, Fig. 2)",
+    ],
+)
 def test_figures_of_other_publications_are_left_out(text: str) -> None:
     assert references(text) == []
 
