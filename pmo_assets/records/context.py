@@ -104,26 +104,21 @@ class PanelSummary:
     """Summary of what the running text says of one panel: at most 250 words.
 
     Attributes:
-        extractive: sentences of the article in its order, joined by blanks; "" where the text says nothing of it.
+        summary: sentences of the article in its order, joined by blanks; "" where the text says nothing of it.
         sentences: those sentences.
         abbreviations: expansions, by the article's own definitions, of abbreviations in summary and subcaption.
-        generated: summary of a language model that every check let pass; None without one.
+        generated_summary: summary of a language model that every check let pass; None without one.
         model, prompt_version: of that summary.
         refused: why the model's last answer was not taken; None when it was, or when none was asked.
     """
 
-    extractive: str
+    summary: str
     sentences: tuple[SourceSentence, ...]
     abbreviations: tuple[Abbreviation, ...] = ()
-    generated: str | None = None
+    generated_summary: str | None = None
     model: str | None = None
     prompt_version: str | None = None
     refused: str | None = None
-
-    @property
-    def summary(self) -> str:
-        """Return the summary that counts: the model's, else the extractive one."""
-        return self.extractive if self.generated is None else self.generated
 
 
 EntityGroup = Literal[
@@ -164,6 +159,21 @@ class Entity:
     mention: int | None = None
     negated: bool = False
     uncertain: bool = False
+
+
+Eye = Literal["OD", "OS", "OU"]
+"""Right eye, left eye, both."""
+
+EYES: Final[tuple[Eye, ...]] = ("OD", "OS", "OU")
+
+
+@dataclass(frozen=True, slots=True)
+class PanelTerms:
+    """Terms by which panels are chosen: `diseases` and `findings` with all wider ones, sorted; `eye` if one is named."""
+
+    diseases: tuple[str, ...]
+    findings: tuple[str, ...]
+    eye: Eye | None
 
 
 ModalityClass = Literal["R", "V", "M", "N", "ambiguous"]

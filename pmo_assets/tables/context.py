@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import dataframely as dy
 
 from pmo_assets.records.context import (
     ENTITY_GROUPS,
+    EYES,
     MENTION_KINDS,
     MENTION_SOURCES,
     MODALITY_CLASSES,
@@ -18,14 +19,15 @@ from pmo_assets.records.context import (
     PanelMention,
     PanelModality,
     PanelSummary,
+    PanelTerms,
 )
 from pmo_assets.records.modalities import MODALITIES
-from pmo_assets.tables.columns import FigureKey
 from pmo_assets.records.step_output import Row
+from pmo_assets.tables.columns import FigureKey
 from pmo_assets.tables.released import FACTS, TEXT, released
 from pmo_assets.tables.rows import row_of
 
-_SOURCE_SENTENCE = {"paragraph": dy.Int64(), "start": dy.Int64(), "end": dy.Int64(), "sentence": dy.String()}
+_PLACE: dict[str, dy.Column] = {"paragraph": dy.Int64(), "start": dy.Int64(), "end": dy.Int64()}
 
 MENTION_FIELDS = {
     "text": dy.String(),
@@ -66,7 +68,9 @@ class PanelMentions(FigureKey):
     sentence = dy.String(description="Sentence, verbatim")
     start = dy.Int64(min=0, description="Where the sentence begins in its paragraph")
     end = dy.Int64(min=1, description="Where it ends")
-    kind = dy.Enum(MENTION_KINDS, description="It names the panel, names the figure, or carries on from such a sentence")
+    kind = dy.Enum(
+        MENTION_KINDS, description="It names the panel, names the figure, or carries on from such a sentence"
+    )
     source = dy.Enum(
         MENTION_SOURCES, description="What shows it: the XML's cross-reference, the XML's words, the PDF's words"
     )
@@ -88,24 +92,39 @@ class PanelSummaries(PanelKey):
         "that it names, paragraph and range in it, section, how it speaks of it and what shows that",
         metadata=released(TEXT, "panels", facet="text"),
     )
+    mention_places = dy.List(
+        dy.Struct({name: kind for name, kind in MENTION_FIELDS.items() if name not in ("text", "section_title")}),
+        description="`mentions` without words: what restores them from a copy of the article",
+        metadata=released(FACTS, "panels", facet="text"),
+    )
     summary = dy.String(
         nullable=True,
-        description="What the running text says of the panel, in at most 250 words; null where it says nothing",
+        description="Sentences of the article that say what is needed to understand the panel, at most 250 words in "
+        "its order; null where none does",
         metadata=released(TEXT, "panels", facet="text"),
     )
-    extractive = dy.String(description="Summary of the article's own sentences; empty where none speaks of the panel")
-    sentences = dy.List(dy.Struct(_SOURCE_SENTENCE), description="Sentences that the extractive summary consists of")
+    summary_places = dy.List(
+        dy.Struct(_PLACE),
+        description="Paragraph of each sentence of the summary, and its range in there",
+        metadata=released(FACTS, "panels", facet="text"),
+    )
     abbreviations = dy.List(
         dy.Struct({"short": dy.String(), "long": dy.String()}),
         description="Abbreviations of summary and subcaption with the long form that the article gives them",
         metadata=released(TEXT, "panels", facet="text"),
     )
-    generated = dy.String(
-        nullable=True, description="Summary of a language model that all checks let pass; null without one"
+    generated_summary = dy.String(
+        nullable=True,
+        description="Summary of a language model that all checks against the article let pass; null without one",
+        metadata=released(TEXT, "panels", facet="text"),
     )
     model = dy.String(nullable=True, description="Name of that model")
     prompt_version = dy.String(nullable=True, description="Versions and hashes of its prompts")
     refused = dy.String(nullable=True, description="Why the model's last answer was not taken; null when it was")
+
+
+def _terms_column(description: str) -> dy.List:
+    return dy.List(dy.String(), description=description, metadata=released(FACTS, "panels", facet="text"))
 
 
 class PanelEntities(PanelKey):
@@ -116,6 +135,14 @@ class PanelEntities(PanelKey):
         description="Eye, diseases, findings, anatomy, imaging, devices, treatments, stages, times, demographics: "
         "normal form, wider terms, verbatim text with its range, where it was found, negated, uncertain",
         metadata=released(TEXT, "panels", facet="text"),
+    )
+    diseases = _terms_column("Diseases that its words speak of, with all wider terms, none that they negate")
+    findings = _terms_column("Findings that its words speak of, with all wider terms, none that they negate")
+    eye = dy.Enum(
+        EYES,
+        nullable=True,
+        description="Eye that its words name: OD right, OS left, OU both; null where they name none, or say nothing",
+        metadata=released(FACTS, "panels", facet="text", filter="Eye"),
     )
 
 
@@ -159,13 +186,25 @@ def summary_row(panel: Mapping[str, Any], mentions: Iterable[PanelMention], summ
         mentions: of the panel, and of its figure as a whole.
         summary: of the panel.
     """
-    told: list[Row] = [{"text": item.sentence, **{name: getattr(item, name) for name in MENTION_FIELDS if name != "text"}} for item in mentions]
-    return {**_panel_key(panel), "mentions": told, "summary": summary.summary or None, **row_of(summary)}
+    told: list[Row] = [
+        {"text": item.sentence, **{name: getattr(item, name) for name in MENTION_FIELDS if name != "text"}}
+        for item in mentions
+    ]
+    return {
+        **_panel_key(panel),
+        "mentions": told,
+        "mention_places": [
+            {name: item[name] for name in item if name not in ("text", "section_title")} for item in told
+        ],
+        **row_of(summary, {"sentences": True}),
+        "summary": summary.summary or None,
+        "summary_places": [{name: getattr(item, name) for name in _PLACE} for item in summary.sentences],
+    }
 
 
-def entities_row(panel: Mapping[str, Any], entities: Iterable[Entity]) -> Row:
+def entities_row(panel: Mapping[str, Any], entities: Sequence[Entity], named: PanelTerms) -> Row:
     """Return a panel's row of `panel_entities`; `panel` as above."""
-    return {**_panel_key(panel), "entities": [row_of(entity) for entity in entities]}
+    return {**_panel_key(panel), "entities": [row_of(entity) for entity in entities], **row_of(named)}
 
 
 def modality_row(panel: Mapping[str, Any], modality: PanelModality) -> Row:

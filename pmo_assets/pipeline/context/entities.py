@@ -21,7 +21,7 @@ from pmo_assets.pipeline.context.lexicon import (
 )
 from pmo_assets.pipeline.context.negation import statuses
 from pmo_assets.pipeline.context.quantities import spans_of_quantities
-from pmo_assets.records.context import Entity
+from pmo_assets.records.context import EYES, Entity, EntityGroup, MentionKind, PanelTerms
 
 DEGREES: Final = frozenset(
     word_list("mild moderate severe early intermediate late advanced acute chronic subacute active")
@@ -73,6 +73,31 @@ def panel_entities(
         for (found_in, mention, words), own in zip(texts, contexts, strict=True)
         for entity in _entities(words, read, own, around, found_in, mention)
     )
+
+
+def panel_terms(entities: Sequence[Entity], kinds: Sequence[MentionKind]) -> PanelTerms:
+    """Return the terms by which a panel is chosen.
+
+    What is said nearest to the panel counts: its subcaption and the sentences that name it; sentences about the figure as
+    a whole only where those name nothing of a group. What is negated counts nowhere.
+
+    Args:
+        entities: of the panel.
+        kinds: how each of its mentions speaks of it.
+    """
+
+    def said(group: EntityGroup) -> list[Entity]:
+        affirmed = [item for item in entities if item.group == group and not item.negated]
+        near = [item for item in affirmed if item.mention is None or kinds[item.mention] != "names figure"]
+        return near or affirmed
+
+    def names(group: EntityGroup) -> tuple[str, ...]:
+        return tuple(sorted({name for item in said(group) for name in (item.term, *item.broader)}))
+
+    eyes = {item.term for item in said("eye")} & set(EYES)
+    if {"OD", "OS"} <= eyes:
+        eyes = {"OU"}
+    return PanelTerms(names("disease"), names("finding"), next((eye for eye in EYES if eyes == {eye}), None))
 
 
 def _entities(

@@ -5,7 +5,7 @@ The extractive summary stays beside it, and counts where no answer passes the ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -153,7 +153,7 @@ def rewrite_summaries(
     Raises:
         SystemicError: if no request can succeed; panels not yet asked are dropped.
     """
-    asked = [n for n, row in enumerate(rows) if row["extractive"]] if summary_writer is not None else []
+    asked = [n for n, row in enumerate(rows) if row["summary"]] if summary_writer is not None else []
     answers: dict[int, SummaryAnswer] = {}
     if summary_writer is not None:
         writer = summary_writer
@@ -171,8 +171,7 @@ def rewrite_summaries(
         output.rows.append(
             {
                 **row,
-                "summary": row["extractive"] if answer.generated is None else answer.generated,
-                "generated": answer.generated,
+                "generated_summary": answer.generated,
                 "model": summary_writer.model.name,
                 "prompt_version": summary_writer.prompt.label,
                 "refused": None if answer.error is None else str(answer.error),
@@ -180,10 +179,10 @@ def rewrite_summaries(
         )
         if answer.error is not None:
             output.rejections.append(
-                rejection_from(answer.error, stage=STAGE, unit_id=row["article_id"], part=row["panel_id"])
+                rejection_from(answer.error, stage=STAGE, unit_id=row["article_id"], part=row["image_cluster_id"])
             )
     by_model = sum(answer.generated is not None for answer in answers.values())
-    told = sum(bool(row["extractive"]) for row in rows)
+    told = sum(bool(row["summary"]) for row in rows)
     usage = sum((answer.usage for answer in answers.values()), ChatUsage())
     refused = len(answers) - by_model
     return output, SummaryCounts(by_model, told - by_model, len(rows) - told, refused, usage)
@@ -202,7 +201,7 @@ def _sources(
         key = row["article_id"], row["image_cluster_id"]
         own = panels[key][row["ordinal"]]
         names = [panel["identifier"] for panel in panels[key].values() if panel["ordinal"] != row["ordinal"]]
-        told = [item["text"] for item in row["mentions"]] + [item["sentence"] for item in row["sentences"]]
+        told = [item["text"] for item in row["mentions"]] + list(_sentences(row))
         found.append(
             SummarySources(
                 labels.get(key),
@@ -214,3 +213,12 @@ def _sources(
             )
         )
     return found
+
+
+def _sentences(row: Row) -> Iterator[str]:
+    """Yield the sentences of a row's summary: they stand in it one after another, with a blank between them."""
+    start = 0
+    for place in row["summary_places"]:
+        end = start + place["end"] - place["start"]
+        yield row["summary"][start:end]
+        start = end + 1

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pmo_assets.pipeline.assembly.steps import panel_id
-from pmo_assets.pipeline.context.entities import panel_entities
+from pmo_assets.pipeline.context.entities import panel_entities, panel_terms
 from pmo_assets.pipeline.context.modality import modality_evidence, panel_modality
 from pmo_assets.pipeline.context.panel_mentions import NamedFigure, mentions_of_panel, panel_mentions
 from pmo_assets.pipeline.context.summaries import PanelWords, article_text, panel_summary
@@ -122,7 +122,8 @@ def find_article_entities(
             told = summaries[key["panel_id"]]
             defined = {item["short"]: item["long"] for item in told["abbreviations"]}
             found = panel_entities(panel.subcaption, [item["text"] for item in told["mentions"]], defined)
-            made.append(entities_row(key, found))
+            terms = panel_terms(found, [item["kind"] for item in told["mentions"]])
+            made.append(entities_row(key, found, terms))
         return made
 
     return for_each_figure(figures, "panel_entities", rows)

@@ -82,9 +82,9 @@ def test_rows_keep_both_summaries_and_who_wrote_them() -> None:
         writer(said(HONEST["verbatim"]), *[said(LIES["a drug"])] * 3),
     )
     good, refused, silent = output.rows
-    assert (good["summary"], good["generated"], good["extractive"]) == (HONEST["verbatim"],) * 2 + ("A sentence.",)
+    assert (good["summary"], good["generated_summary"]) == ("A sentence.", HONEST["verbatim"])
     assert (good["model"], good["prompt_version"]) == ("scripted", load_prompt(TASK).label)
-    assert (refused["summary"], refused["generated"]) == ("A sentence.", None)
+    assert (refused["summary"], refused["generated_summary"]) == ("A sentence.", None)
     assert "ranibizumab" in refused["refused"]
     assert silent == given[2], "a panel of which the text says nothing is not asked"
     assert [item.part for item in output.rejections] == ["7-2-1"]
