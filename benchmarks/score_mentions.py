@@ -1,7 +1,7 @@
 """Score references of the running text to figures and panels: on labelled articles, and on typeset ones.
 
     python benchmarks/score_mentions.py [--half develop|report] [--shared ../shared] [--hide-xml] [--errors]
-    python benchmarks/score_mentions.py --samples
+    python benchmarks/score_mentions.py --samples 40 [--hide-xml] [--errors]
 
 `data/mention_labels.jsonl` holds every sentence of its articles' running text that refers to a figure, as people read it:
 a quotation that only this sentence contains, and the figures and panels that it names (a position printed as the name of a
@@ -17,10 +17,11 @@ import argparse
 import json
 import re
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,16 @@ from pmo_assets.pipeline.articles.references import label_key
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.memory_stores import MemoryObjects
+from pmo_assets.samples.packages import write_package
+from pmo_assets.samples.typesetter import typeset
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
+from pmo_assets_tests.samples.random_specs import random_spec
 
 LABELS = Path(__file__).parent / "data" / "mention_labels.jsonl"
+FIRST_SEED = 5_000
+"""Of the typeset articles: no test uses these."""
+
 Named = Mapping[str, Sequence[str]]
 """Panels by figure."""
 
@@ -91,7 +98,9 @@ def mention_rows(folder: Path, *, with_xml: bool) -> tuple[list[dict[str, Any]],
     return list(result.tables.get("panel_mentions", ())), keys, seconds
 
 
-def count(labels: Sequence[Label], rows: Iterable[Mapping[str, Any]], keys: Mapping[str, str | None], counts: Counts) -> None:
+def count(
+    labels: Sequence[Label], rows: Iterable[Mapping[str, Any]], keys: Mapping[str, str | None], counts: Counts
+) -> None:
     """Count one article's sentences."""
     sentences: dict[tuple[int, int], tuple[str, dict[str, set[str]]]] = {}
     for row in rows:
@@ -99,14 +108,15 @@ def count(labels: Sequence[Label], rows: Iterable[Mapping[str, Any]], keys: Mapp
             place = sentences.setdefault((row["paragraph"], row["start"]), (row["sentence"], {}))
             panels = place[1].setdefault(keys[row["image_cluster_id"]] or row["image_cluster_id"], set())
             panels.update([normalised_identifier(row["identifier"])] if row["identifier"] is not None else [])
-    open_labels = list(labels)
+    seen: set[str] = set()
     for sentence, found in sentences.values():
         compared = letters(sentence)
-        own = [label for label in open_labels if letters(label.quote) in compared]
-        open_labels = [label for label in open_labels if label not in own]
+        own = [label for label in labels if letters(label.quote) in compared]
+        seen.update(label.quote for label in own)
         _count_sentence(own, found, sentence[:90], counts)
-    for label in open_labels:
-        _count_sentence([label], {}, label.quote, counts)
+    for label in labels:
+        if label.quote not in seen:
+            _count_sentence([label], {}, label.quote, counts)
 
 
 def _count_sentence(labels: Sequence[Label], found: Mapping[str, set[str]], where: str, counts: Counts) -> None:
@@ -132,6 +142,33 @@ def labelled_articles(half: str, *, with_xml: bool) -> dict[str, list[Label]]:
     return articles
 
 
+def typeset_scores(count_of_articles: int, *, with_xml: bool) -> tuple[Counts, Counter[str], float]:
+    """Return the counts on random typeset articles, the outcomes of sentences that carry on, and CPU seconds."""
+    counts, follows, seconds = Counts(), Counter[str](), 0.0
+    for seed in range(FIRST_SEED, FIRST_SEED + count_of_articles):
+        article = typeset(replace(random_spec(seed), reference_sentences=6))
+        labels = {
+            item.sentence: Label(item.sentence, {str(one.figure): one.identifiers for one in item.named})
+            for item in article.references
+            if item.named is not None
+        }
+        with tempfile.TemporaryDirectory() as target:
+            folder = Path(target) / article.name
+            write_package(folder, article)
+            rows, keys, own = mention_rows(folder, with_xml=with_xml)
+        known = len(counts.errors)
+        count([*labels.values()], rows, keys, counts)
+        counts.errors[known:] = [f"seed {seed}: {error}" for error in counts.errors[known:]]
+        seconds += own
+        carried = {letters(item.sentence) for item in article.references if item.named is None}
+        places = {
+            (row["paragraph"], row["start"]): letters(row["sentence"]) for row in rows if row["kind"] == "follows"
+        }
+        follows["right"] += sum(sentence in carried for sentence in places.values())
+        follows["wrong"] += sum(sentence not in carried for sentence in places.values())
+    return counts, follows, seconds
+
+
 def main() -> None:
     """Print the scores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -139,7 +176,15 @@ def main() -> None:
     parser.add_argument("--half", choices=["develop", "report"], default="develop")
     parser.add_argument("--hide-xml", action="store_true", help="work as if no package had an XML")
     parser.add_argument("--errors", action="store_true", help="name every error")
+    parser.add_argument("--samples", type=int, metavar="N", help="score N typeset articles instead")
     arguments = parser.parse_args()
+    if arguments.samples:
+        counts, follows, seconds = typeset_scores(arguments.samples, with_xml=not arguments.hide_xml)
+        print(f"{arguments.samples} typeset articles, {seconds:.0f} s of CPU; sentences that carry on: {dict(follows)}")
+        print("\n".join(map(counts.line, ("figures", "panels"))))
+        if arguments.errors:
+            print("\n".join(counts.errors))
+        return
     counts, seconds = Counts(), 0.0
     articles = labelled_articles(arguments.half, with_xml=not arguments.hide_xml)
     for name, labels in articles.items():

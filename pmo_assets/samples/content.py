@@ -9,7 +9,8 @@ import numpy as np
 
 from pmo_assets.samples import prose
 from pmo_assets.samples.caption_text import caption_text
-from pmo_assets.samples.spec import ArticleSpec, FigureSpec
+from pmo_assets.samples.reference_sentences import reference_sentences
+from pmo_assets.samples.spec import ArticleSpec, FigureSpec, NamedInText, SentenceTruth
 from pmo_assets.samples.type_metrics import Run
 
 YEAR = 2024
@@ -73,6 +74,7 @@ class Content:
         license_text: the licence statement.
         citation: "Journal. 2024; 12: 1-4".
         doi: with the prefix that is reserved for examples.
+        named: sentences of the sections that name figures, or seem to.
     """
 
     authors: tuple[tuple[str, str], ...]
@@ -85,6 +87,7 @@ class Content:
     citation: str
     doi: str
     volume: int
+    named: tuple[SentenceTruth, ...] = ()
 
 
 _LICENSES = {
@@ -157,14 +160,15 @@ def printed_label(figure: FigureSpec, number: int) -> str:
     return figure.label.template.format(number)
 
 
-def _mention(figure: FigureSpec, number: int, rng: np.random.Generator) -> str:
-    """Return a link such as "Figure 2(a)"; only lettered panels are named."""
+def _mention(figure: FigureSpec, number: int, rng: np.random.Generator) -> tuple[str, NamedInText]:
+    """Return a link such as "Figure 2(a)" and what it names; only lettered panels are named."""
     word = "Fig." if "Fig." in figure.label.template else "Figure"
     names = [p.identifier for p in figure.panels if p.identifier is not None and len(p.identifier) == 1]
     name = str(rng.choice(names)) if names and rng.random() < 0.6 else ""
+    named = NamedInText(number, (name,) if name else ())
     if name and "(" in figure.caption.bracket:
         name = f"({name})"
-    return f"[[fig{number}|{word} {number}{name}]]"
+    return f"[[fig{number}|{word} {number}{name}]]", named
 
 
 def _referenced(text: str, rng: np.random.Generator) -> str:
@@ -172,13 +176,18 @@ def _referenced(text: str, rng: np.random.Generator) -> str:
     return text.replace("{ref}", f" [[[B{number}|{number}]]]")
 
 
-def _body(spec: ArticleSpec, rng: np.random.Generator, disease: str) -> tuple[Section, ...]:
+def _body(
+    spec: ArticleSpec, rng: np.random.Generator, disease: str
+) -> tuple[tuple[Section, ...], tuple[SentenceTruth, ...]]:
+    """Return the sections, and what their sentences name."""
     # Figures are shared out over the last three sections, most of them in the results.
     homes = [
         (1 + min(2, i * 3 // max(1, len(spec.figures)))) if len(spec.figures) > 2 else 2
         for i in range(len(spec.figures))
     ]
     sections = []
+    named: list[SentenceTruth] = []
+    own = np.random.default_rng([spec.seed, 2])
     for s, title in enumerate(prose.SECTION_TITLES):
         stream = prose.sentences(title, spec.topic, rng, disease)
         numbers = [i for i, home in enumerate(homes) if home == s]
@@ -190,16 +199,21 @@ def _body(spec: ArticleSpec, rng: np.random.Generator, disease: str) -> tuple[Se
             if p < len(numbers):
                 template = prose.MENTIONS[spec.topic][numbers[p] % 4]
                 sentence = prose.filled(template, spec.topic, rng)
-                lines.insert(
-                    len(lines) // 2, sentence.replace("{fig}", _mention(spec.figures[numbers[p]], numbers[p] + 1, rng))
-                )
+                link, what = _mention(spec.figures[numbers[p]], numbers[p] + 1, rng)
+                sentence = sentence.replace("{fig}", link)
+                lines.insert(len(lines) // 2, sentence)
+                named.append(SentenceTruth(plain(runs_of(sentence)), (what,)))
             blocks.append(Paragraph(runs_of(" ".join(lines))))
             if p < len(numbers):
                 blocks.append(FigurePlace(numbers[p]))
             if s == 2 and p == 0:
                 blocks += [TablePlace(t) for t in range(len(spec.tables))]
+        for index in numbers if spec.reference_sentences else ():
+            said = reference_sentences(spec.figures, index, spec.reference_sentences, own)
+            blocks.append(Paragraph(runs_of(" ".join(item.markup for item in said))))
+            named += [SentenceTruth(plain(runs_of(item.markup)), item.named) for item in said]
         sections.append(Section(f"{s + 1}. {title}", tuple(blocks)))
-    return tuple(sections)
+    return tuple(sections), tuple(named)
 
 
 def article_content(spec: ArticleSpec) -> Content:
@@ -222,7 +236,7 @@ def article_content(spec: ArticleSpec) -> Content:
             stream = prose.sentences(title, spec.topic, rng, disease)
             lines += [next(stream).replace("{ref}", "") for _ in range(2)]
         abstract = Paragraph(runs_of(" ".join(lines)))
-    sections = () if notice else _body(spec, rng, disease)
+    sections, named = ((), ()) if notice else _body(spec, rng, disease)
     statement, url = license_statement(spec.license_code)
     return Content(
         authors=authors,
@@ -235,6 +249,7 @@ def article_content(spec: ArticleSpec) -> Content:
         citation=f"{spec.journal.abbreviation}. {YEAR}; {volume}: {page}-{page + 3}",
         doi=f"10.5555/pmo.{spec.number}",  # 10.5555 is Crossref's prefix for examples
         volume=volume,
+        named=named,
     )
 
 

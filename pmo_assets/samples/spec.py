@@ -296,6 +296,7 @@ class ArticleSpec:
         retracted: the article was retracted later (a related-article element points to the notice).
         floats_group: the XML keeps figures in `<floats-group>` instead of in the sections.
         paragraphs: paragraphs of running text per section.
+        reference_sentences: sentences per figure, in a paragraph of their own, that refer to it in the forms of print.
         damage: of the package.
         features: short names of the features that this article shows, for tests and demonstrations.
         relevant: true if it meets the ophthalmology relevance rules (i)-(iii).
@@ -315,6 +316,7 @@ class ArticleSpec:
     retracted: bool = False
     floats_group: bool = False
     paragraphs: int = 3
+    reference_sentences: int = 0
     damage: Damage | None = None
     features: tuple[str, ...] = ()
     relevant: bool = True
@@ -323,6 +325,22 @@ class ArticleSpec:
     def name(self) -> str:
         """The article's name, e.g. "PMC9000000001"."""
         return f"PMC{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedInText:
+    """A figure that a sentence names, by its number, and the identifiers of its panels; none for it as a whole."""
+
+    figure: int
+    identifiers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceTruth:
+    """A sentence of the running text with the figures that it names; None: it carries on from the sentence before."""
+
+    sentence: str
+    named: tuple[NamedInText, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +381,7 @@ class TypesetArticle:
             to bottom, left edges aligned: width of the widest part, sum of the heights. An article without a readable
             PDF has no figures in its truth.
         expected: facts that a correct pipeline finds out.
+        references: sentences of the running text that name figures, carry on from such, or only seem to name any.
     """
 
     name: str
@@ -374,3 +393,4 @@ class TypesetArticle:
     metadata: Mapping[str, Any]
     truth: Mapping[str, Any]
     expected: Expected
+    references: tuple[SentenceTruth, ...] = ()

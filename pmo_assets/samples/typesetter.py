@@ -140,4 +140,5 @@ def typeset(spec: ArticleSpec) -> TypesetArticle:
             xml_readable=has_xml,
             features=spec.features,
         ),
+        references=content.named,
     )
