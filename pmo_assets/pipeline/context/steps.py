@@ -86,7 +86,8 @@ def summarise_article_panels(
         panel_mentions: its rows of that table.
     """
     panels, mentions = panels_by_figure(reviewed_panels), _mentions(panel_mentions)
-    text = article_text([record_of(RunningParagraph, row) for row in article["paragraphs"]])
+    paragraphs = [record_of(RunningParagraph, row) for row in article["paragraphs"]]
+    text = article_text(paragraphs, [figure["caption"] for figure in figures])
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         own, told = panels.get(figure["image_cluster_id"], []), mentions.get(figure["image_cluster_id"], [])
