@@ -17,6 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pmo_assets.pictures import decoded, decoded_bytes
+from pmo_assets.pipeline.assembly.steps import cut_panel
+from pmo_assets.records.context import ENTITY_GROUPS
 from pmo_assets.records.figure_names import figure_words
 from pmo_assets.records.geometry import as_box, normalise
 from pmo_assets.records.step_output import figure_key
@@ -46,6 +48,9 @@ SHEET_TILES: Final = 8
 
 DRAWN_TILES: Final = 6
 """Figures on a sheet with boxes and their names, which need room."""
+
+SHOWN_SENTENCES: Final = 3
+"""Sentences below a panel: more make the picture too large to be read."""
 
 READABLE_TILES: Final = 4
 """Figures on a sheet whose words are to be read."""
@@ -290,6 +295,40 @@ def caption_preview(figures: pl.DataFrame, subcaptions: Sequence[Row]) -> Pixels
     key, rows = several[len(several) // 2]
     parts = [(row["identifier"], [(start, end) for start, end in row["segments"]]) for row in rows]
     return caption_picture(captions[key], parts)
+
+
+def context_preview(
+    figures: pl.DataFrame, reviewed: pl.DataFrame, summaries: pl.DataFrame, entities: Sequence[Row], pixels: PixelStore
+) -> Pixels | None:
+    """Return a panel with its subcaption and the sentences that speak of it, entities in the colour of their group.
+
+    It is the panel whose words speak of most kinds of things, the first of those.
+
+    Args:
+        figures: the table `figures`.
+        reviewed: the table `reviewed_panels`.
+        summaries: the table `panel_summaries`.
+        entities: rows of `panel_entities`.
+        pixels: the figures' pictures.
+    """
+    if not entities:
+        return None
+    row = max(entities, key=lambda item: len({entity["group"] for entity in item["entities"]}))
+    key = figure_key(row)
+    figure = figures.filter(**key).row(0, named=True)
+    panel = reviewed.filter(**key, ordinal=row["ordinal"]).row(0, named=True)
+    mentions = summaries.filter(panel_id=row["panel_id"]).row(0, named=True)["mentions"]
+    texts = [panel["subcaption"] or "", *(item["text"] for item in mentions[:SHOWN_SENTENCES])]
+    starts = [sum(len(text) + 1 for text in texts[:number]) for number in range(len(texts))]
+    marked: dict[str, list[tuple[int, int]]] = {group: [] for group in ENTITY_GROUPS}
+    for entity in row["entities"]:
+        number = 0 if entity["mention"] is None else entity["mention"] + 1
+        if number < len(texts):
+            marked[entity["group"]].append((starts[number] + entity["start"], starts[number] + entity["end"]))
+    image = cut_panel(_picture(figure, pixels), panel["content_box"])
+    sheet = contact_sheet([(image, figure_name(figure))], columns=1, tile_size=440)
+    words = caption_picture("\n".join(texts), list(marked.items()), width=sheet.shape[1], font_size=14, legend=False)
+    return stacked([sheet, words], gap=0)
 
 
 def plot_metadata(context: Context, png: bytes, alternative: str) -> dg.MarkdownMetadataValue:

@@ -260,7 +260,12 @@ def _paint_run(canvas: ImageDraw.ImageDraw, owners: tuple[int, ...], count: int,
 
 
 def caption_picture(
-    caption: str, subcaptions: Sequence[tuple[str | None, Segments]], *, width: int = 720, font_size: int = 15
+    caption: str,
+    subcaptions: Sequence[tuple[str | None, Segments]],
+    *,
+    width: int = 720,
+    font_size: int = 15,
+    legend: bool = True,
 ) -> NDArray[np.uint8]:
     """Return a coloured caption as a picture on white, for places that show only images.
 
@@ -269,6 +274,7 @@ def caption_picture(
         subcaptions: (identifier, [start, end) ranges of the caption) per panel.
         width: pixels; at least 20 times the font size.
         font_size: pixels per em.
+        legend: says below what the lines mean.
 
     Returns:
         (height, width, 3) uint8, RGB; as high as the text needs.
@@ -289,7 +295,7 @@ def caption_picture(
     small = Lettering(max(6, round(0.85 * font_size)))
     entries: list[tuple[str, str, float, int]] = []
     x, top = float(layout.margin), body
-    for kind, text in _legend(runs, count):
+    for kind, text in _legend(runs, count) if legend else ():
         extent = 2.2 * font_size + small.width(text)
         if x + extent > width - layout.margin and x > layout.margin:
             x, top = float(layout.margin), top + layout.line_height

@@ -1,0 +1,44 @@
+"""Whether words of an article stand where rows of the group `context` say; the tables' checks ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+
+def _words_at(texts: Sequence[str], place: Mapping[str, Any]) -> str | None:
+    """Return the words of a place in an article; None where there is no such paragraph."""
+    if not 0 <= place["paragraph"] < len(texts):
+        return None
+    return texts[place["paragraph"]][place["start"] : place["end"]]
+
+
+def misplaced_mentions(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, Sequence[str]]) -> list[str]:
+    """Return the sentences that do not stand where their row says: article, figure, paragraph and offset of each.
+
+    Args:
+        rows: of `panel_mentions`.
+        texts: texts of the paragraphs, by article.
+    """
+    return [
+        f"{row['article_id']} {row['image_cluster_id']}: paragraph {row['paragraph']} at {row['start']}"
+        for row in rows
+        if not row["sentence"] or _words_at(texts.get(row["article_id"], ()), row) != row["sentence"]
+    ]
+
+
+def unfounded_summaries(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, Sequence[str]]) -> list[str]:
+    """Return the panels whose summary is anything else than the sentences at its places, in the article's order.
+
+    Args:
+        rows: of `panel_summaries`.
+        texts: texts of the paragraphs, by article.
+    """
+    wrong = []
+    for row in rows:
+        places = row["summary_places"]
+        order = [(place["paragraph"], place["start"]) for place in places]
+        words = [_words_at(texts.get(row["article_id"], ()), place) for place in places]
+        if order != sorted(set(order)) or row["summary"] != (" ".join(word or "" for word in words) or None):
+            wrong.append(row["panel_id"])
+    return wrong
