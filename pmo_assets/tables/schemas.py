@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,7 +40,12 @@ def schema_of(asset: str) -> type[dy.Schema]:
 
 def column_descriptions(schema: type[dy.Schema]) -> list[tuple[str, str, str]]:
     """Return (name, data type, description) for every column, for the UI and the documents."""
-    return [(name, str(column.dtype), column.description or "") for name, column in schema.columns().items()]
+    return [(name, _type_in_words(column.dtype), column.description or "") for name, column in schema.columns().items()]
+
+
+def _type_in_words(kind: pl.DataType | type[pl.DataType]) -> str:
+    """Return a data type as people read it: an Enum within another type without its words."""
+    return str(kind) if isinstance(kind, pl.Enum) else re.sub(r"Enum\(categories=\[[^]]*\]\)", "Enum", str(kind))
 
 
 def unchecked(schema: type[dy.Schema], rows: Sequence[dict[str, Any]]) -> pl.DataFrame:

@@ -9,7 +9,8 @@ import pytest
 
 from pmo_assets.pipeline.dataset.hub_rows import with_joined
 from pmo_assets.pipeline.dataset.licensing import withheld_columns
-from pmo_assets.tables.release import CONFIGS, filters, hub_table, joined_columns
+from pmo_assets.tables.release import CONFIGS, filters, hub_table, joined_columns, joined_names
+from pmo_assets.tables.schemas import empty_table, schema_of
 from pmo_assets_tests.defs.added import added
 
 TABLE = """
@@ -37,7 +38,7 @@ def test_a_column_of_text_is_withheld_by_what_it_says_alone(tmp_path: Path) -> N
     with added(declare(tmp_path, "notes", "note", 'TEXT, "panels"')):
         assert hub_table("panels").columns()["note"].nullable
         assert "note" in withheld_columns("CC BY-ND", hub_table("panels").columns())
-        assert joined_columns("panels") == {"notes": ("note",)}
+        assert joined_columns("panels")["notes"] == ("note",)
 
 
 @pytest.mark.parametrize("column", ["subcaption_text", "split", "duplicate_group", "panel_image"])
@@ -66,7 +67,7 @@ def test_a_table_that_knows_no_panel_is_refused(tmp_path: Path) -> None:
 
 def test_a_column_with_a_filter_is_named_with_its_title(tmp_path: Path) -> None:
     with added(declare(tmp_path, "notes", "tone", 'FACTS, "panels", filter="Tone"')):
-        assert filters() == {"tone": "Tone"}
+        assert filters()["tone"] == "Tone"
 
 
 def test_a_filter_that_the_gallery_has_is_refused(tmp_path: Path) -> None:
@@ -78,10 +79,14 @@ def test_a_filter_that_the_gallery_has_is_refused(tmp_path: Path) -> None:
 def test_a_joined_column_takes_no_other_ones_place(tmp_path: Path) -> None:
     notes = pl.DataFrame({"panel_id": ["p"], "note": ["words"]})
     with added(declare(tmp_path, "notes", "note", 'TEXT, "panels"')):
-        rows = with_joined(pl.DataFrame({"panel_id": ["p", "q"]}), "panels", {"notes": notes})
-        assert rows.to_dicts() == [{"panel_id": "p", "note": "words"}, {"panel_id": "q", "note": None}]
+        others = {name: empty_table(schema_of(name)) for name in joined_names()} | {"notes": notes}
+        rows = with_joined(pl.DataFrame({"panel_id": ["p", "q"]}), "panels", others)
+        assert rows.select("panel_id", "note").to_dicts() == [
+            {"panel_id": "p", "note": "words"},
+            {"panel_id": "q", "note": None},
+        ]
         with pytest.raises(ValueError, match="note"):
-            with_joined(pl.DataFrame({"panel_id": ["p"], "note": ["another"]}), "panels", {"notes": notes})
+            with_joined(pl.DataFrame({"panel_id": ["p"], "note": ["another"]}), "panels", others)
 
 
 def test_nothing_is_left_of_what_was_added(tmp_path: Path) -> None:

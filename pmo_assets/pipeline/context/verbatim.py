@@ -10,7 +10,8 @@ def _words_at(texts: Sequence[str], place: Mapping[str, Any]) -> str | None:
     """Return the words of a place in an article; None where there is no such paragraph."""
     if not 0 <= place["paragraph"] < len(texts):
         return None
-    return texts[place["paragraph"]][place["start"] : place["end"]]
+    start, end = place["start"], place["end"]
+    return texts[place["paragraph"]][start:end]
 
 
 def misplaced_mentions(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, Sequence[str]]) -> list[str]:
