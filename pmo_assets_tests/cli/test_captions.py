@@ -12,7 +12,7 @@ import pytest
 
 from pmo_assets.cli.captions import MAX_CAPTION_CHARACTERS
 from pmo_assets_tests.cli.command_line import Pmo, command, environment
-from pmo_assets_tests.models.chat_server import Handler, chat_server, fails, reads_captions
+from pmo_assets_tests.models.chat_server import Handler, chat_server, fails, given_in, reads_captions
 
 CAPTION = "Imaging of the right eye. (A) Fundus photograph. (B) OCT of the macula. Scale bar: 200 µm."
 
@@ -206,11 +206,14 @@ def test_a_single_article_asks_the_model_too(pmo: Pmo, few_articles: Path, tmp_p
             "article", package, "--out", tmp_path / "article.json",
             PMO_LLM_BASE_URL=server.base_url, PMO_LLM_MODEL="m", PMO_CAPTION_THRESHOLD="1",
         )  # fmt: skip
-        asked = [json.loads(body["messages"][-1]["content"])["caption"] for _, body in server.requests]
+        asked = [given_in(body) for _, body in server.requests]
     assert done.returncode == 0, done.stderr
-    captions = {figure["caption"] for figure in json.loads((tmp_path / "article.json").read_text())["figures"]}
-    assert captions
-    assert set(asked) == captions
+    figures = json.loads((tmp_path / "article.json").read_text())["figures"]
+    assert figures
+    assert {given["caption"] for given in asked if "caption" in given} == {figure["caption"] for figure in figures}
+    told = {panel["subcaption"] for figure in figures for panel in figure["panels"] if panel["summary"]}
+    assert told
+    assert {given["subcaption"] for given in asked if "sentences" in given} == told
 
 
 def test_a_refused_key_is_one_line_that_says_what_to_do(pmo: Pmo) -> None:

@@ -175,8 +175,10 @@ def test_the_model_but_not_the_way_to_it_changes_the_code_version(tmp_path: Path
         llm_model="a", llm_base_url="http://elsewhere/v1", llm_api_key=SecretStr(KEY), llm_timeout=1, llm_concurrency=2
     )
     assert usual == same
+    extractive = versions(llm_model="a", llm_summaries=False)
+    assert {name for name in usual if usual[name] != extractive[name]} == {"panel_summaries"}
     for changed in (versions(llm_model="b"), versions(llm_model="a", llm_thinking="on"), versions()):
-        assert {name for name in usual if usual[name] != changed[name]} == {"subcaptions"}
+        assert {name for name in usual if usual[name] != changed[name]} == {"subcaptions", "panel_summaries"}
 
 
 def test_captions_share_the_llm_pool() -> None:

@@ -88,7 +88,8 @@ def test_nothing_is_stale_where_nothing_was_made_or_nothing_changed(home: Home) 
 def test_a_changed_setting_warns_on_exactly_what_it_affects_and_what_follows(home: Home) -> None:
     home.make(["a", "b"])
     said = home.set(vlm_max_pixels=500_000).warnings()
-    assert set(said) == {"panel_assembly", "reviewed_panels", "panels", "dataset_rows", "rejections"}
+    context = {"panel_mentions", "panel_summaries", "panel_entities", "panel_modality"}
+    assert set(said) == {"panel_assembly", "reviewed_panels", "panels", "dataset_rows", "rejections"} | context
     before = home.settings.vlm_max_pixels
     assert f"PMO_VLM_MAX_PIXELS {before} → 500000" in said["panel_assembly"]
     assert said["panel_assembly"].startswith("2 of 2 batches are stale")

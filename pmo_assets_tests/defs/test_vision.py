@@ -125,7 +125,7 @@ def test_what_decides_the_answers_changes_the_code_version_and_nothing_else_does
     ):
         assert {name for name in usual if usual[name] != changed[name]} == {"panel_assembly"}
     both = versions(vlm_model="a", llm_reasks=1)
-    assert {name for name in usual if usual[name] != both[name]} == {"panel_assembly", "subcaptions"}
+    assert {name for name in usual if usual[name] != both[name]} == {"panel_assembly", "subcaptions", "panel_summaries"}
     least = versions(vlm_model="a", min_assembly_confidence=0.5)
     assert {name for name in usual if usual[name] != least[name]} == {"panel_assembly", "dataset_rows"}
 
