@@ -93,9 +93,15 @@ def figure_references(text: str) -> list[tuple[int, str]]:
     return [(items[0].start, item.key) for items in _lists(text) for item in items]
 
 
-def _lists(text: str) -> Iterator[list[_Item]]:
-    """Lists of figures behind a word for figures; the first item begins with that word."""
+def _lists(text: str, *, once: bool = False) -> Iterator[list[_Item]]:
+    """Lists of figures behind a word for figures; the first item begins with that word.
+
+    With `once`, "Fig. 1, Fig. 2" is one list and not two, of which the first holds the second.
+    """
+    read = 0
     for head in _WORD.finditer(text):
+        if once and head.start() < read:
+            continue
         prefix, electronic = head.group(1), head.group(2)
         word = head.group(3) or head.group(5)
         plural = bool(head.group(4) or head.group(6))
@@ -120,6 +126,7 @@ def _lists(text: str) -> Iterator[list[_Item]]:
             between = _between(items[-1].key, key) if sign in _RANGE_SIGNS else []
             items.extend(_Item(own.start, own.start, own.start, number) for number in between)
             items.append(own)
+        read = items[-1].end
         if _ELSEWHERE.match(text, items[-1].end) is None:
             yield items
 
@@ -204,7 +211,7 @@ def references(text: str) -> list[FigureReference]:
     the figure that was named before. What belongs to other publications is left out ("Fig. 2 of [12]").
     """
     found: list[FigureReference] = []
-    for items in _lists(text):
+    for items in _lists(text, once=True):
         before = text[max(0, items[0].start - BEFORE) : items[0].start]
         if _OTHERS.search(before):
             continue
