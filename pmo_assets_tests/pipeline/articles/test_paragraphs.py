@@ -22,7 +22,8 @@ def link(target: str, text: str) -> str:
 def test_paragraphs_of_the_xml_have_section_title_and_cross_references() -> None:
     article = parsed(
         f"<p>No section ({link('f1', '2A')}).</p>"
-        f"<sec><title>2. Methods</title><sec><title>Imaging</title><p>See {link('f1 f2', 'Figs. 1, 2')}.</p></sec></sec>"
+        "<sec><title>2. Methods</title><sec><title>Imaging</title>"
+        f"<p>See {link('f1 f2', 'Figs. 1, 2')}.</p></sec></sec>"
         f"<sec sec-type='results'><title>Findings</title><p>None {link('t1', 'Fig. 9')}.</p></sec>"
         + fig("<label>Figure 1</label>", href="g1")
         + fig("<label>Figure 2</label>", href="g2", attributes='id="f2"'),
