@@ -50,7 +50,9 @@ class PanelMentions(FigureKey):
     sentence = dy.String(description="Sentence, verbatim")
     start = dy.Int64(min=0, description="Where the sentence begins in its paragraph")
     end = dy.Int64(min=1, description="Where it ends")
-    kind = dy.Enum(MENTION_KINDS, description="It names the panel, names the figure, or carries on from such a sentence")
+    kind = dy.Enum(
+        MENTION_KINDS, description="It names the panel, names the figure, or carries on from such a sentence"
+    )
     source = dy.Enum(
         MENTION_SOURCES, description="What shows it: the XML's cross-reference, the XML's words, the PDF's words"
     )
