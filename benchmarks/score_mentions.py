@@ -3,12 +3,13 @@
     python benchmarks/score_mentions.py [--half develop|report] [--shared ../shared] [--hide-xml] [--errors]
     python benchmarks/score_mentions.py --samples 40 [--hide-xml] [--errors]
 
-`data/mention_labels.jsonl` holds every sentence of its articles' running text that refers to a figure, as people read it:
-a quotation that only this sentence contains, and the figures and panels that it names (a position printed as the name of a
-part, "top row", counts as one); `only` marks sentences that the PDF has and the XML lost. Rules were made on the half `develop`; `report` are other articles. Each article goes
-through the whole pipeline; counted are pairs of sentence and figure, and of sentence and panel, that the rows of
-`panel_mentions` name. A figure that was not found in the PDF is a miss. `--samples` typesets the sample articles, whose
-references are known exactly.
+`data/mention_labels.jsonl` holds every sentence of its articles' running text that refers to a figure, as people read
+it: a quotation that only this sentence contains, and the figures and panels that it names (a position printed as the
+name of a part, "top row", counts as one); `only` marks sentences that the PDF has and the XML lost. Rules were made on
+the half `develop`; `report` are other articles. Each article goes through the whole pipeline; counted are pairs of
+sentence and figure, and of sentence and panel, that the rows of `panel_mentions` name. A figure that was not found in
+the PDF is a miss. `--samples` typesets random articles, whose references are known exactly. CPU time is of all steps,
+and of what running text and mentions add to them.
 """
 
 from __future__ import annotations
@@ -27,14 +28,18 @@ from typing import Any
 
 from pmo_assets.pipeline.article import process_article
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
+from pmo_assets.pipeline.articles.paragraphs import bounded
 from pmo_assets.pipeline.articles.references import label_key
 from pmo_assets.pipeline.articles.relevance import load_specialty
+from pmo_assets.pipeline.context.steps import mention_article_panels
+from pmo_assets.records.context import RunningParagraph
 from pmo_assets.records.identifiers import normalised_identifier
 from pmo_assets.records.memory_stores import MemoryObjects
 from pmo_assets.samples.packages import write_package
 from pmo_assets.samples.typesetter import typeset
 from pmo_assets.sources.local import LocalFolder
 from pmo_assets.sources.package_folders import list_package
+from pmo_assets.tables.rows import record_of, row_of
 from pmo_assets_tests.samples.random_specs import random_spec
 
 LABELS = Path(__file__).parent / "data" / "mention_labels.jsonl"
@@ -82,8 +87,24 @@ def letters(text: str) -> str:
     return re.sub(r"[^0-9a-z]", "", text.lower())
 
 
-def mention_rows(folder: Path, *, with_xml: bool) -> tuple[list[dict[str, Any]], dict[str, str | None], float]:
-    """Return an article's rows of `panel_mentions`, the keys of its figures by image_cluster_id, and CPU seconds."""
+@dataclass
+class Seconds:
+    """CPU seconds of all steps of some articles, and of those for running text and mentions alone."""
+
+    articles: int = 0
+    all: float = 0.0
+    added: float = 0.0
+
+    def line(self, kind: str) -> str:
+        """Return them in words."""
+        share, each = self.added / max(self.all, 1e-9), 1000 * self.added / max(1, self.articles)
+        return f"{self.articles} {kind}, {self.all:.0f} s of CPU, {share:.2%} of it for mentions ({each:.1f} ms each)"
+
+
+def mention_rows(
+    folder: Path, seconds: Seconds, *, with_xml: bool
+) -> tuple[list[dict[str, Any]], dict[str, str | None]]:
+    """Return an article's rows of `panel_mentions`, and the keys of its figures by image_cluster_id."""
     listing = list_package(folder, folder.parent)
     if listing is None:
         raise SystemExit(f"{folder} is no article package")
@@ -93,9 +114,16 @@ def mention_rows(folder: Path, *, with_xml: bool) -> tuple[list[dict[str, Any]],
     package = fetch_package(row, LocalFolder(folder.parent), objects, FetchLimits()).rows[0]
     start = time.process_time()
     result = process_article(package, objects, specialty=load_specialty("everything"), target="panel_mentions")
-    seconds = time.process_time() - start
+    seconds.all += time.process_time() - start
+    seconds.articles += 1
+    tables = result.tables
+    start = time.process_time()
+    paragraphs = [record_of(RunningParagraph, item) for item in result.article["paragraphs"]]
+    again = {**result.article, "paragraphs": [row_of(item) for item in bounded(paragraphs)[0]]}
+    mention_article_panels(again, tables["figures"], tables["reviewed_panels"], tables["subcaptions"])
+    seconds.added += time.process_time() - start
     keys = {figure["image_cluster_id"]: label_key(figure["label"] or "") for figure in result.figures}
-    return list(result.tables.get("panel_mentions", ())), keys, seconds
+    return list(tables["panel_mentions"]), keys
 
 
 def count(
@@ -142,9 +170,9 @@ def labelled_articles(half: str, *, with_xml: bool) -> dict[str, list[Label]]:
     return articles
 
 
-def typeset_scores(count_of_articles: int, *, with_xml: bool) -> tuple[Counts, Counter[str], float]:
+def typeset_scores(count_of_articles: int, *, with_xml: bool) -> tuple[Counts, Counter[str], Seconds]:
     """Return the counts on random typeset articles, the outcomes of sentences that carry on, and CPU seconds."""
-    counts, follows, seconds = Counts(), Counter[str](), 0.0
+    counts, follows, seconds = Counts(), Counter[str](), Seconds()
     for seed in range(FIRST_SEED, FIRST_SEED + count_of_articles):
         article = typeset(replace(random_spec(seed), reference_sentences=6))
         labels = {
@@ -155,11 +183,10 @@ def typeset_scores(count_of_articles: int, *, with_xml: bool) -> tuple[Counts, C
         with tempfile.TemporaryDirectory() as target:
             folder = Path(target) / article.name
             write_package(folder, article)
-            rows, keys, own = mention_rows(folder, with_xml=with_xml)
+            rows, keys = mention_rows(folder, seconds, with_xml=with_xml)
         known = len(counts.errors)
         count([*labels.values()], rows, keys, counts)
         counts.errors[known:] = [f"seed {seed}: {error}" for error in counts.errors[known:]]
-        seconds += own
         carried = {letters(item.sentence) for item in article.references if item.named is None}
         places = {
             (row["paragraph"], row["start"]): letters(row["sentence"]) for row in rows if row["kind"] == "follows"
@@ -180,21 +207,20 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.samples:
         counts, follows, seconds = typeset_scores(arguments.samples, with_xml=not arguments.hide_xml)
-        print(f"{arguments.samples} typeset articles, {seconds:.0f} s of CPU; sentences that carry on: {dict(follows)}")
+        print(f"{seconds.line('typeset articles')}; sentences that carry on: {dict(follows)}")
         print("\n".join(map(counts.line, ("figures", "panels"))))
         if arguments.errors:
             print("\n".join(counts.errors))
         return
-    counts, seconds = Counts(), 0.0
+    counts, seconds = Counts(), Seconds()
     articles = labelled_articles(arguments.half, with_xml=not arguments.hide_xml)
     for name, labels in articles.items():
-        rows, keys, own = mention_rows(arguments.shared / "corpus" / name, with_xml=not arguments.hide_xml)
+        rows, keys = mention_rows(arguments.shared / "corpus" / name, seconds, with_xml=not arguments.hide_xml)
         known = len(counts.errors)
         count(labels, rows, keys, counts)
         counts.errors[known:] = [f"{name}: {error}" for error in counts.errors[known:]]
-        seconds += own
         print(f"\r{name:40s}", end="", file=sys.stderr, flush=True)
-    print(f"\r{len(articles)} articles, {seconds:.0f} s of CPU{'':30s}")
+    print(f"\r{seconds.line('articles')}{'':30s}")
     print("\n".join(map(counts.line, ("figures", "panels"))))
     if arguments.errors:
         print("\n".join(counts.errors))

@@ -1,7 +1,7 @@
 """Sentences that refer to a figure and its panels in the forms of print, with what they name.
 
-`{…}` of a form are filled for a figure with panels: `w` the word for a figure, `n` its number, `a`, `b`, `c` three names
-in their order, `m` the number of another figure. Double brackets are links of the XML, as in `content.runs_of`.
+`{…}` of a form are filled for a figure with panels: `w` the word for a figure, `n` its number, `a`, `b`, `c` three
+names in their order, `m` the number of another figure. Double brackets are links of the XML, as in `content.runs_of`.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from PIL import Image
 from pmo_assets.pictures import PictureUnreadable, decoded, png_bytes
 from pmo_assets.pipeline.article import ArticleResult, annotation, process_article
 from pmo_assets.pipeline.articles.licences import freedoms, license_code
+from pmo_assets.pipeline.articles.mentions import MAX_PARAGRAPH, MAX_TEXT
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.articles.steps import read_article
 from pmo_assets.pipeline.assembly.reading.text_readers import ReadingOptions
@@ -399,3 +400,59 @@ def test_labels_of_the_figures_own_row_are_evidence_for_the_type_of_its_images()
     labelled = {row["image_cluster_id"] for row in images if "labelled OCT" in row["type_reason"]}
     assert labelled == {first}
     assert {row["image_cluster_id"] for row in images} >= {first, second}
+
+
+def running_text(article: TypesetArticle, **changes: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the column `paragraphs` of a package, and the classes of its rejections."""
+    objects = MemoryObjects({})
+    package = {**package_of(article, objects), **changes}
+    output = read_article(package, objects, load_specialty("ophthalmology"))
+    return output.rows[0]["paragraphs"], [item.error_class for item in output.rejections]
+
+
+def test_the_running_text_is_that_of_the_xml_with_its_sections() -> None:
+    article = next(item for item in samples() if item.expected.relevant)
+
+    paragraphs, _ = running_text(article)
+
+    assert {item["source"] for item in paragraphs} == {"xml"}
+    assert list(dict.fromkeys(item["section"] for item in paragraphs)) == [
+        "abstract", "introduction", "methods", "results", "discussion",
+    ]  # fmt: skip
+    assert any(item["references"] for item in paragraphs)
+
+
+@pytest.mark.parametrize("with_front", [False, True])
+def test_without_a_body_in_the_xml_the_running_text_is_that_of_the_pdf(with_front: bool) -> None:
+    article = next(item for item in samples() if item.expected.relevant)
+    assert article.xml is not None
+    bodiless = re.sub(rb"<body>.*</body>", b"", article.xml, flags=re.DOTALL) if with_front else None
+
+    paragraphs, rejections = running_text(dataclasses.replace(article, xml=bodiless))
+
+    printed = {"".join(item["text"].split()) for item in paragraphs}
+    listed = ["".join(item["text"].split()) for item in running_text(article)[0]]
+    assert {item["source"] for item in paragraphs} == {"pdf"}
+    assert {"introduction", "methods", "results", "discussion"} <= {item["section"] for item in paragraphs}
+    found = sum(any(text[:80] in other for other in printed) for text in listed)
+    assert found >= 0.9 * len(listed)
+    assert rejections == []
+
+
+def test_an_article_that_cannot_go_on_has_no_running_text() -> None:
+    article = next(item for item in samples() if item.expected.relevant)
+
+    assert running_text(article, is_retracted=True)[0] == []
+    assert running_text(article, pdf=None) == ([], ["NoPdf"])
+
+
+def test_running_text_without_end_is_cut_and_says_so() -> None:
+    article = next(item for item in samples() if item.expected.relevant)
+    assert article.xml is not None
+    endless = article.xml.replace(b"</body>", b"<p>" + b"A sentence (Figure 1). " * 100_000 + b"</p></body>")
+
+    paragraphs, rejections = running_text(dataclasses.replace(article, xml=endless))
+
+    assert rejections == ["RunningTextCut"]
+    assert max(len(item["text"]) for item in paragraphs) <= MAX_PARAGRAPH
+    assert sum(len(item["text"]) for item in paragraphs) <= MAX_TEXT

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -86,7 +87,7 @@ def bounded(paragraphs: Iterable[RunningParagraph]) -> tuple[tuple[RunningParagr
                 continue
             room -= len(piece.text)
             references_left_out += max(0, len(piece.references) - MAX_REFERENCES)
-            kept.append(piece)
+            kept.append(replace(piece, references=piece.references[:MAX_REFERENCES]))
     cut = [
         f"{count} {what}"
         for count, what in ((left_out, "characters of text"), (references_left_out, "cross-references"))
@@ -101,7 +102,7 @@ def bounded(paragraphs: Iterable[RunningParagraph]) -> tuple[tuple[RunningParagr
 
 def _pieces(paragraph: RunningParagraph) -> Iterator[RunningParagraph]:
     text = paragraph.text
-    if len(text) <= MAX_PARAGRAPH and len(paragraph.references) <= MAX_REFERENCES:
+    if len(text) <= MAX_PARAGRAPH:
         yield paragraph
         return
     marks: Sequence[CrossReference] = paragraph.references

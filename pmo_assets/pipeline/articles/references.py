@@ -93,9 +93,15 @@ def figure_references(text: str) -> list[tuple[int, str]]:
     return [(items[0].start, item.key) for items in _lists(text) for item in items]
 
 
-def _lists(text: str) -> Iterator[list[_Item]]:
-    """Lists of figures behind a word for figures; the first item begins with that word."""
+def _lists(text: str, *, once: bool = False) -> Iterator[list[_Item]]:
+    """Lists of figures behind a word for figures; the first item begins with that word.
+
+    With `once`, "Fig. 1, Fig. 2" is one list and not two, of which the first holds the second.
+    """
+    read = 0
     for head in _WORD.finditer(text):
+        if once and head.start() < read:
+            continue
         prefix, electronic = head.group(1), head.group(2)
         word = head.group(3) or head.group(5)
         plural = bool(head.group(4) or head.group(6))
@@ -120,6 +126,7 @@ def _lists(text: str) -> Iterator[list[_Item]]:
             between = _between(items[-1].key, key) if sign in _RANGE_SIGNS else []
             items.extend(_Item(own.start, own.start, own.start, number) for number in between)
             items.append(own)
+        read = items[-1].end
         if _ELSEWHERE.match(text, items[-1].end) is None:
             yield items
 
@@ -157,20 +164,20 @@ _VERB = (
 _WORDS: Final = frozenset({"a", "A", "I"})
 _ABBREVIATED: Final = re.compile(r"\.\s?[a-z]")
 _END_OF_NAME: Final = re.compile(
-    rf"\s?(?:[),;:\]]|\.(?!\s?[a-z]|\w)|\Z|{_DASH}\s?[(\[]?{_NAME}|(?:and|or|&|to|through)\s|respectively|{_VERB}\b)"
+    rf"\s?(?:[),;:\]]|\.(?!\s?[a-z]|\w)|\Z|(?:{_DASH}\s?|/)[(\[]?{_NAME}|(?:and|or|&|to|through|vs\.?|versus)\s|respectively|{_VERB}\b)"
 )
 _FIRST_NAME: Final = re.compile(
     rf"(?:(?P<attached>[.-]?)|\s?(?P<bracket>[(\[])\s?|(?P<bare>[,:;]?\s))(?P<noun>{_NOUN}\s[(\[]?)?"
     rf"(?P<own>[(\[])?(?P<name>{_NAME})"
 )
 _NEXT_NAME: Final = re.compile(
-    rf"[)\]]?\s?(?P<sign>,\s?(?:and|&|or)\s|[,;/&]\s?|(?:and|or)\s|{_DASH}\s?|(?:to|through)\s)"
+    rf"[)\]]?\s?(?P<sign>,\s?(?:and|&|or)\s|[,;/&]\s?|(?:and|or|vs\.?|versus)\s|{_DASH}\s?|(?:to|through)\s)"
     rf"(?:{_NOUN}\s)?(?P<own>[(\[])?(?P<name>{_NAME}|\d{{1,2}}(?![\w%]))"
 )
 _PLACE = r"(?:upper|lower|top|bottom|left|right|middle|cent(?:er|re|ral))(?:most)?"
 _ORDINAL = r"(?:first|second|third|fourth|last)"
 _PLACES = (
-    rf"(?:the\s)?(?:{_PLACE}(?:[\s-]{_PLACE})?(?:[\s-]hand)?(?:\s(?:{_NOUN}|rows?|columns?))?"
+    rf"(?:(?:(?:on|at|in)\s)?the\s)?(?:{_PLACE}(?:[\s-]{_PLACE})?(?:[\s-]hand)?(?:\s(?:{_NOUN}|rows?|columns?))?"
     rf"|{_ORDINAL}\s(?:rows?|columns?))"
 )
 _PLACE_LIST: Final = re.compile(
@@ -179,9 +186,14 @@ _PLACE_LIST: Final = re.compile(
     re.IGNORECASE,
 )
 _ONE_PLACE: Final = re.compile(rf"(?:{_PLACE}|{_ORDINAL})(?:[\s-]{_PLACE})?(?:\s(?:row|column))?", re.I)
-_PLACE_OPENS: Final = re.compile(r"\s?[(\[,:]\s?|\s")
+_PLACE_OPENS: Final = re.compile(r"\s?[(\[,:;]\s?|\s")
 _NAMES_PLACE: Final = re.compile(rf"{_NOUN}\Z|(?:rows?|columns?)\Z", re.I)
 _BEFORE_FIGURE: Final = re.compile(r"[)\]]?\s(?:of|in|from)\s(?:the\s)?\Z")
+# "Fig. 2A and 3 patients": the number is of something else.
+_COUNTED: Final = re.compile(
+    r"\s(?:(?:more|other|further)\s)?(?:patients?|eyes?|cases?|subjects?|participants?|controls?|animals?|mice|rats?|months?"
+    r"|years?|weeks?|days?|hours?|minutes?|times|mm|cm|[µμ]m|m[lL]|mg)\b"
+)
 # "their figure 3", "[12, Fig. 2]", "(Smith et al. 2014, Fig. 2)", "ref. 12, Fig. 2".
 _OTHERS: Final = re.compile(
     r"(?:\btheir\s[(\[]?(?:see\s)?|\[\d{1,3},\s|\bet\sal\.?[,\s(\[]{1,3}(?:19|20)\d\d[a-z]?\)?[,;]\s(?:see\s)?"
@@ -204,7 +216,7 @@ def references(text: str) -> list[FigureReference]:
     the figure that was named before. What belongs to other publications is left out ("Fig. 2 of [12]").
     """
     found: list[FigureReference] = []
-    for items in _lists(text):
+    for items in _lists(text, once=True):
         before = text[max(0, items[0].start - BEFORE) : items[0].start]
         if _OTHERS.search(before):
             continue
@@ -214,6 +226,8 @@ def references(text: str) -> list[FigureReference]:
             if last is not None and item.number_end <= last.end:
                 continue  # "Fig. 2A1-3": the number was one of a panel
             names, end = _names_behind(text, item.number_end) if item.end > item.start else ((), item.end)
+            if last is not None and not names and _COUNTED.match(text, item.number_end):
+                continue
             if last is not None and last.key == item.key and _is_range(last, names, text[last.end : item.start]):
                 own[-1] = FigureReference(last.start, end, last.key, ((last.names[0][0], names[0][0]),))
                 continue
@@ -269,7 +283,7 @@ def _name_list(text: str, position: int, *, named: bool = False) -> tuple[tuple[
         last = names[-1][1] or names[-1][0]
         name = _completed(following["name"], last)
         sign = following["sign"].strip()
-        is_range = sign not in ("and", "or", "&", "/") and not sign.startswith((",", ";"))
+        is_range = sign in _RANGE_SIGNS
         is_free = not is_bracketed and following["own"] is None
         if name is None or not _goes_on(text, last, name, following.end(), is_free=is_free):
             break
@@ -321,7 +335,9 @@ def _place_list(text: str, position: int) -> tuple[tuple[PanelName, ...], int]:
     """Words of place at a position: ", left", " (top row)", " left panel"; of the eye or lid are none."""
     opens = _PLACE_OPENS.match(text, position)
     found = _PLACE_LIST.match(text, opens.end()) if opens else None
-    if opens is None or found is None or (opens.group() == " " and not _NAMES_PLACE.search(found["list"])):
+    if opens is None or found is None:
+        return (), position
+    if opens.group() == " " and text[found.end() : found.end() + 1] != ")" and not _NAMES_PLACE.search(found["list"]):
         return (), position
     return _places(found["list"]), found.end()
 

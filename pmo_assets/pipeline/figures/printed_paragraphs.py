@@ -85,7 +85,8 @@ def _begins(last: TextLine, line: TextLine, before: str) -> bool:
     if not _ENDS.search(before):
         return False
     top, bottom = line.bbox[1], last.bbox[3]
-    if last.bbox[3] - top > SAME_ROW * height(line.bbox) and line.bbox[0] >= last.bbox[2] - 1:
+    overlap = min(bottom, line.bbox[3]) - max(last.bbox[1], top)
+    if overlap > SAME_ROW * height(line.bbox) and line.bbox[0] >= last.bbox[2] - 1:
         return False  # a piece of the same printed line
     is_below = top >= last.bbox[1] and abs(line.bbox[0] - last.bbox[0]) < INDENT[1]
     if not is_below:

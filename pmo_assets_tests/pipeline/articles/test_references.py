@@ -85,6 +85,12 @@ def test_key_of_a_label(label: str, key: str | None) -> None:
         ("panels (A) and (B) in Fig. 2", {"2": ["A", "B"]}),
         ("the left and right panels of Figure 2", {"2": ["left", "right"]}),
         ("Supplementary Fig. 2A", {"S2": ["A"]}),
+        ("Fig. 2 A/B", {"2": ["A", "B"]}),
+        ("Fig. 2A versus B", {"2": ["A", "B"]}),
+        ("(Fig. 2 right)", {"2": ["right"]}),
+        ("Figure 2, on the left.", {"2": ["left"]}),
+        ("Fig. 2A and 3 patients", {"2": ["A"]}),
+        ("Figures 2, 3 and 4 patients", {"2": [], "3": []}),
     ],
 )
 def test_panels_named_with_their_figure(text: str, named: dict[str, list[str]]) -> None:
