@@ -1,0 +1,329 @@
+"""Summary of a panel without a model: the sentences of the article that speak of it, verbatim, with their places.
+
+First the sentences that name the panel, then those that carry on from them, then those about the figure as a whole, and
+at last a few others that share rare terms with the subcaption: methods, conditions, the same finding in other words.
+A sentence that speaks of other panels or figures only stays out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pmo_assets.pipeline.articles.mentions import figure_references, sentence_spans
+from pmo_assets.pipeline.context.abbreviations import defined_abbreviations, used_abbreviations
+from pmo_assets.pipeline.context.terms import GENERAL_WORDS, stem, terms_of
+from pmo_assets.records.context import (
+    Abbreviation,
+    PanelMention,
+    PanelSummary,
+    RunningParagraph,
+    SectionClass,
+    SourceSentence,
+)
+
+MAX_WORDS: Final = 250
+"""Words of a summary at most (OPEN-PMC)."""
+
+MAX_TEXT: Final = 2_000_000
+"""Characters of running text that are searched for further sentences; a long monograph has a million."""
+
+MAX_FURTHER: Final = 3
+"""Sentences at most that name neither panel nor figure."""
+
+_LEAST_SHARED: Final = 0.4
+_LEAST_TERMS: Final = 2
+_RARE: Final = 0.35
+"""What a further sentence shares with the subcaption: so much of the subcaption's weight, and so many terms that are
+rare: that weigh so much of the most that a term can weigh."""
+
+_ABOUT_IT: Final = 0.15
+"""Share of a further sentence's own weight that it shares: a long sentence has two rare terms by chance."""
+
+_FEWEST_WORDS: Final = 5
+"""Words that a sentence has besides its references, or it says nothing: "See Figure 2."."""
+
+_ALIKE: Final = 0.7
+"""Share of its terms from which a further sentence repeats another one."""
+
+_TELLING: Final[frozenset[SectionClass]] = frozenset(("methods", "results", "case", "other"))
+"""Sections whose sentences tell of what was done and seen here; the others speak of what is known."""
+
+_GENERAL: Final = frozenset(map(stem, GENERAL_WORDS))
+_ENDED: Final = re.compile(r"[.!?][\"'”’)\]]{0,3}\d{0,3}\Z")
+_OF_OTHERS: Final = re.compile(
+    r"\b(?:previous(?:ly)?|literature|et al|other (?:authors|studies|reports)|(?:was|were|been) (?:also )?(?:first )?reported"
+    r"|(?:we|to) (?:report|present|describe)|(?:this|our|present) (?:report|study|paper|article|work))\b", re.IGNORECASE
+)
+_CARRIES_ON: Final = re.compile(r"[\"'“‘(]?(?:This|These|Those|It|Its|They|Their|Such|The same|The latter|The former)\b")
+_DEPENDS: Final = re.compile(
+    r"[\"'“‘(]?(?:This|These|Those|That|It|Its|They|Their|Such|He|She|His|Her|Both|Then|However|Moreover|Furthermore"
+    r"|Also|Therefore|Thus|Hence|Again|Similarly|Likewise|Conversely|Instead|Nevertheless|Otherwise|And|But|So"
+    r"|In addition|In contrast|On the other hand|As a result|For example|For instance|The same|The latter|The former"
+    r"|The other|Another|Here)\b"
+)
+_REFERENCE: Final = re.compile(
+    r"\(?\b(?:see|as shown in|shown in)?\s?(?:fig(?:ure)?s?|table)s?\b\.?\s?\w{1,4}(?:[\s,(–-]{0,2}\w?\)?)?\)?", re.IGNORECASE
+)
+_POINTS_ELSEWHERE: Final = re.compile(r"\b(?:Tables?|Movies?|Videos?|Supplementary|Appendix|Algorithm)\s?\w{0,3}\d|\bEqs?\b|\bEquations?\b")
+_FORMULA: Final = re.compile(r"[=∑∫√]|\\[a-z]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class TextSentence:
+    """A sentence of the running text, with its terms; `refers`: it names a figure, a table or the like."""
+
+    paragraph: int
+    start: int
+    end: int
+    text: str
+    section: SectionClass
+    terms: frozenset[str]
+    refers: bool
+
+
+@dataclass(frozen=True)
+class ArticleText:
+    """The running text of an article, read once for all its panels.
+
+    Attributes:
+        sentences: in the text's order.
+        weight: of each term, 0..1: 1 for one that occurs in a single sentence, 0 for one in every sentence, and for words
+            of every article.
+        places: (paragraph, start) of a sentence to its position among `sentences`.
+        by_term: positions of the sentences that have a term.
+        abbreviations: that the article defines.
+    """
+
+    sentences: tuple[TextSentence, ...]
+    weight: Mapping[str, float]
+    places: Mapping[tuple[int, int], int]
+    by_term: Mapping[str, Sequence[int]]
+    abbreviations: tuple[Abbreviation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PanelWords:
+    """The panel that is summarised: its identifier, its subcaption, the subcaptions of the figure's other panels."""
+
+    identifier: str | None
+    subcaption: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """Terms of a panel: all of its subcaption, those that no other panel has, those that only others have."""
+
+    own: frozenset[str]
+    specific: frozenset[str]
+    foreign: frozenset[str]
+
+
+def article_text(paragraphs: Sequence[RunningParagraph]) -> ArticleText:
+    """Return the sentences of an article with the weights of their terms; of longer texts the first `MAX_TEXT`."""
+    sentences: list[TextSentence] = []
+    searched = 0
+    for number, paragraph in enumerate(paragraphs):
+        if searched + len(paragraph.text) > MAX_TEXT:
+            break
+        searched += len(paragraph.text)
+        spans = sentence_spans(paragraph.text)
+        starts = [start for start, _ in spans]
+        linked = {bisect_right(starts, reference.offset) - 1 for reference in paragraph.references}
+        for n, (start, end) in enumerate(spans):
+            text = paragraph.text[start:end]
+            refers = n in linked or bool(figure_references(text)) or _POINTS_ELSEWHERE.search(text) is not None
+            sentences.append(TextSentence(number, start, end, text, paragraph.section, terms_of(text), refers))
+    counts = Counter(term for sentence in sentences for term in sentence.terms)
+    most = math.log(len(sentences) + 1) or 1.0
+    by_term: dict[str, list[int]] = {}
+    for n, sentence in enumerate(sentences):
+        for term in sentence.terms:
+            by_term.setdefault(term, []).append(n)
+    return ArticleText(
+        tuple(sentences),
+        {term: 0.0 if term in _GENERAL else (1 - math.log(count) / most) ** 2 for term, count in counts.items()},
+        {(sentence.paragraph, sentence.start): n for n, sentence in enumerate(sentences)},
+        by_term,
+        defined_abbreviations(paragraph.text for paragraph in paragraphs),
+    )
+
+
+def panel_summary(
+    panel: PanelWords, mentions: Sequence[PanelMention], article: ArticleText, caption: str = ""
+) -> PanelSummary:
+    """Return the extractive summary of a panel.
+
+    Args:
+        panel: identifier and subcaptions.
+        mentions: sentences that speak of its figure or of any of its panels.
+        article: the running text.
+        caption: of the whole figure; it may define abbreviations.
+    """
+    terms = _panel_terms(panel)
+    chosen = _told(panel, terms, mentions, article)
+    for sentence in _further(terms, chosen, mentions, article):
+        _add(chosen, sentence)
+    sentences = tuple(sorted(chosen.values(), key=lambda item: (item.paragraph, item.start)))
+    extractive = " ".join(item.sentence for item in sentences)
+    used = used_abbreviations(
+        f"{panel.subcaption}\n{extractive}", defined_abbreviations([caption, panel.subcaption]), article.abbreviations
+    )
+    return PanelSummary(extractive, sentences, used)
+
+
+def own_mentions(panel: PanelWords, mentions: Iterable[PanelMention]) -> list[PanelMention]:
+    """Return the mentions of a panel: those of the figure as a whole, and those that name it.
+
+    The only panel of a figure has all of them: its caption names no panels, and the text that does means parts of it.
+    """
+    alone = panel.identifier is None and not panel.others
+    return [item for item in mentions if alone or item.identifier is None or item.identifier == panel.identifier]
+
+
+def word_count(text: str) -> int:
+    """Return the number of words of a text, as readers count them: by white space."""
+    return len(text.split())
+
+
+_LAST: Final = 4
+"""Rank of sentences about the figure that have more of other panels than of this one."""
+
+_Chosen = dict[tuple[int, int], SourceSentence]
+
+
+def _told(panel: PanelWords, terms: _Terms, mentions: Sequence[PanelMention], article: ArticleText) -> _Chosen:
+    """Return the sentences that speak of the panel, as far as they fit, the surest first."""
+    ranked: list[tuple[int, float, PanelMention]] = []
+    seen: set[tuple[int, int]] = set()
+    named = {(item.paragraph, item.start) for item in mentions if item.identifier == panel.identifier}
+    elsewhere = {(item.paragraph, item.start) for item in mentions if item.identifier not in (None, panel.identifier)}
+    for mention in own_mentions(panel, mentions):
+        place = (mention.paragraph, mention.start)
+        by_name = mention.identifier is not None and mention.kind != "follows"
+        words = terms_of(mention.sentence)
+        if not by_name and place in elsewhere and place not in named:
+            continue  # "Figure 2 shows … (B)": it is about B
+        if _is_fragment(mention.sentence):
+            continue
+        if mention.kind == "follows" and not words & terms.own and not _CARRIES_ON.match(mention.sentence):
+            continue
+        rank = (0 if by_name else 2) + (1 if mention.kind == "follows" else 0)
+        if not by_name and _is_of_others(words, terms, article.weight):
+            if mention.kind == "follows":
+                continue
+            rank = _LAST
+        ranked.append((rank, -_shared(words, terms.own, article.weight), mention))
+    chosen: _Chosen = {}
+    for rank, _, mention in sorted(ranked, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
+        place = (mention.paragraph, mention.start)
+        if place in seen or (rank == _LAST and chosen):
+            continue  # of a figure of which nothing else is said, any sentence tells something
+        seen.add(place)
+        source = SourceSentence(mention.paragraph, mention.start, mention.end, mention.sentence)
+        if _add(chosen, source) and mention.kind != "follows" and _CARRIES_ON.match(mention.sentence):
+            before = _sentence_before(place, terms, article)
+            if before is not None:
+                _add(chosen, _source(before))
+    return chosen
+
+
+def _sentence_before(place: tuple[int, int], terms: _Terms, article: ArticleText) -> TextSentence | None:
+    """Return the sentence that one which begins with "This …" goes back to, if it speaks of nothing else."""
+    n = article.places.get(place, 0)
+    if n == 0:
+        return None
+    before = article.sentences[n - 1]
+    if before.paragraph != place[0] or before.refers or _is_foreign(before.terms, terms, article.weight):
+        return None
+    return before
+
+
+def _further(
+    terms: _Terms, chosen: _Chosen, mentions: Sequence[PanelMention], article: ArticleText
+) -> list[SourceSentence]:
+    """Return sentences that name no figure and share rare terms with the subcaption, best first."""
+    total = sum(article.weight.get(term, 0.0) for term in terms.own)
+    if total <= 0:
+        return []
+    spoken = {(item.paragraph, item.start) for item in mentions}
+    shared: Counter[int] = Counter()
+    rare: Counter[int] = Counter()
+    for term in sorted(terms.own):
+        weight = article.weight.get(term, 0.0)
+        for n in article.by_term.get(term, ()):
+            shared[n] += weight  # type: ignore[assignment]  # a Counter of shares
+            rare[n] += weight >= _RARE
+    found: list[tuple[float, TextSentence]] = []
+    for n, weight in shared.items():
+        sentence = article.sentences[n]
+        if weight / total < _LEAST_SHARED or rare[n] < _LEAST_TERMS or sentence.section not in _TELLING:
+            continue
+        if sentence.refers or (sentence.paragraph, sentence.start) in spoken or _DEPENDS.match(sentence.text):
+            continue
+        if _is_fragment(sentence.text) or _FORMULA.search(sentence.text) or not _ENDED.search(sentence.text):
+            continue
+        if _OF_OTHERS.search(sentence.text):
+            continue
+        if _is_foreign(sentence.terms, terms, article.weight):
+            continue
+        about_it = weight / sum(article.weight[term] for term in sentence.terms)
+        if about_it >= _ABOUT_IT:
+            found.append((weight / total + about_it, sentence))
+    found.sort(key=lambda item: (-item[0], item[1].paragraph, item[1].start))
+    said = [terms_of(item.sentence) for item in chosen.values()]
+    further: list[SourceSentence] = []
+    for _, sentence in found:
+        if len(further) == MAX_FURTHER:
+            break
+        if any(len(sentence.terms & other) > _ALIKE * len(sentence.terms) for other in said):
+            continue
+        said.append(sentence.terms)
+        further.append(_source(sentence))
+    return further
+
+
+def _source(sentence: TextSentence) -> SourceSentence:
+    return SourceSentence(sentence.paragraph, sentence.start, sentence.end, sentence.text)
+
+
+def _add(chosen: _Chosen, source: SourceSentence) -> bool:
+    """Add a sentence if the summary stays within `MAX_WORDS`; say whether it did."""
+    taken = sum(word_count(item.sentence) for item in chosen.values())
+    if taken + word_count(source.sentence) > MAX_WORDS:
+        return False
+    chosen[source.paragraph, source.start] = source
+    return True
+
+
+def _panel_terms(panel: PanelWords) -> _Terms:
+    own = terms_of(panel.subcaption)
+    others = frozenset[str]().union(*map(terms_of, panel.others))
+    return _Terms(own, own - others, others - own)
+
+
+def _shared(words: frozenset[str], own: frozenset[str], weight: Mapping[str, float]) -> float:
+    return sum(weight.get(term, 0.0) for term in sorted(words & own))
+
+
+def _is_foreign(words: frozenset[str], terms: _Terms, weight: Mapping[str, float]) -> bool:
+    """Say whether a sentence is about other panels: it has terms of theirs, and of this one's own less or none."""
+    theirs = _shared(words, terms.foreign, weight)
+    return theirs > _shared(words, terms.specific, weight)
+
+
+def _is_of_others(words: frozenset[str], terms: _Terms, weight: Mapping[str, float]) -> bool:
+    """Say whether a sentence about the figure as a whole is about other panels of it: all that it shares is theirs."""
+    theirs = _shared(words, terms.foreign, weight)
+    return theirs > _shared(words, terms.own, weight)
+
+
+def _is_fragment(text: str) -> bool:
+    """Say whether a sentence says nothing by itself besides its references."""
+    return word_count(_REFERENCE.sub(" ", text)) < _FEWEST_WORDS

@@ -1,0 +1,70 @@
+"""Terms of a text: its words without those of every text, in a form that inflection and spelling leave alike."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+SMALL_WORDS: Final = frozenset(
+    """a about after again all also although am among an and any are as at be because been before being between both but
+    by can could did do does done due during each either for from further furthermore had has have having he hence her
+    here him his how however if in into is it its itself itself may might more moreover most must no nor not of on once
+    one only or other our out over per respectively same several she should since so some such than that the their them
+    then there therefore these they this those through thus to under until up upon us very via was we well were what
+    when where whether which while who whom whose why will with within without would yet you your""".split()
+)
+"""Words of every text."""
+
+GENERAL_WORDS: Final = frozenset(
+    """case cases compare compared comparison control data demonstrate demonstrated demonstrates different finding findings
+    found group groups high higher level levels low lower mean normal observed patient patients present presented
+    performed report reported result results reveal revealed show showed showing shown shows significant significantly
+    study studies subject subjects use used using value values""".split()
+)
+"""Words of every article: they do not tell one of its pictures from another."""
+
+FIGURE_WORDS: Final = frozenset("fig figs figure figures panel panels image images arrow arrows arrowhead arrowheads".split())
+"""Words with which a text points at its pictures."""
+
+_TERM: Final = re.compile(r"[^\W_]+(?:[’'][^\W\d_]+)?")
+_ENDINGS: Final = ("ations", "ation", "nesses", "ness", "ingly", "edly", "ings", "ing", "ies", "ied", "ed", "es", "s", "ly")
+_ADJECTIVES: Final = ("ar", "al", "a", "e")
+_KEPT: Final = ("ss", "us", "is", "ous")
+_LEAST: Final = 4
+"""Letters that stay when an ending is taken off."""
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words and numbers of a text, as written."""
+    return _TERM.findall(text)
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Return a word without endings that leave its meaning: "oedematous" stays, "maculae" and "macular" are one.
+
+    Endings that make another thing of it ("-itis", "-opathy", "-oma") stay.
+    """
+    plain = word.casefold().removesuffix("'s").removesuffix("’s")
+    if not plain.isalpha() or len(plain) <= _LEAST:
+        return plain
+    plain = plain.replace("oe", "e").replace("ae", "e").replace("our", "or").replace("isation", "ization")
+    if not plain.endswith(_KEPT):
+        for ending in _ENDINGS:
+            if plain.endswith(ending) and len(plain) - len(ending) >= _LEAST:
+                plain = plain.removesuffix(ending) + ("y" if ending in ("ies", "ied") else "")
+                break
+    for ending in _ADJECTIVES:
+        if plain.endswith(ending) and len(plain) - len(ending) >= _LEAST:
+            return plain.removesuffix(ending)
+    return plain
+
+
+def terms_of(text: str) -> frozenset[str]:
+    """Return the terms of a text: stems of the words that are neither small nor point at pictures; numbers too."""
+    return frozenset(
+        stem(word)
+        for word in map(str.casefold, words_of(text))
+        if word not in SMALL_WORDS and word not in FIGURE_WORDS and (len(word) > 1 or word.isdigit())
+    )
