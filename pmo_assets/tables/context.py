@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import dataframely as dy
 
-from pmo_assets.records.context import ENTITY_GROUPS, MENTION_KINDS, MENTION_SOURCES, MODALITY_CLASSES, SECTION_CLASSES
+from pmo_assets.records.context import (
+    ENTITY_GROUPS,
+    MENTION_KINDS,
+    MENTION_SOURCES,
+    MODALITY_CLASSES,
+    SECTION_CLASSES,
+    Abbreviation,
+    PanelMention,
+    PanelModality,
+    PanelSummary,
+)
 from pmo_assets.records.modalities import MODALITIES
 from pmo_assets.tables.columns import FigureKey
+from pmo_assets.records.step_output import Row
 from pmo_assets.tables.released import FACTS, TEXT, released
+from pmo_assets.tables.rows import row_of
 
 _SOURCE_SENTENCE = {"paragraph": dy.Int64(), "start": dy.Int64(), "end": dy.Int64(), "sentence": dy.String()}
 
@@ -133,3 +148,29 @@ SCHEMAS: dict[str, type[dy.Schema]] = {
     "panel_modality": PanelModalities,
 }
 """The schema of each asset of the group that is a table."""
+
+
+def summary_row(panel: Mapping[str, Any], mentions: Iterable[PanelMention], summary: PanelSummary) -> Row:
+    """Return a panel's row of `panel_summaries`.
+
+    Args:
+        panel: any row with the key of a panel (`PanelKey`).
+        mentions: of the panel, and of its figure as a whole.
+        summary: of the panel.
+    """
+    told: list[Row] = [{"text": item.sentence, **{name: getattr(item, name) for name in MENTION_FIELDS if name != "text"}} for item in mentions]
+    return {**_panel_key(panel), "mentions": told, "summary": summary.summary or None, **row_of(summary)}
+
+
+def modality_row(panel: Mapping[str, Any], modality: PanelModality) -> Row:
+    """Return a panel's row of `panel_modality`; `panel` as above."""
+    return {**_panel_key(panel), **row_of(modality)}
+
+
+def panel_abbreviations(cells: Iterable[Mapping[str, Any]]) -> tuple[Abbreviation, ...]:
+    """Return the cell `abbreviations` of a row as records."""
+    return tuple(Abbreviation(cell["short"], cell["long"]) for cell in cells)
+
+
+def _panel_key(panel: Mapping[str, Any]) -> Row:
+    return {name: panel[name] for name in ("article_id", "image_cluster_id", "ordinal", "panel_id")}

@@ -72,6 +72,7 @@ _PLACED_PANEL: Final = re.compile(
 
 # Signs that end a statement; "and" too where sides and times are told apart ("20/40 in the right and 20/20 in the left").
 _BREAK: Final = re.compile(r"[;:()\[\]]|,(?!\d)|(?<!\d)\.(?!\d)|\b(?:but|while|whereas|although|however|except|which)\b", re.IGNORECASE)
+_LOOSE_BREAK: Final = re.compile(_BREAK.pattern.replace("()", ""), re.IGNORECASE)
 _FINE_BREAK: Final = re.compile(_BREAK.pattern + r"|\b(?:and|with)\b|\bthan\b", re.IGNORECASE)
 
 _NUMBER_WORDS: Final = {
@@ -110,8 +111,8 @@ _SIDES: Final = (
 _GROUPS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "side": _SIDES,
     "time": (
-        (r"before|pre\w*operative(?:ly)?|pre-?treatment|baseline|initial(?:ly)?|prior|at presentation", "before"),
-        (r"after|post\w*operative(?:ly)?|post-?treatment|following|follow-?up|later|final(?:ly)?|subsequent(?:ly)?", "after"),
+        (r"before|pre\w*operative(?:ly)?|pre-?treatment|prior", "before"),
+        (r"after|post\w*operative(?:ly)?|post-?treatment|following|later|subsequent(?:ly)?", "after"),
     ),
     "amount": (
         (r"increas\w+|higher|greater|thicker|elevat\w+|larger|rais\w+|rise|rising|rose|longer|more|heavier|faster", "more"),
@@ -137,7 +138,7 @@ _GROUPS: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "normality": ((r"normal(?:ly)?|unremarkable|healthy", "normal"), (r"abnormal\w*|patholog\w+", "abnormal")),
 }  # fmt: skip
 """Words that exclude each other of one thing, by what they say."""
-_ADJECTIVES: Final = frozenset(("sight", "speed", "degree", "kind"))
+_ADJECTIVES: Final = frozenset(("sight", "speed", "degree", "kind", "phase"))
 """Groups of words that stand before what they are said of, and are said of nothing else."""
 _NEAR: Final = 2
 """Words behind a qualifier that are in any case what it is said of: "left eye 20/20"."""
@@ -148,6 +149,15 @@ _WORD_OF: Final[Mapping[str, Sequence[tuple[re.Pattern[str], frozenset[str]]]]] 
     ]
     for group, values in _GROUPS.items()
 }
+
+
+
+def _next(group: str) -> str:
+    """Return the name of a group as far as the next word is concerned."""
+    return f"{group} of the next word"
+
+
+_NEXT: Final = tuple(map(_next, _GROUPS))
 
 _NOT: Final = (
     r"no|not|n't|without|absence of|lack of|lacked|lacks|lacking|free of|denied|denies|neither|nor|never|none|negative for|cannot"
@@ -167,6 +177,9 @@ _DOUBTS_BEFORE: Final = re.compile(
     r"\b(?:is|are|was|were|been|be)\s(?:suspect\w*|possible|probable|likely|presumed|suspicious|questionable)|\bmay\b|\bmight\b"
     r"|\bseem\w*|\bcannot be excluded|\bcould be\b", re.IGNORECASE
 )
+_SAME: Final = 0.8
+"""Share of their words that two sentences have in common that say the same."""
+
 _OWN_WORDS: Final = frozenset(map(stem, "eye eyes both".split()))
 
 
@@ -245,7 +258,10 @@ def fitting_summary(answer: str, sources: SummarySources) -> str:
     text = " ".join(answer.split())
     if len(text) > _MAX_ANSWER or word_count(text) > MAX_WORDS:
         raise MisfittingAnswer(f"the summary has {word_count(text)} words; at most {MAX_WORDS} are allowed.")
-    for check in (_says_something, _names_its_panel, _has_known_words, _has_known_numbers, _qualifies_alike, _is_supported):
+    for check in (
+        _says_something, _names_its_panel, _has_known_words, _has_known_numbers, _qualifies_alike, _denies_alike,
+        _is_supported, _has_numbers_together,
+    ):  # fmt: skip
         reason = check(text, sources)
         if reason is not None:
             raise MisfittingAnswer(reason)
@@ -402,7 +418,7 @@ def _terms(text: str) -> frozenset[str]:
 _QUALIFIER_STEMS: Final = frozenset(
     map(
         stem,
-        """right left both bilateral od os ou before after baseline initial prior following follow up later final higher lower
+        """right left both bilateral od os ou before after prior following later higher lower
         greater less more improved worse better superior inferior upper nasal temporal anterior posterior inner outer
         central peripheral proximal distal positive negative no not without absence lack free neither nor never none early
         late mild severe normal abnormal suspected possible probable likely may might suggests suggesting suggested
@@ -415,10 +431,10 @@ def _qualified(texts: Iterable[str]) -> dict[str, dict[str, frozenset[str]]]:
     """Return by group of qualifiers, and by term, all that qualifies the term.
 
     A word that tells sides (or times, …) apart qualifies the terms of its statement, and those of its sentence that have
-    none in their own statement. Negation and doubt qualify what follows them in their statement, in some forms ("was not
+    none in their own statement; and, apart from that, the very next word ("left atrium"). Negation and doubt qualify what follows them in their statement, in some forms ("was not
     seen") what goes before, too.
     """
-    found: dict[str, dict[str, frozenset[str]]] = {group: {} for group in (*_WORD_OF, "denied", "doubted")}
+    found: dict[str, dict[str, frozenset[str]]] = {group: {} for group in (*_WORD_OF, *_NEXT, "denied", "doubted")}
 
     def add(group: str, terms: Iterable[str], values: frozenset[str]) -> None:
         for term in terms:
@@ -430,11 +446,15 @@ def _qualified(texts: Iterable[str]) -> dict[str, dict[str, frozenset[str]]]:
             parts = [(part, _terms(part)) for part in _statements(sentence, _FINE_BREAK)]
             for group, words in _WORD_OF.items():
                 whole = _values(sentence, words)
-                if whole and group in _ADJECTIVES:
-                    for pattern, value in words:
-                        for match in pattern.finditer(sentence):
-                            add(group, _terms(" ".join(words_of(sentence[match.end() :][:60])[:_NEAR])), value)
-                elif whole:
+                if not whole:
+                    continue
+                for pattern, value in words:
+                    for match in pattern.finditer(sentence):
+                        following = words_of(sentence[match.end() : match.end() + 60])
+                        add(_next(group), _terms(" ".join(following[:1])), value)
+                        if group in _ADJECTIVES:
+                            add(group, _terms(" ".join(following[:_NEAR])), value)
+                if group not in _ADJECTIVES:
                     for part, terms in parts:
                         own = _values(part, words)
                         behind = _terms(part[_reach(part, words) :]) if own else frozenset()
@@ -492,6 +512,28 @@ def _qualifies_alike(text: str, sources: SummarySources) -> str | None:
     return None
 
 
+def _denies_alike(text: str, sources: SummarySources) -> str | None:
+    """Return which statement denies twice, and which sentence denies or doubts what a source says in the same words."""
+    shown = sources.expanded(text)
+    for start, end in sentence_spans(shown):
+        sentence = shown[start:end]
+        if any(sentence in source for source in sources.texts):
+            continue
+        for part in _statements(sentence, _BREAK):
+            if len(_NEGATED.findall(part)) > 1 and not re.search(r"\b(?:neither|nor|not only)\b", part, re.IGNORECASE):
+                return f'"{part.strip()}" denies twice; say it plainly.'
+        terms = _terms(sentence)
+        for source in sources.texts:
+            known = _terms(source)
+            if len(terms & known) < _SAME * len(terms | known):
+                continue
+            if bool(_NEGATED.search(sentence)) != bool(_NEGATED.search(source)):
+                return f'of "{sentence}" and its source only one denies.'
+            if _DOUBTED.search(source) and not _DOUBTED.search(sentence):
+                return f'"{sentence}" leaves out the doubt of its source.'
+    return None
+
+
 def _is_supported(text: str, sources: SummarySources) -> str | None:
     """Return which statement is put together from words of several sentences that no one of them makes."""
     shown = sources.expanded(text)
@@ -503,4 +545,21 @@ def _is_supported(text: str, sources: SummarySources) -> str | None:
                 continue
             if max((len(terms & source) for source in known), default=0) < _SUPPORTED * len(terms):
                 return f'no source says "{part.strip()}": its words come from different sentences.'
+    return None
+
+
+def _has_numbers_together(text: str, sources: SummarySources) -> str | None:
+    """Return which numbers of a statement stand in no source sentence together, with some of its words."""
+    shown = sources.expanded(text)
+    known = [(_numbers_of([source]), _terms(source)) for source in sources.texts]
+    for start, end in sentence_spans(shown):
+        for part in _statements(shown[start:end], _LOOSE_BREAK):
+            numbers = _numbers_of([part])
+            terms = _terms(part)
+            if numbers and not any(
+                all(said <= there.get(value, frozenset()) for value, said in numbers.items())
+                and len(terms & words) >= min(_SUPPORTED * len(terms), len(numbers) + 1)
+                for there, words in known
+            ):
+                return f'no source says "{part.strip()}" with {" and ".join(numbers)} together.'
     return None
