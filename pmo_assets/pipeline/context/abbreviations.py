@@ -37,7 +37,7 @@ _ENTRY: Final = re.compile(
 )
 _ENTRY_END: Final = re.compile(r"[;,:()\[\]={}]|\.(?:\s|\Z)|\Z")
 _SMALL: Final = frozenset(("of", "the", "and", "in", "for", "to", "with", "by", "a", "an", "on", "at", "or", "from", "per"))
-_NO_SHORT: Final = re.compile(r"(?:figs?|figures?|tables?|[ivx]+|\d+[a-z]?|p|n|mm|cm|kg|ml|et al)\.?", re.IGNORECASE)
+_NO_SHORT: Final = re.compile(r"(?:figs?|figures?|tables?|[ivx]+|\d+[a-z]?|p|n|mm|cm|kg|ml|et al|(?:\w\.)+\w)\.?", re.IGNORECASE)
 _LEFT_OUT: Final = 3
 """Cost of a word that is left out, in letters from the inside of words."""
 _PLURAL: Final = re.compile(r"(?<=[A-Z0-9)])s\Z")
