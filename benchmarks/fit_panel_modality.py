@@ -25,7 +25,7 @@ from scipy.optimize import minimize
 
 from pmo_assets.pipeline.article import process_article
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
-from pmo_assets.pipeline.articles.mentions import label_key
+from pmo_assets.pipeline.articles.references import label_key
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.context.modality import (
     CLASSES,
@@ -131,9 +131,10 @@ def fitted(cases: Sequence[Case]) -> dict[str, float]:
         shares = np.exp(logits)
         shares /= shares.sum(axis=1, keepdims=True)
         picked = features[np.arange(len(right)), right]
-        value = -(counted * np.log(shares[np.arange(len(right)), right])).sum() + SHRINKAGE / 2 * (
-            (weights - prior) ** 2
-        ).sum()
+        value = (
+            -(counted * np.log(shares[np.arange(len(right)), right])).sum()
+            + SHRINKAGE / 2 * ((weights - prior) ** 2).sum()
+        )
         slope = -(counted[:, None] * (picked - (shares[:, :, None] * features).sum(axis=1))).sum(axis=0)
         return float(value), slope + SHRINKAGE * (weights - prior)
 
@@ -177,7 +178,11 @@ def held_out(cases: Sequence[Case], seen: Callable[[Case], Case]) -> list[tuple[
 def scores(found: Sequence[tuple[Case, Mapping[Decided, float]]]) -> str:
     """Return the share of right classes, decided and undecided, the Brier score and the calibration, in words."""
     right = [max(shares, key=shares.__getitem__) == case.truth for case, shares in found]
-    decided = [(ok, max(shares.values())) for ok, (_, shares) in zip(right, found, strict=True) if max(shares.values()) >= LEAST]
+    decided = [
+        (ok, max(shares.values()))
+        for ok, (_, shares) in zip(right, found, strict=True)
+        if max(shares.values()) >= LEAST
+    ]
     brier = np.mean([sum((shares[kind] - (kind == case.truth)) ** 2 for kind in CLASSES) for case, shares in found])
     articles: dict[str, list[bool]] = {}
     for ok, (case, _) in zip(right, found, strict=True):
@@ -192,7 +197,13 @@ def scores(found: Sequence[tuple[Case, Mapping[Decided, float]]]) -> str:
 
 def report(cases: Sequence[Case]) -> None:
     """Print the scores of articles left out, and every panel that is wrong."""
-    print(len(cases), "panels of", len({case.article for case in cases}), "articles:", dict(Counter(c.truth for c in cases)))
+    print(
+        len(cases),
+        "panels of",
+        len({case.article for case in cases}),
+        "articles:",
+        dict(Counter(c.truth for c in cases)),
+    )
     for name, seen in (
         ("own words only", own_words_only), ("words only", words_only), ("pixels only", pixels_only), ("both", lambda c: c),
     ):  # fmt: skip
@@ -214,9 +225,7 @@ def main() -> None:
     cases = [
         case
         for article in sorted({article for article, _ in classes})
-        for case in article_cases(
-            article, tables_of(arguments.shared / "corpus" / article, "panel_mentions"), classes
-        )
+        for case in article_cases(article, tables_of(arguments.shared / "corpus" / article, "panel_mentions"), classes)
     ]
     report(cases)
     weights = fitted(counted_by_figure(cases))

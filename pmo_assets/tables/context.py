@@ -65,7 +65,9 @@ class PanelMentions(FigureKey):
     sentence = dy.String(description="Sentence, verbatim")
     start = dy.Int64(min=0, description="Where the sentence begins in its paragraph")
     end = dy.Int64(min=1, description="Where it ends")
-    kind = dy.Enum(MENTION_KINDS, description="It names the panel, names the figure, or carries on from such a sentence")
+    kind = dy.Enum(
+        MENTION_KINDS, description="It names the panel, names the figure, or carries on from such a sentence"
+    )
     source = dy.Enum(
         MENTION_SOURCES, description="What shows it: the XML's cross-reference, the XML's words, the PDF's words"
     )
@@ -158,7 +160,10 @@ def summary_row(panel: Mapping[str, Any], mentions: Iterable[PanelMention], summ
         mentions: of the panel, and of its figure as a whole.
         summary: of the panel.
     """
-    told: list[Row] = [{"text": item.sentence, **{name: getattr(item, name) for name in MENTION_FIELDS if name != "text"}} for item in mentions]
+    told: list[Row] = [
+        {"text": item.sentence, **{name: getattr(item, name) for name in MENTION_FIELDS if name != "text"}}
+        for item in mentions
+    ]
     return {**_panel_key(panel), "mentions": told, "summary": summary.summary or None, **row_of(summary)}
 
 

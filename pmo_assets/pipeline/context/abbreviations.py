@@ -28,7 +28,9 @@ _FOLDED: Final = str.maketrans("αβγδεκλμµτω", "abgdeklmmto")
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _SHORT: Final = re.compile(r"[^\W_](?:[^\W_]|[-/&+.' ]|\([^\W_]{1,3}\))*")
-_LEAD: Final = re.compile(r"(?:i\.e\.|hereafter|abbreviated(?: as)?|termed|called|or|also|henceforth)[,: ]+", re.IGNORECASE)
+_LEAD: Final = re.compile(
+    r"(?:i\.e\.|hereafter|abbreviated(?: as)?|termed|called|or|also|henceforth)[,: ]+", re.IGNORECASE
+)
 _BOUND: Final = re.compile(r"[;:()\[\]{}=]|[.!?] ")
 _PIECE_END: Final = re.compile(r"[;,:=\[\]]|\((?!OH\))")
 _ENTRY: Final = re.compile(
@@ -36,8 +38,12 @@ _ENTRY: Final = re.compile(
     r"(?:\s?(?:=|:|,|–|—)\s?|\s-\s|\s(?:indicates|denotes|means|stands for|represents)\s)(?=[^\W_])"
 )
 _ENTRY_END: Final = re.compile(r"[;,:()\[\]={}]|\.(?:\s|\Z)|\Z")
-_SMALL: Final = frozenset(("of", "the", "and", "in", "for", "to", "with", "by", "a", "an", "on", "at", "or", "from", "per"))
-_NO_SHORT: Final = re.compile(r"(?:figs?|figures?|tables?|[ivx]+|\d+[a-z]?|p|n|mm|cm|kg|ml|et al|(?:\w\.)+\w)\.?", re.IGNORECASE)
+_SMALL: Final = frozenset(
+    ("of", "the", "and", "in", "for", "to", "with", "by", "a", "an", "on", "at", "or", "from", "per")
+)
+_NO_SHORT: Final = re.compile(
+    r"(?:figs?|figures?|tables?|[ivx]+|\d+[a-z]?|p|n|mm|cm|kg|ml|et al|(?:\w\.)+\w)\.?", re.IGNORECASE
+)
 _LEFT_OUT: Final = 3
 """Cost of a word that is left out, in letters from the inside of words."""
 _PLURAL: Final = re.compile(r"(?<=[A-Z0-9)])s\Z")

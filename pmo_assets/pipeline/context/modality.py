@@ -176,7 +176,10 @@ def _shares(named: Mapping[Modality, float]) -> Mapping[Modality, float] | None:
     strongest = max(named.values())
     total = sum(named.values())
     # A hint alone leaves as much open as it says.
-    return {modality: weight / total * min(1.0, (strongest + OUTRIGHT) / (2 * OUTRIGHT)) for modality, weight in named.items()}
+    return {
+        modality: weight / total * min(1.0, (strongest + OUTRIGHT) / (2 * OUTRIGHT))
+        for modality, weight in named.items()
+    }
 
 
 def _likeliest(shares: Mapping[Modality, float]) -> Modality:

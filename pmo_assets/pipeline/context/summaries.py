@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pmo_assets.pipeline.articles.mentions import figure_references, sentence_spans
+from pmo_assets.pipeline.articles.mentions import sentence_spans
+from pmo_assets.pipeline.articles.references import figure_references
 from pmo_assets.pipeline.context.abbreviations import defined_abbreviations, used_abbreviations
 from pmo_assets.pipeline.context.terms import GENERAL_WORDS, stem, terms_of
 from pmo_assets.records.context import (
@@ -37,16 +38,24 @@ MAX_FURTHER: Final = 3
 """Sentences at most that name neither panel nor figure."""
 
 _LEAST_SHARED: Final = 0.4
+_LEAST_NEAR: Final = 0.25
 _LEAST_TERMS: Final = 2
 _RARE: Final = 0.35
 """What a further sentence shares with the subcaption: so much of the subcaption's weight, and so many terms that are
-rare: that weigh so much of the most that a term can weigh."""
+rare: that weigh so much of the most that a term can weigh. Beside a chosen sentence, in its paragraph, less will do."""
 
-_ABOUT_IT: Final = 0.15
+_ENOUGH: Final = 4.0
+"""Weight of a subcaption's terms beyond which a longer one asks for no more."""
+_MARGIN: Final = 0.25
+"""What terms of one other panel weigh at least, so that a sentence about the figure is about that one."""
+_ABOUT_IT: Final = 0.2
 """Share of a further sentence's own weight that it shares: a long sentence has two rare terms by chance."""
 
 _FEWEST_WORDS: Final = 5
 """Words that a sentence has besides its references, or it says nothing: "See Figure 2."."""
+
+_FEWEST_TERMS: Final = 3
+"""Terms of its own that it has."""
 
 _ALIKE: Final = 0.7
 """Share of its terms from which a further sentence repeats another one."""
@@ -58,9 +67,16 @@ _GENERAL: Final = frozenset(map(stem, GENERAL_WORDS))
 _ENDED: Final = re.compile(r"[.!?][\"'”’)\]]{0,3}\d{0,3}\Z")
 _OF_OTHERS: Final = re.compile(
     r"\b(?:previous(?:ly)?|literature|et al|other (?:authors|studies|reports)|(?:was|were|been) (?:also )?(?:first )?reported"
-    r"|(?:we|to) (?:report|present|describe)|(?:this|our|present) (?:report|study|paper|article|work))\b", re.IGNORECASE
+    r"|(?:we|to) (?:report|present|describe)|(?:this|our|present) (?:report|study|paper|article|work))\b",
+    re.IGNORECASE,
 )
-_CARRIES_ON: Final = re.compile(r"[\"'“‘(]?(?:This|These|Those|It|Its|They|Their|Such|The same|The latter|The former)\b")
+_CITES: Final = re.compile(r"\[\d")
+_WHERE_KEPT: Final = re.compile(
+    r"\b(?:Zenodo|GitHub|archived|https?:|available (?:at|from|online|on request))", re.IGNORECASE
+)
+_CARRIES_ON: Final = re.compile(
+    r"[\"'“‘(]?(?:This|These|Those|It|Its|They|Their|Such|The same|The latter|The former)\b"
+)
 _DEPENDS: Final = re.compile(
     r"[\"'“‘(]?(?:This|These|Those|That|It|Its|They|Their|Such|He|She|His|Her|Both|Then|However|Moreover|Furthermore"
     r"|Also|Therefore|Thus|Hence|Again|Similarly|Likewise|Conversely|Instead|Nevertheless|Otherwise|And|But|So"
@@ -68,9 +84,12 @@ _DEPENDS: Final = re.compile(
     r"|The other|Another|Here)\b"
 )
 _REFERENCE: Final = re.compile(
-    r"\(?\b(?:see|as shown in|shown in)?\s?(?:fig(?:ure)?s?|table)s?\b\.?\s?\w{1,4}(?:[\s,(–-]{0,2}\w?\)?)?\)?", re.IGNORECASE
+    r"\(?\b(?:see|as shown in|shown in)?\s?(?:fig(?:ure)?s?|table)s?\b\.?\s?\w{1,4}(?:[\s,(–-]{0,2}\w?\)?)?\)?",
+    re.IGNORECASE,
 )
-_POINTS_ELSEWHERE: Final = re.compile(r"\b(?:Tables?|Movies?|Videos?|Supplementary|Appendix|Algorithm)\s?\w{0,3}\d|\bEqs?\b|\bEquations?\b")
+_POINTS_ELSEWHERE: Final = re.compile(
+    r"\b(?:Tables?|Movies?|Videos?|Supplementary|Appendix|Algorithm)\s?\w{0,3}\d|\bEqs?\b|\bEquations?\b"
+)
 _FORMULA: Final = re.compile(r"[=∑∫√]|\\[a-z]{2}")
 
 
@@ -83,6 +102,7 @@ class TextSentence:
     end: int
     text: str
     section: SectionClass
+    section_title: str | None
     terms: frozenset[str]
     refers: bool
 
@@ -97,6 +117,7 @@ class ArticleText:
             of every article.
         places: (paragraph, start) of a sentence to its position among `sentences`.
         by_term: positions of the sentences that have a term.
+        captions: terms of the caption of each figure.
         abbreviations: that the article defines.
     """
 
@@ -104,6 +125,7 @@ class ArticleText:
     weight: Mapping[str, float]
     places: Mapping[tuple[int, int], int]
     by_term: Mapping[str, Sequence[int]]
+    captions: tuple[frozenset[str], ...]
     abbreviations: tuple[Abbreviation, ...]
 
 
@@ -118,15 +140,21 @@ class PanelWords:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """Terms of a panel: all of its subcaption, those that no other panel has, those that only others have."""
+    """Terms of a panel: all of its subcaption, those that no other panel has, those that only others, or one other, have."""
 
     own: frozenset[str]
     specific: frozenset[str]
     foreign: frozenset[str]
+    of_one: frozenset[str]
 
 
-def article_text(paragraphs: Sequence[RunningParagraph]) -> ArticleText:
-    """Return the sentences of an article with the weights of their terms; of longer texts the first `MAX_TEXT`."""
+def article_text(paragraphs: Sequence[RunningParagraph], captions: Iterable[str]) -> ArticleText:
+    """Return the sentences of an article with the weights of their terms; of longer texts the first `MAX_TEXT`.
+
+    Args:
+        paragraphs: the running text.
+        captions: of all figures: what they all speak of tells none of them from another.
+    """
     sentences: list[TextSentence] = []
     searched = 0
     for number, paragraph in enumerate(paragraphs):
@@ -139,7 +167,11 @@ def article_text(paragraphs: Sequence[RunningParagraph]) -> ArticleText:
         for n, (start, end) in enumerate(spans):
             text = paragraph.text[start:end]
             refers = n in linked or bool(figure_references(text)) or _POINTS_ELSEWHERE.search(text) is not None
-            sentences.append(TextSentence(number, start, end, text, paragraph.section, terms_of(text), refers))
+            sentences.append(
+                TextSentence(
+                    number, start, end, text, paragraph.section, paragraph.section_title, terms_of(text), refers
+                )
+            )
     counts = Counter(term for sentence in sentences for term in sentence.terms)
     most = math.log(len(sentences) + 1) or 1.0
     by_term: dict[str, list[int]] = {}
@@ -151,12 +183,13 @@ def article_text(paragraphs: Sequence[RunningParagraph]) -> ArticleText:
         {term: 0.0 if term in _GENERAL else (1 - math.log(count) / most) ** 2 for term, count in counts.items()},
         {(sentence.paragraph, sentence.start): n for n, sentence in enumerate(sentences)},
         by_term,
+        tuple(map(terms_of, captions)),
         defined_abbreviations(paragraph.text for paragraph in paragraphs),
     )
 
 
 def panel_summary(
-    panel: PanelWords, mentions: Sequence[PanelMention], article: ArticleText, caption: str = ""
+    panel: PanelWords, mentions: Sequence[PanelMention], article: ArticleText, caption: str
 ) -> PanelSummary:
     """Return the extractive summary of a panel.
 
@@ -164,11 +197,11 @@ def panel_summary(
         panel: identifier and subcaptions.
         mentions: sentences that speak of its figure or of any of its panels.
         article: the running text.
-        caption: of the whole figure; it may define abbreviations.
+        caption: of the whole figure, one of the article's; it may define abbreviations.
     """
     terms = _panel_terms(panel)
     chosen = _told(panel, terms, mentions, article)
-    for sentence in _further(terms, chosen, mentions, article):
+    for sentence in _further(terms, chosen, mentions, article, terms_of(caption)):
         _add(chosen, sentence)
     sentences = tuple(sorted(chosen.values(), key=lambda item: (item.paragraph, item.start)))
     extractive = " ".join(item.sentence for item in sentences)
@@ -176,6 +209,22 @@ def panel_summary(
         f"{panel.subcaption}\n{extractive}", defined_abbreviations([caption, panel.subcaption]), article.abbreviations
     )
     return PanelSummary(extractive, sentences, used)
+
+
+def figure_words(panels: Sequence[tuple[str | None, str | None]]) -> tuple[PanelWords, ...]:
+    """Return the words of each panel of a figure.
+
+    Args:
+        panels: identifier and subcaption of each; a panel without a subcaption has no words of its own.
+    """
+    return tuple(
+        PanelWords(
+            identifier,
+            subcaption or "",
+            tuple(other or "" for k, (_, other) in enumerate(panels) if k != n),
+        )
+        for n, (identifier, subcaption) in enumerate(panels)
+    )
 
 
 def own_mentions(panel: PanelWords, mentions: Iterable[PanelMention]) -> list[PanelMention]:
@@ -201,6 +250,7 @@ _Chosen = dict[tuple[int, int], SourceSentence]
 def _told(panel: PanelWords, terms: _Terms, mentions: Sequence[PanelMention], article: ArticleText) -> _Chosen:
     """Return the sentences that speak of the panel, as far as they fit, the surest first."""
     ranked: list[tuple[int, float, PanelMention]] = []
+    by_panel = any(item.identifier is not None for item in mentions)  # the article tells this figure's panels apart
     seen: set[tuple[int, int]] = set()
     named = {(item.paragraph, item.start) for item in mentions if item.identifier == panel.identifier}
     elsewhere = {(item.paragraph, item.start) for item in mentions if item.identifier not in (None, panel.identifier)}
@@ -210,13 +260,16 @@ def _told(panel: PanelWords, terms: _Terms, mentions: Sequence[PanelMention], ar
         words = terms_of(mention.sentence)
         if not by_name and place in elsewhere and place not in named:
             continue  # "Figure 2 shows … (B)": it is about B
-        if _is_fragment(mention.sentence):
+        if _is_fragment(mention.sentence) or (not by_name and _WHERE_KEPT.search(mention.sentence)):
             continue
-        if mention.kind == "follows" and not words & terms.own and not _CARRIES_ON.match(mention.sentence):
+        if mention.kind == "follows" and not (
+            _CARRIES_ON.match(mention.sentence)
+            or any(article.weight.get(term, 0) >= _RARE for term in words & terms.own)
+        ):
             continue
         rank = (0 if by_name else 2) + (1 if mention.kind == "follows" else 0)
-        if not by_name and _is_of_others(words, terms, article.weight):
-            if mention.kind == "follows":
+        if not by_name and _is_foreign(words, terms, article.weight):
+            if mention.kind == "follows" or (by_panel and _is_of_one(words, terms, article.weight)):
                 continue
             rank = _LAST
         ranked.append((rank, -_shared(words, terms.own, article.weight), mention))
@@ -246,36 +299,52 @@ def _sentence_before(place: tuple[int, int], terms: _Terms, article: ArticleText
 
 
 def _further(
-    terms: _Terms, chosen: _Chosen, mentions: Sequence[PanelMention], article: ArticleText
+    terms: _Terms, chosen: _Chosen, mentions: Sequence[PanelMention], article: ArticleText, caption: frozenset[str]
 ) -> list[SourceSentence]:
-    """Return sentences that name no figure and share rare terms with the subcaption, best first."""
-    total = sum(article.weight.get(term, 0.0) for term in terms.own)
+    """Return sentences that name no figure and share rare terms with the subcaption, best first.
+
+    Args:
+        terms: of the panel.
+        chosen: sentences of the summary so far.
+        mentions: of the figure.
+        article: the running text.
+        caption: terms of the whole figure.
+    """
+    others = [other for other in article.captions if other != caption]
+    counts = Counter(term for other in others for term in other)
+
+    def telling(term: str) -> float:
+        return article.weight.get(term, 0.0) * (1 - counts[term] / len(others) if others else 1.0)
+
+    own = {term: telling(term) for term in terms.own}
+    total = min(sum(own.values()), _ENOUGH)
     if total <= 0:
         return []
     spoken = {(item.paragraph, item.start) for item in mentions}
-    shared: Counter[int] = Counter()
-    rare: Counter[int] = Counter()
-    for term in sorted(terms.own):
-        weight = article.weight.get(term, 0.0)
+    near = {item.paragraph for item in chosen.values()}
+    cases = {item.section_title for item in mentions if item.section == "case"}
+    shared: dict[int, list[float]] = {}
+    for term in sorted(own):
         for n in article.by_term.get(term, ()):
-            shared[n] += weight  # type: ignore[assignment]  # a Counter of shares
-            rare[n] += weight >= _RARE
+            shared.setdefault(n, []).append(own[term])
     found: list[tuple[float, TextSentence]] = []
-    for n, weight in shared.items():
+    for n, weights in shared.items():
         sentence = article.sentences[n]
-        if weight / total < _LEAST_SHARED or rare[n] < _LEAST_TERMS or sentence.section not in _TELLING:
+        is_near = sentence.paragraph in near
+        if sum(weights) / total < (_LEAST_NEAR if is_near else _LEAST_SHARED):
             continue
-        if sentence.refers or (sentence.paragraph, sentence.start) in spoken or _DEPENDS.match(sentence.text):
+        if sum(weight >= _RARE for weight in weights) < _LEAST_TERMS or not (is_near or sentence.section in _TELLING):
             continue
-        if _is_fragment(sentence.text) or _FORMULA.search(sentence.text) or not _ENDED.search(sentence.text):
-            continue
-        if _OF_OTHERS.search(sentence.text):
+        if sentence.section == "case" and cases and sentence.section_title not in cases:
+            continue  # another patient
+        if sentence.refers or (sentence.paragraph, sentence.start) in spoken or not _stands_alone(sentence.text):
             continue
         if _is_foreign(sentence.terms, terms, article.weight):
             continue
-        about_it = weight / sum(article.weight[term] for term in sentence.terms)
-        if about_it >= _ABOUT_IT:
-            found.append((weight / total + about_it, sentence))
+        about_it = sum(weights) / sum(map(telling, sentence.terms))
+        theirs = max((sum(telling(term) for term in sentence.terms & other) for other in others), default=0.0)
+        if about_it >= _ABOUT_IT and sum(weights) > theirs:
+            found.append((sum(weights) / total + about_it, sentence))
     found.sort(key=lambda item: (-item[0], item[1].paragraph, item[1].start))
     said = [terms_of(item.sentence) for item in chosen.values()]
     further: list[SourceSentence] = []
@@ -287,6 +356,13 @@ def _further(
         said.append(sentence.terms)
         further.append(_source(sentence))
     return further
+
+
+def _stands_alone(text: str) -> bool:
+    """Say whether a sentence that names no figure is understood by itself, and tells of this article's own work."""
+    if _DEPENDS.match(text) or _is_fragment(text) or not _ENDED.search(text):
+        return False
+    return not (_FORMULA.search(text) or _OF_OTHERS.search(text) or _CITES.search(text))
 
 
 def _source(sentence: TextSentence) -> SourceSentence:
@@ -304,8 +380,9 @@ def _add(chosen: _Chosen, source: SourceSentence) -> bool:
 
 def _panel_terms(panel: PanelWords) -> _Terms:
     own = terms_of(panel.subcaption)
-    others = frozenset[str]().union(*map(terms_of, panel.others))
-    return _Terms(own, own - others, others - own)
+    counts = Counter(term for other in panel.others for term in terms_of(other))
+    foreign = frozenset(counts) - own
+    return _Terms(own, own - frozenset(counts), foreign, frozenset(term for term in foreign if counts[term] == 1))
 
 
 def _shared(words: frozenset[str], own: frozenset[str], weight: Mapping[str, float]) -> float:
@@ -318,12 +395,13 @@ def _is_foreign(words: frozenset[str], terms: _Terms, weight: Mapping[str, float
     return theirs > _shared(words, terms.specific, weight)
 
 
-def _is_of_others(words: frozenset[str], terms: _Terms, weight: Mapping[str, float]) -> bool:
-    """Say whether a sentence about the figure as a whole is about other panels of it: all that it shares is theirs."""
-    theirs = _shared(words, terms.foreign, weight)
-    return theirs > _shared(words, terms.own, weight)
+def _is_of_one(words: frozenset[str], terms: _Terms, weight: Mapping[str, float]) -> bool:
+    """Say whether a sentence is about one other panel: it has terms that only that one has, and none of this one's."""
+    theirs = _shared(words, terms.of_one, weight)
+    return theirs > _shared(words, terms.specific, weight) + _MARGIN and theirs > _shared(words, terms.own, weight)
 
 
 def _is_fragment(text: str) -> bool:
-    """Say whether a sentence says nothing by itself besides its references."""
-    return word_count(_REFERENCE.sub(" ", text)) < _FEWEST_WORDS
+    """Say whether a sentence says nothing by itself besides its references: "The results are shown in Figure 2."."""
+    said = _REFERENCE.sub(" ", text)
+    return word_count(said) < _FEWEST_WORDS or len(terms_of(said) - _GENERAL) < _FEWEST_TERMS

@@ -24,11 +24,28 @@ GENERAL_WORDS: Final = frozenset(
 )
 """Words of every article: they do not tell one of its pictures from another."""
 
-FIGURE_WORDS: Final = frozenset("fig figs figure figures panel panels image images arrow arrows arrowhead arrowheads".split())
+FIGURE_WORDS: Final = frozenset(
+    "fig figs figure figures panel panels image images arrow arrows arrowhead arrowheads".split()
+)
 """Words with which a text points at its pictures."""
 
 _TERM: Final = re.compile(r"[^\W_]+(?:[’'][^\W\d_]+)?")
-_ENDINGS: Final = ("ations", "ation", "nesses", "ness", "ingly", "edly", "ings", "ing", "ies", "ied", "ed", "es", "s", "ly")
+_ENDINGS: Final = (
+    "ations",
+    "ation",
+    "nesses",
+    "ness",
+    "ingly",
+    "edly",
+    "ings",
+    "ing",
+    "ies",
+    "ied",
+    "ed",
+    "es",
+    "s",
+    "ly",
+)
 _ADJECTIVES: Final = ("ar", "al", "a", "e")
 _KEPT: Final = ("ss", "us", "is", "ous")
 _LEAST: Final = 4
@@ -68,3 +85,26 @@ def terms_of(text: str) -> frozenset[str]:
         for word in map(str.casefold, words_of(text))
         if word not in SMALL_WORDS and word not in FIGURE_WORDS and (len(word) > 1 or word.isdigit())
     )
+
+
+PLAIN_WORDS: Final = frozenset(
+    map(
+        stem,
+        """a about also although among an and any appear appearance appears are area areas as at be been being between but
+        by can captured case cases characteristic clearly consisting contain containing contains corresponding data
+        demonstrate demonstrated demonstrates demonstrating depict depicted depicts describe described detail detailed
+        detected display displayed displaying displays during each evidence evident examination examined example exhibit
+        exhibited exhibiting exhibits eye eyes feature features featured features figure finding findings for found from
+        had has have having here highlight highlighted highlighting highlights identified illustrate illustrated
+        illustrates image imaged images imaging in include included includes including indicate indicated indicates
+        indicating into involving is it its itself location located note noted observation observations observe observed
+        obtained of on or panel participant participants patient patients performed picture present presence present
+        presented presenting presents provide provided provides record recorded reflecting region regions represent
+        represented representing represents result resulting results reveal revealed revealing reveals scan see seen show
+        showed showing shown shows sign signs site so specifically taken than that the their there these they this those
+        through thus to upon use used using view viewed views visible visualized visualised was were where which while who
+        whose within yielded acquired assessed compared comparison concerning he her his she him when then also whereas
+        measured measurement measurements measuring respectively""".split(),
+    )
+)
+"""Words that say nothing which a source would have to say."""

@@ -82,12 +82,17 @@ def test_the_first_definition_counts() -> None:
 
 
 def test_a_caption_goes_before_its_article() -> None:
-    caption, article = defined_abbreviations(["PM, pathologic myopia."]), defined_abbreviations(["particulate matter (PM)"])
+    caption, article = (
+        defined_abbreviations(["PM, pathologic myopia."]),
+        defined_abbreviations(["particulate matter (PM)"]),
+    )
     assert used_abbreviations("PM in both eyes", caption, article) == (Abbreviation("PM", "pathologic myopia"),)
 
 
 def test_only_abbreviations_that_a_text_uses_in_its_order() -> None:
-    known = defined_abbreviations(["optical coherence tomography (OCT), fluorescein angiography (FA), retinal vein occlusion (RVO)"])
+    known = defined_abbreviations(
+        ["optical coherence tomography (OCT), fluorescein angiography (FA), retinal vein occlusion (RVO)"]
+    )
     assert [item.short for item in used_abbreviations("FAs and OCTA and OCT", known)] == ["FA", "OCT"]
 
 

@@ -1,0 +1,226 @@
+"""Score the extractive summaries of panels, and the checks of a model's summaries, on real articles.
+
+    python benchmarks/score_summaries.py [--shared ../shared] [--show develop|report] [--lies]
+
+Takes every article of the corpus through the pipeline up to `panel_mentions` and summarises all panels. Printed are
+
+- the share of sentences that stand verbatim at their offsets, and words per panel;
+- of the panels that people judged (`labels/panel_summaries.jsonl`): in how many what is needed is there, and in how many
+  something foreign is. A judgement holds for the summary that it was made of (`digest`); of another one it counts no
+  more, and the panel is named, to be judged again. `develop` were looked at while the rules were written, `report` are
+  of other articles;
+- with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
+
+`--show` prints subcaption, mentions and summary of the panels of a part that are to be judged again, and a line of JSON
+for the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fit_panel_modality import tables_of
+
+from pmo_assets.pipeline.context.summaries import (
+    PanelWords,
+    article_text,
+    figure_words,
+    own_mentions,
+    panel_summary,
+    word_count,
+)
+from pmo_assets.pipeline.context.summary_checks import SummarySources, fitting_summary
+from pmo_assets.pipeline.prompting.asking import MisfittingAnswer
+from pmo_assets.records.context import PanelMention, PanelSummary, RunningParagraph
+from pmo_assets.records.step_output import Row, rows_by_figure
+from pmo_assets.tables.rows import record_of
+
+JUDGEMENTS = Path(__file__).parent / "labels" / "panel_summaries.jsonl"
+
+PARTS = ("develop", "report")
+
+TURNS = (
+    (r"\bright\b", "left"), (r"\bleft\b", "right"), (r"\bincreased\b", "decreased"), (r"\bdecreased\b", "increased"),
+    (r"\bno ", ""), (r"\bnot ", ""), (r"\bwithout\b", "with"), (r"\bbefore\b", "after"), (r"\bafter\b", "before"),
+    (r"\bhigher\b", "lower"), (r"\blower\b", "higher"), (r"\bwas\b", "was not"), (r"\bwere\b", "were not"),
+    (r"\bsuperior\b", "inferior"), (r"\bsuspected ", ""), ("<", ">"), (r"\bmm\b", "cm"), (r"\bpositive\b", "negative"),
+)  # fmt: skip
+"""Words of a sentence and what they are turned into; beside them a number grows by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """A panel with its summary: article, label of its figure, names of the other panels, mentions."""
+
+    article: str
+    label: str
+    words: PanelWords
+    others: tuple[str, ...]
+    mentions: tuple[PanelMention, ...]
+    summary: PanelSummary
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Article, figure and panel."""
+        return self.article, self.label, self.words.identifier or ""
+
+    @property
+    def digest(self) -> str:
+        """Of subcaption and summary: what was judged."""
+        return hashlib.sha256(f"{self.words.subcaption}\n{self.summary.extractive}".encode()).hexdigest()[:12]
+
+
+def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[Summarised], float]:
+    """Return the panels of an article with their summaries, and the seconds that these took."""
+    found: list[Summarised] = []
+    paragraphs = [record_of(RunningParagraph, row) for row in tables["articles"][0]["paragraphs"]]
+    mentions, panels = rows_by_figure(tables["panel_mentions"]), rows_by_figure(tables["panel_assembly"])
+    start = time.perf_counter()
+    text = article_text(paragraphs, [figure["caption"] for figure in tables["figures"]])
+    for figure in tables["figures"]:
+        cluster = figure["image_cluster_id"]
+        told = [record_of(PanelMention, row) for row in mentions.get(cluster, ())]
+        own = panels.get(cluster, [])
+        for words in figure_words([(row["identifier"], row["subcaption"]) for row in own]):
+            names = tuple(row["identifier"] for row in own if row["identifier"] not in (None, words.identifier))
+            summary = panel_summary(words, told, text, figure["caption"])
+            theirs = tuple(own_mentions(words, told))
+            found.append(Summarised(article, figure["label"] or "", words, names, theirs, summary))
+    seconds = time.perf_counter() - start
+    for panel in found:
+        for item in panel.summary.sentences:
+            if paragraphs[item.paragraph].text[item.start : item.end] != item.sentence:
+                print(f"not verbatim: {panel.key}: {item.sentence!r}")
+    return found, seconds
+
+
+def judgements() -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Return what people judged, by article, figure and panel."""
+    rows = [json.loads(line) for line in JUDGEMENTS.read_text("utf-8").splitlines()]
+    return {(row["article"], row["figure"], row["panel"]): row for row in rows}
+
+
+def report(panels: Sequence[Summarised]) -> None:
+    """Print how many judged summaries have what is needed, and how many something foreign."""
+    digests = {panel.key: panel.digest for panel in panels}
+    for part in PARTS:
+        rows = {key: row for key, row in judgements().items() if row["part"] == part}
+        held = [row for key, row in rows.items() if row["digest"] == digests.get(key)]
+        needed, foreign = (sum(row[name] for row in held) / max(1, len(held)) for name in ("needed", "foreign"))
+        articles = len({row["article"] for row in held})
+        print(
+            f"{part}: {len(held)} judged panels of {articles} articles, what is needed {needed:.3f}, "
+            f"something foreign {foreign:.3f}"
+        )
+        for key, row in rows.items():
+            if row not in held:
+                print("    to be judged again:", *key)
+
+
+def show(panels: Sequence[Summarised], part: str) -> None:
+    """Print the panels of a part that are to be judged again."""
+    judged = judgements()
+    for panel in panels:
+        row = judged.get(panel.key)
+        if row is None or row["part"] != part or row["digest"] == panel.digest:
+            continue
+        print("##", *panel.key, "|", panel.words.subcaption)
+        for item in panel.mentions:
+            print("    mention:", item.kind, item.identifier, item.section, "|", item.sentence)
+        for sentence in panel.summary.sentences:
+            print("    summary:", sentence.sentence)
+        print(json.dumps({**row, "digest": panel.digest, "needed": None, "foreign": None}, ensure_ascii=False))
+
+
+def lies_of(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield (what was turned round, the sentence with it)."""
+    for pattern, other in TURNS:
+        if re.search(pattern, sentence):
+            yield pattern.replace(r"\b", ""), re.sub(pattern, other, sentence, count=1)
+    number = re.search(r"(?<![\w.\[,])\d+(?![\w.\],)])", sentence)
+    if number is not None:
+        yield "a number", f"{sentence[: number.start()]}{int(number.group()) + 1}{sentence[number.end() :]}"
+
+
+def report_lies(panels: Sequence[Summarised]) -> None:
+    """Print how many sentences pass the checks as they are, and how many that were turned round."""
+    honest: Counter[str] = Counter()
+    passed: Counter[str] = Counter()
+    told: Counter[str] = Counter()
+    for panel in panels:
+        summary = panel.summary
+        sentences = [*(item.sentence for item in panel.mentions), *(item.sentence for item in summary.sentences)]
+        sources = SummarySources(
+            panel.label,
+            panel.words.identifier,
+            panel.others,
+            panel.words.subcaption,
+            tuple(dict.fromkeys(sentences)),
+            summary.abbreviations,
+        )
+        for item in summary.sentences:
+            reason = why_not(item.sentence, sources)
+            kind = "passes" if reason is None else "names others" if "another" in reason else "is refused"
+            honest[kind] += 1
+            if kind == "is refused":
+                print(f"    {panel.key}: {reason}")
+            if kind == "passes":
+                for name, lie in lies_of(item.sentence):
+                    told[name] += 1
+                    passed[name] += why_not(lie, sources) is None
+    print("sentences as they are:", dict(honest))
+    print(f"sentences turned round: {told.total()}, of these pass {passed.total() / max(1, told.total()):.3f}")
+    print("   ", {name: f"{passed[name]}/{count}" for name, count in told.items()})
+
+
+def why_not(text: str, sources: SummarySources) -> str | None:
+    """Return why a summary does not fit; None when it does."""
+    try:
+        fitting_summary(text, sources)
+    except MisfittingAnswer as error:
+        return str(error)
+    return None
+
+
+def main() -> None:
+    """Summarise and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shared", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
+    parser.add_argument("--show", choices=PARTS, help="print the panels of this part to be judged again")
+    parser.add_argument("--lies", action="store_true", help="try the checks of a model's summaries")
+    arguments = parser.parse_args()
+    panels: list[Summarised] = []
+    seconds = 0.0
+    folders = sorted(path for path in (arguments.shared / "corpus").iterdir() if path.is_dir())
+    for folder in folders:
+        tables = tables_of(folder, "panel_mentions")
+        if tables.get("figures"):
+            found, took = summarised(folder.name, tables)
+            panels += found
+            seconds += took
+    if arguments.show:
+        show(panels, arguments.show)
+        return
+    told = [panel for panel in panels if panel.summary.extractive]
+    words = sum(word_count(panel.summary.extractive) for panel in told)
+    sentences = sum(len(panel.summary.sentences) for panel in told)
+    print(
+        f"{len(panels)} panels of {len({panel.article for panel in panels})} articles, {len(told)} with a summary: "
+        f"{words / max(1, len(told)):.0f} words, {sentences} sentences; {1000 * seconds / len(folders):.1f} ms per article"
+    )
+    report(panels)
+    if arguments.lies:
+        report_lies(panels)
+
+
+if __name__ == "__main__":
+    main()
