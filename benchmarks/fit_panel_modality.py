@@ -205,7 +205,8 @@ def report(cases: Sequence[Case]) -> None:
         dict(Counter(c.truth for c in cases)),
     )
     for name, seen in (
-        ("own words only", own_words_only), ("words only", words_only), ("pixels only", pixels_only), ("both", lambda c: c),
+        ("own words only", own_words_only), ("words only", words_only), ("pixels only", pixels_only),
+        ("both", lambda case: case),
     ):  # fmt: skip
         found = held_out(cases, seen)
         print(f"{name:15s} {scores(found)}")

@@ -19,8 +19,8 @@ from pmo_assets.records.context import (
     PanelSummary,
 )
 from pmo_assets.records.modalities import MODALITIES
-from pmo_assets.tables.columns import FigureKey
 from pmo_assets.records.step_output import Row
+from pmo_assets.tables.columns import FigureKey
 from pmo_assets.tables.released import FACTS, TEXT, released
 from pmo_assets.tables.rows import row_of
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from pmo_assets.pipeline.context.summaries import MAX_WORDS
@@ -34,13 +32,15 @@ SOURCES = SummarySources(
 
 HONEST = {
     "verbatim": "OCT of the right eye showed subretinal fluid and a suspected CNV, but no intraretinal cysts.",
-    "a long form": "Optical coherence tomography of the right eye at baseline reveals subretinal fluid over a suspected "
-    "choroidal neovascularization.",
+    "a long form": "Optical coherence tomography of the right eye at baseline reveals subretinal fluid over a "
+    "suspected choroidal neovascularization.",
     "the eye by its Latin name": "OCT (OD) demonstrating subretinal fluid without intraretinal cysts.",
-    "another order": "Before treatment, central macular thickness measured 473 µm in the right eye and 261 µm in the left eye.",
+    "another order": "Before treatment, central macular thickness measured 473 µm in the right eye and 261 µm in the "
+    "left eye.",
     "a unit in words": "Central macular thickness was 473 microns in the right eye before treatment.",
     "a number in digits": "Thickness decreased to 290 µm 3 months after the last injection of bevacizumab.",
-    "a number in words": "Thickness decreased to 290 µm three months following the last injection of bevacizumab (p < 0.05).",
+    "a number in words": "Thickness decreased to 290 µm three months following the last injection of bevacizumab "
+    "(p < 0.05).",
     "another negation": "Subretinal fluid and a suspected CNV were observed; intraretinal cysts were absent.",
     "another doubt": "OCT of the right eye shows subretinal fluid and a possible CNV.",
     "a method": "The scans were taken with the Spectralis device and covered 20 × 15 degrees.",
@@ -48,8 +48,8 @@ HONEST = {
     "its own name": "Figure 2B: OCT of the right eye with subretinal fluid.",
     "British spelling": "Hyperreflective foci surrounding a hyporeflective cavity are visualised.",
     "a plain denial": "Intraocular pressure was not elevated.",
-    "several statements": "OCT of the right eye of a 67-year-old woman shows subretinal fluid and a suspected choroidal "
-    "neovascularization. No intraretinal cysts are seen. Central macular thickness was 473 µm.",
+    "several statements": "OCT of the right eye of a 67-year-old woman shows subretinal fluid and a suspected "
+    "choroidal neovascularization. No intraretinal cysts are seen. Central macular thickness was 473 µm.",
 }
 
 LIES = {
@@ -61,7 +61,8 @@ LIES = {
     "the side": "OCT of the left eye showed subretinal fluid and a suspected CNV.",
     "the side in Latin": "OCT (OS) shows subretinal fluid.",
     "both sides": "Subretinal fluid in OU was seen.",
-    "sides exchanged": "Central macular thickness was 261 µm in the right eye and 473 µm in the left eye before treatment.",
+    "sides exchanged": "Central macular thickness was 261 µm in the right eye and 473 µm in the left eye before "
+    "treatment.",
     "a negation dropped": "OCT of the right eye showed subretinal fluid and intraretinal cysts.",
     "a negation added": "OCT of the right eye showed no subretinal fluid.",
     "a negation behind": "Subretinal fluid was not seen in the right eye.",
