@@ -2,7 +2,7 @@
 
     python benchmarks/fit_panel_modality.py [--shared ../shared] [--write]
 
-Takes every article of `labels/panel_modality.tsv` through the pipeline and compares the panels with the classes there
+Takes every article of `data/panel_modality_labels.tsv` through the pipeline and compares the panels with the classes there
 (R, V, M, N, judged by looking at picture and caption). Weights are those under which the classes are likeliest, held to
 0. Each article is left out in turn; printed are the share of right classes and the Brier score of panels of articles
 left out, beside those of pixels only and of words only, each fitted for itself in the same way.
@@ -46,7 +46,7 @@ from pmo_assets.sources.package_folders import list_package
 from pmo_assets.tables.panels import panel_images
 from pmo_assets.tables.rows import record_of
 
-LABELS = Path(__file__).parent / "labels" / "panel_modality.tsv"
+LABELS = Path(__file__).parent / "data" / "panel_modality_labels.tsv"
 FILE = Path(__file__).parents[1] / "pmo_assets" / "weights" / "panel_modality.json"
 
 SHRINKAGE = 1.0

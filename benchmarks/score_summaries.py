@@ -5,7 +5,7 @@
 Takes every article of the corpus through the pipeline up to `panel_mentions` and summarises all panels. Printed are
 
 - the share of sentences that stand verbatim at their offsets, and words per panel;
-- of the panels that people judged (`labels/panel_summaries.jsonl`): in how many what is needed is there, and in how
+- of the panels that people judged (`data/summary_judgements.jsonl`): in how many what is needed is there, and in how
   many something foreign is. A judgement holds for the summary that it was made of (`digest`); of another one it counts
   no more, and the panel is named, to be judged again. `develop` were looked at while the rules were written, `report`
   are of other articles;
@@ -44,7 +44,7 @@ from pmo_assets.records.context import PanelMention, PanelSummary, RunningParagr
 from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.tables.rows import record_of
 
-JUDGEMENTS = Path(__file__).parent / "labels" / "panel_summaries.jsonl"
+JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
 
 PARTS = ("develop", "report")
 

@@ -31,7 +31,8 @@ CLASS_OF: Final[Mapping[Modality, Decided]] = {
         (
             "fundus photograph", "ultra-widefield", "montage", "fluorescein angiography",
             "indocyanine green angiography", "autofluorescence", "red-free", "infrared", "OCT angiography",
-            "en-face OCT", "thickness map", "adaptive optics", "OCT", "external eye", "slit lamp", "topography", "endoscopy", "skin", "photograph",
+            "en-face OCT", "thickness map", "adaptive optics", "OCT", "external eye", "slit lamp", "topography",
+            "endoscopy", "skin", "photograph",
         ),
         "V",
     ),

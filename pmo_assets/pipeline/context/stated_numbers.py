@@ -16,7 +16,7 @@ _NUMBER_WORDS: Final = {
 }
 _NUMBER: Final = re.compile(
     r"(?P<sign>[<>≤≥~±≈]|(?<![\w.)])[-−–](?=\d))?\s?(?<![\w.])(?P<value>\d+(?:[.,·/]\d+)*)"
-    r"(?P<tail>\s?(?:[%°×]|[-‐]?[^\W\d_]+(?:/[^\W\d_]+)?)?)"
+    r"(?P<tail>\s?(?:[%°]|×(?!\s?\d)|[-‐]?[^\W\d_]+(?:/[^\W\d_]+)?)?)"
 )
 _UNITS: Final = {
     **dict.fromkeys(("μm", "µm", "um", "micron", "microns", "micrometer", "micrometers", "micrometre"), "µm"),
@@ -44,7 +44,7 @@ _UNITS: Final = {
     },
 }  # fmt: skip
 """Units as written, lower case, to one form of each."""
-_LINK: Final = re.compile(r"\s?(?:,\s?(?:and\s|or\s)?|and\s|or\s|to\s|[–—-]|±|×|x\s)\s?(?=\d)")
+_LINK: Final = re.compile(r"\s?(?:,\s?(?:and\s|or\s)?|and\s|or\s|to\s|[–—-]|±|×|x\s)\s?")
 _OWN_WORDS: Final = frozenset(map(stem, ["eye", "eyes", "both"]))
 _LINKS: Final = frozenset(
     ["and", "or", "to", "by", "with", "in", "at", "for", "after", "before", "vs", "versus", "not", "but", "x"]
@@ -80,6 +80,8 @@ def _unit(tail: str) -> str:
     word = tail.strip().lstrip("-‐").casefold()
     if not word:
         return ""
+    if tail.strip() == "D":
+        return "diopter"  # "d" is a day
     if word in _UNITS:
         return _UNITS[word]
     small = word in _LINKS or stem(word) in PLAIN_WORDS - _OWN_WORDS

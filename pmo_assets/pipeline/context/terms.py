@@ -62,7 +62,7 @@ _ENDINGS: Final = (
 _ADJECTIVES: Final = ("ar", "al", "a", "e")
 _KEPT: Final = ("ss", "us", "is", "ous")
 _LEAST: Final = 4
-"""Letters that stay when an ending is taken off."""
+"""Letters that stay when an ending is taken off; one less for a plural."""
 
 
 def words_of(text: str) -> list[str]:
@@ -77,12 +77,12 @@ def stem(word: str) -> str:
     Endings that make another thing of it ("-itis", "-opathy", "-oma") stay.
     """
     plain = word.casefold().removesuffix("'s").removesuffix("’s")
-    if not plain.isalpha() or len(plain) <= _LEAST:
+    if not plain.isalpha() or len(plain) < _LEAST:
         return plain
     plain = plain.replace("oe", "e").replace("ae", "e").replace("our", "or").replace("isation", "ization")
     if not plain.endswith(_KEPT):
         for ending in _ENDINGS:
-            if plain.endswith(ending) and len(plain) - len(ending) >= _LEAST:
+            if plain.endswith(ending) and len(plain) - len(ending) >= (_LEAST if len(ending) > 1 else _LEAST - 1):
                 plain = plain.removesuffix(ending) + ("y" if ending in ("ies", "ied") else "")
                 break
     for ending in _ADJECTIVES:

@@ -21,7 +21,9 @@ from pmo_assets.pipeline.context.modality_words import WORDS, named_modalities
 from pmo_assets.records.context import MODALITY_CLASSES, PanelMention, PanelModality
 from pmo_assets.records.modalities import MODALITIES, Modality
 from pmo_assets.records.panels import PanelImage
-from pmo_assets.tables.context import modality_row
+from pmo_assets.tables.context import PanelModalities, modality_row
+from pmo_assets.tables.rows import record_of
+from pmo_assets.tables.schemas import checked
 
 
 def image(modality: Modality | None, score: float, width: float = 1.0) -> PanelImage:
@@ -129,11 +131,13 @@ def test_probabilities_sum_to_one() -> None:
     assert sum(class_probabilities(evidence, modality_weights()).values()) == pytest.approx(1)
 
 
-def test_a_row_has_every_column() -> None:
+@pytest.mark.parametrize(
+    "found", [decided(image("OCT", 0.9), words="Fundus photograph."), decided()], ids=["both", "none"]
+)
+def test_a_row_fits_its_table(found: PanelModality) -> None:
     key = {"article_id": 1, "image_cluster_id": "f", "ordinal": 0, "panel_id": "p"}
-    row = modality_row(key, decided(image("OCT", 0.9)))
-    assert row["modality_class"] == "V"
-    assert set(key) < set(row)
+    rows = checked(PanelModalities, [modality_row(key, found)])
+    assert record_of(PanelModality, rows.row(0, named=True)) == found
 
 
 @pytest.mark.parametrize(
