@@ -2,10 +2,10 @@
 
     python benchmarks/fit_panel_modality.py [--shared ../shared] [--write]
 
-Takes every article of `data/panel_modality_labels.tsv` through the pipeline and compares the panels with the classes there
-(R, V, M, N, judged by looking at picture and caption). Weights are those under which the classes are likeliest, held to
-0. Each article is left out in turn; printed are the share of right classes and the Brier score of panels of articles
-left out, beside those of pixels only and of words only, each fitted for itself in the same way.
+Takes every article of `data/panel_modality_labels.tsv` through the pipeline and compares the panels with the classes
+there (R, V, M, N, judged by looking at picture and caption). Weights are those under which the classes are likeliest,
+held to priors. Each article is left out in turn; printed are the share of right classes and the Brier score of panels
+of articles left out, beside those of pixels only and of words only, each fitted for itself in the same way.
 
 Run it again when the image type network was trained further. Without `--write` the weights are left as they are.
 """

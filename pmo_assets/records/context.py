@@ -19,7 +19,7 @@ SECTION_CLASSES: Final[tuple[SectionClass, ...]] = (
 )  # fmt: skip
 
 MentionKind = Literal["names panel", "names figure", "follows"]
-"""How a sentence speaks of a panel: it names it, it names the figure as a whole, or it carries on from such a sentence."""
+"""How a sentence speaks of a panel: it names it, it names the figure as a whole, or it carries on from such a one."""
 
 MENTION_KINDS: Final[tuple[MentionKind, ...]] = ("names panel", "names figure", "follows")
 
@@ -143,7 +143,7 @@ class Entity:
     Attributes:
         group: its kind.
         term: normal form: the lexicon's name of a term ("neovascular age-related macular degeneration"), "OD", "OS" or
-            "OU" for eyes ("fellow eye" where nothing says which), ISO 8601 durations for times ("P6M after …" is "P6M"),
+            "OU" for eyes ("fellow eye" where nothing says which), ISO 8601 durations for times ("6 months" is "P6M"),
             "72 years" and "female" for demographics.
         broader: the terms above it in the lexicon, nearest first: what a filter by a wider term finds it by.
         text: verbatim.

@@ -269,11 +269,12 @@ def _told(panel: PanelWords, terms: _Terms, mentions: Sequence[PanelMention], ar
         ):
             continue
         rank = (0 if by_name else 2) + (1 if mention.kind == "follows" else 0)
+        shared = _shared(words, terms.own, article.weight)
         if not by_name and _is_foreign(words, terms, article.weight):
             if mention.kind == "follows" or (by_panel and _is_of_one(words, terms, article.weight)):
                 continue
-            rank = _LAST
-        ranked.append((rank, -_shared(words, terms.own, article.weight), mention))
+            rank, shared = _LAST, shared - _shared(words, terms.foreign, article.weight)
+        ranked.append((rank, -shared, mention))
     chosen: _Chosen = {}
     for rank, _, mention in sorted(ranked, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
         place = (mention.paragraph, mention.start)
@@ -402,8 +403,7 @@ def _is_foreign(words: frozenset[str], terms: _Terms, weight: Mapping[str, float
 
 def _is_of_one(words: frozenset[str], terms: _Terms, weight: Mapping[str, float]) -> bool:
     """Say whether a sentence is about one other panel: it has terms that only that one has, and none of this one's."""
-    theirs = _shared(words, terms.of_one, weight)
-    return theirs > _shared(words, terms.specific, weight) + _MARGIN and theirs > _shared(words, terms.own, weight)
+    return _shared(words, terms.of_one, weight) > _shared(words, terms.specific, weight) + _MARGIN
 
 
 def _is_fragment(text: str) -> bool:

@@ -10,7 +10,7 @@ it in some source. What these checks cannot see: who did what to whom, where bot
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -302,9 +302,14 @@ def _has_numbers_together(text: str, sources: SummarySources) -> str | None:
             numbers = numbers_of([part])
             terms = said_terms(part)
             if numbers and not any(
-                all(said <= there.get(value, frozenset()) for value, said in numbers.items())
+                all(_signs(said) <= _signs(there.get(value, ())) for value, said in numbers.items())
                 and len(terms & words) >= min(_SUPPORTED * len(terms), len(numbers) + 1)
                 for there, words in known
             ):
                 return f'no source says "{part.strip()}" with {" and ".join(numbers)} together.'
     return None
+
+
+def _signs(said: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return signs without units: the end of a list, where its unit stands, may be in the next statement."""
+    return frozenset(sign for sign, _ in said)
