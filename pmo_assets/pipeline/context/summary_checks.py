@@ -109,8 +109,8 @@ class SummarySources:
     @cached_property
     def stems(self) -> frozenset[str]:
         """Stems of all words of the sources."""
-        written = [self.subcaption, *self.sentences, *(item.short for item in self.abbreviations)]
-        return frozenset(stem(word) for text in (*written, *self.texts) for word in words_of(text[:MAX_SOURCE]))
+        short = (f"{item.short}{plural}" for item in self.abbreviations for plural in ("", "s"))
+        return frozenset(stem(word) for text in (*short, *self.texts) for word in words_of(text))
 
     @cached_property
     def numbers(self) -> Mapping[str, frozenset[tuple[str, str]]]:

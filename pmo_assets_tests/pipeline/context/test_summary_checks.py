@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pmo_assets.pipeline.context.summaries import MAX_WORDS
-from pmo_assets.pipeline.context.summary_checks import SummarySources, fitting_summary
+from pmo_assets.pipeline.context.summary_checks import MAX_SOURCE, SummarySources, fitting_summary
 from pmo_assets.pipeline.prompting.asking import MisfittingAnswer
 from pmo_assets.records.context import Abbreviation
 
@@ -105,3 +107,38 @@ def test_an_honest_paraphrase_passes(text: str) -> None:
 def test_a_lie_does_not_pass(text: str) -> None:
     with pytest.raises(MisfittingAnswer):
         fitting_summary(text, SOURCES)
+
+
+def test_the_reason_tells_what_is_wrong() -> None:
+    with pytest.raises(MisfittingAnswer, match="ranibizumab"):
+        fitting_summary(LIES["a drug"], SOURCES)
+    with pytest.raises(MisfittingAnswer, match="437"):
+        fitting_summary(LIES["a number"], SOURCES)
+    with pytest.raises(MisfittingAnswer, match=r'"left" of .* "right"'):
+        fitting_summary(LIES["the side"], SOURCES)
+    with pytest.raises(MisfittingAnswer, match="denied in the summary, but not denied"):
+        fitting_summary(LIES["a negation added"], SOURCES)
+    with pytest.raises(MisfittingAnswer, match="figure 3, which is another one"):
+        fitting_summary(LIES["another figure"], SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("a " * 500_000, "OCT of the eye."),
+        ("12 " * 200, "12 " * 300_000),
+        ("no fluid " * 120, "no fluid and no cysts, " * 40_000),
+        ("(" * 3_900, "(" * 1_000_000),
+        ("right left " * 120, "right left. " * 80_000),
+    ],
+    ids=["answer", "numbers", "negations", "brackets", "sides"],
+)
+def test_hostile_answers_and_sources_are_bounded(answer: str, told: str) -> None:
+    sources = SummarySources("Figure 2", "B", ("A",), "OCT of the right eye.", (told,) * 3, SOURCES.abbreviations)
+    start = time.perf_counter()
+    with pytest.raises(MisfittingAnswer):
+        fitting_summary(answer, sources)
+    assert sources.qualified.keys() > sources.values.keys()
+    assert sum(map(len, sources.texts)) <= MAX_SOURCE * 2
+    assert all(value.isdigit() for value in sources.numbers)
+    assert time.perf_counter() - start < 5

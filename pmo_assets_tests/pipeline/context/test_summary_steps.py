@@ -21,7 +21,7 @@ TEXT = (
 )
 ARTICLE: dict[str, Any] = {"article_id": 7, "paragraphs": [row_of(paragraph) for paragraph in TEXT]}
 FIGURE = {
-    "article_id": 7, "image_cluster_id": "g1", "label": "Figure 1", "caption": "Right eye. (A) Macular hole. (B) Traction."
+    "article_id": 7, "image_cluster_id": "g1", "label": "Figure 1", "caption": "Right eye. (A) Hole. (B) Traction."
 }  # fmt: skip
 SILENT = {"article_id": 7, "image_cluster_id": "g2", "label": "Figure 2", "caption": "Study flow chart."}
 
