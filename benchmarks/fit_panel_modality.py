@@ -2,10 +2,10 @@
 
     python benchmarks/fit_panel_modality.py [--shared ../shared] [--write]
 
-Takes every article of `labels/panel_modality.tsv` through the pipeline and compares the panels with the classes there
-(R, V, M, N, judged by looking at picture and caption). Weights are those under which the classes are likeliest, held to
-0. Each article is left out in turn; printed are the share of right classes and the Brier score of panels of articles
-left out, beside those of pixels only and of words only, each fitted for itself in the same way.
+Takes every article of `data/panel_modality_labels.tsv` through the pipeline and compares the panels with the classes
+there (R, V, M, N, judged by looking at picture and caption). Weights are those under which the classes are likeliest,
+held to priors. Each article is left out in turn; printed are the share of right classes and the Brier score of panels
+of articles left out, beside those of pixels only and of words only, each fitted for itself in the same way.
 
 Run it again when the image type network was trained further. Without `--write` the weights are left as they are.
 """
@@ -46,7 +46,7 @@ from pmo_assets.sources.package_folders import list_package
 from pmo_assets.tables.panels import panel_images
 from pmo_assets.tables.rows import record_of
 
-LABELS = Path(__file__).parent / "labels" / "panel_modality.tsv"
+LABELS = Path(__file__).parent / "data" / "panel_modality_labels.tsv"
 FILE = Path(__file__).parents[1] / "pmo_assets" / "weights" / "panel_modality.json"
 
 SHRINKAGE = 1.0
@@ -86,7 +86,7 @@ def tables_of(folder: Path, target: str) -> Mapping[str, Sequence[Row]]:
         raise SystemExit(f"{folder} is no article package")
     objects = MemoryObjects({})
     fetched = fetch_package(asdict(listing), LocalFolder(folder.parent), objects, FetchLimits())
-    return process_article(fetched.rows[0], objects, specialty=load_specialty("everything"), targets=[target]).tables
+    return process_article(fetched.rows[0], objects, specialty=load_specialty("everything"), target=target).tables
 
 
 def article_cases(
@@ -205,7 +205,8 @@ def report(cases: Sequence[Case]) -> None:
         dict(Counter(c.truth for c in cases)),
     )
     for name, seen in (
-        ("own words only", own_words_only), ("words only", words_only), ("pixels only", pixels_only), ("both", lambda c: c),
+        ("own words only", own_words_only), ("words only", words_only), ("pixels only", pixels_only),
+        ("both", lambda case: case),
     ):  # fmt: skip
         found = held_out(cases, seen)
         print(f"{name:15s} {scores(found)}")

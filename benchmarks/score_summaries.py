@@ -5,10 +5,10 @@
 Takes every article of the corpus through the pipeline up to `panel_mentions` and summarises all panels. Printed are
 
 - the share of sentences that stand verbatim at their offsets, and words per panel;
-- of the panels that people judged (`labels/panel_summaries.jsonl`): in how many what is needed is there, and in how many
-  something foreign is. A judgement holds for the summary that it was made of (`digest`); of another one it counts no
-  more, and the panel is named, to be judged again. `develop` were looked at while the rules were written, `report` are
-  of other articles;
+- of the panels that people judged (`data/summary_judgements.jsonl`): in how many what is needed is there, and in how
+  many something foreign is. A judgement holds for the summary that it was made of (`digest`); of another one it counts
+  no more, and the panel is named, to be judged again. `develop` were looked at while the rules were written, `report`
+  are of other articles;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
 `--show` prints subcaption, mentions and summary of the panels of a part that are to be judged again, and a line of JSON
@@ -33,7 +33,7 @@ from fit_panel_modality import tables_of
 from pmo_assets.pipeline.context.summaries import (
     PanelWords,
     article_text,
-    figure_words,
+    panel_words,
     own_mentions,
     panel_summary,
     word_count,
@@ -44,7 +44,7 @@ from pmo_assets.records.context import PanelMention, PanelSummary, RunningParagr
 from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.tables.rows import record_of
 
-JUDGEMENTS = Path(__file__).parent / "labels" / "panel_summaries.jsonl"
+JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
 
 PARTS = ("develop", "report")
 
@@ -79,8 +79,8 @@ class Summarised:
         return hashlib.sha256(f"{self.words.subcaption}\n{self.summary.summary}".encode()).hexdigest()[:12]
 
 
-def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[Summarised], float]:
-    """Return the panels of an article with their summaries, and the seconds that these took."""
+def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[Summarised], int, float]:
+    """Return the panels of an article with their summaries, the sentences not verbatim, and the seconds it took."""
     found: list[Summarised] = []
     paragraphs = [record_of(RunningParagraph, row) for row in tables["articles"][0]["paragraphs"]]
     mentions, panels = rows_by_figure(tables["panel_mentions"]), rows_by_figure(tables["panel_assembly"])
@@ -90,17 +90,21 @@ def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[
         cluster = figure["image_cluster_id"]
         told = [record_of(PanelMention, row) for row in mentions.get(cluster, ())]
         own = panels.get(cluster, [])
-        for words in figure_words([(row["identifier"], row["subcaption"]) for row in own]):
+        for words in panel_words([(row["identifier"], row["subcaption"]) for row in own]):
             names = tuple(row["identifier"] for row in own if row["identifier"] not in (None, words.identifier))
             summary = panel_summary(words, told, text, figure["caption"])
             theirs = tuple(own_mentions(words, told))
             found.append(Summarised(article, figure["label"] or "", words, names, theirs, summary))
     seconds = time.perf_counter() - start
-    for panel in found:
-        for item in panel.summary.sentences:
-            if paragraphs[item.paragraph].text[item.start : item.end] != item.sentence:
-                print(f"not verbatim: {panel.key}: {item.sentence!r}")
-    return found, seconds
+    wrong = [
+        (panel.key, item.sentence)
+        for panel in found
+        for item in panel.summary.sentences
+        if paragraphs[item.paragraph].text[item.start : item.end] != item.sentence
+    ]
+    for key, sentence in wrong:
+        print(f"not verbatim: {key}: {sentence!r}")
+    return found, len(wrong), seconds
 
 
 def judgements() -> dict[tuple[str, str, str], dict[str, Any]]:
@@ -199,13 +203,14 @@ def main() -> None:
     parser.add_argument("--lies", action="store_true", help="try the checks of a model's summaries")
     arguments = parser.parse_args()
     panels: list[Summarised] = []
-    seconds = 0.0
+    seconds, wrong = 0.0, 0
     folders = sorted(path for path in (arguments.shared / "corpus").iterdir() if path.is_dir())
     for folder in folders:
         tables = tables_of(folder, "panel_mentions")
         if tables.get("figures"):
-            found, took = summarised(folder.name, tables)
+            found, altered, took = summarised(folder.name, tables)
             panels += found
+            wrong += altered
             seconds += took
     if arguments.show:
         show(panels, arguments.show)
@@ -215,7 +220,8 @@ def main() -> None:
     sentences = sum(len(panel.summary.sentences) for panel in told)
     print(
         f"{len(panels)} panels of {len({panel.article for panel in panels})} articles, {len(told)} with a summary: "
-        f"{words / max(1, len(told)):.0f} words, {sentences} sentences; {1000 * seconds / len(folders):.1f} ms per article"
+        f"{words / max(1, len(told)):.0f} words, {sentences} sentences, {wrong} not verbatim; "
+        f"{1000 * seconds / len(folders):.1f} ms per article"
     )
     report(panels)
     if arguments.lies:

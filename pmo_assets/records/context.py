@@ -189,7 +189,7 @@ class PanelModality:
     Attributes:
         modality_class: OPEN-PMC's class.
         modality: the finer modality (`records.modalities`); None when undecided.
-        probability: 0..1, calibrated, that `modality_class` is right.
+        probability: 0..1, calibrated, that `modality_class` is right; of the likeliest class where it is ambiguous.
         pixel_modality, pixel_probability: as its images' pixels have it; None without an image.
         word_modality, word_probability: as caption and mentions have it; None when they name none.
         agrees: pixels and words give the same class; None when one of them says nothing.

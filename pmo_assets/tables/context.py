@@ -160,7 +160,9 @@ class PanelModalities(PanelKey):
         description="Finer modality, by pixels and words together; null when undecided",
         metadata=released(FACTS, "panels", facet="boxes", filter="Modality"),
     )
-    probability = dy.Float64(min=0, max=1, description="That the class is right, calibrated")
+    probability = dy.Float64(
+        min=0, max=1, description="That the class is right, calibrated; of the likeliest where it is ambiguous"
+    )
     pixel_modality = dy.Enum(MODALITIES, nullable=True, description="By the pixels of its images; null without one")
     pixel_probability = dy.Float64(nullable=True, min=0, max=1, description="Of that modality's class")
     word_modality = dy.Enum(MODALITIES, nullable=True, description="By its words; null when they name none")

@@ -29,16 +29,17 @@ CLASSES: Final[tuple[Decided, ...]] = ("R", "V", "M", "N")
 CLASS_OF: Final[Mapping[Modality, Decided]] = {
     **dict.fromkeys(
         (
-            "fundus photograph", "ultra-widefield", "montage", "fluorescein angiography", "indocyanine green angiography",
-            "autofluorescence", "red-free", "infrared", "OCT angiography", "en-face OCT", "thickness map",
-            "adaptive optics", "OCT", "external eye", "slit lamp", "topography", "endoscopy", "skin", "photograph",
+            "fundus photograph", "ultra-widefield", "montage", "fluorescein angiography",
+            "indocyanine green angiography", "autofluorescence", "red-free", "infrared", "OCT angiography",
+            "en-face OCT", "thickness map", "adaptive optics", "OCT", "external eye", "slit lamp", "topography",
+            "endoscopy", "skin", "photograph",
         ),
         "V",
     ),
     **dict.fromkeys(("ultrasound", "radiograph", "CT or MR"), "R"),
     **dict.fromkeys(("histology", "microscopy"), "M"),
     **dict.fromkeys(("mask", "plot", "diagram", "text"), "N"),
-}  # type: ignore[assignment]  # fmt: skip
+}  # fmt: skip
 """OPEN-PMC's class of each modality: retinal imaging, OCT included, is "visible light photography" there."""
 
 LEAST: Final = 0.5

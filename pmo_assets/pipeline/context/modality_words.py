@@ -21,7 +21,8 @@ MAX_TEXT: Final = 20_000
 
 WORDS: Final[tuple[tuple[str, Modality, float], ...]] = (
     # Retina and eye.
-    (r"(?i:optical coherence tomograph\w* angio\w*)|\b(?:SS-|SD-)?OCT-?A\b", "OCT angiography", OUTRIGHT),
+    (r"(?i:optical coherence tomograph\w* angio\w*|\bOCT[- ]angio\w*)|\b(?:SS-"
+     r"|SD-)?OCT-?A\b", "OCT angiography", OUTRIGHT),
     (r"(?i:\ben[ -]?face (?:OCT|optical|image|scan|projection|structural)\w*)", "en-face OCT", OUTRIGHT),
     (r"(?i:thickness map|deviation map)", "thickness map", OUTRIGHT),
     (r"(?i:adaptive optics)|\bAO-?SLO\b", "adaptive optics", OUTRIGHT),
@@ -36,7 +37,7 @@ WORDS: Final[tuple[tuple[str, Modality, float], ...]] = (
     (r"(?i:fluorescein angio\w*|fluorangio\w*)|\b(?:UWF|IV)?F?FA\b(?! score)", "fluorescein angiography", OUTRIGHT),
     (r"(?i:auto-?fluorescence)|\b\w{0,3}FAF\b", "autofluorescence", OUTRIGHT),
     (r"(?i:red-?free)", "red-free", OUTRIGHT),
-    (r"(?i:infra-?red (?:reflectance|image\w*|fundus|photo\w*)|near-?infrared)|\bNIR?R?\b", "infrared", OUTRIGHT),
+    (r"(?i:infra-?red (?:reflectance|image\w*|fundus|photo\w*)|near-?infrared)|\bNIRR?\b", "infrared", OUTRIGHT),
     (r"(?i:ultra-?wide-?field|\boptos)|\bUWF\b", "ultra-widefield", OUTRIGHT),
     (r"(?i:(?:fundus|retinal|photographic|colou?r) montage)", "montage", OUTRIGHT),
     (
@@ -51,10 +52,12 @@ WORDS: Final[tuple[tuple[str, Modality, float], ...]] = (
     (r"(?i:corneal topograph\w*|topograph(?:ic|y) maps?|Pentacam|Scheimpflug|keratograph)", "topography", OUTRIGHT),
     (r"(?i:external (?:photo\w*|view|eye)|eyelids?\b|proptosis|ptosis)", "external eye", HINT),
     # Radiology.
-    (r"(?i:ultraso\w+|sonogra\w*|echocardiogra\w*|\bdoppler\b|echogra\w*)|\b[AB]-scan ultraso\w*", "ultrasound", OUTRIGHT),
+    (r"(?i:ultraso\w+|sonogra\w*|echocardiogra\w*|\bdoppler\b|echogra\w*)"
+     r"|\b[AB]-scan ultraso\w*", "ultrasound", OUTRIGHT),
     (r"(?i:hypo-?echoic|hyper-?echoic|an-?echoic)", "ultrasound", HINT),
     (
-        r"(?i:computed tomogra\w*|computeri[sz]ed tomogra\w*|magnetic resonance(?! spectr)|positron emission|tomography scan"
+        r"(?i:computed tomogra\w*|computeri[sz]ed tomogra\w*|magnetic resonance(?! spectr)|positron emission"
+        r"|tomography scan"
         r"|T[12][- ]?weighted|gadolinium|scintigra\w*|\btractography)"
         r"|\b(?:HR|CE|MS|MD|CB|PET[-/])?CT\b|\bf?(?:MRI|MRA|CMR|MRCP|FLAIR|SPECT)\b|\bPET\b",
         "CT or MR",
@@ -68,7 +71,8 @@ WORDS: Final[tuple[tuple[str, Modality, float], ...]] = (
         "radiograph",
         OUTRIGHT,
     ),
-    (r"(?i:\bangiogra\w*|\bcatheter|contrast (?:media|medium|injection)|osteopeni\w*|\bfractures?\b)", "radiograph", HINT),
+    (r"(?i:\bangiogra\w*|\bcatheter|contrast (?:media|medium|injection)|osteopeni\w*"
+     r"|\bfractures?\b)", "radiograph", HINT),
     # Microscopy.
     (
         r"(?i:histolog\w*|histopatholog\w*|ha?ematoxylin|photomicrogra\w*|biops(?:y|ies)|cytolog\w*"
@@ -76,7 +80,8 @@ WORDS: Final[tuple[tuple[str, Modality, float], ...]] = (
         "histology",
         OUTRIGHT,
     ),
-    (r"(?i:\bstain(?:ed|ing|s)?\b|magnification|tissue sections?)|[×x]\s?\d{2,3}\b|\b\d{2,3}\s?[×x](?!\s?\d)", "histology", HINT),
+    (r"(?i:\bstain(?:ed|ing|s)?\b|magnification|tissue sections?)|[×x]\s?\d{2,3}\b"
+     r"|\b\d{2,3}\s?[×x](?!\s?\d)", "histology", HINT),
     (
         r"(?i:microgra\w*|(?:confocal|electron|fluorescence|light|phase.contrast|specular|two-photon) microscop\w*"
         r"|immunofluoresc\w*|immunostain\w*|immunocytochem\w*|subcellular locali[sz]ation|specular)|\b[ST]EM image",
@@ -89,7 +94,8 @@ WORDS: Final[tuple[tuple[str, Modality, float], ...]] = (
      "endoscopy", OUTRIGHT),
     (r"(?i:dermoscop\w*|cutaneous lesions?|skin lesions?|\brash\b|erythema)", "skin", OUTRIGHT),
     (
-        r"(?i:clinical (?:photo\w*|pictures?|appearance)|photographs? of (?:the |a )?(?:patient|child|face|boy|girl|man|woman)"
+        r"(?i:clinical (?:photo\w*|pictures?|appearance)|photographs? of (?:the |a )?(?:patient|child|face|boy"
+        r"|girl|man|woman)"
         r"|(?:intra-?operative|peri-?operative|gross|macroscopic|extraoral|facial) (?:photo\w*|pictures?|views?|images?"
         r"|appearance|aspect|findings?|specimen)|gross (?:specimen|pathology))",
         "photograph",
@@ -97,11 +103,15 @@ WORDS: Final[tuple[tuple[str, Modality, float], ...]] = (
     ),
     (r"(?i:\bphoto(?:graph)?s?\b|surgical specimen|excised|resected)", "photograph", HINT),
     # No pictures of patients or tissue.
-    (r"(?i:segmentation (?:maps?|masks?|outputs?)|ground[- ]truth|manual (?:annotation|segmentation)s?|binary mask)", "mask", OUTRIGHT),
+    (r"(?i:segmentation (?:maps?|masks?|outputs?)|ground[- ]truth|manual (?:annotation|segmentation)s?"
+     r"|binary mask)", "mask", OUTRIGHT),
     (
-        r"(?i:kaplan[- ]meier|(?:bar|line|pie|box|scatter|violin|forest|funnel|waterfall|radar|density)[- ]?(?:chart|graph|plot|diagram)s?"
-        r"|barplots?|boxplots?|histograms?|scatter ?plots?|heat ?maps?|confusion matri\w*|\bplot(?:s|ted)?\b|error bars?"
-        r"|survival curves?|(?:precision|recall|ROC|calibration|dose.response|learning) curves?|t-SNE|stochastic neighbor"
+        r"(?i:kaplan[- ]meier|(?:bar|line|pie|box|scatter|violin|forest|funnel|waterfall|radar"
+        r"|density)[- ]?(?:chart|graph|plot|diagram)s?"
+        r"|barplots?|boxplots?|histograms?|scatter ?plots?|heat ?maps?|confusion matri\w*|\bplot(?:s|ted)?\b"
+        r"|error bars?"
+        r"|survival curves?|(?:precision|recall|ROC|calibration|dose.response|learning) curves?|t-SNE"
+        r"|stochastic neighbor"
         r"|electrocardiogra\w*|audiogra\w*|electroretinogra\w*|electroencephalogra\w*|flow cytometr\w*|chromatogra\w*"
         r"|standard (?:error|deviation)|mean ?± ?\w+|data are (?:expressed|presented|shown|given))"
         r"|\bROC\b|\bECG\b|\bEEG\b|\bERG\b|\bSEM\)|\bFACS\b|[Pp]\s?[<>=]\s?0?\.\d",
@@ -109,17 +119,21 @@ WORDS: Final[tuple[tuple[str, Modality, float], ...]] = (
         OUTRIGHT,
     ),
     (
-        r"(?i:relationships? between|correlation|\bregression\b|distribution of|(?:levels?|concentrations?|activity|expression|weight) of"
+        r"(?i:relationships? between|correlation|\bregression\b|distribution of|(?:levels?|concentrations?"
+        r"|activity|expression|weight) of"
         r"|changes? (?:of|in)|effects? of|probability|percentages?|accuracy|performance|predictions?|as a function of"
         r"|dashed lines?|solid lines?|visual fields?|perimetr\w*|number of|comparison of|over time|quantif\w*)",
         "plot",
         HINT,
     ),
-    (r"(?i:western blot\w*|immunoblot\w*|electropho?r\w*|\bq?(?:RT-)?PCR\b|\bgels?\b|sequenc(?:e|ing)|cDNA|electropherogra\w*|pedigree)",
+    (r"(?i:western blot\w*|immunoblot\w*|electropho?r\w*|\bq?(?:RT-)?PCR\b|\bgels?\b|sequenc(?:e|ing)|cDNA"
+     r"|electropherogra\w*|pedigree)",
      "plot", OUTRIGHT),
     (
-        r"(?i:flow[- ]?charts?|flow[- ]?diagrams?|schemati\w*|diagrams?\b|(?:network )?architecture|pipeline|work ?flow|framework"
-        r"|illustration of|overview of|block diagram|study (?:design|protocol)|CONSORT|cartoon|drawing|pathways?\b|study flow"
+        r"(?i:flow[- ]?charts?|flow[- ]?diagrams?|schemati\w*|diagrams?\b|(?:network )?architecture|pipeline"
+        r"|work ?flow|framework"
+        r"|illustration of|overview of|block diagram|study (?:design|protocol)|CONSORT|cartoon|drawing"
+        r"|pathways?\b|study flow"
         r"|conceptual|map of|flow of participants|evaluation design)",
         "diagram",
         OUTRIGHT,

@@ -10,13 +10,16 @@ from pmo_assets.pipeline.context.terms import PLAIN_WORDS, stem, words_of
 
 _NUMBER_WORDS: Final = {
     word: str(number)
-    for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
+    for number, word in enumerate(
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=2
+    )
 }
 _NUMBER: Final = re.compile(
-    r"(?P<sign>[<>≤≥~±≈]|(?<![\w.)])[-−–](?=\d))?\s?(?<![\w.])(?P<value>\d+(?:[.,·/]\d+)*)(?P<tail>\s?(?:[%°×]|[-‐]?[^\W\d_]+(?:/[^\W\d_]+)?)?)"
+    r"(?P<sign>[<>≤≥~±≈]|(?<![\w.)])[-−–](?=\d))?\s?(?<![\w.])(?P<value>\d+(?:[.,·/]\d+)*)"
+    r"(?P<tail>\s?(?:[%°]|×(?!\s?\d)|[-‐]?[^\W\d_]+(?:/[^\W\d_]+)?)?)"
 )
 _UNITS: Final = {
-    **dict.fromkeys(("μm", "µm", "um", "micron", "microns", "micrometer", "micrometers", "micrometre", "micrometres"), "µm"),
+    **dict.fromkeys(("μm", "µm", "um", "micron", "microns", "micrometer", "micrometers", "micrometre"), "µm"),
     **dict.fromkeys(("%", "percent"), "%"),
     **dict.fromkeys(("d", "day", "days"), "day"),
     **dict.fromkeys(("week", "weeks", "wk", "wks", "w"), "week"),
@@ -32,12 +35,20 @@ _UNITS: Final = {
     **dict.fromkeys(("t", "tesla"), "tesla"),
     **dict.fromkeys(("ml", "milliliter", "milliliters"), "ml"),
     **dict.fromkeys(("mg", "milligram", "milligrams"), "mg"),
-    **{unit: unit for unit in "nm m mmhg kg g μg µg μl µl l hz khz mhz db iu pa kpa mm/s mg/ml mg/kg logmar × fold letters".split()},
+    **{
+        unit: unit
+        for unit in (
+            "nm", "m", "mmhg", "kg", "g", "μg", "µg", "μl", "µl", "l", "hz", "khz", "mhz", "db", "iu", "pa", "kpa",
+            "mm/s", "mg/ml", "mg/kg", "logmar", "×", "fold", "letters",
+        )
+    },
 }  # fmt: skip
 """Units as written, lower case, to one form of each."""
-_LINK: Final = re.compile(r"\s?(?:,\s?(?:and\s|or\s)?|and\s|or\s|to\s|[–—-]|±|×|x\s)\s?(?=\d)")
-_OWN_WORDS: Final = frozenset(map(stem, "eye eyes both".split()))
-_LINKS: Final = frozenset("and or to by with in at for after before vs versus not but x".split())
+_LINK: Final = re.compile(r"\s?(?:,\s?(?:and\s|or\s)?|and\s|or\s|to\s|[–—-]|±|×|x\s)\s?")
+_OWN_WORDS: Final = frozenset(map(stem, ["eye", "eyes", "both"]))
+_LINKS: Final = frozenset(
+    ["and", "or", "to", "by", "with", "in", "at", "for", "after", "before", "vs", "versus", "not", "but", "x"]
+)
 
 
 def numbers_of(texts: Iterable[str]) -> dict[str, frozenset[tuple[str, str]]]:
@@ -69,6 +80,8 @@ def _unit(tail: str) -> str:
     word = tail.strip().lstrip("-‐").casefold()
     if not word:
         return ""
+    if tail.strip() == "D":
+        return "diopter"  # "d" is a day
     if word in _UNITS:
         return _UNITS[word]
     small = word in _LINKS or stem(word) in PLAIN_WORDS - _OWN_WORDS

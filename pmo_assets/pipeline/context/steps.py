@@ -7,13 +7,20 @@ notebook call it, too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pmo_assets.pipeline.assembly.steps import panel_id
 from pmo_assets.pipeline.context.entities import panel_entities, panel_terms
 from pmo_assets.pipeline.context.modality import modality_evidence, panel_modality
-from pmo_assets.pipeline.context.panel_mentions import NamedFigure, mentions_of_panel, panel_mentions
-from pmo_assets.pipeline.context.summaries import PanelWords, article_text, panel_summary
+from pmo_assets.pipeline.context.panel_mentions import NamedFigure, panel_mentions
+from pmo_assets.pipeline.context.summaries import (
+    PanelWords,
+    article_text,
+    own_mentions,
+    panel_summary,
+    panel_words,
+)
 from pmo_assets.records.context import PanelMention, RunningParagraph
 from pmo_assets.records.panels import Panel
 from pmo_assets.records.rejections import ArticleError, rejection_from
@@ -85,19 +92,19 @@ def summarise_article_panels(
         reviewed_panels: its rows of that table.
         panel_mentions: its rows of that table.
     """
-    panels, mentions = panels_by_figure(reviewed_panels), _mentions(panel_mentions)
     paragraphs = [record_of(RunningParagraph, row) for row in article["paragraphs"]]
     text = article_text(paragraphs, [figure["caption"] for figure in figures])
+    told = _told_panels(reviewed_panels, panel_mentions)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        own, told = panels.get(figure["image_cluster_id"], []), mentions.get(figure["image_cluster_id"], [])
-        made = []
-        for panel in own:
-            others = tuple(other.subcaption for other in own if other is not panel and other.subcaption)
-            words = PanelWords(panel.identifier, panel.subcaption or "", others)
-            summary = panel_summary(words, told, text, figure["caption"])
-            made.append(summary_row(_panel_key(figure, panel), _said_of(panel, own, told), summary))
-        return made
+        return [
+            summary_row(
+                panel.key,
+                own_mentions(panel.words, panel.mentions),
+                panel_summary(panel.words, panel.mentions, text, figure["caption"]),
+            )
+            for panel in told.get(figure["image_cluster_id"], ())
+        ]
 
     return for_each_figure(figures, "panel_summaries", rows)
 
@@ -114,7 +121,7 @@ def find_article_entities(
         reviewed_panels: its rows of that table.
         panel_summaries: its rows of that table, with the mentions and the abbreviations that the article defines.
     """
-    panels, summaries = panels_by_figure(reviewed_panels), _by_panel(panel_summaries)
+    panels, summaries = panels_by_figure(reviewed_panels), {row["panel_id"]: row for row in panel_summaries}
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         made = []
@@ -142,30 +149,43 @@ def decide_article_modalities(
         reviewed_panels: its rows of that table.
         panel_mentions: its rows of that table.
     """
-    panels, mentions = panels_by_figure(reviewed_panels), _mentions(panel_mentions)
+    told = _told_panels(reviewed_panels, panel_mentions)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        own, told = panels.get(figure["image_cluster_id"], []), mentions.get(figure["image_cluster_id"], [])
         made = []
-        for panel in own:
-            evidence = modality_evidence(panel.images, panel.subcaption or "", _said_of(panel, own, told))
-            made.append(modality_row(_panel_key(figure, panel), panel_modality(evidence)))
+        for panel in told.get(figure["image_cluster_id"], ()):
+            own = own_mentions(panel.words, panel.mentions)
+            evidence = modality_evidence(panel.panel.images, panel.words.subcaption, own)
+            made.append(modality_row(panel.key, panel_modality(evidence)))
         return made
 
     return for_each_figure(figures, "panel_modality", rows)
 
 
-def _mentions(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[PanelMention]]:
-    """Return an article's mentions by image_cluster_id, in the text's order."""
-    return {cluster: [record_of(PanelMention, row) for row in own] for cluster, own in rows_by_figure(rows).items()}
+@dataclass(frozen=True, slots=True)
+class _ToldPanel:
+    """A panel with the key of its rows, its words, and all mentions of its figure."""
+
+    key: Row
+    panel: Panel
+    words: PanelWords
+    mentions: Sequence[PanelMention]
 
 
-def _said_of(panel: Panel, panels: Sequence[Panel], mentions: Sequence[PanelMention]) -> tuple[PanelMention, ...]:
-    return mentions_of_panel(mentions, panel.identifier, is_only=len(panels) == 1)
-
-
-def _by_panel(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    return {row["panel_id"]: row for row in rows}
+def _told_panels(
+    reviewed_panels: Sequence[Mapping[str, Any]], panel_mentions: Sequence[Mapping[str, Any]]
+) -> dict[str, list[_ToldPanel]]:
+    """Return an article's panels by image_cluster_id."""
+    mentions, rows = rows_by_figure(panel_mentions), rows_by_figure(reviewed_panels)
+    found: dict[str, list[_ToldPanel]] = {}
+    for cluster, panels in panels_by_figure(reviewed_panels).items():
+        told = [record_of(PanelMention, row) for row in mentions.get(cluster, ())]
+        words = panel_words([(panel.identifier, panel.subcaption) for panel in panels])
+        found[cluster] = [
+            _ToldPanel(_panel_key(rows[cluster][0], panel), panel, own, told)
+            for panel, own in zip(panels, words, strict=True)
+        ]
+    return found
 
 
 def _panel_key(figure: Mapping[str, Any], panel: Panel) -> Row:

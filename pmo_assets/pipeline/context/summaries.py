@@ -18,6 +18,7 @@ from typing import Final
 from pmo_assets.pipeline.articles.mentions import sentence_spans
 from pmo_assets.pipeline.articles.references import figure_references
 from pmo_assets.pipeline.context.abbreviations import defined_abbreviations, used_abbreviations
+from pmo_assets.pipeline.context.panel_mentions import mentions_of_panel
 from pmo_assets.pipeline.context.terms import GENERAL_WORDS, stem, terms_of
 from pmo_assets.records.context import (
     Abbreviation,
@@ -66,7 +67,8 @@ _TELLING: Final[frozenset[SectionClass]] = frozenset(("methods", "results", "cas
 _GENERAL: Final = frozenset(map(stem, GENERAL_WORDS))
 _ENDED: Final = re.compile(r"[.!?][\"'”’)\]]{0,3}\d{0,3}\Z")
 _OF_OTHERS: Final = re.compile(
-    r"\b(?:previous(?:ly)?|literature|et al|other (?:authors|studies|reports)|(?:was|were|been) (?:also )?(?:first )?reported"
+    r"\b(?:previous(?:ly)?|literature|et al|other (?:authors|studies|reports)|(?:was|were"
+    r"|been) (?:also )?(?:first )?reported"
     r"|(?:we|to) (?:report|present|describe)|(?:this|our|present) (?:report|study|paper|article|work))\b",
     re.IGNORECASE,
 )
@@ -113,8 +115,8 @@ class ArticleText:
 
     Attributes:
         sentences: in the text's order.
-        weight: of each term, 0..1: 1 for one that occurs in a single sentence, 0 for one in every sentence, and for words
-            of every article.
+        weight: of each term, 0..1: 1 for one that occurs in a single sentence, 0 for one in every sentence, and for
+            words of every article.
         places: (paragraph, start) of a sentence to its position among `sentences`.
         by_term: positions of the sentences that have a term.
         captions: terms of the caption of each figure.
@@ -140,7 +142,7 @@ class PanelWords:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """Terms of a panel: all of its subcaption, those that no other panel has, those that only others, or one other, have."""
+    """Terms of a panel: all of its subcaption, those that no other has, those that only others, or one other, have."""
 
     own: frozenset[str]
     specific: frozenset[str]
@@ -211,7 +213,7 @@ def panel_summary(
     return PanelSummary(extractive, sentences, used)
 
 
-def figure_words(panels: Sequence[tuple[str | None, str | None]]) -> tuple[PanelWords, ...]:
+def panel_words(panels: Sequence[tuple[str | None, str | None]]) -> tuple[PanelWords, ...]:
     """Return the words of each panel of a figure.
 
     Args:
@@ -227,13 +229,9 @@ def figure_words(panels: Sequence[tuple[str | None, str | None]]) -> tuple[Panel
     )
 
 
-def own_mentions(panel: PanelWords, mentions: Iterable[PanelMention]) -> list[PanelMention]:
-    """Return the mentions of a panel: those of the figure as a whole, and those that name it.
-
-    The only panel of a figure has all of them: its caption names no panels, and the text that does means parts of it.
-    """
-    alone = panel.identifier is None and not panel.others
-    return [item for item in mentions if alone or item.identifier is None or item.identifier == panel.identifier]
+def own_mentions(panel: PanelWords, mentions: Iterable[PanelMention]) -> tuple[PanelMention, ...]:
+    """Return what of a figure's mentions speaks of a panel (`mentions_of_panel`)."""
+    return mentions_of_panel(mentions, panel.identifier, is_only=panel.identifier is None and not panel.others)
 
 
 def word_count(text: str) -> int:
@@ -268,11 +266,12 @@ def _told(panel: PanelWords, terms: _Terms, mentions: Sequence[PanelMention], ar
         ):
             continue
         rank = (0 if by_name else 2) + (1 if mention.kind == "follows" else 0)
+        shared = _shared(words, terms.own, article.weight)
         if not by_name and _is_foreign(words, terms, article.weight):
             if mention.kind == "follows" or (by_panel and _is_of_one(words, terms, article.weight)):
                 continue
-            rank = _LAST
-        ranked.append((rank, -_shared(words, terms.own, article.weight), mention))
+            rank, shared = _LAST, shared - _shared(words, terms.foreign, article.weight)
+        ranked.append((rank, -shared, mention))
     chosen: _Chosen = {}
     for rank, _, mention in sorted(ranked, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
         place = (mention.paragraph, mention.start)
@@ -313,48 +312,52 @@ def _further(
     others = [other for other in article.captions if other != caption]
     counts = Counter(term for other in others for term in other)
 
-    def telling(term: str) -> float:
-        return article.weight.get(term, 0.0) * (1 - counts[term] / len(others) if others else 1.0)
+    def telling(words: Iterable[str]) -> list[float]:
+        """Weights of terms; less of those that captions of other figures have, too."""
+        shares = ((term, 1 - counts[term] / len(others) if others else 1.0) for term in words)
+        return [article.weight.get(term, 0.0) * share for term, share in shares]
 
-    own = {term: telling(term) for term in terms.own}
-    total = min(sum(own.values()), _ENOUGH)
-    if total <= 0:
-        return []
-    spoken = {(item.paragraph, item.start) for item in mentions}
+    total = min(math.fsum(telling(terms.own)), _ENOUGH)
     near = {item.paragraph for item in chosen.values()}
-    cases = {item.section_title for item in mentions if item.section == "case"}
-    shared: dict[int, list[float]] = {}
-    for term in sorted(own):
-        for n in article.by_term.get(term, ()):
-            shared.setdefault(n, []).append(own[term])
     found: list[tuple[float, TextSentence]] = []
-    for n, weights in shared.items():
+    for n in sorted({n for term in terms.own for n in article.by_term.get(term, ())}) if total > 0 else ():
         sentence = article.sentences[n]
-        is_near = sentence.paragraph in near
-        if sum(weights) / total < (_LEAST_NEAR if is_near else _LEAST_SHARED):
+        weights = telling(sentence.terms & terms.own)
+        weight, is_near = math.fsum(weights), sentence.paragraph in near
+        if weight / total < (_LEAST_NEAR if is_near else _LEAST_SHARED):
             continue
-        if sum(weight >= _RARE for weight in weights) < _LEAST_TERMS or not (is_near or sentence.section in _TELLING):
+        if sum(one >= _RARE for one in weights) < _LEAST_TERMS or not (is_near or sentence.section in _TELLING):
             continue
-        if sentence.section == "case" and cases and sentence.section_title not in cases:
-            continue  # another patient
-        if sentence.refers or (sentence.paragraph, sentence.start) in spoken or not _stands_alone(sentence.text):
-            continue
-        if _is_foreign(sentence.terms, terms, article.weight):
-            continue
-        about_it = sum(weights) / sum(map(telling, sentence.terms))
-        theirs = max((sum(telling(term) for term in sentence.terms & other) for other in others), default=0.0)
-        if about_it >= _ABOUT_IT and sum(weights) > theirs:
-            found.append((sum(weights) / total + about_it, sentence))
+        about_it = weight / math.fsum(telling(sentence.terms))
+        theirs = max((math.fsum(telling(sentence.terms & other)) for other in others), default=0.0)
+        if about_it >= _ABOUT_IT and weight > theirs and _is_free(sentence, terms, mentions, article):
+            found.append((weight / total + about_it, sentence))
     found.sort(key=lambda item: (-item[0], item[1].paragraph, item[1].start))
+    return _unrepeated([sentence for _, sentence in found], chosen)
+
+
+def _is_free(sentence: TextSentence, terms: _Terms, mentions: Sequence[PanelMention], article: ArticleText) -> bool:
+    """Say whether a sentence belongs to no figure, other panel or other patient, and is understood by itself."""
+    cases = {item.section_title for item in mentions if item.section == "case"}
+    if sentence.section == "case" and cases and sentence.section_title not in cases:
+        return False
+    if sentence.refers or any(
+        (item.paragraph, item.start) == (sentence.paragraph, sentence.start) for item in mentions
+    ):
+        return False
+    return _stands_alone(sentence.text) and not _is_foreign(sentence.terms, terms, article.weight)
+
+
+def _unrepeated(found: Iterable[TextSentence], chosen: _Chosen) -> list[SourceSentence]:
+    """Return the first few sentences that say something new."""
     said = [terms_of(item.sentence) for item in chosen.values()]
     further: list[SourceSentence] = []
-    for _, sentence in found:
+    for sentence in found:
         if len(further) == MAX_FURTHER:
             break
-        if any(len(sentence.terms & other) > _ALIKE * len(sentence.terms) for other in said):
-            continue
-        said.append(sentence.terms)
-        further.append(_source(sentence))
+        if all(len(sentence.terms & other) <= _ALIKE * len(sentence.terms) for other in said):
+            said.append(sentence.terms)
+            further.append(_source(sentence))
     return further
 
 
@@ -386,7 +389,7 @@ def _panel_terms(panel: PanelWords) -> _Terms:
 
 
 def _shared(words: frozenset[str], own: frozenset[str], weight: Mapping[str, float]) -> float:
-    return sum(weight.get(term, 0.0) for term in sorted(words & own))
+    return math.fsum(weight.get(term, 0.0) for term in words & own)
 
 
 def _is_foreign(words: frozenset[str], terms: _Terms, weight: Mapping[str, float]) -> bool:
@@ -397,8 +400,7 @@ def _is_foreign(words: frozenset[str], terms: _Terms, weight: Mapping[str, float
 
 def _is_of_one(words: frozenset[str], terms: _Terms, weight: Mapping[str, float]) -> bool:
     """Say whether a sentence is about one other panel: it has terms that only that one has, and none of this one's."""
-    theirs = _shared(words, terms.of_one, weight)
-    return theirs > _shared(words, terms.specific, weight) + _MARGIN and theirs > _shared(words, terms.own, weight)
+    return _shared(words, terms.of_one, weight) > _shared(words, terms.specific, weight) + _MARGIN
 
 
 def _is_fragment(text: str) -> bool:

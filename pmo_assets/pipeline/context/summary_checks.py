@@ -10,7 +10,7 @@ it in some source. What these checks cannot see: who did what to whom, where bot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -26,7 +26,6 @@ from pmo_assets.pipeline.context.qualifiers import (
     QUALIFIERS,
     is_qualifier,
     qualified_terms,
-    qualifier_values,
     said_terms,
     statements,
 )
@@ -46,9 +45,11 @@ _SUPPORTED: Final = 0.5
 """Share of the words of a statement that one source sentence has, or it is put together from several."""
 
 _META: Final = re.compile(
-    r"target (?:sub)?figure|\bthe (?:sub)?caption\b|\bcontext\b.{0,20}\b(?:states|says|mentions|describes|does not)|not (?:explicitly )?"
+    r"target (?:sub)?figure|\bthe (?:sub)?caption\b|\bcontext\b.{0,20}\b(?:states|says|mentions|describes"
+    r"|does not)|not (?:explicitly )?"
     r"(?:mentioned|specified|provided|stated|described) in|no (?:further |additional |other )?(?:information|details?) "
-    r"|as an ai|language model|here is|\bsummary\b|based on the (?:text|context|provided)|the provided|caption:|\bI (?:cannot|can't)\b"
+    r"|as an ai|language model|here is|\bsummary\b|based on the (?:text|context|provided)|the provided|caption:"
+    r"|\bI (?:cannot|can't)\b"
     r"|according to the text|the text (?:states|says|mentions|does not)",
     re.IGNORECASE,
 )
@@ -102,14 +103,14 @@ class SummarySources:
         for item in self.abbreviations:
             # "optical coherence tomography (OCT)" says it once.
             text = text.replace(f"{item.long} ({item.short})", item.long)
-            text = re.sub(rf"(?<![^\W_]){re.escape(item.short)}s?(?![^\W_])", lambda _, long=item.long: long, text)
+            text = re.sub(rf"(?<![^\W_]){re.escape(item.short)}s?(?![^\W_])", item.long.replace("\\", r"\\"), text)
         return text
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """Stems of all words of the sources."""
-        written = [self.subcaption, *self.sentences, *(item.short for item in self.abbreviations)]
-        return frozenset(stem(word) for text in (*written, *self.texts) for word in words_of(text[:MAX_SOURCE]))
+        short = (f"{item.short}{plural}" for item in self.abbreviations for plural in ("", "s"))
+        return frozenset(stem(word) for text in (*short, *self.texts) for word in words_of(text))
 
     @cached_property
     def numbers(self) -> Mapping[str, frozenset[tuple[str, str]]]:
@@ -152,7 +153,7 @@ def fitting_summary(answer: str, sources: SummarySources) -> str:
 def _says_something(text: str, sources: SummarySources) -> str | None:
     meta = _META.search(text)
     if meta is not None:
-        return f'the summary speaks of itself or of its task ("{meta.group()}"); say only what the sources say of the panel.'
+        return f'"{meta.group()}" speaks of the summary or of its task; say only what the sources say of the panel.'
     if len({stem(word) for word in words_of(text)} - PLAIN_WORDS) < _FEWEST_TERMS:
         return "the summary says nothing of the panel."
     return None
@@ -301,9 +302,14 @@ def _has_numbers_together(text: str, sources: SummarySources) -> str | None:
             numbers = numbers_of([part])
             terms = said_terms(part)
             if numbers and not any(
-                all(said <= there.get(value, frozenset()) for value, said in numbers.items())
+                all(_signs(said) <= _signs(there.get(value, ())) for value, said in numbers.items())
                 and len(terms & words) >= min(_SUPPORTED * len(terms), len(numbers) + 1)
                 for there, words in known
             ):
                 return f'no source says "{part.strip()}" with {" and ".join(numbers)} together.'
     return None
+
+
+def _signs(said: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return signs without units: the end of a list, where its unit stands, may be in the next statement."""
+    return frozenset(sign for sign, _ in said)

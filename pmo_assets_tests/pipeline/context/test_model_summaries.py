@@ -20,7 +20,9 @@ from pmo_assets.pipeline.context.summary_checks import SummarySources, fitting_s
 from pmo_assets.pipeline.prompting.prompts import load_prompt
 from pmo_assets.records.chat import ChatUnavailable
 from pmo_assets.records.context import Abbreviation, PanelMention, PanelSummary, SourceSentence
-from pmo_assets.tables.context import summary_row
+from pmo_assets.tables.context import PanelSummaries, summary_row
+from pmo_assets.tables.rows import record_of
+from pmo_assets.tables.schemas import checked
 from pmo_assets_tests.pipeline.captions.scripted_model import ScriptedModel
 from pmo_assets_tests.pipeline.context.test_summary_checks import HONEST, LIES, SOURCES
 
@@ -87,9 +89,18 @@ def test_rows_keep_both_summaries_and_who_wrote_them() -> None:
     assert (refused["summary"], refused["generated_summary"]) == ("A sentence.", None)
     assert "ranibizumab" in refused["refused"]
     assert silent == given[2], "a panel of which the text says nothing is not asked"
-    assert [item.part for item in output.rejections] == ["7-2-1"]
+    assert [item.part for item in output.rejections] == ["fig2"]
     assert (counts.language_model, counts.extractive, counts.none, counts.refused) == (1, 1, 1, 1)
     assert counts.usage.requests == 4
+
+
+def test_rows_fit_their_table() -> None:
+    given = rows("A sentence.", "")
+    output, _ = rewrite_summaries(given, panels("B", "A"), FIGURES, writer(said(HONEST["verbatim"])))
+    table = checked(PanelSummaries, output.rows)
+    assert table["summary"].to_list() == [HONEST["verbatim"], None]
+    assert table["mentions"].list.len().to_list() == [1, 0]
+    assert record_of(PanelSummary, table.row(0, named=True)).summary == HONEST["verbatim"]
 
 
 def test_without_a_model_rows_stay_as_they_are() -> None:

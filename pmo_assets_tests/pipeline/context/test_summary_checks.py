@@ -7,7 +7,7 @@ import time
 import pytest
 
 from pmo_assets.pipeline.context.summaries import MAX_WORDS
-from pmo_assets.pipeline.context.summary_checks import SummarySources, fitting_summary
+from pmo_assets.pipeline.context.summary_checks import MAX_SOURCE, SummarySources, fitting_summary
 from pmo_assets.pipeline.prompting.asking import MisfittingAnswer
 from pmo_assets.records.context import Abbreviation
 
@@ -34,13 +34,15 @@ SOURCES = SummarySources(
 
 HONEST = {
     "verbatim": "OCT of the right eye showed subretinal fluid and a suspected CNV, but no intraretinal cysts.",
-    "a long form": "Optical coherence tomography of the right eye at baseline reveals subretinal fluid over a suspected "
-    "choroidal neovascularization.",
+    "a long form": "Optical coherence tomography of the right eye at baseline reveals subretinal fluid over a "
+    "suspected choroidal neovascularization.",
     "the eye by its Latin name": "OCT (OD) demonstrating subretinal fluid without intraretinal cysts.",
-    "another order": "Before treatment, central macular thickness measured 473 µm in the right eye and 261 µm in the left eye.",
+    "another order": "Before treatment, central macular thickness measured 473 µm in the right eye and 261 µm in the "
+    "left eye.",
     "a unit in words": "Central macular thickness was 473 microns in the right eye before treatment.",
     "a number in digits": "Thickness decreased to 290 µm 3 months after the last injection of bevacizumab.",
-    "a number in words": "Thickness decreased to 290 µm three months following the last injection of bevacizumab (p < 0.05).",
+    "a number in words": "Thickness decreased to 290 µm three months following the last injection of bevacizumab "
+    "(p < 0.05).",
     "another negation": "Subretinal fluid and a suspected CNV were observed; intraretinal cysts were absent.",
     "another doubt": "OCT of the right eye shows subretinal fluid and a possible CNV.",
     "a method": "The scans were taken with the Spectralis device and covered 20 × 15 degrees.",
@@ -48,8 +50,8 @@ HONEST = {
     "its own name": "Figure 2B: OCT of the right eye with subretinal fluid.",
     "British spelling": "Hyperreflective foci surrounding a hyporeflective cavity are visualised.",
     "a plain denial": "Intraocular pressure was not elevated.",
-    "several statements": "OCT of the right eye of a 67-year-old woman shows subretinal fluid and a suspected choroidal "
-    "neovascularization. No intraretinal cysts are seen. Central macular thickness was 473 µm.",
+    "several statements": "OCT of the right eye of a 67-year-old woman shows subretinal fluid and a suspected "
+    "choroidal neovascularization. No intraretinal cysts are seen. Central macular thickness was 473 µm.",
 }
 
 LIES = {
@@ -61,7 +63,8 @@ LIES = {
     "the side": "OCT of the left eye showed subretinal fluid and a suspected CNV.",
     "the side in Latin": "OCT (OS) shows subretinal fluid.",
     "both sides": "Subretinal fluid in OU was seen.",
-    "sides exchanged": "Central macular thickness was 261 µm in the right eye and 473 µm in the left eye before treatment.",
+    "sides exchanged": "Central macular thickness was 261 µm in the right eye and 473 µm in the left eye before "
+    "treatment.",
     "a negation dropped": "OCT of the right eye showed subretinal fluid and intraretinal cysts.",
     "a negation added": "OCT of the right eye showed no subretinal fluid.",
     "a negation behind": "Subretinal fluid was not seen in the right eye.",
@@ -104,3 +107,38 @@ def test_an_honest_paraphrase_passes(text: str) -> None:
 def test_a_lie_does_not_pass(text: str) -> None:
     with pytest.raises(MisfittingAnswer):
         fitting_summary(text, SOURCES)
+
+
+def test_the_reason_tells_what_is_wrong() -> None:
+    with pytest.raises(MisfittingAnswer, match="ranibizumab"):
+        fitting_summary(LIES["a drug"], SOURCES)
+    with pytest.raises(MisfittingAnswer, match="437"):
+        fitting_summary(LIES["a number"], SOURCES)
+    with pytest.raises(MisfittingAnswer, match=r'"left" of .* "right"'):
+        fitting_summary(LIES["the side"], SOURCES)
+    with pytest.raises(MisfittingAnswer, match="denied in the summary, but not denied"):
+        fitting_summary(LIES["a negation added"], SOURCES)
+    with pytest.raises(MisfittingAnswer, match="figure 3, which is another one"):
+        fitting_summary(LIES["another figure"], SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("a " * 500_000, "OCT of the eye."),
+        ("12 " * 200, "12 " * 300_000),
+        ("no fluid " * 120, "no fluid and no cysts, " * 40_000),
+        ("(" * 3_900, "(" * 1_000_000),
+        ("right left " * 120, "right left. " * 80_000),
+    ],
+    ids=["answer", "numbers", "negations", "brackets", "sides"],
+)
+def test_hostile_answers_and_sources_are_bounded(answer: str, told: str) -> None:
+    sources = SummarySources("Figure 2", "B", ("A",), "OCT of the right eye.", (told,) * 3, SOURCES.abbreviations)
+    start = time.perf_counter()
+    with pytest.raises(MisfittingAnswer):
+        fitting_summary(answer, sources)
+    assert sources.qualified.keys() > sources.values.keys()
+    assert sum(map(len, sources.texts)) <= MAX_SOURCE * 2
+    assert all(value.isdigit() for value in sources.numbers)
+    assert time.perf_counter() - start < 5

@@ -1,0 +1,247 @@
+"""The extractive summary of a panel: the article's sentences, verbatim, in its order, and nothing of other panels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.articles.mentions import sentence_spans
+from pmo_assets.pipeline.context.summaries import (
+    MAX_FURTHER,
+    MAX_WORDS,
+    PanelWords,
+    article_text,
+    panel_words,
+    own_mentions,
+    panel_summary,
+    word_count,
+)
+from pmo_assets.records.context import (
+    MENTION_KINDS,
+    Abbreviation,
+    MentionKind,
+    PanelMention,
+    PanelSummary,
+    RunningParagraph,
+    SectionClass,
+)
+
+CAPTION = (
+    "Macular hole in the right eye. (A) Fundus photograph. (B) OCT with vitreous traction. Both before vitrectomy."
+)
+FUNDUS = "Macular hole in the right eye. Fundus photograph. Both before vitrectomy."
+OCT = "Macular hole in the right eye. OCT with vitreous traction. Both before vitrectomy."
+PANELS = panel_words([("A", FUNDUS), ("B", OCT)])
+
+HISTORY = "A 67-year-old woman was referred with blurred vision."
+EXAMINATION = "Fundus photography showed a round defect at the fovea (Figure 1A)."
+TRACTION = "On OCT, vitreous traction pulled at the edge of the hole (Figure 1B)."
+CARRIES_ON = "This had been stable for two years."
+WHOLE = "The macular hole of the right eye was documented before vitrectomy (Figure 1)."
+BOTH = "Defect and traction are shown side by side (Figure 1A, B)."
+OTHER_FIGURE = "After vitrectomy the traction on OCT was gone (Figure 2)."
+METHOD = "Vitreous traction was measured on OCT by two graders."
+POINTS = "The results are shown in Figure 1."
+
+
+def paragraph(*sentences: str, section: SectionClass = "case", title: str | None = None) -> RunningParagraph:
+    return RunningParagraph(section, title, " ".join(sentences))
+
+
+def mention(
+    paragraphs: Sequence[RunningParagraph], sentence: str, identifier: str | None, kind: MentionKind = "names panel"
+) -> PanelMention:
+    number = next(n for n, item in enumerate(paragraphs) if sentence in item.text)
+    start = paragraphs[number].text.index(sentence)
+    section, title = paragraphs[number].section, paragraphs[number].section_title
+    return PanelMention(identifier, number, section, title, start, start + len(sentence), sentence, kind, "text")
+
+
+def summary(
+    panel: PanelWords,
+    paragraphs: Sequence[RunningParagraph],
+    told: Sequence[tuple[str, str | None]],
+    caption: str = CAPTION,
+) -> PanelSummary:
+    """The summary of a panel, where `told` are sentences and the panels that they name."""
+    mentions = [mention(paragraphs, item, name, "names panel" if name else "names figure") for item, name in told]
+    return panel_summary(panel, mentions, article_text(paragraphs, [caption]), caption)
+
+
+def sentences(found: PanelSummary) -> list[str]:
+    return [item.sentence for item in found.sentences]
+
+
+def test_sentences_of_the_panel_in_the_articles_order() -> None:
+    text = [paragraph(HISTORY, WHOLE), paragraph(EXAMINATION, TRACTION)]
+    told = [(EXAMINATION, "A"), (TRACTION, "B"), (WHOLE, None)]
+    found = summary(PANELS[1], text, told)
+    assert sentences(found) == [WHOLE, TRACTION]
+    assert found.extractive == f"{WHOLE} {TRACTION}" == found.summary
+    assert found.generated is None
+
+
+def test_nothing_of_another_panel_or_figure() -> None:
+    text = [paragraph(EXAMINATION, TRACTION, OTHER_FIGURE)]
+    assert sentences(summary(PANELS[1], text, [(EXAMINATION, "A"), (TRACTION, "B")])) == [TRACTION]
+    assert sentences(summary(PANELS[0], text, [(EXAMINATION, "A"), (TRACTION, "B")])) == [EXAMINATION]
+
+
+def test_a_sentence_that_names_the_panel_among_others_stays() -> None:
+    text = [paragraph(HISTORY, BOTH)]
+    for panel in PANELS:
+        assert sentences(summary(panel, text, [(BOTH, "A"), (BOTH, "B")])) == [BOTH]
+
+
+def test_a_sentence_about_the_figure_that_speaks_of_another_panel_is_the_last_choice() -> None:
+    about_a = "The fundus photograph was sharp (Figure 1)."
+    text = [paragraph(about_a, TRACTION)]
+    assert sentences(summary(PANELS[1], text, [(about_a, None), (TRACTION, "B")])) == [TRACTION]
+    assert sentences(summary(PANELS[1], text, [(about_a, None)])) == [about_a], "nothing else is said of the figure"
+
+
+def test_a_sentence_that_goes_back_to_the_one_before_brings_it_along() -> None:
+    goes_back = "It was largest in the fundus photograph of the first visit (Figure 1A)."
+    text = [paragraph("A round defect was seen at the fovea.", goes_back)]
+    assert sentences(summary(PANELS[0], text, [(goes_back, "A")])) == [
+        "A round defect was seen at the fovea.",
+        goes_back,
+    ]
+
+
+def test_what_carries_on_follows_if_it_speaks_of_the_same() -> None:
+    unrelated = "Her blood pressure was treated by the family doctor."
+    text = [paragraph(TRACTION, CARRIES_ON, unrelated)]
+    mentions = [
+        mention(text, TRACTION, "B"),
+        mention(text, CARRIES_ON, "B", "follows"),
+        mention(text, unrelated, "B", "follows"),
+    ]
+    assert sentences(panel_summary(PANELS[1], mentions, article_text(text, [CAPTION]), CAPTION)) == [
+        TRACTION,
+        CARRIES_ON,
+    ]
+
+
+def test_methods_that_share_rare_words_are_added() -> None:
+    filler = [paragraph(f"Sentence number {n} is about something else entirely.") for n in range(20)]
+    text = [paragraph(METHOD, section="methods"), *filler, paragraph(TRACTION)]
+    assert sentences(summary(PANELS[1], text, [(TRACTION, "B")])) == [METHOD, TRACTION]
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        "It was measured on OCT as vitreous traction.",
+        "Vitreous traction on OCT was reported by other authors.",
+        "Vitreous traction on OCT is common in macular holes [12].",
+        "Vitreous traction on OCT is listed in Table 2.",
+        "Vitreous traction on OCT",
+    ],
+    ids=["goes back", "of others", "cites", "a table", "a title"],
+)
+def test_further_sentences_stand_alone_and_are_of_this_work(further: str) -> None:
+    filler = [paragraph(f"Sentence number {n} is about something else entirely.") for n in range(20)]
+    text = [paragraph(further, section="methods"), *filler, paragraph(TRACTION)]
+    assert sentences(summary(PANELS[1], text, [(TRACTION, "B")])) == [TRACTION]
+
+
+def test_another_patients_case_is_not_told() -> None:
+    filler = [paragraph(f"Sentence number {n} is about something else entirely.") for n in range(20)]
+    other = "Vitreous traction was seen on OCT of the left eye."
+    text = [paragraph(other, title="Case 1"), *filler, paragraph(TRACTION, title="Case 2")]
+    assert sentences(summary(PANELS[1], text, [(TRACTION, "B")])) == [TRACTION]
+
+
+def test_what_another_figure_says_better_is_left_to_it() -> None:
+    filler = [paragraph(f"Sentence number {n} is about something else entirely.") for n in range(20)]
+    text = [paragraph("Vitreous traction on OCT and retinal thickness were graded.", section="methods"), *filler,
+            paragraph(TRACTION)]  # fmt: skip
+    captions = [CAPTION, "Vitreous traction on OCT, and retinal thickness, graded by readers."]
+    told = [mention(text, TRACTION, "B")]
+    assert sentences(panel_summary(PANELS[1], told, article_text(text, captions), CAPTION)) == [TRACTION]
+    assert len(panel_summary(PANELS[1], told, article_text(text, captions[:1]), CAPTION).sentences) == 2
+
+
+def test_a_sentence_that_only_points_at_the_figure_says_nothing() -> None:
+    found = summary(PANELS[0], [paragraph(POINTS, HISTORY)], [(POINTS, None)])
+    assert (found.extractive, found.sentences) == ("", ())
+
+
+def test_a_panel_of_which_nothing_is_said() -> None:
+    assert panel_summary(PANELS[0], [], article_text([], [CAPTION]), CAPTION) == PanelSummary("", ())
+
+
+def test_the_only_panel_of_a_figure_has_all_its_mentions() -> None:
+    (panel,) = panel_words([(None, OCT)])
+    text = [paragraph(EXAMINATION, TRACTION)]
+    mentions = [mention(text, EXAMINATION, "A"), mention(text, TRACTION, "B")]
+    assert own_mentions(panel, mentions) == tuple(mentions)
+    assert own_mentions(PANELS[0], mentions) == tuple(mentions[:1])
+
+
+def test_abbreviations_of_subcaption_and_summary_are_the_articles() -> None:
+    text = [paragraph("We used optical coherence tomography (OCT) and visual acuity (VA).", TRACTION)]
+    found = summary(PANELS[1], text, [(TRACTION, "B")])
+    assert found.abbreviations == (Abbreviation("OCT", "optical coherence tomography"),)
+    by_caption = summary(PANELS[1], text, [(TRACTION, "B")], f"{CAPTION} OCT, ocular coherence tomogram.")
+    assert by_caption.abbreviations == (Abbreviation("OCT", "ocular coherence tomogram"),)
+
+
+def test_no_more_words_than_allowed_and_the_surest_first() -> None:
+    long = [f"Traction {n} " + "word " * 58 + "(Figure 1B)." for n in range(9)]
+    text = [paragraph(WHOLE, *long)]
+    found = summary(PANELS[1], text, [(WHOLE, None), *((item, "B") for item in long)])
+    assert word_count(found.extractive) <= MAX_WORDS
+    assert len(found.sentences) == 4
+
+
+WORDS = st.sampled_from(
+    [
+        "OCT", "vitreous", "traction", "fundus", "photograph", "defect", "hole", "the", "of", "(Figure", "1A)",
+        "(Figure", "2)", "This", "was", "[3]", "12", "µm", "عين", "fovea",
+    ]
+)  # fmt: skip
+SENTENCE = st.lists(WORDS, min_size=1, max_size=80).map(lambda words: "The " + " ".join(words) + ".")
+TEXT = st.lists(st.lists(SENTENCE, max_size=5).map(lambda items: paragraph(*items)), min_size=1, max_size=4)
+
+
+@given(TEXT, st.data())
+def test_every_sentence_is_verbatim_at_its_place_in_order_and_within_the_limit(
+    text: list[RunningParagraph], data: st.DataObject
+) -> None:
+    spans = [(n, start, end) for n, item in enumerate(text) for start, end in sentence_spans(item.text)]
+    names = data.draw(st.lists(st.sampled_from(["A", "B", None]), min_size=len(spans), max_size=len(spans)))
+    kinds = data.draw(st.lists(st.sampled_from(MENTION_KINDS), min_size=len(spans), max_size=len(spans)))
+    mentions = [
+        PanelMention(name, n, "case", None, start, end, text[n].text[start:end], kind, "text")
+        for (n, start, end), name, kind in zip(spans, names, kinds, strict=True)
+    ]
+    found = panel_summary(PANELS[0], mentions, article_text(text, [CAPTION]), CAPTION)
+    places = [(item.paragraph, item.start) for item in found.sentences]
+    assert places == sorted(set(places))
+    for item in found.sentences:
+        assert text[item.paragraph].text[item.start : item.end] == item.sentence
+    assert found.extractive == " ".join(sentences(found))
+    assert word_count(found.extractive) <= MAX_WORDS
+    named = {(item.paragraph, item.start) for item in own_mentions(PANELS[0], mentions)}
+    others = {(item.paragraph, item.start) for item in mentions if item.identifier == "B"} - named
+    assert not others & set(places), "a sentence that names another panel only"
+    assert len(set(places) - named) <= MAX_FURTHER + len(named)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a " * 500_000, "A b. " * 200_000, "(" * 1_000_000, "OCT traction. " * 70_000, "Figure 1A. " * 90_000],
+    ids=["one sentence", "sentences", "brackets", "alike", "references"],
+)
+def test_hostile_paragraphs_are_bounded(text: str) -> None:
+    start = time.perf_counter()
+    article = article_text([paragraph(text.strip())], [CAPTION])
+    for panel in PANELS:
+        panel_summary(panel, [], article, CAPTION)
+    assert time.perf_counter() - start < 20

@@ -1,0 +1,79 @@
+"""Steps of summaries and modality: rows in, rows out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pmo_assets.pipeline.context.steps import (
+    decide_article_modalities,
+    mention_article_panels,
+    summarise_article_panels,
+)
+from pmo_assets.records.context import PanelModality, PanelSummary, RunningParagraph
+from pmo_assets.records.panels import PanelImage
+from pmo_assets.tables.context import PanelModalities, PanelSummaries
+from pmo_assets.tables.rows import record_of, row_of
+from pmo_assets.tables.schemas import checked
+
+TEXT = (
+    RunningParagraph("case", None, "A macular hole was seen in the fundus photograph of the right eye (Figure 1A)."),
+    RunningParagraph("case", None, "Optical coherence tomography (OCT) showed vitreous traction (Figure 1B)."),
+)
+ARTICLE: dict[str, Any] = {"article_id": 7, "paragraphs": [row_of(paragraph) for paragraph in TEXT]}
+FIGURE = {
+    "article_id": 7, "image_cluster_id": "g1", "label": "Figure 1", "caption": "Right eye. (A) Hole. (B) Traction."
+}  # fmt: skip
+SILENT = {"article_id": 7, "image_cluster_id": "g2", "label": "Figure 2", "caption": "Study flow chart."}
+
+
+def panel(
+    cluster: str, ordinal: int, identifier: str | None, subcaption: str | None, *images: PanelImage
+) -> dict[str, Any]:
+    return {
+        "article_id": 7, "image_cluster_id": cluster, "ordinal": ordinal, "identifier": identifier,
+        "subcaption": subcaption, "images": [row_of(image) for image in images],
+    }  # fmt: skip
+
+
+def scan(modality: Any) -> PanelImage:
+    return PanelImage("i", (0.0, 0.0, 1.0, 1.0), 1.0, None, 0.0, None, 0.0, modality, 0.9)
+
+
+PANELS = [
+    panel("g1", 0, "A", "Right eye. Macular hole.", scan("fundus photograph")),
+    panel("g1", 1, "B", "Right eye. Traction.", scan("OCT")),
+    panel("g2", 0, None, None),
+]
+MENTIONS = mention_article_panels(ARTICLE, [FIGURE, SILENT], PANELS, []).rows
+
+
+def test_every_panel_has_a_row_that_fits_its_table() -> None:
+    output = summarise_article_panels(ARTICLE, [FIGURE, SILENT], PANELS, MENTIONS)
+    table = checked(PanelSummaries, output.rows)
+    assert table["panel_id"].to_list() == ["p_7_g1_0", "p_7_g1_1", "p_7_g2_0"]
+    assert table["summary"].to_list() == [TEXT[0].text, TEXT[1].text, None]
+    found = record_of(PanelSummary, table.row(1, named=True))
+    assert [item.short for item in found.abbreviations] == ["OCT"]
+    (mention,) = table["mentions"].to_list()[1]
+    assert (mention["text"], mention["identifier"], mention["kind"]) == (TEXT[1].text, "B", "names panel")
+    assert output.rejections == []
+
+
+def test_modality_takes_images_subcaption_and_the_panels_own_mentions() -> None:
+    output = decide_article_modalities([FIGURE, SILENT], PANELS, MENTIONS)
+    table = checked(PanelModalities, output.rows)
+    fundus, oct_, unknown = (record_of(PanelModality, row) for row in table.iter_rows(named=True))
+    assert (fundus.modality_class, fundus.modality, fundus.agrees) == ("V", "fundus photograph", True)
+    assert (oct_.modality_class, oct_.modality, oct_.word_modality) == ("V", "OCT", "OCT")
+    assert (unknown.modality_class, unknown.modality) == ("ambiguous", None)
+
+
+def test_an_article_without_running_text_has_panels_that_it_says_nothing_of() -> None:
+    output = summarise_article_panels({"article_id": 7, "paragraphs": []}, [FIGURE], PANELS, [])
+    assert [(row["summary"], row["extractive"], row["mentions"]) for row in output.rows] == [(None, "", [])] * 2
+
+
+def test_the_same_rows_give_the_same_bytes() -> None:
+    assert summarise_article_panels(ARTICLE, [FIGURE], PANELS, MENTIONS) == summarise_article_panels(
+        ARTICLE, [FIGURE], PANELS, MENTIONS
+    )
