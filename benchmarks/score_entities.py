@@ -8,7 +8,8 @@ checkout. Three kinds of labels: all entities of a caption; its eyes and disease
 negated or uncertain (group "*"). Captions to develop with and to report on are of different articles.
 
 An entity is right where group and normal form are those of a label and the two overlap. Status is judged where an
-entity that can be absent overlaps a label. `--errors` lists what went wrong in the half to develop with, never in the other.
+entity that can be absent overlaps a label. `--errors` lists what went wrong in the half to develop with, never in the
+other.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def score(rows: Sequence[Mapping[str, Any]], captions: Mapping[tuple[str, str], 
         caption = captions[row["article"], row["figure"]]
         labels, entities = located(caption, row["labels"]), entities_of(caption, row.get("definitions", {}))
         if row["kind"] != "status":
-            groups = set(ENTITY_GROUPS if row["kind"] == "all" else ("eye", "disease"))
+            groups: set[str] = set(ENTITY_GROUPS if row["kind"] == "all" else ("eye", "disease"))
             _score_entities(row, [label for label in labels if label.group in groups], entities, groups, result)
         _score_statuses(row, labels, entities, result)
     return result

@@ -89,7 +89,7 @@ def _entities(
     spans = _without_idle_degrees(spans)
     return tuple(
         Entity(
-            group=span.group,
+            group=group,
             term=span.term,
             broader=span.broader,
             text=words.text[words.starts[span.first] : words.ends[span.end - 1]],
@@ -101,6 +101,7 @@ def _entities(
             uncertain="uncertain" in status,
         )
         for span, status in zip(spans, statuses(words, spans), strict=True)
+        if (group := span.group) != "other"
     )
 
 

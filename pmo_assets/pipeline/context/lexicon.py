@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pmo_assets.lexicon.terms import Form, Lexicon, Meaning, Term, form_of, shipped_lexicon
 from pmo_assets.lexicon.words import Words, words_of
@@ -38,11 +38,14 @@ _STEM: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Words that stand for a term: range of words, group, normal form, and the terms above it."""
+    """Words that stand for a term: range of words, group, normal form, and the terms above it.
+
+    Of group "other" are words that look like a term and are none ("mass effect").
+    """
 
     first: int
     end: int
-    group: EntityGroup
+    group: EntityGroup | Literal["other"]
     term: str
     broader: tuple[str, ...] = ()
 
@@ -146,7 +149,7 @@ def _is_of_eyes(lexicon: Lexicon, term: Term) -> bool:
 
 
 def spans_of_terms(words: Words, definitions: Definitions, own: Set[str], around: Set[str]) -> list[Span]:
-    """Return all terms that a text names, also those within others.
+    """Return all terms that a text names, also those within others, and what only looks like one (group "other").
 
     Args:
         words: of the text.
@@ -159,15 +162,18 @@ def spans_of_terms(words: Words, definitions: Definitions, own: Set[str], around
     for first, end, form in matches(words, _shipped_trie()):
         if form in lexicon.ambiguous:
             meanings = lexicon.ambiguous[form]
-            found[first, end] = _meant(form, meanings, own) or _meant(form, meanings, around)
+            meant = _meant(form, meanings, own) or _meant(form, meanings, around)
+            if meant is not None or end > first + 1:
+                found[first, end] = meant
         else:
             found[first, end] = lexicon.forms[form]
     for first, end, form in matches(words, definitions.trie):
         found[first, end] = definitions.terms[form]
     return [
-        Span(first, end, term.group, term.name, lexicon.broader(term))
+        Span(first, end, "other", "")
+        if term is None
+        else Span(first, end, term.group, term.name, lexicon.broader(term))
         for (first, end), term in found.items()
-        if term is not None
     ]
 
 

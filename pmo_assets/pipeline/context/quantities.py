@@ -95,7 +95,8 @@ def _key(words: Words, index: int) -> str:
 def _amount(words: Words, index: int) -> _Amount | None:
     """A number with a unit of time at an index: "6 months", "6-month", "1, 3 and 6 months"."""
     number, unit = _number(words, index), _key(words, index + 1)
-    if number is None or unit not in _DESIGNATORS or _key(words, index - 1) in {"/", "="}:
+    within_word = index > 0 and words.starts[index] == words.ends[index - 1] and words.keys[index - 1].isalnum()
+    if number is None or unit not in _DESIGNATORS or within_word or _key(words, index - 1) in {"/", "="}:
         return None
     listed: list[tuple[int, str]] = []
     before = index - 1
