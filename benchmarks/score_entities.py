@@ -44,14 +44,14 @@ class _Label:
 
 
 def located(caption: str, labels: Sequence[Sequence[str]]) -> list[_Label]:
-    """Labels in the caption's order with their ranges: each is looked for after the beginning of the one before."""
+    """Labels in the caption's order with their ranges: each is looked for behind the one before."""
     found, position = [], 0
     for group, term, text, *flags in labels:
         start = caption.find(text, position)
         if start < 0:
             raise ValueError(f"{text!r} does not stand (any more) in {caption!r}")
         found.append(_Label(group, term, start, start + len(text), "negated" in flags, "uncertain" in flags))
-        position = start + 1
+        position = start + len(text)
     return found
 
 

@@ -63,6 +63,7 @@ _SPELLINGS: Final = (
     (re.compile(r"^grey"), "gray"),
     (re.compile(r"^disk"), "disc"),
     (re.compile(r"ogue$"), "og"),
+    (re.compile(r"graphic(?:al)?$"), "graphy"),
 )
 
 

@@ -51,8 +51,8 @@ _RELATIVES: Final = keys_of("which who")
 _STOPS: Final = frozenset(";:")
 _LISTS: Final = keys_of("or and nor")
 _SIGNS: Final = keys_of(
-    "evidence sign presence history finding suspicion symptom area development recurrence formation feature source type "
-    "form trace indication amount kind progression appearance occurrence proof any formation case degree pattern"
+    "evidence sign presence history finding suspicion symptom area development recurrence formation feature source "
+    "type form trace indication amount kind progression appearance occurrence proof any case degree pattern"
 )
 """Words whose "of" leads to what they are signs of."""
 

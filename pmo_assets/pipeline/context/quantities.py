@@ -38,7 +38,7 @@ _SHORT_UNITS: Final = frozenset(word_list("s h d w m y"))
 
 _LATER: Final = keys_of(
     "after later following post postoperatively postoperative postinjection posttreatment postsurgery followup since "
-    "postvitrectomy posttransplantation visit"
+    "postvitrectomy posttransplantation visit into"
 )
 _EARLIER: Final = keys_of("before earlier prior ago previously preoperatively history")
 _AT: Final = keys_of("at after within by until approximately about only")
