@@ -7,7 +7,8 @@ file of the figure; the captions themselves are read from a JSONL file (`article
 checkout. Three kinds of labels: all entities of a caption; its eyes and diseases alone; whether terms of a caption are
 negated or uncertain (group "*"). Captions to develop with and to report on are of different articles.
 
-An entity is right where group and normal form are those of a label and the two overlap. Status is judged where an
+An entity is right where it overlaps a label of its group and a filter by the label's term finds it: it is that term or
+one within it. Status is judged where an
 entity that can be absent overlaps a label. `--errors` lists what went wrong in the half to develop with, never in the
 other.
 """
@@ -94,8 +95,8 @@ def _score_entities(
     open_labels = list(labels)
     for entity in (entity for entity in entities if entity.group in groups):
         match = next(
-            (label for label in open_labels if (label.group, label.term) == (entity.group, entity.term)
-             and _overlap(label, entity)),
+            (label for label in open_labels if label.group == entity.group
+             and label.term in {entity.term, *entity.broader} and _overlap(label, entity)),
             None,
         )  # fmt: skip
         if match is None:

@@ -29,7 +29,7 @@ def word_list(text: str) -> tuple[str, ...]:
 PREFIXES: Final = frozenset(
     word_list(
         "non sub pre post intra inter hyper hypo neo peri para extra juxta epi pseudo retro supra micro macro multi "
-        "auto ultra anti chorio vitreo cilio kerato irido fibro neuro sero mid"
+        "auto ultra anti chorio choroido vitreo cilio kerato irido fibro neuro sero mid"
     )
 )
 """Parts of words that a hyphen may set apart: "non-proliferative" is "nonproliferative"."""

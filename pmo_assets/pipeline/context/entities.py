@@ -18,6 +18,7 @@ from pmo_assets.pipeline.context.lexicon import (
     longest_spans,
     read_definitions,
     spans_of_terms,
+    with_shared_heads,
 )
 from pmo_assets.pipeline.context.negation import statuses
 from pmo_assets.pipeline.context.quantities import spans_of_quantities
@@ -84,7 +85,7 @@ def _entities(
     mention: int | None,
 ) -> tuple[Entity, ...]:
     terms = spans_of_terms(words, definitions, own, around)
-    spans = longest_spans(words, [*terms, *spans_of_quantities(words)])
+    spans = with_shared_heads(words, longest_spans(words, [*terms, *spans_of_quantities(words)]))
     spans = sorted([*spans, *spans_of_sides(words, spans)], key=lambda span: span.first)
     spans = _without_idle_degrees(spans)
     return tuple(

@@ -18,6 +18,7 @@ _NUMBERS: Final = dict(
     zip(word_list("one two three four five six seven eight nine ten eleven twelve"), range(1, 13), strict=True)
 )
 _ORDINALS: Final = dict(zip(word_list("first second third fourth fifth sixth"), range(1, 7), strict=True))
+_TH: Final = frozenset(word_list("st nd rd th"))
 _DESIGNATORS: Final = {
     word_key(word): (designator, name)
     for words, designator, name in (
@@ -158,6 +159,9 @@ def _numbered_unit(words: Words, index: int) -> Iterator[Span]:
         return
     if (number := _number(words, index + 1)) and _key(words, index + 2) not in _DESIGNATORS:
         yield Span(index, index + 2, "time", _duration("+", number, unit))
+        return
+    if _key(words, index - 1) in _TH and (number := _number(words, index - 2)):
+        yield Span(index - 2, index + 1, "time", _duration("+", number, unit))
         return
     for before in (index - 1, index - 2):
         ordinal = _key(words, before)
