@@ -119,7 +119,7 @@ def _readings(word: str) -> tuple[str, str]:
 
 def word_key(word: str) -> str:
     """Return the key of a word."""
-    folded = unicodedata.normalize("NFKD", word).casefold().translate(_SUBSCRIPTS)
+    folded = unicodedata.normalize("NFKD", word).casefold()
     key = "".join(_GREEK.get(character, character) for character in folded if not unicodedata.combining(character))
     for ending, replacement, letters in _PLURALS:
         if key.endswith(ending) and len(key) >= letters:
@@ -134,7 +134,7 @@ def words_of(text: str) -> Words:
     """Return the words of a text, in time proportional to its length."""
     words = Words(text, [], [], [], [])
     prefix: re.Match[str] | None = None
-    for lexeme in _LEXEME.finditer(text):
+    for lexeme in _LEXEME.finditer(text.translate(_SUBSCRIPTS)):
         word, start, end = lexeme.group(), *lexeme.span()
         if word in _APOSTROPHES or (
             word in _HYPHENS and text[start - 1 : start].isalnum() and text[end : end + 1].strip()
@@ -145,7 +145,7 @@ def words_of(text: str) -> Words:
             words.ends[-1], words.capitals[-1], prefix = end, "", None
             continue
         # A longer "word" is no word; its key is not worth the memory of keeping it.
-        key, capitals = _readings(word[:64]) if word[0].isalpha() else (word.translate(_SUBSCRIPTS), "")
+        key, capitals = _readings(word[:64]) if word[0].isalpha() else (word, "")
         words.starts.append(start)
         words.ends.append(end)
         words.keys.append(key)
