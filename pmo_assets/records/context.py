@@ -143,8 +143,8 @@ class Entity:
     Attributes:
         group: its kind.
         term: normal form: the lexicon's name of a term ("neovascular age-related macular degeneration"), "OD", "OS" or
-            "OU" for eyes ("fellow eye" where nothing says which), ISO 8601 durations for times ("P6M after …" is "P6M"),
-            "72 years" and "female" for demographics.
+            "OU" for eyes ("fellow eye" where nothing says which), ISO 8601 durations for times ("6 months after" is "P6M",
+            "2 weeks before" is "-P2W") or a name ("baseline"), "72 years" and "female" for demographics.
         broader: the terms above it in the lexicon, nearest first: what a filter by a wider term finds it by.
         text: verbatim.
         start, end: range in the text that it was found in.

@@ -27,7 +27,7 @@ Place = Literal["before", "next", "after", "either", "none"]
 """Where a trigger stands: before what it speaks of, directly before, after it, before it if a term follows and else
 after; "none" for phrases that look like triggers and are none."""
 
-PACKAGE_DATA = ("lexicon",)
+PACKAGE_DATA = ("lexicon/data",)
 """Files of the package that this module reads."""
 
 _ENDS: Final = keys_of(
@@ -85,7 +85,7 @@ class _Trigger:
 
 @cache
 def _phrases() -> tuple[Trie, Mapping[Form, tuple[Status, Place]]]:
-    read = tomllib.loads((resources.files("pmo_assets") / "lexicon" / "negation.toml").read_text("utf-8"))
+    read = tomllib.loads((resources.files("pmo_assets") / "lexicon" / "data" / "negation.toml").read_text("utf-8"))
     kinds: dict[Form, tuple[Status, Place]] = {
         form_of(phrase): (status, place)
         for status in _STATUSES

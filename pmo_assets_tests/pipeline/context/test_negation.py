@@ -92,6 +92,6 @@ def test_doubted_terms(text: str, uncertain: set[str]) -> None:
 
 
 def test_no_phrase_is_a_trigger_of_two_kinds() -> None:
-    read = tomllib.loads((resources.files("pmo_assets") / "lexicon" / "negation.toml").read_text("utf-8"))
+    read = tomllib.loads((resources.files("pmo_assets") / "lexicon" / "data" / "negation.toml").read_text("utf-8"))
     phrases = Counter(form_of(phrase) for places in read.values() for kind in places.values() for phrase in kind)
     assert [phrase for phrase, count in phrases.items() if count > 1] == []
