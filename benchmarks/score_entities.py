@@ -7,8 +7,10 @@ file of the figure; the captions themselves are read from a JSONL file (`article
 checkout. Three kinds of labels: all entities of a caption; its eyes and diseases alone; whether terms of a caption are
 negated or uncertain (group "*"). Captions to develop with and to report on are of different articles.
 
-An entity is right where group and normal form are those of a label and the two overlap. Status is judged where an
-entity that can be absent overlaps a label. `--errors` lists what went wrong in the half to develop with, never in the other.
+An entity is right where it overlaps a label of its group and a filter by the label's term finds it: it is that term or
+one within it. Status is judged where an
+entity that can be absent overlaps a label. `--errors` lists what went wrong in the half to develop with, never in the
+other.
 """
 
 from __future__ import annotations
@@ -43,14 +45,14 @@ class _Label:
 
 
 def located(caption: str, labels: Sequence[Sequence[str]]) -> list[_Label]:
-    """Labels in the caption's order with their ranges: each is looked for after the beginning of the one before."""
+    """Labels in the caption's order with their ranges: each is looked for behind the one before."""
     found, position = [], 0
     for group, term, text, *flags in labels:
         start = caption.find(text, position)
         if start < 0:
             raise ValueError(f"{text!r} does not stand (any more) in {caption!r}")
         found.append(_Label(group, term, start, start + len(text), "negated" in flags, "uncertain" in flags))
-        position = start + 1
+        position = start + len(text)
     return found
 
 
@@ -81,7 +83,7 @@ def score(rows: Sequence[Mapping[str, Any]], captions: Mapping[tuple[str, str], 
         caption = captions[row["article"], row["figure"]]
         labels, entities = located(caption, row["labels"]), entities_of(caption, row.get("definitions", {}))
         if row["kind"] != "status":
-            groups = set(ENTITY_GROUPS if row["kind"] == "all" else ("eye", "disease"))
+            groups: set[str] = set(ENTITY_GROUPS if row["kind"] == "all" else ("eye", "disease"))
             _score_entities(row, [label for label in labels if label.group in groups], entities, groups, result)
         _score_statuses(row, labels, entities, result)
     return result
@@ -93,8 +95,8 @@ def _score_entities(
     open_labels = list(labels)
     for entity in (entity for entity in entities if entity.group in groups):
         match = next(
-            (label for label in open_labels if (label.group, label.term) == (entity.group, entity.term)
-             and _overlap(label, entity)),
+            (label for label in open_labels if label.group == entity.group
+             and label.term in {entity.term, *entity.broader} and _overlap(label, entity)),
             None,
         )  # fmt: skip
         if match is None:

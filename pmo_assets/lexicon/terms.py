@@ -1,6 +1,6 @@
 """Terms of the lexicon: their names, forms and hierarchy, and what lies within a term.
 
-The data are TOML files beside this module, one for each group, in which a table names a wider term and its keys the
+The data are TOML files (folder `data`), one for each group, in which a table names a wider term and its keys the
 narrower ones with their other forms; `ambiguous.toml` holds the forms with several meanings.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, Final
 from pmo_assets.lexicon.words import words_of
 from pmo_assets.records.context import ENTITY_GROUPS, EntityGroup
 
-PACKAGE_DATA = ("lexicon",)
+PACKAGE_DATA = ("lexicon/data",)
 """Files of the package that this module reads."""
 
 ROOTS: Final = "roots"
@@ -151,7 +151,7 @@ def shipped_lexicon() -> Lexicon:
     Raises:
         LexiconError: it contradicts itself.
     """
-    folder = resources.files("pmo_assets") / "lexicon"
+    folder = resources.files("pmo_assets") / "lexicon" / "data"
     read = {name: tomllib.loads((folder / f"{name}.toml").read_text("utf-8")) for name in (*ENTITY_GROUPS, "ambiguous")}
     return build_lexicon({group: read[group] for group in ENTITY_GROUPS}, read["ambiguous"])
 

@@ -29,7 +29,7 @@ def word_list(text: str) -> tuple[str, ...]:
 PREFIXES: Final = frozenset(
     word_list(
         "non sub pre post intra inter hyper hypo neo peri para extra juxta epi pseudo retro supra micro macro multi "
-        "auto ultra anti chorio vitreo cilio kerato irido fibro neuro sero mid"
+        "auto ultra anti chorio choroido vitreo cilio kerato irido fibro neuro sero mid"
     )
 )
 """Parts of words that a hyphen may set apart: "non-proliferative" is "nonproliferative"."""
@@ -63,6 +63,7 @@ _SPELLINGS: Final = (
     (re.compile(r"^grey"), "gray"),
     (re.compile(r"^disk"), "disc"),
     (re.compile(r"ogue$"), "og"),
+    (re.compile(r"graphic(?:al)?$"), "graphy"),
 )
 
 
@@ -118,7 +119,7 @@ def _readings(word: str) -> tuple[str, str]:
 
 def word_key(word: str) -> str:
     """Return the key of a word."""
-    folded = unicodedata.normalize("NFKD", word).casefold().translate(_SUBSCRIPTS)
+    folded = unicodedata.normalize("NFKD", word).casefold()
     key = "".join(_GREEK.get(character, character) for character in folded if not unicodedata.combining(character))
     for ending, replacement, letters in _PLURALS:
         if key.endswith(ending) and len(key) >= letters:
@@ -133,7 +134,7 @@ def words_of(text: str) -> Words:
     """Return the words of a text, in time proportional to its length."""
     words = Words(text, [], [], [], [])
     prefix: re.Match[str] | None = None
-    for lexeme in _LEXEME.finditer(text):
+    for lexeme in _LEXEME.finditer(text.translate(_SUBSCRIPTS)):
         word, start, end = lexeme.group(), *lexeme.span()
         if word in _APOSTROPHES or (
             word in _HYPHENS and text[start - 1 : start].isalnum() and text[end : end + 1].strip()
@@ -144,7 +145,7 @@ def words_of(text: str) -> Words:
             words.ends[-1], words.capitals[-1], prefix = end, "", None
             continue
         # A longer "word" is no word; its key is not worth the memory of keeping it.
-        key, capitals = _readings(word[:64]) if word[0].isalpha() else (word.translate(_SUBSCRIPTS), "")
+        key, capitals = _readings(word[:64]) if word[0].isalpha() else (word, "")
         words.starts.append(start)
         words.ends.append(end)
         words.keys.append(key)

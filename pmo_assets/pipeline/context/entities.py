@@ -18,6 +18,7 @@ from pmo_assets.pipeline.context.lexicon import (
     longest_spans,
     read_definitions,
     spans_of_terms,
+    with_shared_heads,
 )
 from pmo_assets.pipeline.context.negation import statuses
 from pmo_assets.pipeline.context.quantities import spans_of_quantities
@@ -109,12 +110,12 @@ def _entities(
     mention: int | None,
 ) -> tuple[Entity, ...]:
     terms = spans_of_terms(words, definitions, own, around)
-    spans = longest_spans(words, [*terms, *spans_of_quantities(words)])
+    spans = with_shared_heads(words, longest_spans(words, [*terms, *spans_of_quantities(words)]))
     spans = sorted([*spans, *spans_of_sides(words, spans)], key=lambda span: span.first)
     spans = _without_idle_degrees(spans)
     return tuple(
         Entity(
-            group=span.group,
+            group=group,
             term=span.term,
             broader=span.broader,
             text=words.text[words.starts[span.first] : words.ends[span.end - 1]],
@@ -126,6 +127,7 @@ def _entities(
             uncertain="uncertain" in status,
         )
         for span, status in zip(spans, statuses(words, spans), strict=True)
+        if (group := span.group) != "other"
     )
 
 

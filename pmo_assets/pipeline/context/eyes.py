@@ -12,6 +12,9 @@ from pmo_assets.lexicon.words import Words
 from pmo_assets.pipeline.context.lexicon import Span
 from pmo_assets.pipeline.context.quantities import keys_of
 
+_PAIRS: Final = frozenset({"both"})
+"""Sides that are eyes only with the word: "both retinal and vitreous detachment"."""
+
 _EYE_OF_SIDE: Final = {"right": "OD", "left": "OS", "both": "OU", "fellow": "fellow eye", "contralateral": "fellow eye"}
 _OF_HEAD: Final = frozenset(
     (
@@ -21,12 +24,14 @@ _OF_HEAD: Final = frozenset(
         "carotid artery",
         "cavernous sinus",
         "lateral geniculate nucleus",
-        "blood vessel",
         "systemic disease",
         "genetic syndrome",
     )
 )
-"""Terms with a side that is not an eye's."""
+"""Terms with a side that is not an eye's, with all within them."""
+
+_ANYWHERE: Final = frozenset({"blood vessel", "artery", "vein"})
+"""Terms of the whole body; what lies within them is of eyes."""
 
 _PLACES: Final = keys_of("top bottom upper lower middle far row column panel")
 _CONJUNCTIONS: Final = keys_of("and or / , & vs versus")
@@ -67,7 +72,7 @@ def _end_of_eye(
     after = index + 1
     while after in starting and starting[after].group == "stage":
         after = starting[after].end
-    place = index > 0 and words.keys[index - 1] in _PLACES
+    place = words.keys[index] in _PAIRS or (index > 0 and words.keys[index - 1] in _PLACES)
     if not place and after in starting and _has_side(starting[after]):
         return index + 1
     return index + 1 if _shares_eye(words, index, eyes) else 0
@@ -83,7 +88,8 @@ def _after_brackets(words: Words, index: int) -> int:
 
 
 def _has_side(span: Span) -> bool:
-    return span.group in {"anatomy", "disease"} and not _OF_HEAD & {span.term, *span.broader}
+    of_eye = span.group in {"anatomy", "disease"} or (span.group == "finding" and bool(span.broader))
+    return of_eye and span.term not in _ANYWHERE and not _OF_HEAD & {span.term, *span.broader}
 
 
 def _shares_eye(words: Words, index: int, eyes: Mapping[int, Span]) -> bool:

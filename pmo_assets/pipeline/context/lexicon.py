@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pmo_assets.lexicon.terms import Form, Lexicon, Meaning, Term, form_of, shipped_lexicon
 from pmo_assets.lexicon.words import Words, words_of
@@ -32,17 +32,24 @@ _OF_OTHER_FIELDS: Final = frozenset(
 )
 """Terms (with all within them) that other fields of medicine use, too: they do not show that a text is of eyes."""
 
+_JOINING: Final = frozenset({"and", "or", ",", "/", "&"})
+_MOST_MODIFIERS: Final = 3
+"""Words before a head that terms share: "cortical and anterior subcapsular cataract"."""
+
 _STEM: Final = 4
 """Letters that two words of one origin share: "epithelium" and "epithelial"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Words that stand for a term: range of words, group, normal form, and the terms above it."""
+    """Words that stand for a term: range of words, group, normal form, and the terms above it.
+
+    Of group "other" are words that look like a term and are none ("mass effect").
+    """
 
     first: int
     end: int
-    group: EntityGroup
+    group: EntityGroup | Literal["other"]
     term: str
     broader: tuple[str, ...] = ()
 
@@ -146,7 +153,7 @@ def _is_of_eyes(lexicon: Lexicon, term: Term) -> bool:
 
 
 def spans_of_terms(words: Words, definitions: Definitions, own: Set[str], around: Set[str]) -> list[Span]:
-    """Return all terms that a text names, also those within others.
+    """Return all terms that a text names, also those within others, and what only looks like one (group "other").
 
     Args:
         words: of the text.
@@ -159,15 +166,18 @@ def spans_of_terms(words: Words, definitions: Definitions, own: Set[str], around
     for first, end, form in matches(words, _shipped_trie()):
         if form in lexicon.ambiguous:
             meanings = lexicon.ambiguous[form]
-            found[first, end] = _meant(form, meanings, own) or _meant(form, meanings, around)
+            meant = _meant(form, meanings, own) or _meant(form, meanings, around)
+            if meant is not None or end > first + 1:
+                found[first, end] = meant
         else:
             found[first, end] = lexicon.forms[form]
     for first, end, form in matches(words, definitions.trie):
         found[first, end] = definitions.terms[form]
     return [
-        Span(first, end, term.group, term.name, lexicon.broader(term))
+        Span(first, end, "other", "")
+        if term is None
+        else Span(first, end, term.group, term.name, lexicon.broader(term))
         for (first, end), term in found.items()
-        if term is not None
     ]
 
 
@@ -177,6 +187,48 @@ def _meant(form: Form, meanings: tuple[Meaning, ...], context: Set[str]) -> Term
     votes = [sum(1 if word == EYE_CONTEXT else 2 for word in meaning.words & others) for meaning in meanings]
     most = max(votes, default=0)
     return meanings[votes.index(most)].term if most and votes.count(most) == 1 else None
+
+
+def with_shared_heads(words: Words, spans: Sequence[Span]) -> list[Span]:
+    """Return the spans, and those that share their last word with one: "retinal and subretinal hemorrhages" names both.
+
+    Args:
+        words: of the text.
+        spans: disjoint, in the text's order; those that a found one covers are left out ("retinal").
+    """
+    lexicon = shipped_lexicon()
+    found: list[Span] = []
+    for span in spans:
+        end = span.first
+        while span.end > span.first + 1 and (before := _before_conjunction(words, end)):
+            named = _with_head(words, lexicon, before, span)
+            if named is None:
+                break
+            found.append(named)
+            end = named.first
+    covered = {index for span in found for index in range(span.first, span.end)}
+    kept = [span for span in spans if not covered & {*range(span.first, span.end)}]
+    return sorted([*kept, *found], key=lambda span: span.first)
+
+
+def _before_conjunction(words: Words, end: int) -> int:
+    """Index after the word that conjunctions ("and", ", or") join to the one at `end`; 0 without a conjunction."""
+    first = end
+    while first > 0 and words.keys[first - 1] in _JOINING:
+        first -= 1
+    return first if first < end else 0
+
+
+def _with_head(words: Words, lexicon: Lexicon, end: int, span: Span) -> Span | None:
+    """The term of a span's group that the words up to `end` make with the span's last word."""
+    heads = tuple(words.alternatives(span.end - 1))
+    for first in range(max(0, end - _MOST_MODIFIERS), end):
+        modifiers = tuple(next(words.alternatives(index)) for index in range(first, end))
+        for head in heads:
+            term = lexicon.forms.get((*modifiers, head))
+            if term is not None and term.group == span.group and term.name != span.term:
+                return Span(first, end, term.group, term.name, lexicon.broader(term))
+    return None
 
 
 def longest_spans(words: Words, spans: Iterable[Span]) -> list[Span]:

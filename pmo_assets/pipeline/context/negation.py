@@ -8,9 +8,11 @@ words: a trigger opens a scope, the next end closes it.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from typing import Final, Literal
 
 from pmo_assets.lexicon.terms import Form, form_of
@@ -20,54 +22,17 @@ from pmo_assets.pipeline.context.quantities import keys_of
 from pmo_assets.records.context import EntityGroup
 
 Status = Literal["negated", "uncertain"]
+_STATUSES: Final[tuple[Status, ...]] = ("negated", "uncertain")
 Place = Literal["before", "next", "after", "either", "none"]
 """Where a trigger stands: before what it speaks of, directly before, after it, before it if a term follows and else
 after; "none" for phrases that look like triggers and are none."""
 
-TRIGGERS: Final[Mapping[tuple[Status, Place], str]] = {
-    ("negated", "before"): (
-        "no|not|without|absence of|lack of|lacking|free of|free from|devoid of|negative for|denied|denies|neither|nor|"
-        "resolution of|disappearance of|complete regression of|never|rules out|ruled out any|excluding|rather than|"
-        "not associated with|not accompanied by|not consistent with|not suggestive of|unaccompanied by|instead of"
-    ),
-    ("negated", "after"): (
-        "not seen|not visible|not detected|not observed|not present|not evident|not noted|not found|not identified|"
-        "not apparent|not detectable|not demonstrated|not appreciated|not visualized|not revealed|not shown|"
-        "not discernible|not noticed|not recognized|not performed|not required|invisible|undetectable|were negative|"
-        "was negative|has resolved|had resolved|have resolved|completely resolved|fully resolved|has disappeared|"
-        "is resolved|was resolved|were resolved|are resolved|"
-        "had disappeared|have disappeared|disappeared|disappears|was excluded|were excluded|been excluded|is excluded"
-    ),
-    ("negated", "either"): "resolved|absent|no longer|ruled out|complete resolution",
-    ("uncertain", "before"): (
-        "possible|possibly|probable|probably|presumed|presumably|presumptive|suspicion of|suspicion for|suspicious for|"
-        "suspicious of|concern for|concerning for|suggestive of|suggesting|suggests|may represent|likely due to|probably due to|"
-        "possibly due to|"
-        "might represent|could represent|may indicate|may correspond to|questionable|"
-        "differential diagnosis|differential diagnoses|cannot exclude|cannot rule out|could not exclude|to rule out|"
-        "rule out|to exclude|unlikely|not certain|potential|potentially|likely represents|may reflect|"
-        "likely representing|possibly representing|uncertain|equivocal for|or even"
-    ),
-    ("uncertain", "next"): "may be|might be|could be|suggested",
-    ("uncertain", "after"): (
-        "cannot be excluded|could not be excluded|can not be excluded|cannot be ruled out|could not be ruled out|"
-        "can not be ruled out|not be excluded|not be ruled out|is possible|was possible|is uncertain|questionable"
-    ),
-    ("uncertain", "either"): "suspected|likely|suspect",
-    ("negated", "none"): (
-        "no change|no changes|no significant change|no increase|no decrease|no difference|no significant difference|"
-        "no improvement|not only|not necessarily|without change|no further|no progression|no effect|no longer than|"
-        "no worsening|unchanged|not change|not increase|not decrease|not improve|not completely|not fully|not resolved|"
-        "partially resolved|incompletely resolved|almost resolved|nearly resolved|partly resolved|not entirely|"
-        "not yet|not all|not every|not always|no response|not respond|partial resolution of|no reduction|"
-        "not possible|no correlation|no consensus|no association|no relationship|not significant|not significantly|no statistically|"
-        "with or without|not resolve|no significant|more likely|less likely|gram negative"
-    ),
-}
+PACKAGE_DATA = ("lexicon/data",)
+"""Files of the package that this module reads."""
 
 _ENDS: Final = keys_of(
     "but however although though except whereas while which who that yet nevertheless because since with despite "
-    "associated secondary due until aside apart besides then still when where whether if how than"
+    "associated secondary due well until aside apart besides then still when where whether if how than"
 )
 _VERBS: Final = keys_of(
     "is was are were has had have shows showed showing reveals revealed revealing demonstrates demonstrated "
@@ -79,12 +44,18 @@ _VERBS: Final = keys_of(
 _OF_VERBS: Final = keys_of("not longer never")
 _PREPOSITIONS: Final = keys_of(
     "in at on within around near under over from during after before between along through beneath above below "
-    "behind by into for throughout inside outside"
+    "behind by to into for throughout inside outside"
 )
 _OF_SUBJECTS: Final = _PREPOSITIONS | keys_of("of with without")
 _RELATIVES: Final = keys_of("which who")
 _STOPS: Final = frozenset(";:")
 _LISTS: Final = keys_of("or and nor")
+_SIGNS: Final = keys_of(
+    "evidence sign presence history finding suspicion symptom area development recurrence formation feature source "
+    "type form trace indication amount kind progression appearance occurrence proof any case degree pattern"
+)
+"""Words whose "of" leads to what they are signs of."""
+
 _NEW_PHRASES: Final = keys_of(
     "a an the its his her their this these those normal intact some persistent residual new increased decreased only "
     "good stable preserved well well-defined marked complete is are was were flat attached there"
@@ -114,7 +85,13 @@ class _Trigger:
 
 @cache
 def _phrases() -> tuple[Trie, Mapping[Form, tuple[Status, Place]]]:
-    kinds = {form_of(phrase): kind for kind, phrases in TRIGGERS.items() for phrase in phrases.split("|")}
+    read = tomllib.loads((resources.files("pmo_assets") / "lexicon" / "data" / "negation.toml").read_text("utf-8"))
+    kinds: dict[Form, tuple[Status, Place]] = {
+        form_of(phrase): (status, place)
+        for status in _STATUSES
+        for place, phrases in read[status].items()
+        for phrase in phrases
+    }
     return trie_of(kinds), kinds
 
 
@@ -175,10 +152,20 @@ def _triggers(words: Words, starting: Mapping[int, int], stops: bytearray) -> di
         status, place = kinds[form]
         if place in {"either", "next"}:
             otherwise: Place = "after" if place == "either" else "none"
-            place = "before" if _term_follows(words, end, starting, stops) else otherwise
+            if not _term_follows(words, end, starting, stops):
+                place = otherwise if _phrase_ends(words, end, stops) else "none"
+            else:
+                place = "before"
         triggers[first] = _Trigger(first, end, status, place)
         covered = end
     return triggers
+
+
+def _phrase_ends(words: Words, end: int, stops: bytearray) -> bool:
+    """Whether a trigger ends its phrase: "was absent in", not "the absent epithelium"."""
+    if end >= len(words) or stops[end] or not words.keys[end].isalpha():
+        return True
+    return words.keys[end] in _PREPOSITIONS | _LISTS | _ENDS | _VERBS or words.keys[end - 1] in _OF_VERBS
 
 
 def _term_follows(words: Words, end: int, starting: Mapping[int, int], stops: bytearray) -> bool:
@@ -219,13 +206,16 @@ def _look_forward(
         elif index in starting:
             if not depth:
                 found[starting[index]] |= active
-        elif not depth and active and _ends_scope(words, index, stops):
+        elif not depth and active and _ends_scope(words, index, starting, stops):
             active = set()
         index += 1
 
 
-def _ends_scope(words: Words, index: int, stops: bytearray) -> bool:
+def _ends_scope(words: Words, index: int, starting: Mapping[int, int], stops: bytearray) -> bool:
     key = words.keys[index]
+    if key == "of":
+        # "no enhancement of the lesion" is no word about the lesion; "no evidence of a lesion" is.
+        return words.keys[index - 1] not in _SIGNS and index - 1 not in starting
     if key in _ENDS or key in _VERBS or key in _PREPOSITIONS:
         return True
     if key == "and":

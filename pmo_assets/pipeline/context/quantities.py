@@ -18,6 +18,7 @@ _NUMBERS: Final = dict(
     zip(word_list("one two three four five six seven eight nine ten eleven twelve"), range(1, 13), strict=True)
 )
 _ORDINALS: Final = dict(zip(word_list("first second third fourth fifth sixth"), range(1, 7), strict=True))
+_TH: Final = frozenset(word_list("st nd rd th"))
 _DESIGNATORS: Final = {
     word_key(word): (designator, name)
     for words, designator, name in (
@@ -38,7 +39,7 @@ _SHORT_UNITS: Final = frozenset(word_list("s h d w m y"))
 
 _LATER: Final = keys_of(
     "after later following post postoperatively postoperative postinjection posttreatment postsurgery followup since "
-    "postvitrectomy posttransplantation visit"
+    "postvitrectomy posttransplantation visit into"
 )
 _EARLIER: Final = keys_of("before earlier prior ago previously preoperatively history")
 _AT: Final = keys_of("at after within by until approximately about only")
@@ -95,7 +96,8 @@ def _key(words: Words, index: int) -> str:
 def _amount(words: Words, index: int) -> _Amount | None:
     """A number with a unit of time at an index: "6 months", "6-month", "1, 3 and 6 months"."""
     number, unit = _number(words, index), _key(words, index + 1)
-    if number is None or unit not in _DESIGNATORS or _key(words, index - 1) in {"/", "="}:
+    within_word = index > 0 and words.starts[index] == words.ends[index - 1] and words.keys[index - 1].isalnum()
+    if number is None or unit not in _DESIGNATORS or within_word or _key(words, index - 1) in {"/", "="}:
         return None
     listed: list[tuple[int, str]] = []
     before = index - 1
@@ -157,6 +159,9 @@ def _numbered_unit(words: Words, index: int) -> Iterator[Span]:
         return
     if (number := _number(words, index + 1)) and _key(words, index + 2) not in _DESIGNATORS:
         yield Span(index, index + 2, "time", _duration("+", number, unit))
+        return
+    if _key(words, index - 1) in _TH and (number := _number(words, index - 2)):
+        yield Span(index - 2, index + 1, "time", _duration("+", number, unit))
         return
     for before in (index - 1, index - 2):
         ordinal = _key(words, before)

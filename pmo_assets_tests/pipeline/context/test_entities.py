@@ -1,0 +1,123 @@
+"""Entities of captions and sentences: normal forms by group, ambiguous abbreviations, offsets."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets.lexicon.terms import shipped_lexicon
+from pmo_assets.pipeline.context.entities import entities_of, panel_entities
+
+
+def named(text: str, group: str, **definitions: str) -> list[str]:
+    """Normal forms of a text's entities of one group, in its order."""
+    return [entity.term for entity in entities_of(text, definitions) if entity.group == group]
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "terms"),
+    [
+        ("Fluorescein angiography of the right eye", "imaging", ["fluorescein angiography"]),
+        ("Fluorescein angiography of the right eye", "eye", ["OD"]),
+        ("the right eye of a 54-year-old", "eye", ["OD"]),
+        ("Left eye, both eyes, and the fellow eye", "eye", ["OS", "OU", "fellow eye"]),
+        ("Right (A) and left (B) eyes", "eye", ["OD", "OS"]),
+        ("images of the left and right eyes", "eye", ["OS", "OD"]),
+        ("right amblyopic eye", "eye", ["OD"]),
+        ("left pseudophakic eye", "eye", ["OS"]),
+        ("the left macula and the right optic disc", "eye", ["OS", "OD"]),
+        ("Left optic neuritis", "eye", ["OS"]),
+        ("left optic disc edema", "eye", ["OS"]),
+        ("Left: fundus photograph; right: OCT", "eye", []),
+        ("the left panel shows drusen; top right, OCT", "eye", []),
+        ("left frontal lobe, right hemisphere, left carotid artery", "eye", []),
+        ("both retinal and choroidal vessels", "eye", []),
+        ("RE: drusen. LE: no drusen in this eye", "eye", ["OD", "OS"]),
+        ("Bilateral panuveitis of the eyes", "eye", ["OU"]),
+        ("neovascular AMD", "disease", ["neovascular age-related macular degeneration"]),
+        ("age related macular degeneration", "disease", ["age-related macular degeneration"]),
+        ("Stargardt’s disease and Coats' disease", "disease", ["Stargardt disease", "Coats disease"]),
+        ("type II MNV", "disease", ["type 2 macular neovascularization"]),
+        ("cortical and nuclear cataract", "disease", ["cortical cataract", "nuclear sclerotic cataract"]),
+        ("cotton-wool spots, hard exudates", "finding", ["cotton-wool spot", "hard exudate"]),
+        ("retinal, preretinal or subretinal hemorrhages", "finding",
+         ["retinal hemorrhage", "preretinal hemorrhage", "subretinal hemorrhage"]),
+        ("thinning of the foveal ONL and RPE", "anatomy",
+         ["fovea", "outer nuclear layer", "retinal pigment epithelium"]),
+        ("SD-OCT and an OCT angiogram", "imaging",
+         ["spectral-domain optical coherence tomography", "optical coherence tomography angiography"]),
+        ("Spectralis, Cirrus HD-OCT and Optos", "device", ["Heidelberg Spectralis", "Zeiss Cirrus", "Optos"]),
+        ("intravitreal bevacizumab, PRP laser in the retina, 25-gauge vitrectomy", "treatment",
+         ["bevacizumab", "panretinal photocoagulation", "laser treatment", "pars plana vitrectomy"]),
+        ("a 67-year-old woman", "demographic", ["67 years", "female"]),
+        ("black arrow, white arrowhead", "demographic", []),
+        ("moderate NPDR", "stage", ["moderate"]),
+        ("severe bilateral uveitis of both eyes", "stage", ["severe"]),
+        ("severe image noise, early frames", "stage", []),
+        ("mass effect of the lesion", "finding", ["lesion"]),
+    ],
+)  # fmt: skip
+def test_entities_by_group(text: str, group: str, terms: list[str]) -> None:
+    assert named(text, group) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "definitions", "group", "terms"),
+    [
+        ("OD and OS of the patient", {}, "eye", ["OD", "OS"]),
+        ("ONL, IS and OS of photoreceptors", {}, "eye", []),
+        ("ONL, IS and OS of photoreceptors", {}, "anatomy",
+         ["outer nuclear layer", "photoreceptor inner segment", "photoreceptor outer segment", "photoreceptor"]),
+        ("OD at 450 nm", {}, "eye", []),
+        ("The ME was high", {}, "disease", []),
+        ("ME with subretinal fluid in the fovea", {}, "disease", ["macular edema"]),
+        ("ME in the fovea", {"ME": "malar eminence"}, "disease", []),
+        ("Eyes with CF", {"CF": "cystic fibrosis"}, "disease", ["cystic fibrosis"]),
+        ("PED of the RPE", {}, "finding", ["pigment epithelial detachment"]),
+        ("PED ward for children", {}, "finding", []),
+        ("The RPE was intact", {"RPE": "retinal pigment epithelial"}, "anatomy", ["retinal pigment epithelium"]),
+        ("XYZ was seen", {"XYZ": "choroidal neovascularization"}, "disease", ["choroidal neovascularization"]),
+        ("GA was seen", {"GA": "general anesthesia"}, "disease", []),
+    ],
+)  # fmt: skip
+def test_ambiguous_abbreviations_need_a_definition_or_context(
+    text: str, definitions: dict[str, str], group: str, terms: list[str]
+) -> None:
+    assert named(text, group, **definitions) == terms
+
+
+def test_an_abbreviation_that_its_sentence_leaves_open_means_what_the_panel_is_about() -> None:
+    assert named("GA is seen.", "disease") == []
+    entities = panel_entities("Geographic atrophy in AMD of the macula", ["GA is seen.", "Both eyes were treated."], {})
+    assert [(entity.term, entity.found_in, entity.mention) for entity in entities if entity.group == "disease"] == [
+        ("geographic atrophy", "subcaption", None),
+        ("age-related macular degeneration", "subcaption", None),
+        ("geographic atrophy", "mention", 0),
+    ]
+    assert [entity.mention for entity in entities if entity.group == "eye"] == [1]
+    assert panel_entities(None, [], {}) == ()
+
+
+def test_an_entity_carries_its_wider_terms() -> None:
+    (entity,) = entities_of("wet AMD", {})
+    assert "age-related macular degeneration" in entity.broader
+    assert (entity.text, entity.start, entity.end) == ("wet AMD", 0, 7)
+
+
+PIECES = st.sampled_from(
+    [name for term in list(shipped_lexicon().terms.values())[::7] for name in (term.name, *term.synonyms)]
+    + ["no", "without", "suspected", "right", "left", "and", "or", ",", ".", "(", ")", "was not seen", "6", "months"]
+    + ["after", "OS", "stage", "II", "-", "’s", "ﬁ", "İ", "\u200b", "\u202e", "עין", "é", "\n", "?", "aged", "67"]
+)
+
+
+@given(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=25), st.sampled_from([" ", "", "-", ", "]))
+def test_entities_stand_verbatim_at_their_offsets_and_do_not_overlap(pieces: list[str], between: str) -> None:
+    text = between.join(pieces)
+    entities = entities_of(text, {"ME": "macular edema"})
+    assert all(text[entity.start : entity.end] == entity.text and entity.text for entity in entities)
+    assert all(one.end <= other.start for one, other in itertools.pairwise(entities))
+    assert entities_of(text, {"ME": "macular edema"}) == entities

@@ -1,0 +1,73 @@
+"""Work on entities grows with the text and not faster: counted in calls, not in seconds."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+import pytest
+
+from pmo_assets.pipeline.context.entities import entities_of
+
+UNITS = [
+    "word ",
+    "no ",
+    "not seen ",
+    "drusen not seen ",
+    "no drusen, ",
+    "drusen, ",
+    ", which who ",
+    "(",
+    "(a) ",
+    "1, ",
+    "6 months ",
+    "6 months after ",
+    "left and right ",
+    "right (",
+    "retinal and ",
+    "retinal, hemorrhage ",
+    "age-related macular degeneration ",
+    "geographic ",
+    "OS OD ME ",
+    "severe ",
+    "? ",
+    "שבכ עין ",
+    "\u202e\x00",
+    "non-",
+]
+
+
+def calls_for(text: str) -> int:
+    """Python and built-in calls that the entities of a text take."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    previous = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        entities_of(text, {})
+    finally:
+        sys.setprofile(previous)
+    return calls
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_twice_the_text_is_twice_the_work(unit: str) -> None:
+    entities_of(unit, {})
+    once, twice = calls_for(unit * 150), calls_for(unit * 300)
+    assert twice < 2.3 * once
+
+
+def test_a_paragraph_of_a_million_characters_ends() -> None:
+    assert entities_of("a" * 10**6, {}) == ()
+    text = "x" * 999_000 + " no subretinal fluid"
+    (entity,) = entities_of(text, {})
+    assert (entity.text, entity.negated) == ("subretinal fluid", True)
+
+
+def test_a_hundred_thousand_triggers_negate_what_follows_the_last() -> None:
+    entities = entities_of("no " * 10**5 + "drusen", {})
+    assert [(entity.text, entity.negated) for entity in entities] == [("drusen", True)]

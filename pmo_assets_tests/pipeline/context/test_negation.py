@@ -1,0 +1,97 @@
+"""Negation and doubt: which entities a trigger reaches."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from importlib import resources
+
+import pytest
+
+from pmo_assets.lexicon.terms import form_of
+from pmo_assets.pipeline.context.entities import entities_of
+
+
+def marked(text: str) -> tuple[set[str], set[str]]:
+    """Verbatim texts of the entities that a text negates, and of those that it doubts."""
+    entities = entities_of(text, {})
+    return {entity.text for entity in entities if entity.negated}, {e.text for e in entities if e.uncertain}
+
+
+@pytest.mark.parametrize(
+    ("text", "negated"),
+    [
+        ("no subretinal fluid", {"subretinal fluid"}),
+        ("without hemorrhage, exudate or edema", {"hemorrhage", "exudate", "edema"}),
+        ("without hemorrhage, exudates, and edema", {"hemorrhage", "exudates", "edema"}),
+        ("no evidence of choroidal neovascularization", {"choroidal neovascularization"}),
+        ("No signs of leakage or staining on angiography", {"leakage", "staining"}),
+        ("free of drusen; negative for toxoplasmosis", {"drusen", "toxoplasmosis"}),
+        ("absence of uveitis", {"uveitis"}),
+        ("no subretinal fluid (SRF)", {"subretinal fluid", "SRF"}),
+        ("neither hemorrhage nor edema", {"hemorrhage", "edema"}),
+        ("did not show any leakage", {"leakage"}),
+        ("no longer shows leakage", {"leakage"}),
+        ("resolved macular edema", {"macular edema"}),
+        ("Resolution of the subretinal fluid", {"subretinal fluid"}),
+        ("The edema has resolved.", {"edema"}),
+        ("Drusen were not seen.", {"Drusen"}),
+        ("Leakage was no longer visible 3 months after PPV.", {"Leakage"}),
+        ("Cotton-wool spots, exudates, and hemorrhages were absent.", {"Cotton-wool spots", "exudates", "hemorrhages"}),
+        ("Hypopyon, which suggests endophthalmitis, was not found", {"Hypopyon"}),
+        ("Leakage in the area of drusen was not seen", {"Leakage"}),
+        ("Retinal detachment was ruled out. A tumor was seen.", {"Retinal detachment"}),
+        # what looks like it
+        ("no change in the subretinal fluid", set()),
+        ("not only drusen", set()),
+        ("no increase in fibrosis", set()),
+        ("The edema has partially resolved.", set()),
+        ("with or without drusen", set()),
+        ("No enhancement of the lesion", set()),
+        ("an area of absent pigment epithelium with drusen", set()),
+        # where it ends
+        ("no fluid but drusen", {"fluid"}),
+        ("no fluid; drusen", {"fluid"}),
+        ("no fluid. Drusen", {"fluid"}),
+        ("No leakage was seen, however staining increased", {"Leakage".lower()}),
+        ("no fluid with persistent drusen", {"fluid"}),
+        ("no fluid in an eye with drusen", {"fluid"}),
+        ("no fluid, drusen in the fovea", {"fluid"}),
+        ("no fluid and a thickened choroid, and drusen", {"fluid"}),
+        ("without treatment, edema persisted", set()),
+        ("Drusen and no fluid", {"fluid"}),
+        ("Leakage was not seen, but staining was", {"Leakage"}),
+        # what is never absent
+        ("no OCT of the left eye at 3 months; visual acuity was not measured", set()),
+    ],
+)
+def test_negated_terms(text: str, negated: set[str]) -> None:
+    assert marked(text)[0] == negated
+
+
+@pytest.mark.parametrize(
+    ("text", "uncertain"),
+    [
+        ("suspected CNV of the macula", {"CNV"}),
+        ("possible retinal detachment", {"retinal detachment"}),
+        ("probable or presumed toxoplasmosis", {"toxoplasmosis"}),
+        ("suggestive of endophthalmitis", {"endophthalmitis"}),
+        ("Choroidal melanoma was suspected", {"Choroidal melanoma"}),
+        ("A choroidal melanoma cannot be excluded.", {"choroidal melanoma"}),
+        ("CNV (?) in the macula", set()),
+        ("drusen?", {"drusen"}),
+        ("to rule out retinal detachment", {"retinal detachment"}),
+        ("drusen, and possible leakage", {"leakage"}),
+        ("Edema may be severe", set()),
+    ],
+)
+def test_doubted_terms(text: str, uncertain: set[str]) -> None:
+    negated, doubted = marked(text)
+    assert doubted == uncertain
+    assert negated == set()
+
+
+def test_no_phrase_is_a_trigger_of_two_kinds() -> None:
+    read = tomllib.loads((resources.files("pmo_assets") / "lexicon" / "data" / "negation.toml").read_text("utf-8"))
+    phrases = Counter(form_of(phrase) for places in read.values() for kind in places.values() for phrase in kind)
+    assert [phrase for phrase, count in phrases.items() if count > 1] == []
