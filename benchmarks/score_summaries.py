@@ -33,9 +33,9 @@ from fit_panel_modality import tables_of
 from pmo_assets.pipeline.context.summaries import (
     PanelWords,
     article_text,
-    panel_words,
     own_mentions,
     panel_summary,
+    panel_words,
     word_count,
 )
 from pmo_assets.pipeline.context.summary_checks import SummarySources, fitting_summary

@@ -129,7 +129,7 @@ def process_article(
     targets: Iterable[str] = LAST,
     **inputs: Any,
 ) -> ArticleResult:
-    """Run every step up to the panels' context for one package; relevance and what is wanted are recorded, but stop nothing.
+    """Run every step up to the panels' context for one package; relevance and what is wanted are recorded only.
 
     Args:
         package: row of `article_packages`.

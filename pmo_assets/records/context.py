@@ -169,7 +169,7 @@ EYES: Final[tuple[Eye, ...]] = ("OD", "OS", "OU")
 
 @dataclass(frozen=True, slots=True)
 class PanelTerms:
-    """Terms by which panels are chosen: `diseases` and `findings` with all wider ones, sorted; `eye` if one is named."""
+    """Terms by which panels are chosen: `diseases` and `findings` with all wider ones, sorted; `eye` if named."""
 
     diseases: tuple[str, ...]
     findings: tuple[str, ...]

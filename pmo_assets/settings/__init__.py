@@ -276,7 +276,9 @@ class Settings(BaseSettings):
         ge=0,
         le=20,
     )
-    llm_concurrency: int = _option(CONCURRENCY, "Captions or summaries that are put to the language model at once.", ge=1)
+    llm_concurrency: int = _option(
+        CONCURRENCY, "Captions or summaries that are put to the language model at once.", ge=1
+    )
     llm_summaries: bool = _option(
         True,
         "The language model, if there is one, also summarises what the running text says of each panel: a request per "

@@ -79,8 +79,8 @@ def panel_entities(
 def panel_terms(entities: Sequence[Entity], kinds: Sequence[MentionKind]) -> PanelTerms:
     """Return the terms by which a panel is chosen.
 
-    What is said nearest to the panel counts: its subcaption and the sentences that name it; sentences about the figure as
-    a whole only where those name nothing of a group. What is negated counts nowhere.
+    What is said nearest to the panel counts: its subcaption and the sentences that name it; sentences about the figure
+    as a whole only where those name nothing of a group. What is negated counts nowhere.
 
     Args:
         entities: of the panel.

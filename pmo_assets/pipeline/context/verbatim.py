@@ -11,7 +11,8 @@ def _words_at(texts: Sequence[str], place: Mapping[str, Any]) -> str | None:
     if not 0 <= place["paragraph"] < len(texts):
         return None
     start, end = place["start"], place["end"]
-    return texts[place["paragraph"]][start:end]
+    words: str = texts[place["paragraph"]][start:end]
+    return words
 
 
 def misplaced_mentions(rows: Iterable[Mapping[str, Any]], texts: Mapping[int, Sequence[str]]) -> list[str]:

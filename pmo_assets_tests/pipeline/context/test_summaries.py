@@ -15,9 +15,9 @@ from pmo_assets.pipeline.context.summaries import (
     MAX_WORDS,
     PanelWords,
     article_text,
-    panel_words,
     own_mentions,
     panel_summary,
+    panel_words,
     word_count,
 )
 from pmo_assets.records.context import (
@@ -81,8 +81,8 @@ def test_sentences_of_the_panel_in_the_articles_order() -> None:
     told = [(EXAMINATION, "A"), (TRACTION, "B"), (WHOLE, None)]
     found = summary(PANELS[1], text, told)
     assert sentences(found) == [WHOLE, TRACTION]
-    assert found.extractive == f"{WHOLE} {TRACTION}" == found.summary
-    assert found.generated is None
+    assert found.summary == f"{WHOLE} {TRACTION}" == found.summary
+    assert found.generated_summary is None
 
 
 def test_nothing_of_another_panel_or_figure() -> None:
@@ -169,7 +169,7 @@ def test_what_another_figure_says_better_is_left_to_it() -> None:
 
 def test_a_sentence_that_only_points_at_the_figure_says_nothing() -> None:
     found = summary(PANELS[0], [paragraph(POINTS, HISTORY)], [(POINTS, None)])
-    assert (found.extractive, found.sentences) == ("", ())
+    assert (found.summary, found.sentences) == ("", ())
 
 
 def test_a_panel_of_which_nothing_is_said() -> None:
@@ -196,7 +196,7 @@ def test_no_more_words_than_allowed_and_the_surest_first() -> None:
     long = [f"Traction {n} " + "word " * 58 + "(Figure 1B)." for n in range(9)]
     text = [paragraph(WHOLE, *long)]
     found = summary(PANELS[1], text, [(WHOLE, None), *((item, "B") for item in long)])
-    assert word_count(found.extractive) <= MAX_WORDS
+    assert word_count(found.summary) <= MAX_WORDS
     assert len(found.sentences) == 4
 
 
@@ -226,8 +226,8 @@ def test_every_sentence_is_verbatim_at_its_place_in_order_and_within_the_limit(
     assert places == sorted(set(places))
     for item in found.sentences:
         assert text[item.paragraph].text[item.start : item.end] == item.sentence
-    assert found.extractive == " ".join(sentences(found))
-    assert word_count(found.extractive) <= MAX_WORDS
+    assert found.summary == " ".join(sentences(found))
+    assert word_count(found.summary) <= MAX_WORDS
     named = {(item.paragraph, item.start) for item in own_mentions(PANELS[0], mentions)}
     others = {(item.paragraph, item.start) for item in mentions if item.identifier == "B"} - named
     assert not others & set(places), "a sentence that names another panel only"

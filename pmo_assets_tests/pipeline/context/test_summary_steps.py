@@ -1,4 +1,4 @@
-"""Steps of summaries and modality: rows in, rows out."""
+"""Steps of summaries, entities and modality: rows in, rows out."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 from pmo_assets.pipeline.context.steps import (
     decide_article_modalities,
+    find_article_entities,
     mention_article_panels,
     summarise_article_panels,
 )
-from pmo_assets.records.context import PanelModality, PanelSummary, RunningParagraph
-from pmo_assets.records.panels import PanelImage
-from pmo_assets.tables.context import PanelModalities, PanelSummaries
+from pmo_assets.records.context import PanelModality, RunningParagraph
+from pmo_assets.records.panels import Panel, PanelImage
+from pmo_assets.tables.context import PanelEntities, PanelModalities, PanelSummaries
 from pmo_assets.tables.rows import record_of, row_of
 from pmo_assets.tables.schemas import checked
 
@@ -29,10 +30,9 @@ SILENT = {"article_id": 7, "image_cluster_id": "g2", "label": "Figure 2", "capti
 def panel(
     cluster: str, ordinal: int, identifier: str | None, subcaption: str | None, *images: PanelImage
 ) -> dict[str, Any]:
-    return {
-        "article_id": 7, "image_cluster_id": cluster, "ordinal": ordinal, "identifier": identifier,
-        "subcaption": subcaption, "images": [row_of(image) for image in images],
-    }  # fmt: skip
+    box = (0.0, 0.0, 1.0, 1.0)
+    found = Panel(ordinal, (), box, box, 1.0, identifier, subcaption, images=images)
+    return {"article_id": 7, "image_cluster_id": cluster, **row_of(found)}
 
 
 def scan(modality: Any) -> PanelImage:
@@ -52,10 +52,22 @@ def test_every_panel_has_a_row_that_fits_its_table() -> None:
     table = checked(PanelSummaries, output.rows)
     assert table["panel_id"].to_list() == ["p_7_g1_0", "p_7_g1_1", "p_7_g2_0"]
     assert table["summary"].to_list() == [TEXT[0].text, TEXT[1].text, None]
-    found = record_of(PanelSummary, table.row(1, named=True))
-    assert [item.short for item in found.abbreviations] == ["OCT"]
+    assert [item["short"] for item in table["abbreviations"].to_list()[1]] == ["OCT"]
     (mention,) = table["mentions"].to_list()[1]
     assert (mention["text"], mention["identifier"], mention["kind"]) == (TEXT[1].text, "B", "names panel")
+    assert output.rejections == []
+
+
+def test_entities_are_those_of_the_panels_own_words() -> None:
+    summaries = summarise_article_panels(ARTICLE, [FIGURE, SILENT], PANELS, MENTIONS).rows
+    output = find_article_entities([FIGURE, SILENT], PANELS, summaries)
+    table = checked(PanelEntities, output.rows)
+    hole, traction, unknown = table.iter_rows(named=True)
+    assert "macular hole" in hole["diseases"]
+    assert hole["eye"] == "OD"
+    assert "macular hole" not in traction["diseases"], "another panel's"
+    assert {"subcaption", "mention"} == {entity["found_in"] for entity in hole["entities"]}
+    assert (unknown["entities"], unknown["diseases"], unknown["eye"]) == ([], [], None)
     assert output.rejections == []
 
 
@@ -70,7 +82,7 @@ def test_modality_takes_images_subcaption_and_the_panels_own_mentions() -> None:
 
 def test_an_article_without_running_text_has_panels_that_it_says_nothing_of() -> None:
     output = summarise_article_panels({"article_id": 7, "paragraphs": []}, [FIGURE], PANELS, [])
-    assert [(row["summary"], row["extractive"], row["mentions"]) for row in output.rows] == [(None, "", [])] * 2
+    assert [(row["summary"], row["summary_places"], row["mentions"]) for row in output.rows] == [(None, [], [])] * 2
 
 
 def test_the_same_rows_give_the_same_bytes() -> None:
