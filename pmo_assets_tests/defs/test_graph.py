@@ -19,6 +19,7 @@ from PIL import Image
 
 from pmo_assets.definitions import build_defs
 from pmo_assets.defs import assets, checks
+from pmo_assets.defs.assets.context import VERBATIM
 from pmo_assets.defs.assets.quality import QUALITY_ASSETS
 from pmo_assets.defs.batch_states import stale_assets
 from pmo_assets.defs.graph import batch_graph
@@ -436,6 +437,10 @@ def test_a_retracted_article_is_not_in_the_release(graph: Graph, release: pl.Dat
         ("panel_assembly", {"preview", "images"}),
         ("reviewed_panels", {"preview"}),
         ("panels", {"preview"}),
+        ("panel_mentions", {"mentions", "kinds", "sections"}),
+        ("panel_summaries", {"with_summary", "mentions_per_panel"}),
+        ("panel_entities", {"preview", "groups", "diseases"}),
+        ("panel_modality", {"classes", "disagreeing"}),
         ("dataset_rows", {"left_out"}),
         ("rejections", {"by_error", "first", "page"}),
     ],
@@ -455,6 +460,15 @@ def test_checks_are_evaluated_per_batch(graph: Graph) -> None:
     key = dg.AssetCheckKey(dg.AssetKey("articles"), checks.REJECTED_SHARE)
     records = graph.instance.event_log_storage.get_asset_check_execution_history(key, limit=10)
     assert len(records) == len(graph.batches)
+
+
+@pytest.mark.parametrize("asset", ["panel_mentions", "panel_summaries"])
+def test_words_of_the_article_stand_where_rows_say(graph: Graph, asset: str) -> None:
+    key = dg.AssetCheckKey(dg.AssetKey(asset), VERBATIM)
+    records = graph.instance.event_log_storage.get_asset_check_execution_history(key, limit=10)
+    found = [record.event.asset_check_evaluation for record in records if record.event is not None]
+    assert [item.passed for item in found if item is not None] == [True] * len(graph.batches)
+    assert read(graph, asset).height > 0
 
 
 # running again
