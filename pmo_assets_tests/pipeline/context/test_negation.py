@@ -24,7 +24,7 @@ def marked(text: str) -> tuple[set[str], set[str]]:
         ("no subretinal fluid", {"subretinal fluid"}),
         ("without hemorrhage, exudate or edema", {"hemorrhage", "exudate", "edema"}),
         ("without hemorrhage, exudates, and edema", {"hemorrhage", "exudates", "edema"}),
-        ("eyes of the non-AMD group", {"age-related macular degeneration"}),
+        ("eyes of the non-AMD group", {"AMD"}),
         ("no evidence of choroidal neovascularization", {"choroidal neovascularization"}),
         ("No signs of leakage or staining on angiography", {"leakage", "staining"}),
         ("free of drusen; negative for toxoplasmosis", {"drusen", "toxoplasmosis"}),
