@@ -298,6 +298,11 @@ class WithheldPanels(dy.Schema):
     in_text_mention_sha256 = dy.String(description="Of the withheld paragraphs as a JSON list (UTF-8)")
     caption_sha256 = dy.String(description="Of the figure's withheld caption (UTF-8)")
     figure_image_sha256 = dy.String(description="Of the figure's withheld picture's pixels")
+    other_texts = dy.List(
+        dy.Struct({"column": dy.String(), "sha256": dy.String()}),
+        description="Of each other withheld text of the panel that is not null: its column, and the SHA-256 of its value "
+        "as JSON, keys sorted (UTF-8)",
+    )
 
 
 class RowIndex(dy.Schema):

@@ -23,6 +23,12 @@ from pmo_assets.pipeline.article import process_article
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.assembly.steps import crop_article_panels, review_article
+from pmo_assets.pipeline.context.steps import (
+    decide_article_modalities,
+    find_article_entities,
+    mention_article_panels,
+    summarise_article_panels,
+)
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.records.step_output import StepOutput
@@ -53,7 +59,7 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.release import ArticleSplits, PanelDuplicates
+from pmo_assets.tables.release import ArticleSplits, PanelDuplicates, joined_names
 from pmo_assets.tables.schemas import empty_table
 from pmo_assets.workers.pool import WorkerPool
 from pmo_assets_tests.cli.command_line import command, environment, files_below
@@ -155,6 +161,7 @@ def _sha256(path: Path) -> str:
 def _process(tables: Tables, batch: str, folder: Path, names: list[str]) -> list[int]:
     """Take packages through the pipeline and write the tables and pictures that a release is made of."""
     made: dict[str, list[Any]] = {name: [] for name in ("article_packages", "articles", "figures", "dataset_rows")}
+    made |= {name: [] for name in joined_names()}
     objects = ContentStore(tables.data_root)
     figure_pixels, panel_pixels = (ParquetPixels(tables.data_root, name, batch) for name in ("figures", "panels"))
     specialty = load_specialty("everything")
@@ -173,6 +180,13 @@ def _process(tables: Tables, batch: str, folder: Path, names: list[str]) -> list
         made["articles"].append(result.article)
         made["figures"] += result.figures
         made["dataset_rows"] += rows
+        mentions = mention_article_panels(
+            result.article, result.figures, reviewed, result.tables["subcaptions"]
+        ).rows
+        summaries = summarise_article_panels(result.article, result.figures, reviewed, mentions).rows
+        made["panel_summaries"] += summaries
+        made["panel_entities"] += find_article_entities(result.figures, reviewed, summaries).rows
+        made["panel_modality"] += decide_article_modalities(result.figures, reviewed, mentions).rows
     for name, rows in made.items():
         tables.write(name, batch, rows)
     return sorted(row["article_id"] for row in made["articles"])
@@ -205,6 +219,12 @@ def test_filled_file_and_folder_have_the_bytes_of_an_unnulled_release(world: Wor
     shards = files_below(tmp_path / "hub" / "data")
     assert shards == files_below(world.whole / "hub" / "data")
     assert shards != files_below(world.nulled / "hub" / "data")
+    hidden = pl.read_parquet(world.nulled / "hub" / "data" / "panels").filter(pl.col("panel_image").is_null())
+    for name in ("mentions", "summary", "abbreviations", "entities"):
+        assert hidden[name].null_count() == hidden.height
+        shown = pl.read_parquet(tmp_path / "hub" / "data" / "panels").filter(panel_id=pl.col("panel_id"))
+        own = shown.filter(pl.col("panel_id").is_in(hidden["panel_id"].implode()))[name].drop_nulls()
+        assert len(own.filter(own.list.len() > 0) if own.dtype == pl.List else own) > 1, "articles that have some"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
