@@ -390,9 +390,7 @@ def _withheld(
                 "caption_sha256": of_figure[row["image_cluster_id"]][0],
                 "figure_image_sha256": of_figure[row["image_cluster_id"]][1],
                 "other_texts": [
-                    {"column": name, "sha256": value_digest(row[name])}
-                    for name in others
-                    if row[name] is not None
+                    {"column": name, "sha256": value_digest(row[name])} for name in others if row[name] is not None
                 ],
             }
         )

@@ -300,8 +300,8 @@ class WithheldPanels(dy.Schema):
     figure_image_sha256 = dy.String(description="Of the figure's withheld picture's pixels")
     other_texts = dy.List(
         dy.Struct({"column": dy.String(), "sha256": dy.String()}),
-        description="Of each other withheld text of the panel that is not null: its column, and the SHA-256 of its value "
-        "as JSON, keys sorted (UTF-8)",
+        description="Of each other withheld text of the panel that is not null: its column, and the SHA-256 of its "
+        "value as JSON, keys sorted (UTF-8)",
     )
 
 

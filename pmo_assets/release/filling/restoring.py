@@ -31,7 +31,6 @@ from pmo_assets.records.memory_stores import MemoryPixels
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.records.stores import Picture
-from pmo_assets.release.filling.copies import ArticleCopies, ArticleFiles, checked_copy
 from pmo_assets.release.filling.context import (
     NO_OTHERS,
     NOTHING_ELSE,
@@ -41,6 +40,7 @@ from pmo_assets.release.filling.context import (
     article_words,
     restored_texts,
 )
+from pmo_assets.release.filling.copies import ArticleCopies, ArticleFiles, checked_copy
 from pmo_assets.release.writing import list_digest, text_digest
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.parquet import parquet_bytes

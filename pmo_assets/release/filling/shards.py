@@ -333,8 +333,7 @@ def _filling(form: Form, found: Sequence[tuple[str, Restored]]) -> pa.Table:
             form.text: pa.array([item.text for _, item in found], kinds[form.text]),
             "in_text_mention": pa.array(mentions.to_list(), kinds["in_text_mention"]),
             **{
-                name: pa.array([item.others.values.get(name) for _, item in found], kinds[name])
-                for name in form.others
+                name: pa.array([item.others.values.get(name) for _, item in found], kinds[name]) for name in form.others
             },
         }
     )
