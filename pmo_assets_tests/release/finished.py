@@ -45,6 +45,7 @@ PANEL_SIDES: Final = (40, 32)
 FIGURE_SIDES: Final = (64, 48)
 STEPS: Final = ("panel_detections", "image_detections", "reviewed_panels", "panels")
 """Tables of the steps before the dataset's rows, besides figures."""
+CONTEXT: Final = ("panel_mentions", "panel_summaries", "panel_entities", "panel_modality")
 
 
 def pixels_of(key: str, sides: tuple[int, int] = PANEL_SIDES) -> NDArray[np.uint8]:
@@ -188,6 +189,61 @@ def _way_of(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }  # fmt: skip
 
 
+def context_rows(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of the group `context` for a dataset row: one sentence, its summary, what it speaks of."""
+    key = {
+        "article_id": row["article_id"], "image_cluster_id": row["image_cluster_id"], "ordinal": row["panel_ordinal"],
+    }  # fmt: skip
+    panel = {**key, "panel_id": row["panel_id"]}
+    sentence = f"{SECRET} that {row['panel_id']} has no macular hole."
+    place = {"paragraph": 0, "start": 0, "end": len(sentence)}
+    facts = {
+        **place, "identifier": row["panel_name"], "section": "results", "kind": "names panel", "source": "xref",
+    }  # fmt: skip
+    entity = {
+        "group": "disease", "term": "neovascular age-related macular degeneration",
+        "broader": ["age-related macular degeneration", "macular degeneration"], "text": f"{SECRET}: wet AMD",
+        "start": 0, "end": 9, "found_in": "subcaption", "mention": None, "negated": False, "uncertain": False,
+    }  # fmt: skip
+    hole = {
+        **entity, "term": "macular hole", "broader": [], "text": "macular hole", "found_in": "mention", "mention": 0,
+        "negated": True,
+    }  # fmt: skip
+    return {
+        "panel_mentions": [{**key, **facts, "section_title": None, "sentence": sentence}],
+        "panel_summaries": [
+            {
+                **panel,
+                "mentions": [{**facts, "text": sentence, "section_title": f"{SECRET} as a title"}],
+                "mention_places": [facts],
+                "summary": sentence,
+                "summary_places": [place],
+                "abbreviations": [{"short": "AMD", "long": f"{SECRET} degeneration"}],
+                "generated_summary": None,
+                "model": None,
+                "prompt_version": None,
+                "refused": None,
+            }
+        ],
+        "panel_entities": [
+            {
+                **panel,
+                "entities": [entity, hole],
+                "diseases": sorted([entity["term"], *entity["broader"]]),
+                "findings": ["drusen"],
+                "eye": "OD",
+            }
+        ],
+        "panel_modality": [
+            {
+                **panel, "modality_class": "V", "modality": "OCT", "probability": 0.9, "pixel_modality": "OCT",
+                "pixel_probability": 0.8, "word_modality": None, "word_probability": None, "agrees": None,
+                "medical": True,
+            }
+        ],
+    }  # fmt: skip
+
+
 def panel_picture(key: str, pixels: NDArray[np.uint8]) -> Picture:
     return Picture(key, pixels.shape[1], pixels.shape[0], png_bytes(pixels), compact_bytes(pixels))
 
@@ -284,8 +340,9 @@ def finish(
     made: dict[str, list[dict[str, Any]]] = {"article_packages": known, "articles": articles, "dataset_rows": rows}
     if not facts_only:
         made |= {"figures": figures, "package_figures": [], "subcaptions": [], **{name: [] for name in STEPS}}
+        made |= {name: [] for name in CONTEXT}
         for row in rows:
-            for name, before in _way_of(row).items():
+            for name, before in (_way_of(row) | context_rows(row)).items():
                 made[name] += before
     for name, found in made.items():
         tables.data_root.write(tables.key(name, batch), _checked_file(name, pickle.dumps(found)))
