@@ -33,8 +33,10 @@ from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations
+from pmo_assets.tables.release import joined_columns
 from pmo_assets.tables.schemas import checked, empty_table, schema_of
 from pmo_assets_tests.release.batches import ENTRY
+from pmo_assets_tests.release.context_columns import context_columns
 
 LOCAL: Final = 10**12
 """Numbers from here on are no PMC numbers."""
@@ -189,59 +191,31 @@ def _way_of(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }  # fmt: skip
 
 
-def context_rows(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of the group `context` for a dataset row: one sentence, its summary, what it speaks of."""
+def released_context(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the group `context` says of a panel, as a release has it; by its dataset row."""
+    return context_columns(row["panel_name"], secret=f"{SECRET} of {row['panel_id']}. ")
+
+
+def _context_rows(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of the group `context` for a dataset row."""
     key = {
         "article_id": row["article_id"], "image_cluster_id": row["image_cluster_id"], "ordinal": row["panel_ordinal"],
     }  # fmt: skip
-    panel = {**key, "panel_id": row["panel_id"]}
-    sentence = f"{SECRET} that {row['panel_id']} has no macular hole."
-    place = {"paragraph": 0, "start": 0, "end": len(sentence)}
-    facts = {
-        **place, "identifier": row["panel_name"], "section": "results", "kind": "names panel", "source": "xref",
+    said = released_context(row)
+    (mention,) = said["mentions"]
+    beside = {
+        "panel_summaries": {"model": None, "prompt_version": None, "refused": None},
+        "panel_modality": {
+            "probability": 0.9, "pixel_modality": "OCT", "pixel_probability": 0.8, "word_modality": None,
+            "word_probability": None, "agrees": None,
+        },
     }  # fmt: skip
-    entity = {
-        "group": "disease", "term": "neovascular age-related macular degeneration",
-        "broader": ["age-related macular degeneration", "macular degeneration"], "text": f"{SECRET}: wet AMD",
-        "start": 0, "end": 9, "found_in": "subcaption", "mention": None, "negated": False, "uncertain": False,
-    }  # fmt: skip
-    hole = {
-        **entity, "term": "macular hole", "broader": [], "text": "macular hole", "found_in": "mention", "mention": 0,
-        "negated": True,
-    }  # fmt: skip
-    return {
-        "panel_mentions": [{**key, **facts, "section_title": None, "sentence": sentence}],
-        "panel_summaries": [
-            {
-                **panel,
-                "mentions": [{**facts, "text": sentence, "section_title": f"{SECRET} as a title"}],
-                "mention_places": [facts],
-                "summary": sentence,
-                "summary_places": [place],
-                "abbreviations": [{"short": "AMD", "long": f"{SECRET} degeneration"}],
-                "generated_summary": None,
-                "model": None,
-                "prompt_version": None,
-                "refused": None,
-            }
-        ],
-        "panel_entities": [
-            {
-                **panel,
-                "entities": [entity, hole],
-                "diseases": sorted([entity["term"], *entity["broader"]]),
-                "findings": ["drusen"],
-                "eye": "OD",
-            }
-        ],
-        "panel_modality": [
-            {
-                **panel, "modality_class": "V", "modality": "OCT", "probability": 0.9, "pixel_modality": "OCT",
-                "pixel_probability": 0.8, "word_modality": None, "word_probability": None, "agrees": None,
-                "medical": True,
-            }
-        ],
-    }  # fmt: skip
+    found = {
+        table: [{**key, "panel_id": row["panel_id"], **{name: said[name] for name in names}, **beside.get(table, {})}]
+        for table, names in joined_columns("panels").items()
+    }
+    told = {"sentence" if name == "text" else name: mention[name] for name in mention}
+    return {"panel_mentions": [{**key, **told}], **found}
 
 
 def panel_picture(key: str, pixels: NDArray[np.uint8]) -> Picture:
@@ -342,7 +316,7 @@ def finish(
         made |= {"figures": figures, "package_figures": [], "subcaptions": [], **{name: [] for name in STEPS}}
         made |= {name: [] for name in CONTEXT}
         for row in rows:
-            for name, before in (_way_of(row) | context_rows(row)).items():
+            for name, before in (_way_of(row) | _context_rows(row)).items():
                 made[name] += before
     for name, found in made.items():
         tables.data_root.write(tables.key(name, batch), _checked_file(name, pickle.dumps(found)))
