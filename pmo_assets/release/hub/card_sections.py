@@ -196,7 +196,7 @@ How good they are:
 Half of what an article says of a panel stands in its running text. These columns of `panels` hold it.
 
 * `mentions`: the sentences that name the panel, that name its figure as a whole, or that carry on directly from such
-  a one, verbatim, with section, paragraph and range; found by the XML's cross-references, or by the words of XML or PDF.
+  a one, verbatim, with section, paragraph and range; found by the XML's cross-references, or by words of XML or PDF.
 * `summary`: what is needed to understand the panel, at most 250 words. **Its sentences are the article's own, verbatim
   and in its order**; none is written, shortened or joined. `summary_places` says where they stand, `abbreviations` has
   the long forms that the article gives. Null where no sentence helps.
@@ -208,8 +208,8 @@ Half of what an article says of a panel stands in its running text. These column
   words deny it (`negated`) or doubt it (`uncertain`). `diseases`, `findings` and `eye` are made of those that are not
   denied; with the wider terms, a search for "age-related macular degeneration" finds its neovascular form.
 * `modality_class`: R radiology, V visible light and retinal imaging, M microscopy, N none of them, or ambiguous;
-  `modality` is finer, `medical` says whether it is a medical picture at all. Decided by the pixels of the panel's images
-  and by its words together. Nothing was left out by them.
+  `modality` is finer, `medical` says whether it is a medical picture at all. Pixels of the panel's images and its words
+  decide together. Nothing was left out by them.
 
 Rules and a lexicon made them, no person looked: a sentence may be missing, or speak of something else too.{measured}"""
 
