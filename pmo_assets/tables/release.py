@@ -311,8 +311,8 @@ class RowIndex(dy.Schema):
     panel_id = dy.String(primary_key=True, description="Panel")
     article_id = _ROWS["article_id"]
     picture = dy.Int64(description="Of the picture")
-    text = dy.Int64(description="Of subcaption, name and in-text mentions")
-    boxes = dy.Int64(description="Of boxes, images, identifiers and types")
+    text = dy.Int64(description="Of subcaption, name, in-text mentions, and what the running text says of it")
+    boxes = dy.Int64(description="Of boxes, images, identifiers, types and modality")
     assembly = dy.Int64(description="Of how the subcaption was assigned")
     credit = dy.Int64(description="Of licence and attribution")
 

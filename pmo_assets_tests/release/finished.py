@@ -203,7 +203,7 @@ def _context_rows(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }  # fmt: skip
     said = released_context(row)
     (mention,) = said["mentions"]
-    beside = {
+    beside: dict[str, dict[str, Any]] = {
         "panel_summaries": {"model": None, "prompt_version": None, "refused": None},
         "panel_modality": {
             "probability": 0.9, "pixel_modality": "OCT", "pixel_probability": 0.8, "word_modality": None,
