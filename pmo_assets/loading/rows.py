@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from pmo_assets.loading.named_filters import named_conditions
 from pmo_assets.loading.shards import KEPT_PICTURE_BYTES, ShardedTable
 
 Record = TypeVar("Record", covariant=True)
@@ -83,15 +84,19 @@ class Rows(Sequence[Record], Generic[Record]):
 
         Args:
             conditions: Polars or PyArrow expressions over `columns`.
-            values: what columns are equal to, by name; a list, tuple or set: one of these; None: null.
+            values: what columns are equal to, by name; a list, tuple or set: one of these; None: null. Of panels, by
+                words of the field (`named_filters`): `disease`, `finding` (any name or abbreviation; narrower ones are
+                found, too; those that the text denies are not), `eye` ("OD", "right"), `modality` ("OCT", "FA",
+                "Retinal Imaging", or a class: "V").
 
         Raises:
-            ValueError: if there is no such column, or a condition does not say yes or no of every row.
+            ValueError: if there is no such column or word, or a condition does not say yes or no of every row.
         """
-        unknown = sorted(values.keys() - set(self.columns))
+        named = named_conditions(values, self.columns)
+        unknown = sorted(values.keys() - named.keys() - set(self.columns))
         if unknown:
             raise ValueError(f"there is no column {', '.join(unknown)}; there are {', '.join(self.columns)}")
-        equal = [_equals(name, value) for name, value in values.items()]
+        equal = [*named.values(), *(_equals(name, value) for name, value in values.items() if name not in named)]
         expressions = [*(item for item in conditions if isinstance(item, pl.Expr)), *equal]
         if not len(self):
             return self

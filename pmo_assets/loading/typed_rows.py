@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, Self
 
@@ -22,6 +22,13 @@ from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import Box, as_box, crop_box
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.panels import PanelAnnotation, PanelImage, PrintedIdentifier
+from pmo_assets.tables.context import (
+    mention_places,
+    panel_abbreviations,
+    panel_entities,
+    panel_mentions,
+    text_places,
+)
 from pmo_assets.tables.panels import panel_images, printed_identifiers
 
 Split = Literal["train", "validation", "test"]
@@ -162,8 +169,16 @@ class _Pictured(_Row):
     def _text(self) -> str | None:
         raise NotImplementedError
 
+    def _context(self) -> tuple[str | None, Sequence[str]]:
+        """Return the summary and the sentences of the running text."""
+        return None, ()
+
     def _repr_html_(self) -> str:
-        return in_notebook(repr(self), self.picture(), self._text(), self.license, self.attribution, self.article_url)
+        summary, sentences = self._context()
+        return in_notebook(
+            repr(self), self.picture(), self._text(), self.license, self.attribution, self.article_url,
+            summary=summary, sentences=sentences,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -172,6 +187,11 @@ class Panel(_Pictured):
 
     Boxes are (left, top, right, bottom) as fractions 0..1 of the figure; `boxes` gives them in pixels of the panel's
     picture. Texts are None where the licence withholds them. Who annotated (`annotations`) is not published: None.
+
+    What the article's running text says of the panel are attributes, too, since releases have these columns:
+    `mentions` (`records.context.PanelMention`: text, section, kind, …), `summary` and `generated_summary`,
+    `abbreviations` (short, long), `entities` (`records.context.Entity`: group, term, text, negated, …), `diseases`,
+    `findings`, `eye`, `modality`, `modality_class`, `medical`; an older release raises AttributeError.
     """
 
     CONFIG: ClassVar[str] = "panels"
@@ -261,6 +281,10 @@ class Panel(_Pictured):
 
     def _text(self) -> str | None:
         return self.subcaption_text
+
+    def _context(self) -> tuple[str | None, Sequence[str]]:
+        mentions = self._more.get("mentions") or ()
+        return self._more.get("summary"), [mention.text for mention in mentions]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -355,7 +379,19 @@ def _as_field(name: str, value: Any) -> Any:
         return tuple(PageSize(**size) for size in value)
     if name == "annotations":
         return tuple(PanelAnnotation(part["purpose"], tuple(part["decided"]), None, part["at"]) for part in value)
+    if name in _RECORDS:
+        return _RECORDS[name](value)
     return _tuple(value) if isinstance(value, list) else value
+
+
+_RECORDS: Mapping[str, Callable[[list[dict[str, Any]]], tuple[Any, ...]]] = {
+    "mentions": panel_mentions,
+    "mention_places": mention_places,
+    "summary_places": text_places,
+    "abbreviations": panel_abbreviations,
+    "entities": panel_entities,
+}
+"""Lists of columns that a release may have or not, as records (`records.context`)."""
 
 
 def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:

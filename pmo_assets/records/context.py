@@ -80,6 +80,30 @@ class PanelMention:
     kind: MentionKind
     source: MentionSource
 
+    @property
+    def text(self) -> str:
+        """The sentence, as a release calls it."""
+        return self.sentence
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """A range in the text of a paragraph of the running text."""
+
+    paragraph: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class MentionPlace(TextPlace):
+    """A mention without words (`PanelMention`): what a release states of it under every licence."""
+
+    identifier: str | None
+    section: SectionClass
+    kind: MentionKind
+    source: MentionSource
+
 
 @dataclass(frozen=True, slots=True)
 class Abbreviation:

@@ -128,6 +128,8 @@ def _section(version: str, changes: Changes) -> str:
     lines = [f"## {version}", "", f"Since {changes.since}: {changes.rows_before} panels became {changes.rows_after}."]
     if changes.columns:
         lines.append("Columns or their types changed.")
+        if changes.changed:
+            lines.append("A panel that has something in a new column counts as changed.")
     if changes.nothing:
         lines.append("No panel is new, changed or gone: what lies beside the panels changed.")
     lines.append("")

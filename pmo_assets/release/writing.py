@@ -25,7 +25,7 @@ from pmo_assets.pipeline.dataset.hub_rows import (
     hub_panels,
     with_joined,
 )
-from pmo_assets.pipeline.dataset.licensing import withheld, without_forbidden
+from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns, without_forbidden
 from pmo_assets.pipeline.dataset.published import published_rows
 from pmo_assets.pipeline.dataset.splits import SPLITS
 from pmo_assets.records.stores import Picture, StorageError
@@ -50,6 +50,7 @@ from pmo_assets.tables.released import KEYS
 PUBLISHED_PICTURE: Final = "panel_image_bytes"
 
 _TEXTS: Final = ("subcaption_text", "in_text_mention")
+"""Texts of a panel that `WithheldPanels` has a digest of each; those of other tables have theirs in `other_texts`."""
 
 _PICTURES = {"panels": PANEL_PICTURE, "figures": FIGURE_PICTURE}
 
@@ -265,7 +266,7 @@ def _write_batch(
     panel_store, figure_store = (ParquetPixels(tables.data_root, store, batch) for store in ("panels", "figures"))
     panel_ids, figure_ids = rows["panel_id"].to_list(), figures["pdf_figure_id"].to_list()
     clusters, captions = figures["image_cluster_id"].to_list(), figures["caption"].to_list()
-    texts = rows.select("panel_id", "article_id", "image_cluster_id", "picture_sha256", *_TEXTS)
+    texts = rows.select("panel_id", "article_id", "image_cluster_id", "picture_sha256", *_TEXTS, *other_texts())
     # By figure, not by article: a figure may have an owner and a licence of its own.
     closed = [withheld(code) for code in rows["license"]]
     closed_figures = [withheld(code) for code in figures["license"]]
@@ -343,6 +344,16 @@ def list_digest(texts: Sequence[str]) -> str:
     return text_digest(json.dumps(list(texts), ensure_ascii=False))
 
 
+def value_digest(value: Any) -> str:
+    """Return the SHA-256 of a value of any column that holds text: of the value as JSON, keys sorted."""
+    return text_digest(json.dumps(value, ensure_ascii=False, sort_keys=True, default=repr))
+
+
+def other_texts() -> tuple[str, ...]:
+    """Return the columns of panels with content that a licence may forbid, of other tables than `dataset_rows`."""
+    return withheld_columns(None, (name for names in joined_columns("panels").values() for name in names))
+
+
 def _withheld(
     rows: pl.DataFrame,
     captions: Sequence[str],
@@ -353,7 +364,7 @@ def _withheld(
     """Return the list of withheld panels (`WithheldPanels`) for an article's rows.
 
     Args:
-        rows: of the article: ids, digest of the picture, and texts of `DatasetRows`.
+        rows: of the article: ids, digest of the picture, texts of `DatasetRows`, and `other_texts`.
         captions: of its figures.
         clusters: their `image_cluster_id`.
         drawn: their encoded pictures.
@@ -363,7 +374,7 @@ def _withheld(
         cluster: (text_digest(caption), pixels_digest(decoded_bytes(encoded)))
         for cluster, caption, encoded in zip(clusters, captions, drawn, strict=True)
     }
-    listed = []
+    listed, others = [], other_texts()
     for row in rows.iter_rows(named=True):
         listed.append(
             {
@@ -378,6 +389,9 @@ def _withheld(
                 "in_text_mention_sha256": list_digest(row["in_text_mention"]),
                 "caption_sha256": of_figure[row["image_cluster_id"]][0],
                 "figure_image_sha256": of_figure[row["image_cluster_id"]][1],
+                "other_texts": [
+                    {"column": name, "sha256": value_digest(row[name])} for name in others if row[name] is not None
+                ],
             }
         )
     return pa.Table.from_pylist(listed, arrow_schema(WithheldPanels))

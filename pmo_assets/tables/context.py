@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, cast
 
 import dataframely as dy
 
@@ -16,16 +17,18 @@ from pmo_assets.records.context import (
     SECTION_CLASSES,
     Abbreviation,
     Entity,
+    MentionPlace,
     PanelMention,
     PanelModality,
     PanelSummary,
     PanelTerms,
+    TextPlace,
 )
 from pmo_assets.records.modalities import MODALITIES
 from pmo_assets.records.step_output import Row
 from pmo_assets.tables.columns import FigureKey
 from pmo_assets.tables.released import FACTS, TEXT, released
-from pmo_assets.tables.rows import row_of
+from pmo_assets.tables.rows import Record, row_of
 
 _PLACE: dict[str, dy.Column] = {"paragraph": dy.Int64(), "start": dy.Int64(), "end": dy.Int64()}
 
@@ -188,10 +191,7 @@ def summary_row(panel: Mapping[str, Any], mentions: Iterable[PanelMention], summ
         mentions: of the panel, and of its figure as a whole.
         summary: of the panel.
     """
-    told: list[Row] = [
-        {"text": item.sentence, **{name: getattr(item, name) for name in MENTION_FIELDS if name != "text"}}
-        for item in mentions
-    ]
+    told: list[Row] = [{name: getattr(item, name) for name in MENTION_FIELDS} for item in mentions]
     return {
         **_panel_key(panel),
         "mentions": told,
@@ -214,9 +214,34 @@ def modality_row(panel: Mapping[str, Any], modality: PanelModality) -> Row:
     return {**_panel_key(panel), **row_of(modality)}
 
 
+def panel_mentions(cells: Iterable[Mapping[str, Any]]) -> tuple[PanelMention, ...]:
+    """Return the cell `mentions` of a row as records."""
+    return tuple(_record(PanelMention, {**cell, "sentence": cell["text"]}) for cell in cells)
+
+
+def mention_places(cells: Iterable[Mapping[str, Any]]) -> tuple[MentionPlace, ...]:
+    """Return the cell `mention_places` of a row as records."""
+    return tuple(_record(MentionPlace, cell) for cell in cells)
+
+
+def text_places(cells: Iterable[Mapping[str, Any]]) -> tuple[TextPlace, ...]:
+    """Return the cell `summary_places` of a row as records."""
+    return tuple(_record(TextPlace, cell) for cell in cells)
+
+
+def panel_entities(cells: Iterable[Mapping[str, Any]]) -> tuple[Entity, ...]:
+    """Return the cell `entities` of a row as records."""
+    return tuple(_record(Entity, {**cell, "broader": tuple(cell["broader"])}) for cell in cells)
+
+
+def _record(kind: type[Record], cell: Mapping[str, Any]) -> Record:
+    """Return a part of a cell as a record; fields that a later version added stay out."""
+    return kind(**{item.name: cell[item.name] for item in fields(cast(Any, kind))})
+
+
 def panel_abbreviations(cells: Iterable[Mapping[str, Any]]) -> tuple[Abbreviation, ...]:
     """Return the cell `abbreviations` of a row as records."""
-    return tuple(Abbreviation(cell["short"], cell["long"]) for cell in cells)
+    return tuple(_record(Abbreviation, cell) for cell in cells)
 
 
 def _panel_key(panel: Mapping[str, Any]) -> Row:

@@ -298,6 +298,11 @@ class WithheldPanels(dy.Schema):
     in_text_mention_sha256 = dy.String(description="Of the withheld paragraphs as a JSON list (UTF-8)")
     caption_sha256 = dy.String(description="Of the figure's withheld caption (UTF-8)")
     figure_image_sha256 = dy.String(description="Of the figure's withheld picture's pixels")
+    other_texts = dy.List(
+        dy.Struct({"column": dy.String(), "sha256": dy.String()}),
+        description="Of each other withheld text of the panel that is not null: its column, and the SHA-256 of its "
+        "value as JSON, keys sorted (UTF-8)",
+    )
 
 
 class RowIndex(dy.Schema):
@@ -306,8 +311,8 @@ class RowIndex(dy.Schema):
     panel_id = dy.String(primary_key=True, description="Panel")
     article_id = _ROWS["article_id"]
     picture = dy.Int64(description="Of the picture")
-    text = dy.Int64(description="Of subcaption, name and in-text mentions")
-    boxes = dy.Int64(description="Of boxes, images, identifiers and types")
+    text = dy.Int64(description="Of subcaption, name, in-text mentions, and what the running text says of it")
+    boxes = dy.Int64(description="Of boxes, images, identifiers, types and modality")
     assembly = dy.Int64(description="Of how the subcaption was assigned")
     credit = dy.Int64(description="Of licence and attribution")
 

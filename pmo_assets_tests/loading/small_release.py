@@ -19,6 +19,7 @@ from pmo_assets.pictures import pixels_digest
 from pmo_assets.records.geometry import crop_box
 from pmo_assets.samples.pictures import drawn_picture
 from pmo_assets.tables.release import PanelDuplicates, arrow_schema, release_tables
+from pmo_assets_tests.release.context_columns import context_columns
 
 SPLITS = ("train", "train", "train", "validation", "test")
 """Of articles, one after the other."""
@@ -26,6 +27,17 @@ SPLITS = ("train", "train", "train", "validation", "test")
 LICENCES = ("CC BY", "CC BY-NC", "CC BY-ND", "CC0")
 
 WITHHELD = frozenset({"CC BY-ND"})
+
+
+DISEASES = (
+    ("neovascular age-related macular degeneration", "age-related macular degeneration"),
+    ("diabetic macular edema", "diabetic retinopathy", "macular edema"),
+    (),
+)
+"""Diseases of panels by turns, each with wider ones."""
+
+MODALITIES = {"OCT": "OCT", "CFP": "fundus photograph", "Retinal Imaging": "fluorescein angiography"}
+"""Modality of panels with images of a type."""
 
 
 def png(pixels: NDArray[np.uint8]) -> bytes:
@@ -58,6 +70,19 @@ def _contains(images: Iterable[dict[str, Any]]) -> dict[str, bool]:
     names = {"cfp": "CFP", "oct": "OCT", "retinal": "Retinal Imaging", "other": "Other"}
     kinds = {f"contains_{name}": any(i["image_type"] == kind for i in images) for name, kind in names.items()}
     return {**kinds, "contains_marked": any(bool(image["marked"]) for image in images)}
+
+
+def _context(name: str, turn: int, kind: str | None, withheld: bool) -> dict[str, Any]:
+    """Return what the running text says of a panel: eyes and diseases by turns."""
+    return context_columns(
+        name,
+        eye=("OD", "OS", None)[turn % 3],
+        disease=DISEASES[turn % len(DISEASES)],
+        findings=(("drusen",), ())[turn % 2],
+        modality=MODALITIES.get(kind or ""),
+        modality_class="V" if kind else "M",
+        withheld=withheld,
+    )
 
 
 def _figure(rng: np.random.Generator, number: int, ordinal: int, panels: int) -> dict[str, list[dict[str, Any]]]:
@@ -106,6 +131,7 @@ def _figure(rng: np.random.Generator, number: int, ordinal: int, panels: int) ->
             {
                 **shared,
                 **_contains([parts["image"]]),
+                **_context("ABCDEF"[place], number + place, kind, withheld),
                 "panel_id": f"p_{article['article_id']}_{cluster}_{place}",
                 "panel_image": None if withheld else {"bytes": picture, "path": f"{cluster}_{place}.png"},
                 "panel_name": None if panels == 1 else "ABCDEF"[place],

@@ -6,12 +6,14 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import nbclient
 import nbformat
 import pytest
 
+from pmo_assets.loading import Release
 from pmo_assets_tests.loading.conftest import Written
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +40,32 @@ def test_the_document_runs(written: Written, tmp_path: Path, with_torch: bool) -
     assert done.returncode == 0, done.stderr
     assert written.rows["panels"][0]["panel_id"] in done.stdout
     assert ("224, 224, 3) Panel" in done.stdout) == with_torch
+
+
+def test_the_statements_in_sql_say_what_python_says(
+    written: Written, release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    (tmp_path / "data").symlink_to(written.data_root)
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "dataset.md").read_text(encoding="utf-8")
+    by_terms, by_entities = re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+
+    with duckdb.connect() as connection:
+        found = connection.sql(by_terms).fetchall()
+        counted = connection.sql(by_entities).fetchall()
+
+    panels = release.panels.filter(disease="AMD", eye="OD", modality="OCT")
+    assert {row[0] for row in found} == {panel.panel_id for panel in panels} != set()
+    assert all("neovascular age-related macular degeneration" in row[1] for row in found), "a narrower term is found"
+    expected = Counter(
+        term
+        for panel in release.panels
+        for term in {item.term for item in panel.entities or () if item.group == "disease" and not item.negated}
+    )
+    assert {row[0]: row[1] for row in counted} == dict(expected) != {}
+    assert "macular hole" not in expected, "which each panel's sentence denies"
+    assert "diabetic macular edema" in expected
 
 
 @pytest.fixture

@@ -82,7 +82,8 @@ def _plain(value):
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if hasattr(value, "__dataclass_fields__"):
-        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__ if name != "annotator"}
+        names = {name: "text" if name == "sentence" else name for name in value.__dataclass_fields__}
+        return {written: _plain(getattr(value, name)) for name, written in names.items() if name != "annotator"}
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     return value

@@ -33,8 +33,10 @@ from pmo_assets.storage.parquet import parquet_bytes
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.quality import Annotations
+from pmo_assets.tables.release import joined_columns
 from pmo_assets.tables.schemas import checked, empty_table, schema_of
 from pmo_assets_tests.release.batches import ENTRY
+from pmo_assets_tests.release.context_columns import context_columns
 
 LOCAL: Final = 10**12
 """Numbers from here on are no PMC numbers."""
@@ -45,6 +47,7 @@ PANEL_SIDES: Final = (40, 32)
 FIGURE_SIDES: Final = (64, 48)
 STEPS: Final = ("panel_detections", "image_detections", "reviewed_panels", "panels")
 """Tables of the steps before the dataset's rows, besides figures."""
+CONTEXT: Final = ("panel_mentions", "panel_summaries", "panel_entities", "panel_modality")
 
 
 def pixels_of(key: str, sides: tuple[int, int] = PANEL_SIDES) -> NDArray[np.uint8]:
@@ -188,6 +191,33 @@ def _way_of(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }  # fmt: skip
 
 
+def released_context(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the group `context` says of a panel, as a release has it; by its dataset row."""
+    return context_columns(row["panel_name"], secret=f"{SECRET} of {row['panel_id']}. ")
+
+
+def _context_rows(row: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of the group `context` for a dataset row."""
+    key = {
+        "article_id": row["article_id"], "image_cluster_id": row["image_cluster_id"], "ordinal": row["panel_ordinal"],
+    }  # fmt: skip
+    said = released_context(row)
+    (mention,) = said["mentions"]
+    beside: dict[str, dict[str, Any]] = {
+        "panel_summaries": {"model": None, "prompt_version": None, "refused": None},
+        "panel_modality": {
+            "probability": 0.9, "pixel_modality": "OCT", "pixel_probability": 0.8, "word_modality": None,
+            "word_probability": None, "agrees": None,
+        },
+    }  # fmt: skip
+    found = {
+        table: [{**key, "panel_id": row["panel_id"], **{name: said[name] for name in names}, **beside.get(table, {})}]
+        for table, names in joined_columns("panels").items()
+    }
+    told = {"sentence" if name == "text" else name: mention[name] for name in mention}
+    return {"panel_mentions": [{**key, **told}], **found}
+
+
 def panel_picture(key: str, pixels: NDArray[np.uint8]) -> Picture:
     return Picture(key, pixels.shape[1], pixels.shape[0], png_bytes(pixels), compact_bytes(pixels))
 
@@ -284,8 +314,9 @@ def finish(
     made: dict[str, list[dict[str, Any]]] = {"article_packages": known, "articles": articles, "dataset_rows": rows}
     if not facts_only:
         made |= {"figures": figures, "package_figures": [], "subcaptions": [], **{name: [] for name in STEPS}}
+        made |= {name: [] for name in CONTEXT}
         for row in rows:
-            for name, before in _way_of(row).items():
+            for name, before in (_way_of(row) | _context_rows(row)).items():
                 made[name] += before
     for name, found in made.items():
         tables.data_root.write(tables.key(name, batch), _checked_file(name, pickle.dumps(found)))

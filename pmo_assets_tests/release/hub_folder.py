@@ -31,6 +31,7 @@ from pmo_assets.tables.release import (
     arrow_schema,
     release_tables,
 )
+from pmo_assets_tests.release.context_columns import TEXTS, context_columns
 
 SPLITS = {101: "train", 102: "train", 103: "validation", 104: "test"}
 """Split of each article."""
@@ -91,6 +92,7 @@ def _panel(article: int, ordinal: int, form: str) -> dict[str, Any]:
     return {
         **_credit(article),
         **_contains(),
+        **context_columns(name, withheld=withheld),
         "panel_id": f"PMC{article}_F1.x_{name}",  # a dot, as figures' names in packages have
         "panel_image": None if withheld else {"bytes": content, "path": None},
         "panel_name": name if article != 104 else None,
@@ -212,6 +214,7 @@ def _side_tables(folder: Path) -> list[ReleaseFile]:
             "image_cluster_id": "F1.x", "pdf_sha256": "0" * 64, "xml_sha256": None,
             "panel_image_sha256": row["picture_sha256"], "subcaption_text_sha256": "0" * 64,
             "in_text_mention_sha256": "0" * 64, "caption_sha256": "0" * 64, "figure_image_sha256": "0" * 64,
+            "other_texts": [{"column": name, "sha256": "0" * 64} for name in TEXTS],
         }
         for row in rows_of("panels", "train")
         if row["article_id"] == WITHHELD_ARTICLE

@@ -134,6 +134,7 @@ def test_what_is_not_new_changed_or_gone_is_the_same(
 
 def test_changes_file_tells_the_history_newest_first() -> None:
     history = [
+        ("3.0.0", differences("2.0.0", BEFORE, AFTER, REASONS, columns=True)),
         ("2.0.0", Changes("1.1.0", 6, 6, columns=True)),
         ("1.1.0", differences("1.0.0", BEFORE, AFTER, REASONS)),
         ("1.0.0", Changes(None, 0, 7)),
@@ -141,7 +142,11 @@ def test_changes_file_tells_the_history_newest_first() -> None:
     text = changes_file(history)
     assert text.startswith("# Changes\n\n")
     _, *sections = text.split("## ")
-    assert sections == [
+    assert sections[0].startswith(
+        "3.0.0\n\nSince 2.0.0: 7 panels became 6.\nColumns or their types changed.\n"
+        "A panel that has something in a new column counts as changed.\n\n* 2 new"
+    )
+    assert sections[1:] == [
         "2.0.0\n\nSince 1.1.0: 6 panels became 6.\nColumns or their types changed.\n"
         "No panel is new, changed or gone: what lies beside the panels changed.\n\n",
         "1.1.0\n\nSince 1.0.0: 7 panels became 6.\n\n"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -31,8 +32,9 @@ from pmo_assets.storage.parquet import WrittenFile
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
 from pmo_assets.tables.dataset import DatasetRows
-from pmo_assets.tables.release import CONFIGS, RowIndex, WithheldPanels, arrow_schema, release_tables
+from pmo_assets.tables.release import CONFIGS, RowIndex, WithheldPanels, arrow_schema, hub_table, release_tables
 from pmo_assets.tables.schemas import checked
+from pmo_assets_tests.release.context_columns import context_columns
 from pmo_assets_tests.release.finished import (
     FIGURE_SIDES,
     caption_of,
@@ -41,12 +43,24 @@ from pmo_assets_tests.release.finished import (
     groups_of,
     pixels_of,
     read_table,
+    released_context,
 )
 
 CODES = [*LICENSE_CODES, TEXT_MINING, None]
 OPEN = {"CC0", "CC BY", "CC BY-SA", "CC BY-NC", "CC BY-NC-SA"}
 NONCOMMERCIAL = {"CC BY-NC", "CC BY-NC-SA", "CC BY-NC-ND"}
-CONTENT = {"subcaption_text", "in_text_mention", "caption", "panel_image_bytes", PANEL_PICTURE, FIGURE_PICTURE}
+OTHER_TEXTS = ("entities", "mentions", "summary", "abbreviations", "generated_summary")
+"""Texts that other tables than `dataset_rows` have, in the order of these tables and of their columns."""
+CONTEXT = set(context_columns(None))
+CONTENT = {
+    *OTHER_TEXTS,
+    "subcaption_text",
+    "in_text_mention",
+    "caption",
+    "panel_image_bytes",
+    PANEL_PICTURE,
+    FIGURE_PICTURE,
+}
 
 
 @pytest.fixture
@@ -144,6 +158,10 @@ def test_the_published_form_says_what_the_tables_say_in_their_order(batches: Tab
         assert picture == (png_bytes(pixels_of(row["panel_id"])) if shown(row) else None)
 
 
+def as_json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
+
+
 def by_split(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: SPLITS.index(row["split"]))
 
@@ -152,7 +170,13 @@ def test_the_hubs_panels_say_what_the_tables_say(batches: Tables) -> None:
     expected = []
     for row in source_rows():
         picture = {"bytes": encoded(row["panel_id"]), "path": f"{row['panel_id']}.webp"}
-        made = {**row, PANEL_PICTURE: picture, "duplicate_group": None, "split": split_of(row["article_id"])}
+        made = {
+            **row,
+            **released_context(row),
+            PANEL_PICTURE: picture,
+            "duplicate_group": None,
+            "split": split_of(row["article_id"]),
+        }
         expected.append({name: value if shown(row) or name not in CONTENT else None for name, value in made.items()})
     found = rows_of(batches, write(batches), "panels")
     assert len({row["split"] for row in found}) == 3, "or the test shows less than it should"
@@ -434,6 +458,10 @@ def test_what_is_withheld_is_listed_with_what_restores_it(batches: Tables) -> No
                 "in_text_mention_sha256": hashlib.sha256(json.dumps(row["in_text_mention"]).encode()).hexdigest(),
                 "caption_sha256": hashlib.sha256(caption_of(number, figure).encode()).hexdigest(),
                 "figure_image_sha256": hashlib.sha256(drawn.tobytes()).hexdigest(),
+                "other_texts": [
+                    {"column": name, "sha256": hashlib.sha256(as_json(released_context(row)[name])).hexdigest()}
+                    for name in OTHER_TEXTS
+                ],
             }
         )
     assert found.to_dicts() == expected
@@ -442,7 +470,12 @@ def test_what_is_withheld_is_listed_with_what_restores_it(batches: Tables) -> No
 def test_the_index_has_every_row_before_licences_are_applied(batches: Tables) -> None:
     found = read_table(batches.data_root, write(batches).index.key)
     assert found.columns == list(RowIndex.columns())
-    expected = row_digests(checked(DatasetRows, source_rows()))
+    rows = checked(DatasetRows, source_rows())
+    others = pl.DataFrame(
+        [released_context(row) for row in rows.to_dicts()],
+        schema={name: column.dtype for name, column in hub_table("panels").columns().items() if name in CONTEXT},
+    )
+    expected = row_digests(rows.hstack(others))
     assert found.sort("panel_id").equals(expected.sort("panel_id"))
 
 

@@ -71,7 +71,8 @@ def fill_null(
 
     They are made again from copies of the articles, by the steps that made the release, and each is verified by the
     hash that withheld.parquet states of it. Where all are restored, the file has the bytes that the release would have
-    without withheld rows. What cannot be restored stays null, is named with the reason, and the status is 1.
+    without withheld rows. What cannot be restored stays null, is named with the reason, and the status is 1; a summary
+    that a language model wrote is named, too, and is no reason for that.
 
     Interrupted, it goes on where it was; run again with another --source, it restores what is still missing.
     """
@@ -118,6 +119,8 @@ def fill_null(
                 say=lambda text: messages.print(f"  {text}", highlight=False),
             )
     say_list("not restored", "reason", filled.reasons, SHOWN)
+    for line in filled.left:
+        messages.print(line, highlight=False, markup=False, soft_wrap=True)
     if filled.reused:
         messages.print(f"{counted(filled.reused, 'article')} had been restored before", highlight=False)
     console.print(

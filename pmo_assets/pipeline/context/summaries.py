@@ -207,10 +207,22 @@ def panel_summary(
         _add(chosen, sentence)
     sentences = tuple(sorted(chosen.values(), key=lambda item: (item.paragraph, item.start)))
     extractive = " ".join(item.sentence for item in sentences)
-    used = used_abbreviations(
-        f"{panel.subcaption}\n{extractive}", defined_abbreviations([caption, panel.subcaption]), article.abbreviations
-    )
+    used = abbreviations_of(panel.subcaption, extractive, caption, article.abbreviations)
     return PanelSummary(extractive, sentences, used)
+
+
+def abbreviations_of(
+    subcaption: str, summary: str, caption: str, defined: Sequence[Abbreviation]
+) -> tuple[Abbreviation, ...]:
+    """Return the abbreviations of a panel's subcaption and summary, as its caption, else the article defines them.
+
+    Args:
+        subcaption: of the panel; "" without one.
+        summary: extractive; "" without one.
+        caption: of the whole figure.
+        defined: by the article's paragraphs (`defined_abbreviations`).
+    """
+    return used_abbreviations(f"{subcaption}\n{summary}", defined_abbreviations([caption, subcaption]), defined)
 
 
 def panel_words(panels: Sequence[tuple[str | None, str | None]]) -> tuple[PanelWords, ...]:

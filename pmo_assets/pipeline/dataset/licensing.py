@@ -49,4 +49,12 @@ def without_forbidden(rows: pl.DataFrame) -> pl.DataFrame:
     kept = ~pl.col("license").is_in([code for code in forbidding if code is not None])
     kept = kept & pl.col("license").is_not_null() if None in forbidding else kept.fill_null(True)
     columns = withheld_columns(None, rows.columns)
-    return rows.with_columns(pl.when(kept).then(pl.col(name)).otherwise(None).alias(name) for name in columns)
+    return rows.with_columns(_where(kept, name, rows.schema[name]).alias(name) for name in columns)
+
+
+def _where(kept: pl.Expr, name: str, kind: pl.DataType) -> pl.Expr:
+    """Return a column with nulls elsewhere; a list that is null keeps no elements in memory either."""
+    value = pl.col(name)
+    if isinstance(kind, pl.List):
+        value = pl.when(kept).then(value).otherwise(pl.lit([], dtype=kind))
+    return pl.when(kept).then(value).otherwise(None)

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.stores import StorageError
+from pmo_assets.release.filling.context import NO_OTHERS, WantedTexts
 from pmo_assets.release.filling.copies import ArticleCopies, ArticleFiles
 from pmo_assets.release.filling.folder import (
     files_of_folder,
@@ -36,7 +37,8 @@ from pmo_assets.release.filling.restoring import (
     restore_article,
 )
 from pmo_assets.release.filling.shards import (
-    PUBLISHED,
+    PLACES,
+    FilledRows,
     Form,
     form_of,
     has_pictures,
@@ -60,10 +62,11 @@ class Filled:
     Attributes:
         target: the file or folder that was written.
         rows: rows that had nulls.
-        restored: how many of them have none any more.
+        restored: how many of them were filled; they have no null any more but those of `left`.
         articles: number of articles of these rows.
         reused: articles that an earlier, interrupted run had restored.
         reasons: causes why the others still have nulls, one line each article, figure or row.
+        left: texts that stay null in restored rows, and why, one line each column and cause.
     """
 
     target: Path
@@ -72,6 +75,7 @@ class Filled:
     articles: int
     reused: int
     reasons: Sequence[str]
+    left: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class _Wanted(Sequence[WantedArticle]):
         if isinstance(number, slice):
             return [self[place] for place in range(*number.indices(len(self)))]
         rows = self.rows.slice(*self.spans[number]).to_dicts()
-        panels = tuple(_wanted_panel(row) for row in rows if not row["of_figure"])
+        panels = tuple(_wanted_panel(row, with_others=not self.as_png) for row in rows if not row["of_figure"])
         figures = tuple(_wanted_figure(row, self.figure_pictures) for row in rows if row["of_figure"])
         return WantedArticle(_files(rows[0]), panels, figures, self.as_png)
 
@@ -118,12 +122,17 @@ def _files(row: Mapping[str, Any]) -> ArticleFiles:
     return ArticleFiles(row["article_id"], row["name"], row["pdf_sha256"], row["xml_sha256"])
 
 
-def _wanted_panel(row: Mapping[str, Any]) -> WantedPanel:
+def _wanted_panel(row: Mapping[str, Any], *, with_others: bool) -> WantedPanel:
+    others = WantedTexts(
+        {item["column"]: item["sha256"] for item in row["other_texts"] or ()},
+        *(tuple(row[name] or ()) for name in PLACES),
+    )
     return WantedPanel(
         panel_id=row["key"],
         image_cluster_id=row["image_cluster_id"],
         content_box=tuple(row["content_box"] or ()),
         segments=tuple(tuple(segment) for segment in row["segments"] or ()),
+        others=others if with_others else NO_OTHERS,
         picture_sha256=row["panel_image_sha256"],
         text_sha256=row["subcaption_text_sha256"],
         mentions_sha256=row["in_text_mention_sha256"],
@@ -190,7 +199,7 @@ def _wanted(shards: Sequence[tuple[Path, Form]], listed: pl.DataFrame, figure_pi
     firsts = pl.Series([0, *lengths], dtype=pl.Int64).cum_sum().to_list()
     spans = list(zip(firsts, lengths, strict=False))
     ordered = found.sort(pl.col("name").is_null(), maintain_order=True)
-    return _Wanted(ordered, spans, shards[0][1] is PUBLISHED, figure_pictures)
+    return _Wanted(ordered, spans, shards[0][1].is_published, figure_pictures)
 
 
 def fill_null(
@@ -242,14 +251,15 @@ def fill_null(
         restored = _Reader(wanted, kept)
         say("writing")
         if is_folder:
-            count = _fill_folder(source, target, shards, work, restored)
+            filled = _fill_folder(source, target, shards, work, restored)
         else:
-            _, count = write_filled(source, shards[0][1], DataRoot(str(target.parent)), target.name, restored)
-        if count == wanted.rows.height:
+            _, filled = write_filled(source, shards[0][1], DataRoot(str(target.parent)), target.name, restored)
+        if filled.count == wanted.rows.height:
             shutil.rmtree(work, ignore_errors=True)
     unlisted = wanted.rows.filter(pl.col("name").is_null())["key"].to_list()
     reasons = [item.message for item in rejections] + [f"{key} {_ABSENT}" for key in unlisted]
-    return Filled(target, wanted.rows.height, count, len(wanted), len(wanted) - len(todo), reasons)
+    left = [f"{column} stays null in {count} rows: {why}" for (column, why), count in sorted(filled.left.items())]
+    return Filled(target, wanted.rows.height, filled.count, len(wanted), len(wanted) - len(todo), reasons, left)
 
 
 def finish_exchange(folder: Path) -> None:
@@ -325,20 +335,20 @@ def _fill_folder(
     shards: Sequence[tuple[Path, Form]],
     work: Path,
     restored: Callable[[int], Mapping[str, Restored]],
-) -> int:
-    """Write a whole folder aside, then put it in its place; return how many rows were filled."""
+) -> FilledRows:
+    """Write a whole folder aside, then put it in its place; return which rows were filled."""
     staging = work / "folder"
     shutil.rmtree(staging, ignore_errors=True)
     root = DataRoot(str(staging))
-    count, left = 0, 0
+    rows, left = FilledRows(), 0
     written = {}
     for path, form in shards:
         key = path.relative_to(source).as_posix()
         file, filled = write_filled(path, form, root, key, restored)
         written[key] = file
-        count += filled
+        rows += filled
         left += null_rows(staging / key, form).height
-    renew_descriptions(source, staging, written, restored=count, left=left)
+    renew_descriptions(source, staging, written, restored=rows.count, left=left)
     parent = DataRoot(str(target.parent))
     parent.replace_tree(f"{work.name}/folder", target.name, last=SUMS_FILE)
-    return count
+    return rows

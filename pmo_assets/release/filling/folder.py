@@ -38,9 +38,10 @@ def files_of_folder(folder: Path) -> list[tuple[Path, Form]]:
     found = []
     for form in FORMS:
         for path in sorted((folder / "data" / form.table).glob("*.parquet")):
-            if form_of(path) is not form:
+            own = form_of(path)
+            if own.table != form.table:
                 raise StorageError(f"{path} is no shard of {form.table}")
-            found.append((path, form))
+            found.append((path, own))
     if not found:
         raise StorageError(
             f"{folder} is no folder of a release: it has no shards in data/panels and data/figures; give the folder "

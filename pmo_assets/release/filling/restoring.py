@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import itertools
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -30,6 +31,15 @@ from pmo_assets.records.memory_stores import MemoryPixels
 from pmo_assets.records.rejections import ArticleError, rejection_from
 from pmo_assets.records.step_output import Row, StepOutput
 from pmo_assets.records.stores import Picture
+from pmo_assets.release.filling.context import (
+    NO_OTHERS,
+    NOTHING_ELSE,
+    ArticleWords,
+    RestoredTexts,
+    WantedTexts,
+    article_words,
+    restored_texts,
+)
 from pmo_assets.release.filling.copies import ArticleCopies, ArticleFiles, checked_copy
 from pmo_assets.release.writing import list_digest, text_digest
 from pmo_assets.storage.data_root import DataRoot
@@ -72,11 +82,13 @@ class WantedPanel(WantedFigure):
         panel_id: of the panel.
         content_box: normalised to the figure, with `BOX_DIGITS` decimal places.
         segments: [start, end) of the caption.
+        others: texts of other tables.
     """
 
     panel_id: str
     content_box: tuple[float, ...]
     segments: tuple[tuple[int, ...], ...]
+    others: WantedTexts = NO_OTHERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +122,12 @@ class WantedArticle:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """Picture, text and paragraphs of a panel or a figure."""
+    """Picture, text and paragraphs of a panel or a figure, and texts of other tables."""
 
     picture: bytes | None
     text: str
     mentions: Sequence[str]
+    others: RestoredTexts = NOTHING_ELSE
 
 
 def restored_key(article_id: int, image_cluster_id: str) -> str:
@@ -154,9 +167,10 @@ def restore_article(
     figures = {row["image_cluster_id"]: row for row in found.figures}
     pictures = pixels.read(number)
     missing = f" (its copy lacks something: {'; '.join(copy.left_out)})" if copy.left_out else ""
+    words = article_words(found.article)
     restored: dict[str, Restored] = {}
     output = StepOutput()
-    for key, cluster, make in _makers(article):
+    for key, cluster, make in _makers(article, words):
         try:
             if cluster not in figures:
                 raise NotFoundAgain(f"{key}: figure {cluster} is not found again in {article.files.name}{missing}")
@@ -176,16 +190,16 @@ def restore_article(
 _Maker = Callable[[Row, Picture | None], Restored]
 
 
-def _makers(article: WantedArticle) -> Iterator[tuple[str, str, _Maker]]:
+def _makers(article: WantedArticle, words: ArticleWords) -> Iterator[tuple[str, str, _Maker]]:
     """Yield key, figure, and what makes it of the figure's row and picture."""
     for panel in article.panels:
-        yield panel.panel_id, panel.image_cluster_id, _panel_maker(panel, article.as_png)
+        yield panel.panel_id, panel.image_cluster_id, _panel_maker(panel, article.as_png, words)
     for figure in article.figures:
         cluster = figure.image_cluster_id
         yield restored_key(article.files.article_id, cluster), cluster, _figure_maker(figure)
 
 
-def _panel_maker(panel: WantedPanel, as_png: bool) -> _Maker:
+def _panel_maker(panel: WantedPanel, as_png: bool, words: ArticleWords) -> _Maker:
     def make(row: Row, picture: Picture | None) -> Restored:
         text = join_segments(row["caption"], [(start, end) for start, end in panel.segments])
         mentions = mentioning_paragraphs(record_of(Figure, row))
@@ -198,7 +212,8 @@ def _panel_maker(panel: WantedPanel, as_png: bool) -> _Maker:
             paragraphs=list_digest(mentions) == panel.mentions_sha256,
         )
         assert part is not None
-        return Restored(png_bytes(part) if as_png else compact_bytes(part), text, mentions)
+        others = restored_texts(panel.others, words, text, row["caption"])
+        return Restored(png_bytes(part) if as_png else compact_bytes(part), text, mentions, others)
 
     return make
 
@@ -244,8 +259,15 @@ def _unrounded(box: Sequence[float], pixels: NDArray[np.uint8]) -> Iterator[Box]
 
 
 _COLUMNS: Final = pl.Schema(
-    {"key": pl.String(), "picture": pl.Binary(), "text": pl.String(), "mentions": pl.List(pl.String)}
+    {
+        "key": pl.String(),
+        "picture": pl.Binary(),
+        "text": pl.String(),
+        "mentions": pl.List(pl.String),
+        "others": pl.String(),
+    }
 )
+"""`others`: JSON of `RestoredTexts`, whose values are of any type."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +291,13 @@ class Kept:
     def write(self, article: WantedArticle, restored: Mapping[str, Restored]) -> None:
         """Keep what was restored of an article; a file is whole or not there."""
         rows = [
-            {"key": key, "picture": item.picture, "text": item.text, "mentions": list(item.mentions)}
+            {
+                "key": key,
+                "picture": item.picture,
+                "text": item.text,
+                "mentions": list(item.mentions),
+                "others": json.dumps([item.others.values, item.others.left]),
+            }
             for key, item in restored.items()
         ]
         content = parquet_bytes(pl.DataFrame(rows, schema=_COLUMNS), compress=False)
@@ -285,7 +313,10 @@ class Kept:
         if checksum != _checksum(article, content):
             return {}
         table = pl.read_parquet(io.BytesIO(content))
-        return {key: Restored(picture, text, mentions) for key, picture, text, mentions in table.iter_rows()}
+        return {
+            key: Restored(picture, text, mentions, RestoredTexts(*json.loads(others)))
+            for key, picture, text, mentions, others in table.iter_rows()
+        }
 
     def is_complete(self, article: WantedArticle) -> bool:
         """Say whether everything that is wanted of an article is kept."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pyarrow as pa
 
@@ -21,6 +22,7 @@ def body(facts: ReleaseFacts) -> str:
         _what_it_is(facts),
         _how_to_load(facts),
         _fields(facts),
+        _running_text(),
         _splits(facts),
         _statistics(facts),
         _licences(facts),
@@ -176,6 +178,42 @@ every release."""
     return "\n\n".join(parts)
 
 
+CONTEXT_QUALITY: Final[Sequence[tuple[str, str, str]]] = ()
+"""How good the columns of the running text are: (columns, measure with its value, what it was measured on), as
+`docs/measurements.md` has it; the card says nothing of it while this is empty."""
+
+
+def _running_text() -> str:
+    measured = ""
+    if CONTEXT_QUALITY:
+        measured = f"""
+
+How good they are:
+
+{markdown_table(("columns", "measured", "on"), CONTEXT_QUALITY)}"""
+    return f"""## What the article says of each panel
+
+Half of what an article says of a panel stands in its running text. These columns of `panels` hold it.
+
+* `mentions`: the sentences that name the panel, that name its figure as a whole, or that carry on directly from such
+  a one, verbatim, with section, paragraph and range; found by the XML's cross-references, or by words of XML or PDF.
+* `summary`: what is needed to understand the panel, at most 250 words. **Its sentences are the article's own, verbatim
+  and in its order**; none is written, shortened or joined. `summary_places` says where they stand, `abbreviations` has
+  the long forms that the article gives. Null where no sentence helps.
+* `generated_summary`: the same by a language model, where the release was made with one, else null. It is **not**
+  verbatim: numbers, units, sides, negations, terms and panel names were checked against the article's sentences, and a
+  summary that failed was left out.
+* `entities`: eye, diseases, findings, anatomy, imaging, devices, treatments, stages, times and demographics that
+  subcaption and mentions name, by a lexicon: normal form, wider terms, verbatim text with its range, and whether the
+  words deny it (`negated`) or doubt it (`uncertain`). `diseases`, `findings` and `eye` are made of those that are not
+  denied; with the wider terms, a search for "age-related macular degeneration" finds its neovascular form.
+* `modality_class`: R radiology, V visible light and retinal imaging, M microscopy, N none of them, or ambiguous;
+  `modality` is finer, `medical` says whether it is a medical picture at all. Pixels of the panel's images and its words
+  decide together. Nothing was left out by them.
+
+Rules and a lexicon made them, no person looked: a sentence may be missing, or speak of something else too.{measured}"""
+
+
 def _wanted(splits: SplitFacts, name: str) -> str:
     """Return which articles a split is to have: a share of all, or with test articles by year of the others."""
     if splits.test_from_year is None:
@@ -239,8 +277,9 @@ PubMed Central.
 
 {facts.withheld:,} panels lie under a licence that does not allow adapted material to be passed on (ND, text mining
 only, or none stated): their {withheld_names()} are null.
-Boxes, segments and identifiers stay. Whoever may use the articles restores the nulls from them with
-`pmo release fill-null` ({SOFTWARE}): `withheld.parquet` has the hash that each restored value must have."""
+Boxes, segments, identifiers, places of sentences and terms of the lexicon stay. Whoever may use the articles restores
+the nulls from them with `pmo release fill-null` ({SOFTWARE}), but for `generated_summary`: `withheld.parquet` has the
+hash that each restored value must have."""
 
 
 def _how_it_was_made(facts: ReleaseFacts) -> str:
@@ -271,14 +310,15 @@ def _limits(facts: ReleaseFacts) -> str:
   be read are not in here; the losses stand under Statistics. Types and marks that are undecided are null.
 * **Published pictures are no sample of patients.** Authors show what is typical, rare or striking, and who publishes
   open access differs by country, device and disease: how often something occurs here does not say how often it occurs.
-  Age, sex and ethnicity are not recorded.
+  Age and sex are known only where the text names them (`entities`), ethnicity is not recorded.
 * **Pictures of figures.** They carry letters, arrows, scale bars and the journal's compression; they are not the
   devices' raw images, and pixels are no measure of the eye.
 * **Duplicates.** The check of near-duplicates compares whole panels by perceptual hash: cropped, mirrored or strongly
   changed copies, and other pictures of the same patient in another article, are not found.
 * **Overlap with other sets.** Every article is public at PubMed Central. Models that were trained on PMC-OA, BIOMEDICA
   or the web may have seen the test split.
-* **Text as in print.** Abbreviations are not explained, references to other figures and panels are kept.
+* **Text as in print.** Abbreviations are explained beside the text (`abbreviations`) and not in it, references to other
+  figures and panels are kept.
 * {facts.duplicate_articles:,} packages with an article that another package holds as well are left out and listed in
   `duplicate_articles.parquet`."""
 

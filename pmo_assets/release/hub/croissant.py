@@ -249,7 +249,10 @@ def _responsible_ai(facts: ReleaseFacts) -> dict[str, Any]:
         ],
         "rai:dataAnnotationProtocol": [
             "Panels, images, their types and marks, and the assignment of subcaptions are made by machine, with "
-            "scores; what people decided is marked in annotations and is_gt."
+            "scores; what people decided is marked in annotations and is_gt.",
+            "Sentences of the running text, summaries, entities and modality are found by rules, a lexicon and a "
+            "calibrated decision; summaries are verbatim sentences but for generated_summary, which a language model "
+            "wrote and checks against the article let pass.",
         ],
         "rai:machineAnnotationTools": [f"{SOFTWARE} {facts.software}"],
         "rai:dataBiases": [

@@ -5,20 +5,36 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from pmo_assets.lexicon.terms import shipped_lexicon
 from pmo_assets.pipeline.articles.licences import LICENSE_CODES, TEXT_MINING
+from pmo_assets.pipeline.context.entities import panel_entities, panel_terms
 from pmo_assets.pipeline.dataset.licensing import withheld, withheld_columns, without_forbidden
-from pmo_assets.tables.release import holdings, release_tables
+from pmo_assets.records.context import EYES
+from pmo_assets.tables.release import holdings, hub_table, joined_columns, release_tables
 from pmo_assets.tables.released import FACTS
 
 CODES = [*LICENSE_CODES, TEXT_MINING, "Elsevier user licence", None]
 OPEN = {"CC0", "CC BY", "CC BY-SA", "CC BY-NC", "CC BY-NC-SA"}
 CONTENT = {
     "pubmed_ophtha": {"subcaption_text", "panel_image_bytes", "in_text_mention"},
-    "panels": {"subcaption_text", "panel_image", "in_text_mention"},
+    "panels": {
+        "subcaption_text",
+        "panel_image",
+        "in_text_mention",
+        "mentions",
+        "summary",
+        "abbreviations",
+        "generated_summary",
+        "entities",
+    },
     "figures": {"caption", "figure_image", "in_text_mention"},
     "articles": set[str](),
 }
 """The columns that hold the article's words or pixels, stated a second time on purpose."""
+
+PLACES = {"mention_places", "summary_places"}
+TERMS = {"diseases", "findings", "eye", "modality_class", "modality", "medical"}
+"""What the running text says of panels that is published under every licence: places and names of our own."""
 
 COLUMNS = [(table, name) for table, schema in release_tables().items() for name in schema.columns()]
 
@@ -41,6 +57,38 @@ def test_words_and_pixels_need_a_licence_and_facts_do_not(table: str, column: st
     for code in CODES:
         null = column in withheld_columns(code, release_tables()[table].columns())
         assert null == (column in CONTENT[table] and code not in OPEN), code
+
+
+def test_places_hold_no_text_but_the_panels_name() -> None:
+    """Else a sentence's words, or the title of its section, would go out under a licence that forbids it."""
+
+    def texts(dtype: pl.DataType, name: str) -> set[str]:
+        if isinstance(dtype, pl.List):
+            return texts(dtype.inner, name)  # type: ignore[arg-type]
+        if isinstance(dtype, pl.Struct):
+            return set().union(*(texts(field.dtype, field.name) for field in dtype.fields))  # type: ignore[arg-type]
+        return {name} if dtype == pl.String else set()
+
+    columns = hub_table("panels").columns()
+    assert set().union(*(texts(columns[name].dtype, name) for name in PLACES)) == {"identifier"}
+    assert {*PLACES, *TERMS, *CONTENT["panels"]} >= {
+        name for names in joined_columns("panels").values() for name in names
+    }
+
+
+def test_terms_are_the_lexicons_and_never_the_articles_words() -> None:
+    """Abbreviations of the article's own, odd spellings, and words that it only denies."""
+    said = "Wett AMD and ARMD (here: aged macula), Kwangu disease and no cottonwool spots in the RE; drusenoid PEDs."
+    defined = {"PEDs": "pigment epithelial detachments", "Kwangu disease": "Stargardt disease"}
+    found = panel_entities(said, [said], defined)
+    named = panel_terms(found, ["names panel"])
+    known = {term.name for term in shipped_lexicon().terms.values()}
+    assert named.diseases
+    assert named.findings
+    assert {*named.diseases, *named.findings} <= known
+    assert named.eye in (None, *EYES)
+    for name in ("eye", "modality_class", "modality"):
+        assert isinstance(hub_table("panels").columns()[name].dtype, pl.Enum), "a closed list of names"
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)

@@ -23,6 +23,12 @@ from pmo_assets.pipeline.article import process_article
 from pmo_assets.pipeline.articles.fetching import FetchLimits, fetch_package
 from pmo_assets.pipeline.articles.relevance import load_specialty
 from pmo_assets.pipeline.assembly.steps import crop_article_panels, review_article
+from pmo_assets.pipeline.context.steps import (
+    decide_article_modalities,
+    find_article_entities,
+    mention_article_panels,
+    summarise_article_panels,
+)
 from pmo_assets.pipeline.dataset.steps import make_dataset_rows
 from pmo_assets.pipeline.figures.extraction import FigureOptions
 from pmo_assets.records.step_output import StepOutput
@@ -53,7 +59,7 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.objects import ContentStore
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.release import ArticleSplits, PanelDuplicates
+from pmo_assets.tables.release import ArticleSplits, PanelDuplicates, joined_columns, joined_names
 from pmo_assets.tables.schemas import empty_table
 from pmo_assets.workers.pool import WorkerPool
 from pmo_assets_tests.cli.command_line import command, environment, files_below
@@ -155,6 +161,7 @@ def _sha256(path: Path) -> str:
 def _process(tables: Tables, batch: str, folder: Path, names: list[str]) -> list[int]:
     """Take packages through the pipeline and write the tables and pictures that a release is made of."""
     made: dict[str, list[Any]] = {name: [] for name in ("article_packages", "articles", "figures", "dataset_rows")}
+    made |= {name: [] for name in joined_names()}
     objects = ContentStore(tables.data_root)
     figure_pixels, panel_pixels = (ParquetPixels(tables.data_root, name, batch) for name in ("figures", "panels"))
     specialty = load_specialty("everything")
@@ -173,6 +180,11 @@ def _process(tables: Tables, batch: str, folder: Path, names: list[str]) -> list
         made["articles"].append(result.article)
         made["figures"] += result.figures
         made["dataset_rows"] += rows
+        mentions = mention_article_panels(result.article, result.figures, reviewed, result.tables["subcaptions"]).rows
+        summaries = summarise_article_panels(result.article, result.figures, reviewed, mentions).rows
+        made["panel_summaries"] += summaries
+        made["panel_entities"] += find_article_entities(result.figures, reviewed, summaries).rows
+        made["panel_modality"] += decide_article_modalities(result.figures, reviewed, mentions).rows
     for name, rows in made.items():
         tables.write(name, batch, rows)
     return sorted(row["article_id"] for row in made["articles"])
@@ -205,6 +217,11 @@ def test_filled_file_and_folder_have_the_bytes_of_an_unnulled_release(world: Wor
     shards = files_below(tmp_path / "hub" / "data")
     assert shards == files_below(world.whole / "hub" / "data")
     assert shards != files_below(world.nulled / "hub" / "data")
+    hidden = pl.read_parquet(world.nulled / "hub" / "data" / "panels").filter(pl.col("panel_image").is_null())
+    shown = pl.read_parquet(tmp_path / "hub" / "data" / "panels").join(hidden, on="panel_id", how="semi")
+    for name in ("mentions", "summary", "abbreviations", "entities"):
+        assert hidden[name].null_count() == hidden.height
+        assert len([value for value in shown[name].to_list() if value]) > 1, "panels that have some"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
@@ -351,6 +368,60 @@ def test_values_are_verified_one_by_one(world: World, tmp_path: Path) -> None:
         assert made.select("panel_image_bytes", "subcaption_text", "in_text_mention").null_count().row(0) == (1, 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("column", "without"),
+    [
+        ("mentions", {"mentions", "entities"}),
+        ("summary", {"summary", "abbreviations", "entities"}),
+        ("entities", {"entities"}),
+    ],
+)
+def test_a_text_that_is_made_otherwise_stays_null_alone(
+    world: World, tmp_path: Path, column: str, without: set[str]
+) -> None:
+    """The lexicon of another version: picture and caption are restored, and the result says what is not."""
+    listed = pl.read_parquet(world.listed)
+    is_it = pl.element().struct.field("column") == column
+    other = pl.element().struct.with_fields(sha256=pl.when(is_it).then(pl.lit("0" * 64)).otherwise(pl.field("sha256")))
+    table = listed.with_columns(pl.col("other_texts").list.eval(other))
+    (tmp_path / "hub").mkdir()
+    arrow = table.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pq.read_schema(world.listed))
+    pq.write_table(arrow, tmp_path / "hub" / "withheld.parquet")
+    target = tmp_path / "filled"
+    filled = _fill(replace(world, nulled=tmp_path), world.nulled / "hub", target)
+    assert filled.restored == filled.rows
+    assert filled.reasons == []
+    assert {line.split()[0] for line in filled.left} == without
+    assert any(f"{column} stays null in" in line and "made here it is not" in line for line in filled.left)
+    own = pl.read_parquet(target / "data" / "panels").join(listed, on="panel_id", how="semi")
+    whole = pl.read_parquet(world.whole / "hub" / "data" / "panels").join(listed, on="panel_id", how="semi")
+    for name in ("panel_image", "subcaption_text", "mentions", "summary", "abbreviations", "entities"):
+        expected = whole.select(
+            pl.when(pl.lit(name in without) & pl.col(column).is_not_null()).then(None).otherwise(name)
+        )
+        assert own[name].to_list() == expected.to_series().to_list(), name
+
+
+def test_a_release_of_before_the_running_text_is_filled_as_it_is(world: World, tmp_path: Path) -> None:
+    """Its panels have no column of another table, its list no digests of such texts."""
+    later = [name for names in joined_columns("panels").values() for name in names]
+    place = Path("hub") / "data" / "panels" / "train-00000.parquet"
+    tables = {}
+    for name, folder in (("nulled", world.nulled), ("whole", world.whole)):
+        (tmp_path / name / place).parent.mkdir(parents=True)
+        tables[name] = pq.read_table(folder / place).drop_columns(later)
+        pq.write_table(tables[name], tmp_path / name / place)
+    pq.write_table(
+        pq.read_table(world.listed).drop_columns("other_texts"), tmp_path / "nulled" / "hub" / "withheld.parquet"
+    )
+    earlier = replace(world, nulled=tmp_path / "nulled")
+    filled = _fill(earlier, earlier.nulled / place, tmp_path / "filled.parquet")
+    assert filled.restored == filled.rows > 0
+    assert (filled.reasons, filled.left) == ([], [])
+    assert pq.read_table(tmp_path / "filled.parquet") == tables["whole"]
+    assert pq.read_table(earlier.nulled / place) == tables["nulled"]
+
+
 def test_other_settings_of_figures_are_noticed(world: World, tmp_path: Path) -> None:
     source = world.nulled / "pubmed_ophtha.parquet"
     filled = _fill(world, source, tmp_path / "filled.parquet", figure_options=FigureOptions(max_dpi=72))
@@ -453,12 +524,14 @@ def test_files_that_are_none_of_a_release_are_refused(world: World, tmp_path: Pa
     content = (world.nulled / "pubmed_ophtha.parquet").read_bytes()
     damaged.write_bytes(content[: len(content) // 2])
     published = pl.read_parquet(world.nulled / "pubmed_ophtha.parquet")
+    published.with_columns(opening=pl.lit("")).write_parquet(tmp_path / "later.parquet")
     published.with_columns(pl.col("article_id").cast(pl.String)).write_parquet(tmp_path / "types.parquet")
     for name, word in (
         ("text", "cannot be read"),
         ("damaged", "cannot be read"),
         ("other", "no file of a release"),
         ("types", "other types"),
+        ("later", r"has not \(opening\): use the version of pmo-assets that made it"),
     ):
         with pytest.raises(StorageError, match=word):
             _fill(world, tmp_path / f"{name}.parquet", target)

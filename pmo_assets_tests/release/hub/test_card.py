@@ -17,6 +17,7 @@ from pmo_assets.release.hub.card import dataset_card
 from pmo_assets.release.hub.licence_list import LICENSE_FILE, license_file
 from pmo_assets.release.hub.markdown import markdown_table, size_text
 from pmo_assets.tables.release import CONFIGS, release_tables
+from pmo_assets_tests.release.context_columns import TEXTS
 
 
 def head(card: str) -> dict[str, Any]:
@@ -109,7 +110,8 @@ def test_the_text_has_the_releases_numbers(facts: ReleaseFacts) -> None:
     assert "123,456 panels of 4 figures from 4 open-access articles" in text
     assert "release **1.2.0**, made with pmo-assets 0.9.1" in text
     assert "7 panels lie under a licence" in text
-    assert "`subcaption_text`, `in_text_mention`, `figure_image`, `caption` are null" in text
+    texts = ("subcaption_text", "in_text_mention", *TEXTS, "figure_image", "caption")
+    assert f"{', '.join(f'`{name}`' for name in texts)} are null" in text
     assert "5 packages with an article that another package holds" in text
     assert "The release before is 1.1.0." in text
     assert "| figures | 3 |" in text
@@ -123,6 +125,17 @@ def test_every_column_of_every_config_is_explained(facts: ReleaseFacts) -> None:
         rows = [line.split(" | ") for line in section.splitlines() if line.startswith("| `")]
         assert [row[0] for row in rows] == [f"| `{name}`" for name in release_tables()[config].columns()]
         assert all(row[2].removesuffix(" |").strip() for row in rows)
+
+
+def test_what_the_article_says_of_panels_is_explained(facts: ReleaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which words are the article's own and which a model's; how good it is, once that was measured."""
+    section = dataset_card(facts).partition("## What the article says of each panel")[2].partition("\n## ")[0]
+    assert {*TEXTS, "diseases", "findings", "eye", "modality_class", "modality"} <= set(re.findall(r"`(\w+)`", section))
+    assert "the article's own, verbatim" in section
+    assert "**not**\n  verbatim" in section
+    assert "measured" not in section
+    monkeypatch.setattr("pmo_assets.release.hub.card_sections.CONTEXT_QUALITY", [("`eye`", "F1 0.5", "two captions")])
+    assert "| `eye` | F1 0.5 | two captions |" in dataset_card(facts)
 
 
 def test_near_duplicates_are_said_as_counted(facts: ReleaseFacts) -> None:

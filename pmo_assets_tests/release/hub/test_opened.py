@@ -125,7 +125,10 @@ def text(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, list):
-        return [text(item) for item in value]
+        items = [text(item) for item in value]
+        # … and of a list of structs that is null one of nulls
+        is_null = [isinstance(item, dict) and all(part is None for part in item.values()) for item in items]
+        return None if any(is_null) else items
     if isinstance(value, dict):
         return {name.rpartition("/")[2]: text(item) for name, item in value.items()}
     return value

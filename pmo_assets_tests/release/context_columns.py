@@ -1,0 +1,68 @@
+"""Columns of a release's panels that say what the running text says of them, as tests write them out.
+
+Nothing here is made by the steps: one sentence, its summary, an eye, a disease with its wider terms, a disease that
+the sentence denies.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+TEXTS: Final = ("mentions", "summary", "abbreviations", "generated_summary", "entities")
+"""Those that hold words of the article, stated a second time on purpose."""
+
+
+def mention_place(panel_name: str | None, length: int) -> dict[str, Any]:
+    return {
+        "identifier": panel_name, "paragraph": 0, "start": 0, "end": length, "section": "results",
+        "kind": "names panel", "source": "xref",
+    }  # fmt: skip
+
+
+def entity(term: str, text: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "group": "disease", "term": term, "broader": [], "text": text, "start": 0, "end": len(text),
+        "found_in": "subcaption", "mention": None, "negated": False, "uncertain": False, **changes,
+    }  # fmt: skip
+
+
+def context_columns(
+    panel_name: str | None,
+    *,
+    secret: str = "",
+    eye: str | None = "OD",
+    disease: tuple[str, ...] = ("neovascular age-related macular degeneration", "age-related macular degeneration"),
+    findings: tuple[str, ...] = ("drusen",),
+    modality: str | None = "OCT",
+    modality_class: str = "V",
+    withheld: bool = False,
+) -> dict[str, Any]:
+    """Return the columns of a panel.
+
+    Args:
+        panel_name: its identifier.
+        secret: stands in every text.
+        eye, findings, modality, modality_class: values of these columns.
+        disease: with all wider ones, nearest first; none for an empty tuple.
+        withheld: as in a row whose licence forbids redistribution: texts are null.
+    """
+    sentence = f"{secret}Panel {panel_name} shows no macular hole."
+    place = mention_place(panel_name, len(sentence))
+    denied = entity("macular hole", f"{secret}macular hole", found_in="mention", mention=0, negated=True)
+    named = [entity(disease[0], f"{secret}wet AMD", broader=list(disease[1:]))] if disease else []
+    columns = {
+        "mentions": [{**place, "text": sentence, "section_title": f"{secret}Results"}],
+        "mention_places": [place],
+        "summary": sentence,
+        "summary_places": [{name: place[name] for name in ("paragraph", "start", "end")}],
+        "abbreviations": [{"short": "AMD", "long": f"{secret}age-related macular degeneration"}],
+        "generated_summary": f"{secret}It shows no hole.",
+        "entities": [*named, denied],
+        "diseases": sorted(disease),
+        "findings": sorted(findings),
+        "eye": eye,
+        "modality_class": modality_class,
+        "modality": modality,
+        "medical": modality_class != "N",
+    }
+    return columns | dict.fromkeys(TEXTS) if withheld else columns
