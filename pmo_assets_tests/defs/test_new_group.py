@@ -24,10 +24,17 @@ from pmo_assets.defs.runner import run_job
 from pmo_assets.defs.stage_table import stage_table
 from pmo_assets.pipeline.dataset.licensing import withheld
 from pmo_assets.records.stages import Stage
+from pmo_assets.records.stores import StorageError
 from pmo_assets.release.differences import changed_rows
+from pmo_assets.release.filling.context import UNKNOWN
+from pmo_assets.release.filling.copies import DataRootCopies
+from pmo_assets.release.filling.fill import Filled, fill_null
+from pmo_assets.settings import Settings
+from pmo_assets.settings.step_options import figure_options
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
+from pmo_assets.workers.pool import WorkerPool
 from pmo_assets_tests.defs.added import added, written_lines
 from pmo_assets_tests.defs.conftest import Graph
 
@@ -116,9 +123,32 @@ def test_a_column_that_says_so_is_in_all_that_a_release_consists_of(graph: Graph
         (second,) = set(folder.glob("release/versions/*/rows.parquet")) - {folder / first.relative_to(before)}
         changed = changed_rows(pl.read_parquet(first), pl.read_parquet(second), {})
         assert set(changed["why"]) == {"picture, text"}, "the facets that its columns name"
+        filled, rows = _filled(settings, hub, tmp_path / "filled")
+        assert filled.restored == filled.rows > 0
+        assert [line for line in filled.left if UNKNOWN in line] == [
+            f"opening stays null in {forbidden.sum()} rows: {UNKNOWN}"
+        ]
+        assert rows["opening"].null_count() == forbidden.sum()
+        assert rows["summary"].null_count() < panels["summary"].null_count(), "what is known is restored beside it"
+    with pytest.raises(StorageError, match=r"colour, brightness, opening.* use the version of pmo-assets that made it"):
+        _filled(settings, hub, tmp_path / "refused")
     assert "brightness" not in pmo_assets.load(hub).panels.columns, (
         "who has not the group opens the release all the same"
     )
+
+
+def _filled(settings: Settings, hub: Path, target: Path) -> tuple[Filled, pl.DataFrame]:
+    """Fill a folder's nulls from its data root; return its panels, too."""
+    with WorkerPool(workers=0, timeout=600, memory_mb=0) as pool:
+        filled = fill_null(
+            hub,
+            target,
+            hub / "withheld.parquet",
+            copies=DataRootCopies(DataRoot(settings.data_root)),
+            figure_options=figure_options(settings),
+            pool=pool,
+        )
+    return filled, pl.read_parquet(target / "data/panels/*.parquet")
 
 
 def test_a_new_group_costs_few_lines() -> None:

@@ -66,8 +66,8 @@ NO_OTHERS: Final = WantedTexts({})
 NOTHING_ELSE: Final = RestoredTexts({}, {})
 
 
-class _Missing(Exception):
-    """A text that a column is made of is not restored."""
+class _NotMade(Exception):
+    """A text cannot be made; its message says why it stays null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,26 +84,30 @@ class _Panel:
         """Return the value of another column; None where the release has none.
 
         Raises:
-            _Missing: if it is not restored.
+            _NotMade: if it is not restored.
         """
         if column in self.wanted.sha256 and column not in self.values:
-            raise _Missing
+            raise _NotMade(NEEDS)
         return self.values.get(column)
 
     def cut(self, places: Sequence[Row]) -> list[tuple[RunningParagraph, str]]:
         """Return paragraph and words of each place.
 
         Raises:
-            LookupError, TypeError: if a place lies in no paragraph, or they hold more than an article's mentions do.
+            _NotMade: if a place lies in no paragraph, or they hold more than an article's mentions do.
         """
         found: list[tuple[RunningParagraph, str]] = []
         room = MAX_CHARACTERS
         for place in places:
-            paragraph = self.words.paragraphs[place["paragraph"]]
-            found.append((paragraph, paragraph.text[place["start"] : place["end"]]))
-            room -= len(found[-1][1])
+            try:
+                paragraph = self.words.paragraphs[place["paragraph"]]
+                text = paragraph.text[place["start"] : place["end"]]
+            except (LookupError, TypeError) as error:  # the file is anybody's
+                raise _NotMade(DIFFERENT) from error
+            room -= len(text)
             if room < 0:
-                raise LookupError
+                raise _NotMade(DIFFERENT)
+            found.append((paragraph, text))
         return found
 
 
@@ -158,10 +162,8 @@ def restored_texts(wanted: WantedTexts, words: ArticleWords, subcaption: str, ca
             continue
         try:
             value = make(_Panel(wanted, words, subcaption, caption, values))
-        except _Missing:
-            left[name] = NEEDS
-        except (LookupError, TypeError):  # places of a foreign file lie anywhere
-            left[name] = DIFFERENT
+        except _NotMade as error:
+            left[name] = str(error)
         else:
             if value_digest(value) == wanted.sha256[name]:
                 values[name] = value

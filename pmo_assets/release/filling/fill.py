@@ -348,7 +348,7 @@ def _fill_folder(
         written[key] = file
         rows += filled
         left += null_rows(staging / key, form).height
-    renew_descriptions(source, staging, written, restored=rows.count, left=left)
+    renew_descriptions(source, staging, written, restored=rows.count, left=left, left_texts=rows.left_by_column)
     parent = DataRoot(str(target.parent))
     parent.replace_tree(f"{work.name}/folder", target.name, last=SUMS_FILE)
     return rows

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -61,7 +62,13 @@ def refuse_foreign_folder(target: Path) -> None:
 
 
 def renew_descriptions(
-    source: Path, staging: Path, written: Mapping[str, WrittenFile], *, restored: int, left: int
+    source: Path,
+    staging: Path,
+    written: Mapping[str, WrittenFile],
+    *,
+    restored: int,
+    left: int,
+    left_texts: Mapping[str, int],
 ) -> None:
     """Put the files that are not filled beside those that are; card, manifest, Croissant and checksums say what is.
 
@@ -71,6 +78,7 @@ def renew_descriptions(
         written: the filled shards by their path below it.
         restored: rows that were filled.
         left: rows that still have nulls.
+        left_texts: restored rows in which a text stays null, by its column.
 
     Raises:
         StorageError: if a file cannot be read or written.
@@ -82,7 +90,7 @@ def renew_descriptions(
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place)
         _mark_card(staging / CARD_FILE)
-        _mark_manifest(staging / MANIFEST_FILE, written, restored=restored, left=left)
+        _mark_manifest(staging / MANIFEST_FILE, written, restored=restored, left=left, left_texts=left_texts)
         _mark_croissant(staging / CROISSANT_FILE, written)
         known = {name: file.sha256 for name, file in written.items()}
         sums = {name: known.get(name) or file_digest(path) for name, path in files_of(staging).items()}
@@ -101,16 +109,23 @@ def _mark_card(path: Path) -> None:
     path.write_text(f"{text[:end]}> **Not for redistribution.** {NOTICE}\n\n{text[end:]}", encoding="utf-8")
 
 
-def _mark_manifest(path: Path, written: Mapping[str, WrittenFile], *, restored: int, left: int) -> None:
+def _mark_manifest(
+    path: Path, written: Mapping[str, WrittenFile], *, restored: int, left: int, left_texts: Mapping[str, int]
+) -> None:
     manifest = read_manifest_file(path.parent)
     before = manifest.get("filled")
-    restored += before.get("restored", 0) if isinstance(before, dict) else 0
+    before = before if isinstance(before, dict) else {}
+    restored += before.get("restored", 0)
+    earlier = before.get("left_texts")
+    texts = Counter(left_texts) + Counter(earlier if isinstance(earlier, dict) else {})
     files = manifest.get("files")
     for entry in files if isinstance(files, list) else []:
         file = written.get(str(entry.get("path", "")).removeprefix("hub/")) if isinstance(entry, dict) else None
         if file is not None:
             entry.update(sha256=file.sha256, size=file.size)
     manifest["filled"] = {"by": f"pmo-assets {__version__}", "restored": restored, "left": left, "notice": NOTICE}
+    if texts:
+        manifest["filled"]["left_texts"] = dict(sorted(texts.items()))
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

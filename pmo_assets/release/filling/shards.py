@@ -247,6 +247,14 @@ class FilledRows:
     count: int = 0
     left: Counter[tuple[str, str]] = field(default_factory=Counter)
 
+    @property
+    def left_by_column(self) -> Counter[str]:
+        """Number of the rows in which each column stays null."""
+        found: Counter[str] = Counter()
+        for (column, _), count in self.left.items():
+            found[column] += count
+        return found
+
     def __add__(self, other: FilledRows) -> FilledRows:
         return FilledRows(self.count + other.count, self.left + other.left)
 

@@ -222,6 +222,8 @@ def test_filled_file_and_folder_have_the_bytes_of_an_unnulled_release(world: Wor
     for name in ("mentions", "summary", "abbreviations", "entities"):
         assert hidden[name].null_count() == hidden.height
         assert len([value for value in shown[name].to_list() if value]) > 1, "panels that have some"
+    sources = {mention["source"] for mentions in shown["mentions"].drop_nulls() for mention in mentions}
+    assert sources >= {"xref", "pdf"}, "of an article with its XML, and of one without"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
@@ -261,6 +263,7 @@ def test_filled_folder_says_what_it_is(world: World, tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "hub" / "manifest.json").read_text())
     assert {item["path"].removeprefix("hub/"): item["sha256"] for item in manifest["files"]}.items() <= sums.items()
     assert manifest["filled"]["left"] == 0
+    assert "left_texts" not in manifest["filled"]
     croissant = json.loads((tmp_path / "hub" / "croissant.json").read_text())["distribution"]
     assert {item["contentUrl"]: item["sha256"] for item in croissant[:-1]}.items() <= sums.items()
 
@@ -393,6 +396,8 @@ def test_a_text_that_is_made_otherwise_stays_null_alone(
     assert filled.reasons == []
     assert {line.split()[0] for line in filled.left} == without
     assert any(f"{column} stays null in" in line and "made here it is not" in line for line in filled.left)
+    manifest = json.loads((target / "manifest.json").read_text())
+    assert set(manifest["filled"]["left_texts"]) == without
     own = pl.read_parquet(target / "data" / "panels").join(listed, on="panel_id", how="semi")
     whole = pl.read_parquet(world.whole / "hub" / "data" / "panels").join(listed, on="panel_id", how="semi")
     for name in ("panel_image", "subcaption_text", "mentions", "summary", "abbreviations", "entities"):
