@@ -6,6 +6,7 @@ how anything is found (`pipeline.context`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -190,6 +191,8 @@ Eye = Literal["OD", "OS", "OU"]
 
 EYES: Final[tuple[Eye, ...]] = ("OD", "OS", "OU")
 
+EYE_NAMES: Final[Mapping[str, str]] = {"OD": "right eye", "OS": "left eye", "OU": "both eyes"}
+
 
 @dataclass(frozen=True, slots=True)
 class PanelTerms:
@@ -204,6 +207,10 @@ ModalityClass = Literal["R", "V", "M", "N", "ambiguous"]
 """OPEN-PMC's classes: radiology, visible light (ophthalmic imaging among it), microscopy, none of them, ambiguous."""
 
 MODALITY_CLASSES: Final[tuple[ModalityClass, ...]] = ("R", "V", "M", "N", "ambiguous")
+
+MODALITY_CLASS_NAMES: Final[Mapping[str, str]] = {
+    "R": "radiology", "V": "visible light and retinal imaging", "M": "microscopy", "N": "none of them",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

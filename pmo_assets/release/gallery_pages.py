@@ -8,6 +8,7 @@ from typing import Any
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.hub_rows import with_joined
 from pmo_assets.pipeline.dataset.licensing import withheld
+from pmo_assets.records.context import Entity, PanelMention, PanelSummary, SourceSentence
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
 from pmo_assets.release.selection import Selection
@@ -15,10 +16,18 @@ from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_r
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
+from pmo_assets.tables.context import panel_abbreviations
 from pmo_assets.tables.panels import panel_images
 from pmo_assets.tables.release import filters, holdings
 from pmo_assets.tables.released import FACTS
-from pmo_assets.viewing.gallery import GalleryFigure, GalleryPanel, write_gallery_folder
+from pmo_assets.tables.rows import record_of
+from pmo_assets.viewing.gallery import (
+    GalleryContext,
+    GalleryFigure,
+    GalleryFilter,
+    GalleryPanel,
+    write_gallery_folder,
+)
 
 PMC_ARTICLE = "https://pmc.ncbi.nlm.nih.gov/articles/PMC"
 
@@ -49,8 +58,38 @@ def gallery_panel(row: Mapping[str, Any], forbidden: bool, filtered: Sequence[st
         assembly=row["assembly"],
         redistributable=not forbidden,
         confidence=row["assembly_confidence"],
-        filtered=tuple(None if name in hidden or row[name] is None else str(row[name]) for name in filtered),
+        filtered=tuple(() if name in hidden else _values(row[name]) for name in filtered),
+        context=None if forbidden else gallery_context(row),
     )
+
+
+def _values(cell: Any) -> tuple[str, ...]:
+    """Return what a cell holds, for a filter: each value of a list."""
+    return tuple(map(str, cell)) if isinstance(cell, list) else () if cell is None else (str(cell),)
+
+
+def gallery_context(row: Mapping[str, Any]) -> GalleryContext | None:
+    """Return what the article says of a panel, of a dataset row with the columns of the group `context` or without."""
+    if row.get("mentions") is None or row.get("entities") is None:
+        return None
+    mentions = tuple(record_of(PanelMention, {**item, "sentence": item["text"]}) for item in row["mentions"])
+    summary = PanelSummary(
+        row["summary"] or "",
+        _sentences(row["summary"] or "", row["summary_places"]),
+        panel_abbreviations(row["abbreviations"]),
+        row["generated_summary"],
+    )
+    return GalleryContext(mentions, tuple(record_of(Entity, item) for item in row["entities"]), summary)
+
+
+def _sentences(summary: str, places: Sequence[Mapping[str, int]]) -> tuple[SourceSentence, ...]:
+    """Return the sentences of a summary: as long as their places say, a blank between two."""
+    found, at = [], 0
+    for place in places:
+        end = at + place["end"] - place["start"]
+        found.append(SourceSentence(place["paragraph"], place["start"], place["end"], summary[at:end]))
+        at = end + 1
+    return tuple(found)
 
 
 def _page_boxes(places: Sequence[Mapping[str, Any]]) -> tuple[PageBox, ...]:
@@ -146,5 +185,5 @@ def write_gallery(
         lambda name, content: data_root.write(f"{folder}/{name}", content),
         title=f"{specialty.title} gallery",
         facts=facts,
-        filters=filters(),
+        filters=[GalleryFilter(name, said.filter or name, said.names) for name, said in filters().items()],
     )

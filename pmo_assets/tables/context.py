@@ -10,9 +10,11 @@ import dataframely as dy
 
 from pmo_assets.records.context import (
     ENTITY_GROUPS,
+    EYE_NAMES,
     EYES,
     MENTION_KINDS,
     MENTION_SOURCES,
+    MODALITY_CLASS_NAMES,
     MODALITY_CLASSES,
     SECTION_CLASSES,
     Abbreviation,
@@ -126,8 +128,8 @@ class PanelSummaries(PanelKey):
     refused = dy.String(nullable=True, description="Why the model's last answer was not taken; null when it was")
 
 
-def _terms_column(description: str) -> dy.List:
-    return dy.List(dy.String(), description=description, metadata=released(FACTS, "panels", facet="text"))
+def _terms_column(description: str, title: str) -> dy.List:
+    return dy.List(dy.String(), description=description, metadata=released(FACTS, "panels", facet="text", filter=title))
 
 
 class PanelEntities(PanelKey):
@@ -139,13 +141,13 @@ class PanelEntities(PanelKey):
         "normal form, wider terms, verbatim text with its range, where it was found, negated, uncertain",
         metadata=released(TEXT, "panels", facet="text"),
     )
-    diseases = _terms_column("Diseases that its words speak of, with all wider terms, none that they negate")
-    findings = _terms_column("Findings that its words speak of, with all wider terms, none that they negate")
+    diseases = _terms_column("Diseases that its words speak of, with all wider terms, none that they negate", "Disease")
+    findings = _terms_column("Findings that its words speak of, with all wider terms, none that they negate", "Finding")
     eye = dy.Enum(
         EYES,
         nullable=True,
         description="Eye that its words name: OD right, OS left, OU both; null where they name none, or say nothing",
-        metadata=released(FACTS, "panels", facet="text", filter="Eye"),
+        metadata=released(FACTS, "panels", facet="text", filter="Eye", names=EYE_NAMES),
     )
 
 
@@ -155,7 +157,7 @@ class PanelModalities(PanelKey):
     modality_class = dy.Enum(
         MODALITY_CLASSES,
         description="R radiology, V visible light and retinal imaging, M microscopy, N none of them, ambiguous",
-        metadata=released(FACTS, "panels", facet="boxes", filter="Modality class"),
+        metadata=released(FACTS, "panels", facet="boxes", filter="Modality class", names=MODALITY_CLASS_NAMES),
     )
     modality = dy.Enum(
         MODALITIES,

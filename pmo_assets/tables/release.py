@@ -25,6 +25,7 @@ from pmo_assets.tables.released import (
     WITHHELD,
     Config,
     Holding,
+    Released,
     nullable,
     released,
     released_as,
@@ -249,14 +250,14 @@ _ADDRESS_WORDS: Final = frozenset(
 """Words that the gallery's address has already: no column with a filter may be called like one."""
 
 
-def filters() -> Mapping[str, str]:
-    """Return the columns of panels that the gallery has a filter of besides its own, with the filter's title.
+def filters() -> Mapping[str, Released]:
+    """Return the columns of panels that the gallery has a filter of besides its own, with what they say of it.
 
     Raises:
         TypeError: if a column is called like a filter of the gallery's own.
     """
     said = ((name, released_as(column)) for name, column in hub_table("panels").columns().items())
-    found = {name: item.filter for name, item in said if item is not None and item.filter is not None}
+    found = {name: item for name, item in said if item is not None and item.filter is not None}
     if taken := found.keys() & _ADDRESS_WORDS:
         raise TypeError(f"the gallery has filters called {', '.join(sorted(taken))} already: call the column otherwise")
     return found

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal
 
@@ -62,20 +62,27 @@ class Released:
         holds: kind of content of the article.
         configs: tables of the hub that it stands in.
         facet: under which a change of it is reported; None for what follows from others.
-        filter: title of a filter of the gallery, for panels' columns with few values; None for no filter.
+        filter: title of a filter of the gallery, for panels' columns with a value or a list of values, few or some
+            hundreds altogether; None for no filter.
+        names: of the filter's values that are codes, in words.
     """
 
     holds: Holding
     configs: tuple[Config, ...]
     facet: Facet | None = None
     filter: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def released(
-    holds: Holding, *configs: Config, facet: Facet | None = None, filter: str | None = None
+    holds: Holding,
+    *configs: Config,
+    facet: Facet | None = None,
+    filter: str | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> dict[str, Released]:
     """Return the metadata of a column that a release carries; see `Released`."""
-    return {_KEY: Released(holds, configs, facet, filter)}
+    return {_KEY: Released(holds, configs, facet, filter, names or {})}
 
 
 def released_as(column: dy.Column) -> Released | None:

@@ -1,9 +1,10 @@
 """The colours of every picture and page, in one place, so that a colour means the same thing everywhere.
 
-Two families that are told apart by people with the common colour-vision deficiencies:
+Three families that are told apart by people with the common colour-vision deficiencies:
 
 * what a box is (panel, identifier, image type): Okabe & Ito, "Color Universal Design" (2008);
-* which panel a piece of caption belongs to: Paul Tol's "muted" scheme (SRON/EPS/TN/09-002).
+* which panel a piece of caption belongs to: Paul Tol's "muted" scheme (SRON/EPS/TN/09-002);
+* what kind of thing words name (disease, finding, …): of both, with a line below the words.
 
 Colour never stands alone: boxes also differ in their line (solid, dashed) and carry a written label.
 """
@@ -53,6 +54,24 @@ PANEL_COLOURS: Final[tuple[str, ...]] = (
     "#999933",
 )
 """One per panel in caption order; repeats after nine. Ordered so that neighbours differ in lightness as well."""
+
+ENTITY_STYLES: Final[dict[str, tuple[str, str]]] = {
+    "disease": ("#D55E00", "solid"),
+    "finding": ("#661100", "solid"),
+    "anatomy": ("#009E73", "solid"),
+    "eye": ("#0072B2", "double"),
+    "imaging": ("#332288", "solid"),
+    "device": ("#332288", "dashed"),
+    "treatment": ("#8A6D00", "double"),
+    "stage": ("#D55E00", "dotted"),
+    "time": ("#5B6470", "dashed"),
+    "demographic": ("#5B6470", "dotted"),
+}
+"""Colour and line of the words that name a thing of a group (`records.context.EntityGroup`), in the order of the legend.
+
+What belongs together has one colour and another line (imaging and device); with the same line colours are far apart, also
+with a colour-vision deficiency, and each has a contrast of 3 with a page, as WCAG asks of graphics.
+"""
 
 SHARED_COLOUR: Final = "#8A919B"
 """Caption text that concerns all panels."""

@@ -67,7 +67,7 @@ def test_a_table_that_knows_no_panel_is_refused(tmp_path: Path) -> None:
 
 def test_a_column_with_a_filter_is_named_with_its_title(tmp_path: Path) -> None:
     with added(declare(tmp_path, "notes", "tone", 'FACTS, "panels", filter="Tone"')):
-        assert filters()["tone"] == "Tone"
+        assert filters()["tone"].filter == "Tone"
 
 
 def test_a_filter_that_the_gallery_has_is_refused(tmp_path: Path) -> None:

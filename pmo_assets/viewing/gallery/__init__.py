@@ -8,7 +8,14 @@ Belongs here: what the folder holds. Does not belong here: where figures come fr
 (`viewing/templates/gallery/`, a file per part of the page).
 """
 
-from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryPanel
+from pmo_assets.viewing.gallery.records import GalleryContext, GalleryFigure, GalleryFilter, GalleryPanel
 from pmo_assets.viewing.gallery.writing import GalleryWritten, write_gallery_folder
 
-__all__ = ["GalleryFigure", "GalleryPanel", "GalleryWritten", "write_gallery_folder"]
+__all__ = [
+    "GalleryContext",
+    "GalleryFigure",
+    "GalleryFilter",
+    "GalleryPanel",
+    "GalleryWritten",
+    "write_gallery_folder",
+]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryPanel
+from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryFilter, GalleryPanel
 from pmo_assets.viewing.palette import UNDECIDED
 
 MARK_STATUSES: Final = ("marked", "unmarked", UNDECIDED)
@@ -73,15 +73,35 @@ def _numbers() -> array.array[int]:
     return array.array("I")
 
 
+class CodedSets:
+    """The distinct values of a column of lists, and the distinct sets of them: far fewer than panels.
+
+    Panels of a figure share most of what its words name, so a panel costs the number of its set.
+    """
+
+    def __init__(self) -> None:
+        self.values = Coded()
+        self.sets = Coded()
+
+    def number(self, values: Iterable[str]) -> int:
+        """Return the number of the set of `values`; no value at all counts as `NOTHING`."""
+        return self.sets.number(tuple(sorted({self.values.number(value) for value in values or (NOTHING,)})))
+
+    def packed(self) -> dict[str, str]:
+        """Return the sets as the page unpacks them: how many values each has, and their numbers one after another."""
+        members = array.array("I", (number for own in self.sets.values for number in own))
+        return {"sizes": packed(array.array("I", map(len, self.sets.values))), "members": packed(members)}
+
+
 @dataclass
 class Columns:
     """Collects what filters need, figure by figure: some 20 bytes a panel.
 
     Attributes:
-        filters: further filters of panels (`GalleryPanel.filtered`): name in the address, title.
+        filters: further filters of panels (`GalleryPanel.filtered`).
     """
 
-    filters: tuple[tuple[str, str], ...] = ()
+    filters: tuple[GalleryFilter, ...] = ()
     types: Coded = field(default_factory=Coded)
     licenses: Coded = field(default_factory=Coded)
     assemblies: Coded = field(default_factory=Coded)
@@ -103,7 +123,7 @@ class Columns:
 
     def __post_init__(self) -> None:
         """Make the columns of the further filters."""
-        self.filter_values = [Coded() for _ in self.filters]
+        self.filter_values = [CodedSets() for _ in self.filters]
         self.filter_numbers = [_numbers() for _ in self.filters]
 
     def add(self, figure: GalleryFigure) -> None:
@@ -130,9 +150,8 @@ class Columns:
         self.panel_kind.append(self.kinds.number(tuple(sorted(kind))))
         self.panel_assembly.append(self.assemblies.number(panel.assembly))
         self.panel_confidence.append(confidence_steps(panel.confidence))
-        for place, value in enumerate(panel.filtered):
-            number = self.filter_values[place].number(NOTHING if value is None else value)
-            self.filter_numbers[place].append(number)
+        for place, values in enumerate(panel.filtered):
+            self.filter_numbers[place].append(self.filter_values[place].number(values))
 
     def type_number(self, image_type: str | None) -> int:
         """Return the number of an image type."""

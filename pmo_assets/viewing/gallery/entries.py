@@ -123,6 +123,7 @@ def figure_entry(figure: GalleryFigure, article: int, columns: Columns) -> Entry
             "cluster": plain_text(figure.image_cluster_id),
             "label": plain_text(figure.label.strip() or figure.image_cluster_id),
             "caption": _caption(figure) if caption else [],
+            "told": any(panel.context is not None for panel in figure.panels),
             "multiPage": figure.is_multi_page,
             "commercial": figure.commercial_use,
             "aspect": aspect(figure.width, figure.height),

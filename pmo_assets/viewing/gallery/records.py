@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from pmo_assets.records.context import Entity, PanelMention, PanelSummary
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import Box
 from pmo_assets.records.panels import PanelImage
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryFilter:
+    """A filter of panels that the page does not have by itself.
+
+    Attributes:
+        name: in the address.
+        title: on the page.
+        names: of values that are codes, in words.
+    """
+
+    name: str
+    title: str
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryContext:
+    """What the article says of a panel.
+
+    Attributes:
+        mentions: sentences of the running text that speak of it.
+        entities: in its subcaption and in these sentences.
+        summary: of them.
+    """
+
+    mentions: tuple[PanelMention, ...]
+    entities: tuple[Entity, ...]
+    summary: PanelSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +57,8 @@ class GalleryPanel:
         assembly: way in which identifier and subcaption were assigned, e.g. "automatic".
         redistributable: true if the dataset may carry the pixels and text.
         confidence: 0..1 that the subcaption is the panel's; None when there is none.
-        filtered: of each further filter of the page, in its order, what the panel has; None for nothing.
+        filtered: of each further filter of the page, in its order, the values that the panel has.
+        context: what the article says of it; None where nothing is known or shown.
     """
 
     panel_id: str
@@ -39,7 +72,8 @@ class GalleryPanel:
     assembly: str
     redistributable: bool
     confidence: float | None = None
-    filtered: tuple[str | None, ...] = ()
+    filtered: tuple[tuple[str, ...], ...] = ()
+    context: GalleryContext | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
     data/catalogue.js                columns for filters, names of types, licences, journals, directory of the words
     data/figures/<n>/<k>.js          what is said of FIGURES_PER_FILE figures, with small pictures
     data/pictures/<n>/<k>.js         their larger pictures
+    data/context/<n>/<k>.js          what the articles say of the same figures' panels; no file where they say nothing
     data/words/<n>/<k>.js            a stretch of the index of words
     data/ids/<n>/<k>.js              ids of figures and panels, for lists of them
     files.txt                        the names of all these files, so that the next release can remove what it has not
@@ -21,20 +22,23 @@ import json
 import os
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pmo_assets.records.context import MENTION_KINDS, SECTION_CLASSES
 from pmo_assets.records.reports import MISTAKES, REPORTS_FORMAT
 from pmo_assets.viewing.captions import CAPTION_CSS, MAX_NAMES, MAX_STRIPES, MAX_TAG_CHARACTERS
 from pmo_assets.viewing.gallery.columns import CONFIDENCE_STEPS, MARK_STATUSES, Columns, packed
+from pmo_assets.viewing.gallery.context import context_entry
 from pmo_assets.viewing.gallery.entries import Entry, article_entry, figure_entry, searched_texts
 from pmo_assets.viewing.gallery.pictures import FigurePictures, figure_pictures
-from pmo_assets.viewing.gallery.records import GalleryFigure
+from pmo_assets.viewing.gallery.records import GalleryFigure, GalleryFilter
 from pmo_assets.viewing.gallery.words import FOLDED_LETTERS, MAX_WORD, WordIndex
 from pmo_assets.viewing.markup import asset_text, page_templates, palette_css, plain_text
 from pmo_assets.viewing.palette import (
+    ENTITY_STYLES,
     IMAGE_TYPE_COLOURS,
     PANEL_COLOURS,
     SHARED_COLOUR,
@@ -51,7 +55,9 @@ FIGURES_PER_FILE: Final = 12
 
 IDS_PER_FILE: Final = 512
 
-SCRIPTS: Final = ("data", "elements", "search", "filters", "grid", "captions", "pages", "figure", "reports", "main")
+SCRIPTS: Final = (
+    "data", "elements", "search", "filters", "grid", "captions", "context", "pages", "figure", "reports", "main",
+)  # fmt: skip
 """In the order in which they run."""
 
 STYLES: Final = ("page.css", "gallery/gallery.css", "gallery/figure.css")
@@ -128,6 +134,7 @@ class _Page:
     figures: list[Entry] = field(default_factory=list)
     small: list[str | None] = field(default_factory=list)
     large: list[str | None] = field(default_factory=list)
+    told: list[Entry | None] = field(default_factory=list)
 
     def add(self, figure: GalleryFigure, pictures: FigurePictures | None, columns: Columns) -> None:
         article = article_entry(figure)
@@ -137,10 +144,13 @@ class _Page:
         self.figures.append(figure_entry(figure, number, columns))
         self.small.append(None if pictures is None else _text(pictures.small))
         self.large.append(None if pictures is None else _text(pictures.large))
+        self.told.append(context_entry(figure))
 
     def write(self, folder: _Folder, number: int) -> None:
         folder.add_data("figures", number, {"articles": self.entries, "figures": self.figures, "small": self.small})
         folder.add_data("pictures", number, self.large)
+        if any(self.told):
+            folder.add_data("context", number, self.told)
 
 
 def write_gallery_folder(
@@ -150,7 +160,7 @@ def write_gallery_folder(
     title: str,
     facts: Mapping[str, str],
     notes: str = "",
-    filters: Mapping[str, str] | None = None,
+    filters: Sequence[GalleryFilter] = (),
 ) -> GalleryWritten:
     """Write the gallery, file by file.
 
@@ -163,9 +173,9 @@ def write_gallery_folder(
         title: heading of the page.
         facts: what the header says beside the numbers of articles, figures and panels: label to value.
         notes: plain text below them; an empty line starts a new paragraph.
-        filters: further filters of panels, name in the address to title, in the order of `GalleryPanel.filtered`.
+        filters: further filters of panels, in the order of `GalleryPanel.filtered`.
     """
-    folder, columns, words = _Folder(write), Columns(tuple((filters or {}).items())), WordIndex()
+    folder, columns, words = _Folder(write), Columns(tuple(filters)), WordIndex()
     page, ids = _Page(), _Ids()
     count = panels = 0
     for figure, pictures in _with_pictures(figures):
@@ -259,6 +269,11 @@ def _catalogue(columns: Columns, starts: list[str], figures: int, panels: int, t
             "maxTag": MAX_TAG_CHARACTERS,
             "maxStripes": MAX_STRIPES,
         },
+        "context": {
+            "groups": [[name, *style] for name, style in ENTITY_STYLES.items()],
+            "sections": list(SECTION_CLASSES),
+            "kinds": list(MENTION_KINDS),
+        },
         "reports": {"format": REPORTS_FORMAT, "mistakes": dict(MISTAKES)},
         **({"filters": further} if (further := _further(columns)) else {}),
     }
@@ -266,8 +281,14 @@ def _catalogue(columns: Columns, starts: list[str], figures: int, panels: int, t
 
 def _further(columns: Columns) -> list[dict[str, Any]]:
     return [
-        {"name": name, "title": plain_text(title), "values": [plain_text(value) for value in coded.values]}
-        for (name, title), coded in zip(columns.filters, columns.filter_values, strict=True)
+        {
+            "name": item.name,
+            "title": plain_text(item.title),
+            "values": [plain_text(value) for value in coded.values.values],
+            "sets": coded.packed(),
+            "names": {plain_text(value): plain_text(name) for value, name in item.names.items()},
+        }
+        for item, coded in zip(columns.filters, columns.filter_values, strict=True)
     ]
 
 

@@ -1,7 +1,7 @@
 /* The figure view: picture with boxes, caption and panels that point at each other, place on the page, report form. */
 (() => {
   "use strict";
-  const { figureOf, pictureOf, captionOf, pagesOf, pageAddress, pageNumber } = window.PmoGallery;
+  const { figureOf, pictureOf, captionOf, contextOf, markedText, entityLegend, toldOf, pagesOf, pageAddress, pageNumber } = window.PmoGallery;
   const { element, svg, link, number, byId } = window.PmoGallery.elements;
   const MARK_WORDS = { undecided: "mark undecided" };
 
@@ -56,6 +56,7 @@
       let figure;
       try {
         figure = await figureOf(catalogue, f);
+        figure.context = await contextOf(catalogue, f, figure.entry);
       } catch (error) {
         this.body.replaceChildren(element("p", { class: "nothing" }, error.message));
         return;
@@ -84,7 +85,8 @@
         element("div", { class: "look" },
           element("div", { class: "follow" }, this.stage(figure, small, missed), this.under(entry)),
           pagesOf(figure, small)),
-        element("div", { class: "read" }, this.head(figure), this.caption(entry), this.panels(entry, missed),
+        element("div", { class: "read" }, this.head(figure), this.caption(entry, figure.context),
+          this.panels(figure, missed),
           article.attribution && element("p", { class: "attribution", dir: "auto" }, article.attribution),
           this.reports.form(figure)));
       this.body.scrollTop = 0;
@@ -169,26 +171,51 @@
       ];
     }
 
-    caption(entry) {
-      if (!(entry.caption || []).length) return element("p", { class: "sub none" }, "No caption");
-      return captionOf(entry, this.filters.catalogue.captions);
+    caption(entry, context) {
+      const { catalogue } = this.filters;
+      const pieces = entry.caption || [];
+      if (!pieces.length) return element("p", { class: "sub none" }, "No caption");
+      const [panel] = entry.panels || [];
+      if (!context || !panel || panel.text !== true) return captionOf(entry, catalogue.captions);
+      // The only panel has all of the caption: its words are those of the panel.
+      const whole = pieces.map((piece) => (typeof piece === "string" ? piece : piece[0])).join("").trim();
+      return element("p", { class: "cap", dir: "auto" }, element("span", { "data-panels": 0 },
+        markedText(catalogue, whole, context.panels[0].marks, context.terms)));
     }
 
-    panels(entry, missed) {
-      const { types, marks, assemblies } = this.filters.catalogue;
+    /** What filters of columns say of a panel with one value each: eye, modality. */
+    values(index, i) {
+      const { further, names, firstPanel } = this.filters;
+      const p = firstPanel[index] + i;
+      return further.flatMap((facet) => {
+        const options = this.filters.optionsOf(facet, p);
+        const value = names[facet.list][options[0]];
+        if (facet.many || value === "none") return [];
+        return [element("span", { class: "chip plain", title: facet.words[value] || null }, `${facet.title} `,
+          element("span", { class: "s" }, value))];
+      });
+    }
+
+    panels({ entry, article, context, index }, missed) {
+      const { catalogue } = this.filters;
+      const { types, marks, assemblies } = catalogue;
       const panels = entry.panels || [];
       if (!panels.length) return element("p", { class: "sub none" }, "No panels");
-      const text = (panel) => {
+      const text = (panel, i) => {
         if (panel.text === true) return element("p", { class: "sub none" }, "The whole caption");
         if (!panel.text) return element("p", { class: "sub none" }, "No subcaption");
-        return element("p", { class: "sub", dir: "auto" }, panel.text);
+        const told = context && context.panels[i];
+        return element("p", { class: "sub", dir: "auto" },
+          told ? markedText(catalogue, panel.text, told.marks, context.terms) : panel.text);
       };
-      return element("ol", { class: "panels", "aria-label": "Panels" }, panels.map((panel, i) => {
+      const legend = context && entityLegend(catalogue, context);
+      const open = panels.length === 1; // of many panels the sentences are shown one by one
+      return [legend, element("ol", { class: "panels", "aria-label": "Panels" }, panels.map((panel, i) => {
         const [colour, ink] = this.colour(i);
         return element("li", { "data-panels": i, class: missed.has(i) ? "miss" : null, "--c": colour, "--ink": ink },
           element("button", { type: "button", class: "name", "aria-pressed": "false", title: panel.id || null },
             element("span", { class: "vh" }, "Panel "), panel.name || (panels.length === 1 ? "Whole figure" : "–")),
-          text(panel),
+          text(panel, i),
           element("div", { class: "chips" },
             (panel.images || []).map((image) => element("span", { class: "chip" },
               element("span", { class: "dot", "--c": types[image.type].colour }), types[image.type].name,
@@ -200,8 +227,10 @@
             element("span", { class: "chip plain", title: "how the subcaption was assigned" }, assemblies[panel.assembly]),
             panel.confidence !== undefined && element("span", { class: "chip plain" }, "confidence ",
               element("span", { class: "s", title: "that the subcaption is this panel's" }, panel.confidence.toFixed(2))),
-            panel.withheld && element("span", { class: "chip bad" }, "not redistributable")));
-      }));
+            this.values(index, i),
+            panel.withheld && element("span", { class: "chip bad" }, "not redistributable")),
+          toldOf(catalogue, article, context, i, open));
+      }))];
     }
 
     // ---- panel <-> subcaption <-> part of the caption ------------------------------------------------------------

@@ -31,10 +31,14 @@
         types: catalogue.types.map((type) => type.name), marks: catalogue.marks, licenses: catalogue.licenses,
         assemblies: catalogue.assemblies, splits: catalogue.splits.map((name) => name || "no split"),
       };
-      // Filters of columns that declare one: each has its options, and a number per panel.
-      this.further = (catalogue.filters || []).map(({ name, title, values }, place) => {
+      // Filters of columns that declare one: each has its options, sets of them, and the number of a set per panel.
+      this.further = (catalogue.filters || []).map(({ name, title, values, sets, names }, place) => {
         this.names[name] = values;
-        return { name, title, list: name, column: `filter${place}` };
+        const members = data.unpacked(sets.members);
+        let end = 0;
+        const unpacked = Array.from(data.unpacked(sets.sizes), (size) => members.subarray(end, end += size));
+        return { name, title, list: name, column: `filter${place}`, sets: unpacked, words: names,
+          many: unpacked.some((set) => set.length > 1) };
       });
       this.facets = [...FACETS, ...this.further];
       this.articles = catalogue.articles ? catalogue.articles.split(" ") : [];
@@ -47,12 +51,32 @@
       const figures = catalogue.counts.figures;
       this.firstPanel = new Uint32Array(figures + 1);
       for (let f = 0; f < figures; f += 1) this.firstPanel[f + 1] = this.firstPanel[f] + this.figure.panels[f];
+      for (const facet of this.further) facet.panels = this.countsOf(facet, this.setCounts(facet));
       this.journals = catalogue.journals.map((name) => search.words(name).join(" "));
       this.state = emptyState(this.further);
       this.found = null; // result of the search
       this.hits = new Uint8Array(catalogue.counts.panels);
       this.order = new Uint32Array(figures);
       this.shown = 0;
+    }
+
+    /** How many panels have each set of a filter's options … */
+    setCounts({ sets, column }) {
+      const counts = new Uint32Array(sets.length);
+      for (const number of this.panel[column]) counts[number] += 1;
+      return counts;
+    }
+
+    /** … and how many each option, of counts by set. */
+    countsOf({ sets, list }, bySet) {
+      const counts = new Uint32Array(this.names[list].length);
+      sets.forEach((set, number) => { for (const value of set) counts[value] += bySet[number]; });
+      return counts;
+    }
+
+    /** The options that a panel has of a filter. */
+    optionsOf({ sets, column }, p) {
+      return sets[this.panel[column][p]];
     }
 
     // ---- the address -------------------------------------------------------------------------------------------
@@ -172,15 +196,16 @@
       const licences = only(state.licence, this.names.licenses.length);
       const assemblies = only(state.assembly, this.names.assemblies.length);
       const splits = only(state.split, this.names.splits.length);
-      const further = this.further.map(({ name, list, column }) => ({
-        name, of: panel[column], chosen: only(state[name], this.names[list].length),
+      const further = this.further.map((facet) => ({
+        facet, of: panel[facet.column], counts: new Uint32Array(facet.sets.length),
+        chosen: Uint8Array.from(facet.sets, (set) =>
+          !state[facet.name].size || set.some((value) => state[facet.name].has(value)) ? 1 : 0),
       }));
       const confidence = this.range("confidence"), caption = this.range("caption");
       const within = (range, steps) => !range.set || (steps !== NO_CONFIDENCE && steps >= range.low && steps <= range.high);
       const counts = {
         licence: new Uint32Array(licences.length), assembly: new Uint32Array(assemblies.length),
         split: new Uint32Array(splits.length), kind: new Uint32Array(kinds.length),
-        ...Object.fromEntries(further.map(({ name, chosen }) => [name, new Uint32Array(chosen.length)])),
       };
       const ofPanels = state.type.size || state.mark.size || state.assembly.size || confidence.set ||
         this.further.some(({ name }) => state[name].size);
@@ -207,7 +232,7 @@
           if (!misses || !splits[split]) counts.split[split] += 1;
           if (!misses || !assemblies[assembly]) counts.assembly[assembly] += 1;
           if (!misses || !kinds[kind]) counts.kind[kind] += 1;
-          for (const { name, of, chosen } of further) if (!misses || !chosen[of[p]]) counts[name][of[p]] += 1;
+          for (const { of, chosen, counts: own } of further) if (!misses || !chosen[of[p]]) own[of[p]] += 1;
           if (misses) continue;
           hits[p] = 1;
           left += 1;
@@ -223,7 +248,10 @@
       this.sort();
       return {
         panels, figures: shown, articles: seen.reduce((sum, value) => sum + value, 0),
-        options: { ...counts, ...this.kindCounts(counts.kind) },
+        options: {
+          ...counts, ...this.kindCounts(counts.kind),
+          ...Object.fromEntries(further.map(({ facet, counts: own }) => [facet.name, this.countsOf(facet, own)])),
+        },
       };
     }
 

@@ -5,6 +5,8 @@
   const { element, number, byId } = window.PmoGallery.elements;
   const PAGE = 48;
   const MORE = 8; // options of a facet that are shown at first
+  const LONG = 24; // a facet with more is looked through by words
+  const NOTHING = "none"; // the last option of a filter that a column declares
 
   const title = (facet, name) => (name === "undecided" ? `${facet} undecided` : name);
 
@@ -12,12 +14,15 @@
     constructor(filters, changed) {
       this.filters = filters;
       this.boxes = [];
+      this.long = [];
       const { catalogue } = filters;
       const orders = { types: catalogue.typeOrder };
       for (const facet of filters.facets) {
         const names = filters.names[facet.list];
+        const most = facet.panels || []; // most frequent first, where that is known
         const order = orders[facet.list] || names.map((_, i) => i).sort((a, b) =>
-          (facet.list === "marks" ? a - b : names[a].localeCompare(names[b])));
+          (facet.list === "marks" ? a - b : (facet.panels && (names[a] === NOTHING) - (names[b] === NOTHING)) ||
+            (most[b] || 0) - (most[a] || 0) || names[a].localeCompare(names[b])));
         this.add(facet, names, order, changed);
       }
       for (const name of [...RANGES]) {
@@ -37,6 +42,7 @@
       const used = order.filter((i) => facet.name !== "split" || splits.includes(i));
       group.hidden = used.length === 0 || (facet.name === "split" && names.length < 2);
       const list = group.querySelector(".options");
+      const long = used.length > LONG ? { facet, list, open: false, options: [] } : null;
       used.forEach((i, place) => {
         const count = element("span", { class: "n" });
         const input = element("input", { type: "checkbox", onchange: (event) => {
@@ -45,12 +51,16 @@
           changed();
         } });
         const colour = facet.name === "type" ? this.filters.catalogue.types[i].colour : null;
-        list.append(element("label", { class: place >= MORE ? "option rest" : "option" }, input,
+        const words = (facet.words || {})[names[i]];
+        const label = element("label", { class: !long && place >= MORE ? "option rest" : "option" }, input,
           colour && element("span", { class: "dot", "--c": colour }),
-          element("span", { class: "what" }, title(facet.name, names[i])), count));
+          element("span", { class: "what" }, title(facet.name, names[i]), words && element("small", {}, words)), count);
+        list.append(label);
         this.boxes.push({ facet: facet.name, i, input, count });
+        if (long) long.options.push({ i, label, input, words: this.filters.search.words(names[i]).join(" ") });
       });
-      if (used.length > MORE + 1) {
+      if (long) this.addLong(group, long);
+      else if (used.length > MORE + 1) {
         const more = element("button", { type: "button", class: "link", "aria-expanded": "false", onclick: () => {
           const open = list.classList.toggle("open");
           more.setAttribute("aria-expanded", String(open));
@@ -60,11 +70,41 @@
       }
     }
 
-    /** The place of a filter that a column declares: below the page's own. */
+    /** A list of hundreds: a field for words, below it the most frequent options that have them, all on demand. */
+    addLong(group, long) {
+      const { facet, list } = long;
+      long.field = element("input", { type: "search", placeholder: "Find", "aria-label": `Find in ${facet.title}`,
+        autocomplete: "off", spellcheck: "false", oninput: () => this.narrow(long) });
+      long.more = element("button", { type: "button", class: "link", "aria-expanded": "false", onclick: () => {
+        long.open = !long.open;
+        this.narrow(long);
+      } });
+      list.classList.add("long");
+      list.before(long.field);
+      list.after(long.more);
+      this.long.push(long);
+    }
+
+    /** Show of a long list what is chosen, and the first options that have panels and the words that were typed. */
+    narrow({ facet, field, options, more, list, open }) {
+      const words = this.filters.search.words(field.value);
+      let left = 0;
+      for (const { i, label, input, words: own } of options) {
+        const fits = this.options[facet.name][i] > 0 && words.every((word) => ` ${own}`.includes(` ${word}`));
+        if (fits) left += 1;
+        label.hidden = !input.checked && !(fits && (open || left <= MORE));
+      }
+      list.classList.toggle("open", open);
+      more.hidden = left <= MORE;
+      more.textContent = open ? "Fewer" : `All ${number.format(left)}`;
+      more.setAttribute("aria-expanded", String(open));
+    }
+
+    /** The place of a filter that a column declares: above what is about the release, not about what panels show. */
     fieldset(facet) {
       const group = element("fieldset", { class: "facet", id: "facet-" + facet.name },
         element("legend", {}, facet.title), element("div", { class: "options" }));
-      byId("facet-assembly").after(group);
+      byId("facet-split").before(group);
       return group;
     }
 
@@ -76,12 +116,14 @@
     /** Show what is chosen, and how many panels each option has. */
     show(options) {
       const { state } = this.filters;
+      this.options = options;
       for (const { facet, i, input, count } of this.boxes) {
         input.checked = state[facet].has(i);
         const panels = options[facet][i];
         count.textContent = number.format(panels);
         input.closest("label").classList.toggle("empty", panels === 0 && !input.checked);
       }
+      for (const long of this.long) this.narrow(long);
       const set = (id, text) => { if (document.activeElement !== byId(id)) byId(id).value = text; };
       for (const name of RANGES) ["from", "to"].forEach((end, i) => set(`${name}-${end}`, state[name][i] ?? ""));
       set("journal", state.journal);

@@ -1,0 +1,113 @@
+/* What the article says of panels: words in the style of the thing that they name, sentences with their place, summary. */
+(() => {
+  "use strict";
+  const { data } = window.PmoGallery;
+  const { element, link, plural } = window.PmoGallery.elements;
+  const NEGATED = 1, UNCERTAIN = 2;
+  const PMC = /^https:\/\/pmc\.ncbi\.nlm\.nih\.gov\/articles\/PMC\d+\//;
+  const EDGE = 5; // words of a sentence's beginning and end that find it in the article
+  const KINDS = { "names panel": "names the panel", "names figure": "names the figure", follows: "carries on" };
+
+  /** Promise of what is told of a figure's panels; null when nothing is. */
+  const contextOf = async (catalogue, f, entry) => {
+    if (!entry.told) return null;
+    const per = catalogue.perFile.figures;
+    return (await data.load("context", Math.floor(f / per)))[f % per];
+  };
+
+  /** The address of the place in the article where a sentence stands; null when the article is not at PMC.
+   *
+   * The browser looks for the first and the last words of the sentence (URL fragment text directives): between them the
+   * article may have notes and numbers of references, which the sentence has not. */
+  const placeOf = (article, sentence) => {
+    const address = PMC.exec(article.url || "");
+    if (!address) return null;
+    const words = sentence.trim().split(/\s+/);
+    const ends = words.length > 2 * EDGE ? [words.slice(0, EDGE), words.slice(-EDGE)] : [words];
+    const parts = ends.map((some) => some.join(" ").replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ""));
+    if (!parts.every(Boolean)) return address[0];
+    // A hyphen has a meaning of its own in a directive, as commas have, which are encoded with all else.
+    return `${address[0]}#:~:text=${parts.map((part) => encodeURIComponent(part).replaceAll("-", "%2D")).join(",")}`;
+  };
+
+  const marked = (catalogue, group, bits, title, text) => {
+    const [, colour, line] = catalogue.context.groups[group];
+    const status = (bits & NEGATED ? " negated" : "") + (bits & UNCERTAIN ? " uncertain" : "");
+    return element("mark", { class: `entity ${line}${status}`, "--c": colour, title }, text);
+  };
+
+  /** A text with its entities, as children of an element. `numbers` are five for each: start, end, group, term, bits. */
+  const markedText = (catalogue, text, numbers, terms) => {
+    const parts = [];
+    let at = 0;
+    for (let i = 0; i < numbers.length; i += 5) {
+      const [start, end, group, term, bits] = numbers.slice(i, i + 5);
+      const said = [bits & NEGATED && "negated", bits & UNCERTAIN && "uncertain"].filter(Boolean);
+      const title = [`${catalogue.context.groups[group][0]}: ${terms[term]}`, ...said].join(", ");
+      parts.push(text.slice(at, start), marked(catalogue, group, bits, title, text.slice(start, end)));
+      at = end;
+    }
+    return [...parts, text.slice(at)];
+  };
+
+  /** The groups of entities that a figure's words name, in the order of the palette; null without any. */
+  const entityLegend = (catalogue, context) => {
+    const marks = [...context.panels.filter(Boolean).map((panel) => panel.marks), ...context.sentences.map((all) => all[3])];
+    const groups = new Set();
+    let bits = 0;
+    for (const numbers of marks) {
+      for (let i = 0; i < numbers.length; i += 5) {
+        groups.add(numbers[i + 2]);
+        bits |= numbers[i + 4];
+      }
+    }
+    if (!groups.size) return null;
+    const said = (bit, word) => bits & bit ? element("li", {}, marked(catalogue, Math.min(...groups), bit, null, word)) : null;
+    return element("ul", { class: "entity-legend", "aria-label": "Kinds of things that words name" },
+      catalogue.context.groups.map(([name], group) =>
+        groups.has(group) ? element("li", {}, marked(catalogue, group, 0, null, name)) : null),
+      said(NEGATED, "negated"), said(UNCERTAIN, "uncertain"));
+  };
+
+  const sentenceItem = (catalogue, article, context, number, kind) => {
+    const [text, section, title, marks] = context.sentences[number];
+    const names = catalogue.context.sections;
+    const same = title.toLowerCase() === names[section];
+    return element("li", {},
+      element("p", { class: "sub", dir: "auto" }, markedText(catalogue, text, marks, context.terms)),
+      element("p", { class: "from" },
+        element("span", { class: "section" }, names[section]),
+        title && !same ? element("span", { dir: "auto" }, title) : null,
+        element("span", {}, KINDS[catalogue.context.kinds[kind]]),
+        link(placeOf(article, text), { "aria-label": "This sentence in the article at PMC" }, "in the article ↗")));
+  };
+
+  /** What the running text says of a panel: its summary, and its sentences in a part that opens; null without any. */
+  const toldOf = (catalogue, article, context, i, open) => {
+    const told = context && context.panels[i];
+    if (!told || !(told.said.length || told.summary.length || told.generated)) return null;
+    const list = element("ol", { class: "said" });
+    const fill = () => {
+      if (list.firstChild) return;
+      for (let at = 0; at < told.said.length; at += 2) {
+        list.append(sentenceItem(catalogue, article, context, told.said[at], told.said[at + 1]));
+      }
+    };
+    const details = element("details", { class: "told", ontoggle: fill },
+      element("summary", {}, plural(told.said.length / 2, "sentence") + " in the text"), list);
+    if (open) {
+      details.open = true;
+      fill();
+    }
+    const summary = told.summary.flatMap((number) => {
+      const [text, , , marks] = context.sentences[number];
+      return [" ", ...markedText(catalogue, text, marks, context.terms)];
+    });
+    return element("div", { class: "context-of" },
+      told.generated && element("p", { class: "sub", dir: "auto" }, element("b", {}, "Summary by a model "), told.generated),
+      summary.length > 0 && element("p", { class: "sub", dir: "auto" }, element("b", {}, "From the text"), summary),
+      told.said.length > 0 && details);
+  };
+
+  Object.assign(window.PmoGallery, { contextOf, markedText, entityLegend, toldOf });
+})();
