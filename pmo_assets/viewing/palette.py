@@ -56,10 +56,10 @@ PANEL_COLOURS: Final[tuple[str, ...]] = (
 """One per panel in caption order; repeats after nine. Ordered so that neighbours differ in lightness as well."""
 
 ENTITY_STYLES: Final[dict[str, tuple[str, str]]] = {
+    "eye": ("#0072B2", "double"),
     "disease": ("#D55E00", "solid"),
     "finding": ("#661100", "solid"),
     "anatomy": ("#009E73", "solid"),
-    "eye": ("#0072B2", "double"),
     "imaging": ("#332288", "solid"),
     "device": ("#332288", "dashed"),
     "treatment": ("#8A6D00", "double"),

@@ -27,7 +27,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pmo_assets.records.context import MENTION_KINDS, SECTION_CLASSES
+from pmo_assets.records.context import ENTITY_GROUPS, MENTION_KINDS, SECTION_CLASSES
 from pmo_assets.records.reports import MISTAKES, REPORTS_FORMAT
 from pmo_assets.viewing.captions import CAPTION_CSS, MAX_NAMES, MAX_STRIPES, MAX_TAG_CHARACTERS
 from pmo_assets.viewing.gallery.columns import CONFIDENCE_STEPS, MARK_STATUSES, Columns, packed
@@ -270,7 +270,7 @@ def _catalogue(columns: Columns, starts: list[str], figures: int, panels: int, t
             "maxStripes": MAX_STRIPES,
         },
         "context": {
-            "groups": [[name, *style] for name, style in ENTITY_STYLES.items()],
+            "groups": [[name, *ENTITY_STYLES[name]] for name in ENTITY_GROUPS],
             "sections": list(SECTION_CLASSES),
             "kinds": list(MENTION_KINDS),
         },

@@ -72,11 +72,12 @@
   const sentenceItem = (catalogue, article, context, number, kind) => {
     const [text, section, title, marks] = context.sentences[number];
     const names = catalogue.context.sections;
+    const other = names[section] === "other" && title; // the title says more
     const same = title.toLowerCase() === names[section];
     return element("li", {},
       element("p", { class: "sub", dir: "auto" }, markedText(catalogue, text, marks, context.terms)),
       element("p", { class: "from" },
-        element("span", { class: "section" }, names[section]),
+        !other && element("span", { class: "section" }, names[section]),
         title && !same ? element("span", { dir: "auto" }, title) : null,
         element("span", {}, KINDS[catalogue.context.kinds[kind]]),
         link(placeOf(article, text), { "aria-label": "This sentence in the article at PMC" }, "in the article ↗")));

@@ -5,7 +5,7 @@
   const { element, number, byId } = window.PmoGallery.elements;
   const PAGE = 48;
   const MORE = 8; // options of a facet that are shown at first
-  const LONG = 24; // a facet with more is looked through by words
+  const LONG = 12; // a facet with more is looked through by words
   const NOTHING = "none"; // the last option of a filter that a column declares
 
   const title = (facet, name) => (name === "undecided" ? `${facet} undecided` : name);
@@ -85,12 +85,18 @@
       this.long.push(long);
     }
 
-    /** Show of a long list what is chosen, and the first options that have panels and the words that were typed. */
+    /** Show of a long list what is chosen, and the most frequent options that have panels and the words typed. */
     narrow({ facet, field, options, more, list, open }) {
       const words = this.filters.search.words(field.value);
+      const panels = this.options[facet.name];
+      if (!list.contains(document.activeElement)) { // else what is being clicked would move away
+        const last = (option) => this.filters.names[facet.list][option.i] === NOTHING;
+        options.sort((a, b) => last(a) - last(b) || panels[b.i] - panels[a.i]); // stable: else as in the release
+        list.append(...options.map((option) => option.label));
+      }
       let left = 0;
       for (const { i, label, input, words: own } of options) {
-        const fits = this.options[facet.name][i] > 0 && words.every((word) => ` ${own}`.includes(` ${word}`));
+        const fits = panels[i] > 0 && words.every((word) => ` ${own}`.includes(` ${word}`));
         if (fits) left += 1;
         label.hidden = !input.checked && !(fits && (open || left <= MORE));
       }
