@@ -14,14 +14,19 @@ from pmo_assets.release.selection import Selection
 from pmo_assets.release.statistics.counting import BATCH_TABLES, NONE_STATED, UNDECIDED, ReleaseStatistics
 from pmo_assets.release.statistics.views import (
     COMPARED_HEADER,
+    CONTEXT_HEADER,
     LICENCE_HEADER,
     SPREAD_HEADER,
     TYPE_NAMES,
+    class_cells,
     compared,
     compared_cells,
+    context_cells,
     drops,
+    eye_cells,
     journal_cells,
     licence_cells,
+    most_frequent,
     parts_text,
     picture_cells,
     year_counts,
@@ -30,7 +35,7 @@ from pmo_assets.release.statistics.waterfall import Waterfall
 from pmo_assets.release.versions import version_facts
 from pmo_assets.release.writing import is_noncommercial
 from pmo_assets.storage.tables import Tables
-from pmo_assets.viewing.palette import image_type_colour
+from pmo_assets.viewing.palette import ENTITY_STYLES, image_type_colour
 from pmo_assets.viewing.plots import Bar, share_text
 from pmo_assets.viewing.report import BarGroup, Headline, RejectionReason, ReportSummary, Way
 from pmo_assets.viewing.report import Table as PageTable
@@ -73,6 +78,7 @@ def release_summary(
         )),
         BarGroup("How the panels' subcaptions were assigned", _bars(out.methods)),
         BarGroup("How sure rules are of subcaptions", _bars(made.sureness), "Of all panels, also those left out."),
+        *_context_groups(statistics),
         BarGroup("Articles by year", _bars(years), histogram=True),
         BarGroup("Articles by journal", tuple(Bar(*cells) for cells in journal_cells(statistics))),
         BarGroup("Splits", tuple(
@@ -92,6 +98,8 @@ def release_summary(
             Headline("figures", out.figures, f"of {made.figures:,} that were found"),
             Headline("articles", out.articles, f"of {made.articles:,} that were looked at"),
             Headline("words per subcaption", out.words.median, f"median; {out.words.mean:.1f} on average"),
+            Headline("panels that the running text adds words to", share_text(out.context.told, out.panels) or None,
+                     f"{out.context.words.median:.0f} words per panel instead of {out.words.median:.0f}, median"),
             Headline("pixels per panel", out.pixels.median, f"median; {out.width.median:.0f} wide"),
             Headline("rejections", sum(reason.count for reason in reasons)),
         ),
@@ -114,6 +122,7 @@ def release_summary(
             for table in (
                 PageTable("Licences and commercial use", LICENCE_HEADER, tuple(licence_cells(statistics))),
                 PageTable("Pictures, words, confidence", SPREAD_HEADER, tuple(picture_cells(statistics))),
+                PageTable("What the running text says of panels", CONTEXT_HEADER, tuple(context_cells(statistics))),
                 batch_table(statistics),
                 duplicates_table(selection),
                 withheld_table(selection),
@@ -122,6 +131,27 @@ def release_summary(
             if table.rows
         ),
     )
+
+
+def _context_groups(statistics: ReleaseStatistics) -> tuple[BarGroup, ...]:
+    """Return the charts of what the running text says of panels."""
+    told = statistics.released.context
+    wider = "Panels whose words affirm it or a narrower term; one panel may have several."
+    terms = [
+        BarGroup(title, tuple(Bar(name, count) for name, count, _ in most_frequent(counts)), wider, shares=False)
+        for title, counts in (("Most frequent diseases", told.diseases), ("Most frequent findings", told.findings))
+    ]
+    entities = tuple(Bar(name, count, colour=ENTITY_STYLES[name][0]) for name, count in told.entities.items())
+    said = f"In subcaptions and sentences of the running text; {told.negated:,} negated, {told.uncertain:,} uncertain."
+    return (
+        BarGroup("Panels by sentences of the running text that speak of them", _bars(told.panels_by_mentions),
+                 histogram=True),
+        BarGroup("Entities by group", entities, said),
+        *terms,
+        BarGroup("Panels by modality", _bars(told.modalities)),
+        BarGroup("Panels by class of modality", tuple(Bar(*cells) for cells in class_cells(statistics))),
+        BarGroup("Panels by the eye that their words name", tuple(Bar(*cells) for cells in eye_cells(statistics))),
+    )  # fmt: skip
 
 
 def _type_colour(image_type: str) -> str:

@@ -48,6 +48,9 @@ NO_SPLIT: Final = "no split yet"
 SURENESS: Final = (0.0, 0.5, 0.8, 0.9, 0.92, 0.95, 0.98, 1.0)
 """Bounds of the confidences that are counted together."""
 
+MENTIONS: Final = (0, 1, 2, 3, 4, 5, 10, 20)
+"""Numbers of mentions from which on panels are counted together."""
+
 CONTAINS: Final = ("contains_cfp", "contains_oct", "contains_retinal", "contains_other", "contains_marked")
 
 BATCH_TABLES: Final = ("articles", "figures", "panels", "dataset_rows", "rejections")
@@ -144,6 +147,39 @@ class ProcessedCounts:
 
 
 @dataclass(frozen=True)
+class ContextCounts:
+    """Counts of what the running text says of a release's panels.
+
+    Attributes:
+        told: panels of which a sentence speaks.
+        summarised: panels with a summary of the article's sentences.
+        generated: panels with a summary of a language model.
+        mentions: sentences that speak of a panel, panels without any included.
+        panels_by_mentions: panels by number of such sentences ("5 to 9"), fewest first.
+        words: of subcaption and sentences together.
+        entities: by group, each panel's of its own.
+        negated, uncertain: of them.
+        diseases, findings: panels by term that their words affirm, or affirm a narrower one of.
+        eyes, modalities, modality_classes: panels by value; those without one are left out.
+    """
+
+    told: int
+    summarised: int
+    generated: int
+    mentions: Spread
+    panels_by_mentions: Mapping[str, int]
+    words: Spread
+    entities: Mapping[str, int]
+    negated: int
+    uncertain: int
+    diseases: Mapping[str, int]
+    findings: Mapping[str, int]
+    eyes: Mapping[str, int]
+    modalities: Mapping[str, int]
+    modality_classes: Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class ReleasedCounts:
     """Counts of a release.
 
@@ -164,6 +200,7 @@ class ReleasedCounts:
         splits: those that have articles, train first; empty where nothing was split.
         width, height, pixels: of the pictures.
         assembly_confidence, caption_confidence: of the panels.
+        context: what the running text says of them.
     """
 
     panels: int
@@ -187,6 +224,7 @@ class ReleasedCounts:
     pixels: Spread
     assembly_confidence: Spread
     caption_confidence: Spread
+    context: ContextCounts
 
 
 @dataclass(frozen=True)
@@ -238,6 +276,8 @@ class _Totals:
     numbers: Counter[str] = field(default_factory=Counter)
     groups: dict[str, Counter[str]] = field(default_factory=dict)
     words: Counter[int] = field(default_factory=Counter)
+    words_told: Counter[int] = field(default_factory=Counter)
+    mentions: Counter[int] = field(default_factory=Counter)
     width: Counter[int] = field(default_factory=Counter)
     height: Counter[int] = field(default_factory=Counter)
     pixels: array[int] = field(default_factory=lambda: array("q"))
@@ -354,6 +394,51 @@ def _count_rows(totals: _Totals, rows: pl.DataFrame, splits: Mapping[int, str] |
             )
 
 
+_SUMMARY_COLUMNS: Final = ("panel_id", "mentions", "summary", "generated_summary")
+_ENTITY_COLUMNS: Final = ("panel_id", "entities", "diseases", "findings", "eye")
+_MODALITY_COLUMNS: Final = ("panel_id", "modality", "modality_class")
+
+
+def _count_context(totals: _Totals, tables: Tables, batch: str, rows: pl.DataFrame) -> None:
+    panels = rows.select("panel_id", words=pl.col("subcaption_text").str.count_matches(r"\S+"))
+
+    def own(table: str, columns: Sequence[str]) -> pl.DataFrame:
+        return panels.join(read_columns(tables, table, batch, columns), on="panel_id", how="left")
+
+    summaries = own("panel_summaries", _SUMMARY_COLUMNS)
+    in_mentions = pl.element().struct.field("text").str.count_matches(r"\S+")
+    said = summaries.select(
+        mentions=pl.col("mentions").list.len().fill_null(0),
+        words=pl.col("words") + pl.col("mentions").list.eval(in_mentions).list.sum().fill_null(0),
+    )
+    totals.mentions.update(said["mentions"].to_list())
+    totals.words_told.update(said["words"].to_list())
+    totals.numbers.update(
+        told=int((said["mentions"] > 0).sum()),
+        summarised=summaries["summary"].drop_nulls().len(),
+        generated=summaries["generated_summary"].drop_nulls().len(),
+    )
+    found = own("panel_entities", _ENTITY_COLUMNS)
+    entities = found.select(pl.col("entities").explode(empty_as_null=False)).drop_nulls().unnest("entities")
+    totals.group("entities", _value_counts(entities["group"]))
+    totals.numbers.update(negated=int(entities["negated"].sum()), uncertain=int(entities["uncertain"].sum()))
+    for name in ("diseases", "findings"):
+        totals.group(name, _value_counts(found[name].explode(empty_as_null=False).drop_nulls()))
+    totals.group("eyes", _value_counts(found["eye"].drop_nulls()))
+    modalities = own("panel_modality", _MODALITY_COLUMNS)
+    totals.group("modalities", _value_counts(modalities["modality"].drop_nulls()))
+    totals.group("modality_classes", _value_counts(modalities["modality_class"].drop_nulls()))
+
+
+def _panels_by_mentions(histogram: Mapping[int, int]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for low, after in pairwise((*MENTIONS, None)):
+        count = sum(n for value, n in histogram.items() if value >= (low or 0) and (after is None or value < after))
+        name = f"{low} and more" if after is None else f"{low}" if after == (low or 0) + 1 else f"{low} to {after - 1}"
+        counts[name] = count
+    return counts
+
+
 _ROW_COLUMNS: Final = (
     "panel_id", "article_id", "image_cluster_id", "panel_ordinal", "subcaption_text", *CONTAINS, "assembly",
     "assembly_method", "assembly_confidence", "caption_confidence", "license", "commercial_use", "journal", "year",
@@ -397,6 +482,7 @@ def release_statistics(
             rows = current if noncommercial else current.filter(~is_noncommercial())
             totals.numbers["left_out"] += current.height - rows.height
             _count_rows(totals, rows, splits)
+            _count_context(totals, tables, batch, rows)
             _count_articles(totals, tables, batch, articles, set(rows["article_id"]))
             _count_figures(totals, tables, batch, articles)
             _count_detections(totals, tables, batch, articles)
@@ -464,6 +550,20 @@ def _statistics(totals: _Totals) -> ReleaseStatistics:
         pixels=_spread_of_values(totals.pixels),
         assembly_confidence=_spread_of_values(totals.confidence),
         caption_confidence=_spread_of_values(totals.caption_confidence),
+        context=ContextCounts(
+            told=numbers["told"],
+            summarised=numbers["summarised"],
+            generated=numbers["generated"],
+            mentions=spread_of(totals.mentions),
+            panels_by_mentions=_panels_by_mentions(totals.mentions),
+            words=spread_of(totals.words_told),
+            negated=numbers["negated"],
+            uncertain=numbers["uncertain"],
+            **{
+                name: group(name)
+                for name in ("entities", "diseases", "findings", "eyes", "modalities", "modality_classes")
+            },
+        ),
     )
     ways = (
         waterfall("articles", totals.outcomes.articles, ARTICLE_STEPS),

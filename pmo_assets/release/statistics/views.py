@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from pmo_assets.records.context import EYE_NAMES, MODALITY_CLASS_NAMES
 from pmo_assets.records.panels import ADJUDICATED, AUTOMATIC, BY_MODEL, BY_PERSON, GROUND_TRUTH
 from pmo_assets.release.hub.markdown import markdown_table
 from pmo_assets.release.statistics import paper_numbers as paper
@@ -19,6 +20,9 @@ from pmo_assets.release.statistics.waterfall import NOT_ACCOUNTED_FOR, Waterfall
 from pmo_assets.viewing.plots import Drop, share_text
 
 MOST_JOURNALS: Final = 20
+
+MOST_TERMS: Final = 15
+"""Diseases and findings that are shown."""
 
 TYPE_NAMES: Final = {
     "contains_cfp": "CFP",
@@ -183,10 +187,41 @@ def picture_cells(statistics: ReleaseStatistics) -> list[tuple[str, str, str]]:
         ("height of the picture in pixels", out.height, 0),
         ("pixels of the picture", out.pixels, 0),
         ("words per subcaption", out.words, 1),
+        ("words per subcaption with what the running text says", out.context.words, 1),
+        ("sentences of the running text that speak of the panel", out.context.mentions, 1),
         ("confidence that the subcaption is the panel's", out.assembly_confidence, 3),
         ("confidence of the caption's split", out.caption_confidence, 3),
     )
     return [(name, f"{spread.mean:,.{digits}f}", f"{spread.median:,.{digits}f}") for name, spread, digits in lines]
+
+
+CONTEXT_HEADER: Final = ("of the running text", "panels", "share")
+
+
+def context_cells(statistics: ReleaseStatistics) -> list[tuple[str, int, str]]:
+    """Return how many panels the running text says something of."""
+    out = statistics.released
+    lines = (
+        ("panels of which a sentence speaks", out.context.told),
+        ("panels with a summary of such sentences", out.context.summarised),
+        ("panels with a summary of a language model", out.context.generated),
+    )
+    return [(name, count, share_text(count, out.panels)) for name, count in lines]
+
+
+def most_frequent(counts: Mapping[str, int], names: Mapping[str, str] | None = None) -> list[tuple[str, int, str]]:
+    """Return the most frequent values with their numbers, and what they stand for where they are codes."""
+    return [(value, count, (names or {}).get(value, "")) for value, count in list(counts.items())[:MOST_TERMS]]
+
+
+def class_cells(statistics: ReleaseStatistics) -> list[tuple[str, int, str]]:
+    """Return panels by class of modality, with what the class stands for."""
+    return most_frequent(statistics.released.context.modality_classes, MODALITY_CLASS_NAMES)
+
+
+def eye_cells(statistics: ReleaseStatistics) -> list[tuple[str, int, str]]:
+    """Return panels by the eye that their words name, with what the code stands for."""
+    return most_frequent(statistics.released.context.eyes, EYE_NAMES)
 
 
 SPREAD_HEADER: Final = ("of the panels", "mean", "median")
@@ -212,6 +247,16 @@ def statistics_markdown(statistics: ReleaseStatistics) -> str:
         "### Panels",
         markdown_table(("how the subcaption was assigned", "panels", "share"), shares),
         markdown_table(SPREAD_HEADER, picture_cells(statistics)),
+        "### What the running text says of panels",
+        markdown_table(CONTEXT_HEADER, context_cells(statistics)),
+        *(
+            markdown_table((what, "panels"), [(name, count) for name, count, _ in most_frequent(counts)])
+            for what, counts in (
+                ("disease", out.context.diseases), ("finding", out.context.findings),
+                ("modality", out.context.modalities),
+            )
+            if counts
+        ),
         "### Licences and commercial use",
         markdown_table(LICENCE_HEADER, licence_cells(statistics)),
         "### Articles",

@@ -87,7 +87,7 @@
   const toldOf = (catalogue, article, context, i, open) => {
     const told = context && context.panels[i];
     if (!told || !(told.said.length || told.summary.length || told.generated)) return null;
-    const list = element("ol", { class: "said" });
+    const list = element("ol", { class: "sentences" });
     const fill = () => {
       if (list.firstChild) return;
       for (let at = 0; at < told.said.length; at += 2) {
