@@ -209,7 +209,7 @@ ModalityClass = Literal["R", "V", "M", "N", "ambiguous"]
 MODALITY_CLASSES: Final[tuple[ModalityClass, ...]] = ("R", "V", "M", "N", "ambiguous")
 
 MODALITY_CLASS_NAMES: Final[Mapping[str, str]] = {
-    "R": "radiology", "V": "visible light and retinal imaging", "M": "microscopy", "N": "none of them",
+    "R": "radiology", "V": "visible light and retinal imaging", "M": "microscopy", "N": "none of these",
 }  # fmt: skip
 
 

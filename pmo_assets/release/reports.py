@@ -98,8 +98,11 @@ def release_summary(
             Headline("figures", out.figures, f"of {made.figures:,} that were found"),
             Headline("articles", out.articles, f"of {made.articles:,} that were looked at"),
             Headline("words per subcaption", out.words.median, f"median; {out.words.mean:.1f} on average"),
-            Headline("panels that the running text adds words to", share_text(out.context.told, out.panels) or None,
-                     f"{out.context.words.median:.0f} words per panel instead of {out.words.median:.0f}, median"),
+            Headline(
+                "panels the text speaks of",
+                share_text(out.context.told, out.panels) or None,
+                f"{out.context.words.median:.0f} words per panel instead of {out.words.median:.0f}, median",
+            ),
             Headline("pixels per panel", out.pixels.median, f"median; {out.width.median:.0f} wide"),
             Headline("rejections", sum(reason.count for reason in reasons)),
         ),

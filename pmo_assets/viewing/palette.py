@@ -67,10 +67,10 @@ ENTITY_STYLES: Final[dict[str, tuple[str, str]]] = {
     "time": ("#5B6470", "dashed"),
     "demographic": ("#5B6470", "dotted"),
 }
-"""Colour and line of the words that name a thing of a group (`records.context.EntityGroup`), in the order of the legend.
+"""Colour and line of words that name a thing of a group (`records.context.EntityGroup`), in the order of the legend.
 
-What belongs together has one colour and another line (imaging and device); with the same line colours are far apart, also
-with a colour-vision deficiency, and each has a contrast of 3 with a page, as WCAG asks of graphics.
+What belongs together has one colour and another line (imaging and device). With the same line, colours are far apart,
+also with a colour-vision deficiency, and each has a contrast of 3 with a page, as WCAG asks of graphics.
 """
 
 SHARED_COLOUR: Final = "#8A919B"

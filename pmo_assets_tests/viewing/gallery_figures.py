@@ -10,10 +10,12 @@ from typing import Any, cast
 import numpy as np
 from PIL import Image
 
+from pmo_assets.records.context import Entity, EntityGroup, MentionKind, PanelMention, PanelSummary, SourceSentence
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.image_types import ImageType
 from pmo_assets.records.panels import PanelImage
 from pmo_assets.viewing.gallery import (
+    GalleryContext,
     GalleryFigure,
     GalleryPanel,
     GalleryWritten,
@@ -38,6 +40,8 @@ def panel(
     box: tuple[float, float, float, float] = (0.0, 0.0, 0.5, 1.0),
     redistributable: bool = True,
     confidence: float | None = None,
+    filtered: tuple[tuple[str, ...], ...] = (),
+    context: GalleryContext | None = None,
 ) -> GalleryPanel:
     """Return a panel with images of the given (type, marked)."""
     return GalleryPanel(
@@ -54,7 +58,41 @@ def panel(
         assembly=assembly,
         redistributable=redistributable,
         confidence=confidence,
+        filtered=filtered,
+        context=context,
     )
+
+
+def mention(
+    sentence: str, *, start: int = 0, kind: MentionKind = "names panel", title: str | None = "Results"
+) -> PanelMention:
+    """Return a sentence of paragraph 4."""
+    return PanelMention("A", 4, "results", title, start, start + len(sentence), sentence, kind, "xref")
+
+
+def entity(
+    text: str,
+    words: str,
+    group: EntityGroup = "finding",
+    term: str | None = None,
+    *,
+    number: int | None = None,
+    negated: bool = False,
+    uncertain: bool = False,
+) -> Entity:
+    """Return the entity that `words` are in a text: the subcaption, or the mention with a number."""
+    start = text.index(words)
+    found_in = cast(Any, "subcaption" if number is None else "mention")
+    return Entity(group, term or words, (), words, start, start + len(words), found_in, number, negated, uncertain)
+
+
+def context(
+    *mentions: PanelMention, entities: Iterable[Entity] = (), summed: Iterable[PanelMention] = (), generated: str = ""
+) -> GalleryContext:
+    """Return what the text says of a panel; the summary consists of the sentences `summed`."""
+    parts = tuple(SourceSentence(item.paragraph, item.start, item.end, item.sentence) for item in summed)
+    summary = PanelSummary(" ".join(part.sentence for part in parts), parts, generated_summary=generated or None)
+    return GalleryContext(mentions, tuple(entities), summary)
 
 
 def figure(

@@ -5,8 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from pmo_assets.records.context import ENTITY_GROUPS
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.viewing.palette import (
+    ENTITY_STYLES,
     IMAGE_TYPE_COLOURS,
     KIND_COLOURS,
     PANEL_COLOURS,
@@ -44,6 +46,26 @@ def test_types_and_kinds_differ_for_red_green_blind_people(form):
     for a, b in combinations(colours, 2):
         distance = np.abs(seen(a, DICHROMATS[form]) - seen(b, DICHROMATS[form])).sum()
         assert distance > 24, (a, b)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("form", [*DICHROMATS, "trichromacy"])
+def test_kinds_of_entities_differ_in_line_or_colour(form, dark):
+    matrix = DICHROMATS.get(form, np.eye(3).tolist())
+    shown = {group: (mixed(colour, "#ffffff", 0.6) if dark else colour, line)
+             for group, (colour, line) in ENTITY_STYLES.items()}  # fmt: skip
+    assert list(shown) == list(ENTITY_GROUPS)
+    for (a, (one, line)), (b, (other, as_well)) in combinations(shown.items(), 2):
+        if line == as_well:
+            assert np.abs(seen(one, matrix) - seen(other, matrix)).sum() > 48, (a, b)
+
+
+def test_lines_and_words_of_entities_have_the_contrast_that_they_need():
+    for page, text, share, tint in (("#ffffff", "#171b21", 1.0, 0.12), ("#181c21", "#e7eaee", 0.6, 0.18)):
+        for colour, _ in ENTITY_STYLES.values():
+            line = mixed(colour, "#ffffff", share)
+            assert contrast(line, page) >= 3, (colour, page)
+            assert contrast(text, mixed(line, page, tint)) >= 7, (colour, page)
 
 
 def test_a_type_of_another_specialty_keeps_its_colour():

@@ -187,7 +187,7 @@ def picture_cells(statistics: ReleaseStatistics) -> list[tuple[str, str, str]]:
         ("height of the picture in pixels", out.height, 0),
         ("pixels of the picture", out.pixels, 0),
         ("words per subcaption", out.words, 1),
-        ("words per subcaption with what the running text says", out.context.words, 1),
+        ("words per panel, of subcaption and running text", out.context.words, 1),
         ("sentences of the running text that speak of the panel", out.context.mentions, 1),
         ("confidence that the subcaption is the panel's", out.assembly_confidence, 3),
         ("confidence of the caption's split", out.caption_confidence, 3),
@@ -252,7 +252,8 @@ def statistics_markdown(statistics: ReleaseStatistics) -> str:
         *(
             markdown_table((what, "panels"), [(name, count) for name, count, _ in most_frequent(counts)])
             for what, counts in (
-                ("disease", out.context.diseases), ("finding", out.context.findings),
+                ("disease", out.context.diseases),
+                ("finding", out.context.findings),
                 ("modality", out.context.modalities),
             )
             if counts

@@ -1,6 +1,7 @@
 """What articles say of panels, as the page reads it: each sentence of a figure once, panels name them by number.
 
-Belongs here: the data of `data/context/`. Does not belong here: how it is drawn (`viewing/templates/gallery/context.js`).
+Belongs here: the data of `data/context/`. Does not belong here: how it is drawn
+(`viewing/templates/gallery/context.js`).
 """
 
 from __future__ import annotations

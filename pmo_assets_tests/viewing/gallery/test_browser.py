@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pmo_assets.records.figure import PageBox, PageSize
-from pmo_assets_tests.viewing.gallery_figures import figure, gallery_folder, panel
+from pmo_assets.viewing.gallery import GalleryFilter
+from pmo_assets_tests.viewing.gallery_figures import context as told_of
+from pmo_assets_tests.viewing.gallery_figures import entity, figure, gallery_folder, mention, panel
 
 pytestmark = pytest.mark.slow  # a browser starts
 
@@ -443,4 +445,145 @@ def test_a_file_that_is_not_there_is_said_and_the_rest_is_shown(browser: Browser
     page.keyboard.press("End")
     page.evaluate("window.scrollTo(0, 2000)")
     page.wait_for_selector(".card img")
+    page.close()
+
+
+# ---- what the article says of panels ---------------------------------------------------------------------------------
+
+FLUID = "Figure 2A, a B-scan of the right-eye macula, shows subretinal fluid & no drusen, possibly since May."
+WHOLE = "Both eyes are shown in Fig. 2."
+SAID = [
+    entity(FLUID, "subretinal fluid", number=0),
+    entity(FLUID, "drusen", number=0, negated=True),
+    entity(FLUID, "since May", "time", "P1M", number=0, uncertain=True),
+    entity("OCT of the macula 👁 with oedema.", "oedema", "finding", "edema"),
+]
+AMD = ("age-related macular degeneration", "macular disease")
+FILTERS = [GalleryFilter("diseases", "Disease"), GalleryFilter("eye", "Eye", {"OD": "right eye"})]
+RARE = [f"rare disease {number:02d}" for number in range(20)]
+TOLD = [
+    figure(
+        panel("A", subcaption="OCT of the macula 👁 with oedema.", filtered=(("neovascular AMD", *AMD), ("OD",)),
+              context=told_of(mention(FLUID), mention(WHOLE, start=200, kind="names figure"), entities=SAID,
+                              summed=[mention(FLUID)])),
+        panel("B", subcaption="A vein.", filtered=((), ()), context=told_of(mention(WHOLE, start=200))),
+        cluster="told", article_id=8, url="https://pmc.ncbi.nlm.nih.gov/articles/PMC8/",
+    ),
+    figure(
+        panel(None, subcaption=HOSTILE, filtered=((*AMD, "<b>rare, x</b>"), ("OS",)),
+              context=told_of(mention(HOSTILE, title=HOSTILE), generated=HOSTILE,
+                              entities=[entity(HOSTILE, "onerror", number=0, term=HOSTILE)])),
+        cluster="hostile", article_id=9, url="https://doi.org/10.1000/9", caption=HOSTILE,
+    ),
+    *(figure(panel(None, filtered=((name,), ())), cluster=name[-2:], article_id=10) for name in RARE),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("told")
+    return gallery_folder(folder, TOLD, title="Gallery", filters=FILTERS).as_uri()
+
+
+@pytest.mark.parametrize(
+    ("fragment", "clusters", "count"),
+    [
+        ("#diseases=macular disease", ["told", "hostile"], "2 / 23 panels"),
+        ("#diseases=Neovascular+AMD", ["told"], "1 / 23 panels"),
+        ("#diseases=macular+disease&eye=OS", ["hostile"], "1 / 23 panels"),
+        ("#diseases=%3Cb%3Erare,+x%3C/b%3E", ["hostile"], "1 / 23 panels"),
+        ("#diseases=neovascular AMD&diseases=rare disease 03", ["told", "03"], "2 / 23 panels"),
+        ("#diseases=none", ["told"], "1 / 23 panels"),
+    ],
+)
+def test_a_wider_term_finds_what_lies_within_it(
+    opened: Opened, told: str, fragment: str, clusters: list[str], count: str
+) -> None:
+    page = opened(fragment, told)
+    assert shown(page) == clusters
+    assert page.inner_text("#count").startswith(count)
+    again = opened("#" + page.evaluate("PmoGallery.filters.address()"), told)
+    assert shown(again) == clusters, "the address leads back"
+
+
+def seen_options(page: Page, facet: str) -> list[str]:
+    return [" ".join(text.split()) for text in page.locator(f"#facet-{facet} label:visible").all_inner_texts()]
+
+
+def test_of_hundreds_of_options_the_most_frequent_are_shown_and_words_find_the_others(
+    opened: Opened, told: str
+) -> None:
+    page = opened("", told)
+    first = seen_options(page, "diseases")
+    assert len(first) == 8
+    assert first[:2] == ["age-related macular degeneration 2", "macular disease 2"]
+    page.fill("#facet-diseases input[type=search]", "rare 1")
+    assert seen_options(page, "diseases") == [f"rare disease {number} 1" for number in range(10, 18)]
+    page.click("#facet-diseases .link")
+    assert len(seen_options(page, "diseases")) == 10
+    page.locator("#facet-diseases label", has_text="rare disease 17").click()
+    settled(page)
+    assert shown(page) == ["17"]
+    page.fill("#facet-diseases input[type=search]", "macul")
+    assert seen_options(page, "diseases")[-1] == "rare disease 17 1", "what is chosen stays"
+    assert page.url.endswith("#diseases=rare+disease+17")
+    page.click("#reset")
+    settled(page)
+    page.locator("#facet-eye label", has_text="right eye").click()
+    settled(page)
+    assert set(seen_options(page, "diseases")) == {
+        "age-related macular degeneration 1", "macular disease 1", "neovascular AMD 1",
+    }, "only options that leave something"  # fmt: skip
+
+
+def test_words_are_marked_and_sentences_lead_to_their_place_in_the_article(opened: Opened, told: str) -> None:
+    page = opened("#figure=PMC8/told", told)
+    page.wait_for_selector("#viewer .panels")
+    first, second = page.locator(".panels>li").all()
+    (own,) = first.locator(":scope > .sub mark").all()
+    assert (own.inner_text(), own.get_attribute("title")) == ("oedema", "finding: edema")
+    assert "Eye\nOD" in first.inner_text()
+    assert "Eye" not in second.inner_text()
+    assert first.locator(".sentences li").count() == 0, "made when they are asked for"
+    first.locator("summary").click()
+    sentences = first.locator(".sentences > li").all()
+    assert [sentence.locator(".sub").inner_text() for sentence in sentences] == [FLUID, WHOLE]
+    marks = {mark.inner_text(): mark.get_attribute("class") or "" for mark in sentences[0].locator("mark").all()}
+    assert list(marks) == ["subretinal fluid", "drusen", "since May"]
+    assert ("negated" in marks["drusen"], "uncertain" in marks["drusen"]) == (True, False)
+    assert "uncertain" in marks["since May"]
+    drusen = sentences[0].locator("mark", has_text="drusen")
+    assert "line-through" in drusen.evaluate("(one) => getComputedStyle(one).textDecorationLine")
+    assert [" ".join(one.locator(".from").inner_text().split()) for one in sentences] == [
+        "Results names the panel in the article ↗", "Results names the figure in the article ↗",
+    ]  # fmt: skip
+    link = sentences[0].locator("a").get_attribute("href") or ""
+    address, _, fragment = link.partition("#:~:text=")
+    assert address == "https://pmc.ncbi.nlm.nih.gov/articles/PMC8/"
+    assert fragment == "Figure%202A%2C%20a%20B%2Dscan%20of,no%20drusen%2C%20possibly%20since%20May"
+    assert (sentences[1].locator("a").get_attribute("href") or "").endswith(
+        "#:~:text=Both%20eyes%20are%20shown%20in%20Fig.%202"
+    )
+    legend = page.locator(".entity-legend li").all_inner_texts()
+    assert legend == ["finding", "time", "negated", "uncertain"]
+
+
+def test_hostile_words_of_the_text_are_only_text(opened: Opened, told: str) -> None:
+    page = opened("#figure=PMC9/hostile", told)
+    page.wait_for_selector("#viewer .panels .sentences")
+    assert page.title() == "Gallery"
+    assert OWNED in page.inner_text(".panels .sentences")
+    assert OWNED in page.inner_text(".context-of")
+    assert page.locator(".sentences a").count() == 0, "no place is known in an article that is not at PMC"
+    assert page.locator("#viewer script, #viewer img[src=x]").count() == 0
+
+
+def test_what_cannot_be_loaded_of_the_text_leaves_the_figure(browser: Browser, tmp_path: Path) -> None:
+    address = gallery_folder(tmp_path, TOLD[:1], filters=FILTERS)
+    (tmp_path / "data/context/0/0.js").unlink()
+    page = browser.new_page()
+    page.goto(address.as_uri() + "#figure=PMC8/told")
+    page.wait_for_selector("#viewer .panels")
+    assert "OCT of the macula" in page.inner_text(".panels")
+    assert "context/0 cannot be loaded" in page.inner_text(".read")
     page.close()

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pmo_assets.records.context import ENTITY_GROUPS
 from pmo_assets.records.figure import PageBox, PageSize
-from pmo_assets_tests.viewing.gallery_figures import figure, gallery_folder, panel
+from pmo_assets.viewing.gallery import GalleryFilter
+from pmo_assets_tests.viewing.gallery_figures import context, entity, figure, gallery_folder, mention, panel
 
 pytestmark = pytest.mark.slow  # a browser starts
 
@@ -28,12 +30,27 @@ WIDTHS = (360, 800, 1440)
 
 SERIOUS = ("serious", "critical")
 
+SAYS = "Figure 1A shows " + ", ".join(ENTITY_GROUPS) + " and intraretinalcystoidspaceswithoutanyplacetobreak."
+SAID = context(
+    mention(SAYS, title="Imaging of the macula in the second year after the operation"),
+    mention(SAYS, start=500, kind="follows"),
+    entities=[
+        entity(SAYS, group, group, number=number, negated=group == "eye", uncertain=group == "time")
+        for group in ENTITY_GROUPS
+        for number in (0, 1)
+    ],
+    summed=[mention(SAYS)],
+)
+DISEASES = [f"polypoidal choroidal vasculopathy of the kind {number}" for number in range(30)]
+
 FIGURES = [
     figure(
-        panel("A", ("OCT", True), subcaption="Both eyes. Right.", segments=((0, 10), (15, 21)), confidence=0.97),
+        panel("A", ("OCT", True), subcaption="Both eyes. Right.", segments=((0, 10), (15, 21)), confidence=0.97,
+              filtered=((DISEASES[number % 30],),), context=SAID),
         panel("B", ("CFP", False), ("Retinal Imaging", None), subcaption="Both eyes. Left.", confidence=0.6,
-              segments=((0, 10), (26, 31)), box=(0.5, 0.0, 1.0, 1.0)),
-        *(panel(f"C{i}", (kind, None), segments=((15, 21), (26, 31))) for i, kind in enumerate(("Other", None, "UBM"))),
+              segments=((0, 10), (26, 31)), box=(0.5, 0.0, 1.0, 1.0), filtered=((),)),
+        *(panel(f"C{i}", (kind, None), segments=((15, 21), (26, 31)), filtered=((),))
+          for i, kind in enumerate(("Other", None, "UBM"))),
         cluster=f"a-rather-long-name-of-a-graphic-{number}", article_id=1000 + number // 3, split="train",
         license=("CC BY", "CC BY-NC", "CC BY-NC-ND")[number % 3], image=b"" if number % 3 == 2 else None,
         title="Optical coherence tomography angiography of pneumatic displacement of submacular haemorrhage",
@@ -48,7 +65,8 @@ FIGURES = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("gallery")
-    gallery_folder(made, FIGURES, title="Ophthalmology gallery", facts={"version": "1.0"}, notes="A note.")
+    gallery_folder(made, FIGURES, title="Ophthalmology gallery", facts={"version": "1.0"}, notes="A note.",
+                   filters=[GalleryFilter("diseases", "Disease")])  # fmt: skip
     return made
 
 
@@ -107,14 +125,17 @@ def test_grid_filters_and_figure_at_every_width(browser: Browser, folder: Path, 
     if width < 1000:
         assert not page.is_visible("#side")
         page.click("#open-filters")
+    page.click("#facet-diseases .link")
     page.locator("#facet-type label", has_text="OCT").click()
     page.wait_for_timeout(200)
     assert violations(page) == []
     assert cut_off(page) == []
     page.locator(".card").first.click()
     page.wait_for_selector("#viewer .panels")
-    page.locator("summary").click()
+    page.locator(".report summary").click()
+    page.locator(".told summary").click()
     page.mouse.move(1, 1)
+    assert page.locator(".sentences mark").count() == 2 * len(ENTITY_GROUPS)
     assert violations(page) == []
     assert cut_off(page) == []
     assert page.locator(".sheet").count() == 2

@@ -7,6 +7,7 @@ import dataclasses
 import io
 import re
 import tracemalloc
+from array import array
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 from PIL import Image
 
 from pmo_assets.records.figure import PageBox, PageSize
-from pmo_assets.viewing.gallery import GalleryFigure
+from pmo_assets.viewing.gallery import GalleryFigure, GalleryFilter
+from pmo_assets.viewing.gallery.columns import NOTHING, packed
 from pmo_assets.viewing.gallery.pictures import LARGE_SIDE, SMALL_SIDE, figure_pictures
 from pmo_assets.viewing.gallery.writing import FIGURES_PER_FILE, IDS_PER_FILE
 from pmo_assets_tests.viewing.gallery_figures import figure, panel, png_bytes, registered, written_files
@@ -223,6 +225,20 @@ def test_names_of_scripts_tell_their_content_and_data_are_asked_for_by_version()
     assert versions[0] != versions[1]
     assert {name for name in one if name.startswith("app/")} == {name for name in other if name.startswith("app/")}
     assert page_of(one).xpath(f"//script[@src='data/catalogue.js?v={versions[0][0]}']")
+
+
+def test_a_filter_of_lists_holds_each_set_of_values_once() -> None:
+    values = [("macular disease", "AMD"), (), ("AMD", "macular disease"), ("AMD",), ("AMD",)]
+    shown = figure(*(panel(str(i), filtered=(own, ("OD",))) for i, own in enumerate(values)))
+    filters = [GalleryFilter("diseases", "Disease"), GalleryFilter("eye", "Eye", {"OD": "right eye"})]
+    catalogue = registered(written_files([shown], filters=filters)[1]["data/catalogue.js"])
+    diseases, eye = catalogue["filters"]
+    assert (diseases["name"], diseases["title"]) == ("diseases", "Disease")
+    assert diseases["values"] == ["macular disease", "AMD", NOTHING]
+    sets = {"sizes": packed(array("I", [2, 1, 1])), "members": packed(array("I", [0, 1, 2, 1]))}
+    assert diseases["sets"] == sets, "macular disease and AMD; nothing; AMD"
+    assert catalogue["columns"]["panel"]["filter0"] == packed(array("I", [0, 1, 0, 2, 2]))
+    assert (eye["values"], eye["names"]) == (["OD"], {"OD": "right eye"})
 
 
 def test_the_same_figures_give_the_same_files() -> None:

@@ -56,10 +56,14 @@
       let figure;
       try {
         figure = await figureOf(catalogue, f);
-        figure.context = await contextOf(catalogue, f, figure.entry);
       } catch (error) {
         this.body.replaceChildren(element("p", { class: "nothing" }, error.message));
         return;
+      }
+      try {
+        figure.context = await contextOf(catalogue, f, figure.entry);
+      } catch (error) {
+        figure.missing = error.message; // the rest is shown
       }
       if (this.shown !== f) return; // went on in the meantime
       this.fill(figure);
@@ -86,7 +90,7 @@
           element("div", { class: "follow" }, this.stage(figure, small, missed), this.under(entry)),
           pagesOf(figure, small)),
         element("div", { class: "read" }, this.head(figure), this.caption(entry, figure.context),
-          this.panels(figure, missed),
+          figure.missing && element("p", { class: "sub none" }, figure.missing), this.panels(figure, missed),
           article.attribution && element("p", { class: "attribution", dir: "auto" }, article.attribution),
           this.reports.form(figure)));
       this.body.scrollTop = 0;
