@@ -8,6 +8,7 @@ import statistics as reference
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -445,6 +446,125 @@ def test_an_empty_root_has_statistics_too(tables: Tables) -> None:
     assert found.released.panels == 0
     assert statistics_markdown(found)
     assert all(line.share is None for line in compared(found))
+
+
+def say(tables: Tables, batch: str, *panels: dict[str, Any]) -> None:
+    """Write what the running text says of panels 0, 1 … of figure f1 of article 1."""
+    summaries, entities, modalities = [], [], []
+    for number, panel in enumerate(panels):
+        key = {"article_id": 1, "image_cluster_id": "f1", "ordinal": number, "panel_id": f"p_1_f1_{number}"}
+        mentions = [
+            {
+                "text": text,
+                "identifier": None,
+                "paragraph": 0,
+                "start": 0,
+                "end": len(text),
+                "section": "results",
+                "section_title": None,
+                "kind": "names figure",
+                "source": "xref",
+            }
+            for text in panel.get("mentions", ())
+        ]
+        summaries.append(
+            {
+                **key,
+                "mentions": mentions,
+                "mention_places": [],
+                "summary": panel.get("summary"),
+                "summary_places": [],
+                "abbreviations": [],
+                "generated_summary": panel.get("generated"),
+                "model": None,
+                "prompt_version": None,
+                "refused": None,
+            }
+        )
+        entities.append(
+            {
+                **key,
+                "diseases": panel.get("diseases", []),
+                "findings": [],
+                "eye": panel.get("eye"),
+                "entities": [
+                    {
+                        "group": group,
+                        "term": "x",
+                        "broader": [],
+                        "text": "x",
+                        "start": 0,
+                        "end": 1,
+                        "negated": negated,
+                        "found_in": "subcaption",
+                        "mention": None,
+                        "uncertain": False,
+                    }
+                    for group, negated in panel.get("entities", ())
+                ],
+            }
+        )
+        modalities.append(
+            {
+                **key,
+                "modality_class": panel.get("class", "V"),
+                "modality": panel.get("modality"),
+                "probability": 0.9,
+                "pixel_modality": None,
+                "pixel_probability": None,
+                "word_modality": None,
+                "word_probability": None,
+                "agrees": None,
+                "medical": True,
+            }
+        )
+    for name, rows in (("summaries", summaries), ("entities", entities), ("modality", modalities)):
+        tables.write(f"panel_{name}", batch, rows)
+
+
+TOLD = (
+    {"mentions": ["Four words of it.", "Two words"], "summary": "Two words", "diseases": ["macular disease", "AMD"],
+     "entities": [("disease", False), ("finding", True), ("finding", False)], "eye": "OD", "modality": "OCT"},
+    {"mentions": ["Two words"], "generated": "Made up.", "diseases": ["macular disease"], "modality": "plot",
+     "class": "N"},
+    {"mentions": []},
+)  # fmt: skip
+
+
+def test_what_the_text_says_of_panels_of_the_release_is_counted(tables: Tables) -> None:
+    write_batch(tables, "0001-a", {1: ArticleMade({"f1": good(3)})})
+    before = counted(tables).released
+    assert (before.context.told, before.context.entities, before.context.words) == (0, {}, before.words)
+    say(tables, "0001-a", *TOLD, {"mentions": ["Of a panel that is not in the release."], "diseases": ["glaucoma"]})
+    found = counted(tables).released
+    told = found.context
+    assert found.words == before.words
+    assert (told.told, told.summarised, told.generated) == (2, 1, 1)
+    assert (told.mentions.mean, told.mentions.median) == (1, 1)
+    assert told.panels_by_mentions == {
+        "0": 1, "1": 1, "2": 1, "3": 0, "4": 0, "5 to 9": 0, "10 to 19": 0, "20 and more": 0,
+    }  # fmt: skip
+    assert told.words.mean == pytest.approx(found.words.mean + (6 + 2) / 3)
+    assert (told.entities, told.negated, told.uncertain) == ({"finding": 2, "disease": 1}, 1, 0)
+    assert told.diseases == {"macular disease": 2, "AMD": 1}
+    assert told.eyes == {"OD": 1}
+    assert told.modalities == {"OCT": 1, "plot": 1}
+    assert told.modality_classes == {"V": 2, "N": 1}
+
+
+def test_what_the_text_says_stands_in_card_json_and_report(tables: Tables) -> None:
+    write_batch(tables, "0001-a", {1: ArticleMade({"f1": good(3)})})
+    say(tables, "0001-a", *TOLD)
+    found = counted(tables)
+    assert json.loads(json.dumps(data := statistics_json(found))) == data
+    assert data["released"]["context"]["diseases"] == {"macular disease": 2, "AMD": 1}
+    text = statistics_markdown(found)
+    assert "| panels of which a sentence speaks | 2 | 66.7 % |" in text
+    assert "| macular disease | 2 |" in text
+    page = summary_of(tables, found, [])
+    for words in ("Entities by group", "Most frequent diseases", "1 negated", "visible light and retinal imaging"):
+        assert words in page
+    assert "Most frequent findings" not in page, "there are none"
 
 
 def summary_of(tables: Tables, found: ReleaseStatistics, stages: list[str]) -> str:

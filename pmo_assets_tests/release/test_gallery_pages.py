@@ -1,0 +1,84 @@
+"""Rows of a release as the gallery shows them: values of filters, and what the running text says of a panel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pmo_assets.records.context import EYE_NAMES
+from pmo_assets.release.gallery_pages import gallery_context, gallery_panel
+from pmo_assets.tables.release import filters
+from pmo_assets_tests.release.finished import dataset_row
+
+ONE = "Fig. 1a shows drusen."
+OTHER = "OCT is optical coherence tomography."
+FILTERED = ("diseases", "eye", "modality")
+
+
+def told(**changes: Any) -> dict[str, Any]:
+    return {
+        "mentions": [
+            {"text": ONE, "identifier": "a", "paragraph": 3, "start": 10, "end": 10 + len(ONE), "section": "results",
+             "section_title": "OCT", "kind": "names panel", "source": "xref"},
+        ],
+        "entities": [
+            {"group": "finding", "term": "drusen", "broader": ["deposit"], "text": "drusen", "start": 14, "end": 20,
+             "found_in": "mention", "mention": 0, "negated": False, "uncertain": True},
+        ],
+        "summary": f"{OTHER} {ONE}",
+        "summary_places": [
+            {"paragraph": 1, "start": 0, "end": len(OTHER)}, {"paragraph": 3, "start": 10, "end": 10 + len(ONE)},
+        ],
+        "abbreviations": [{"short": "OCT", "long": "optical coherence tomography"}],
+        "generated_summary": "Drusen.",
+        "diseases": ["age-related macular degeneration", "macular disease"],
+        "eye": "OD",
+        "modality": None,
+        **changes,
+    }  # fmt: skip
+
+
+def test_what_the_text_says_of_a_panel_comes_with_its_sentences() -> None:
+    shown = gallery_context(told())
+    assert shown is not None
+    (mention,) = shown.mentions
+    assert (mention.sentence, mention.paragraph, mention.section_title, mention.kind) == (ONE, 3, "OCT", "names panel")
+    (entity,) = shown.entities
+    assert (ONE[entity.start : entity.end], entity.broader, entity.uncertain) == ("drusen", ("deposit",), True)
+    assert [(part.paragraph, part.sentence) for part in shown.summary.sentences] == [(1, OTHER), (3, ONE)]
+    assert shown.summary.generated_summary == "Drusen."
+
+
+def test_a_panel_of_which_nothing_is_said_has_no_summary() -> None:
+    shown = gallery_context(told(mentions=[], entities=[], summary=None, summary_places=[], generated_summary=None))
+    assert shown is not None
+    assert (shown.mentions, shown.entities, shown.summary.sentences) == ((), (), ())
+
+
+@pytest.mark.parametrize("row", [{}, told(mentions=None), told(entities=None)])
+def test_rows_without_it_are_shown_without_it(row: dict[str, Any]) -> None:
+    assert gallery_context(row) is None
+
+
+def test_a_filter_has_each_value_of_a_list_and_none_of_null() -> None:
+    shown = gallery_panel(dataset_row(1) | told(), False, FILTERED)
+    assert shown.filtered == (("age-related macular degeneration", "macular disease"), ("OD",), ())
+    assert shown.context is not None
+
+
+def test_of_a_panel_that_may_not_be_passed_on_facts_are_shown_and_no_words() -> None:
+    shown = gallery_panel(dataset_row(1) | told(), True, FILTERED)
+    assert shown.filtered == (("age-related macular degeneration", "macular disease"), ("OD",), ())
+    assert shown.context is None
+    assert shown.subcaption is None
+
+
+def test_the_gallery_filters_by_what_words_and_pixels_say() -> None:
+    said = filters()
+    assert {name: item.filter for name, item in said.items()} == {
+        "diseases": "Disease", "findings": "Finding", "eye": "Eye", "modality_class": "Modality class",
+        "modality": "Modality",
+    }  # fmt: skip
+    assert said["eye"].names == EYE_NAMES
+    assert not said["diseases"].names
