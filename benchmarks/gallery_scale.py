@@ -3,7 +3,8 @@
     python benchmarks/gallery_scale.py [--panels 100000] [--out FOLDER] [--keep] [--pictures 300]
 
 Figures are generated from a seed: captions and words with the lengths and the long tail of real ones, pictures that
-the sample typesetter draws (`--pictures` different ones, in turn). The browser is the system's Chromium, headless,
+the sample typesetter draws (`--pictures` different ones, in turn). One to three sentences of the running text speak of
+a panel; they name terms of the lexicon, which are found as in articles. The browser is the system's Chromium, headless,
 without a GPU, with a new profile for each first view. Numbers depend on the machine.
 """
 
@@ -26,11 +27,22 @@ import psutil
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from pmo_assets.lexicon.terms import shipped_lexicon
+from pmo_assets.pipeline.context.entities import panel_entities, panel_terms
+from pmo_assets.records.context import MODALITY_CLASSES, MentionKind, PanelMention, PanelSummary, SourceSentence
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.image_types import ImageType
+from pmo_assets.records.modalities import MODALITIES
 from pmo_assets.records.panels import PanelImage
 from pmo_assets.samples import sample_articles
-from pmo_assets.viewing.gallery import GalleryFigure, GalleryPanel, write_gallery_folder
+from pmo_assets.tables.release import filters
+from pmo_assets.viewing.gallery import (
+    GalleryContext,
+    GalleryFigure,
+    GalleryFilter,
+    GalleryPanel,
+    write_gallery_folder,
+)
 
 PANELS_PER_FIGURE = (1, 1, 1, 2, 2, 2, 3, 4, 4, 6, 6)
 TYPES: tuple[ImageType | None, ...] = ("OCT", "CFP", "Retinal Imaging", "Other", None)
@@ -75,10 +87,30 @@ def figures(panels: int, drawn: Sequence[tuple[bytes, int, int]], seed: int = 0)
     """Yield figures with so many panels altogether."""
     source = random.Random(seed)
     words, weights = vocabulary(source)
+    named = [term.name for term in shipped_lexicon().terms.values() if term.group in ("disease", "finding", "anatomy")]
+    source.shuffle(named)
+    frequency = list(accumulate(1 / (rank + 8) for rank in range(len(named))))
     journals = [f"Journal of {' '.join(source.sample(words[:2000], 3)).title()}" for _ in range(600)]
 
     def text(length: int) -> str:
         return " ".join(source.choices(words, cum_weights=weights, k=length)).capitalize() + "."
+
+    def sentence(paragraph: int, kind: MentionKind) -> PanelMention:
+        terms = source.choices(named, cum_weights=frequency, k=source.choice((1, 1, 2, 3)))
+        said = f"Fig. {number % 8 + 1} shows {source.choice(('', 'no ', 'the right eye with '))}" + " and ".join(terms)
+        said += f", {text(source.randint(4, 16))}"
+        return PanelMention(None, paragraph, "results", "Imaging findings", 0, len(said), said, kind, "xref")
+
+    def told(own: str, mentions: tuple[PanelMention, ...]) -> tuple[GalleryContext, tuple[tuple[str, ...], ...]]:
+        entities = panel_entities(own, [item.sentence for item in mentions], {})
+        chosen = panel_terms(entities, [item.kind for item in mentions])
+        parts = tuple(SourceSentence(item.paragraph, item.start, item.end, item.sentence) for item in mentions)
+        summary = PanelSummary(" ".join(part.sentence for part in parts), parts)
+        values = (
+            chosen.diseases, chosen.findings, (chosen.eye,) if chosen.eye else (), (source.choice(MODALITY_CLASSES),),
+            (source.choice(MODALITIES),),
+        )  # fmt: skip
+        return GalleryContext(mentions, entities, summary), values
 
     done = number = article = left = 0
     title = journal = ""
@@ -101,7 +133,9 @@ def figures(panels: int, drawn: Sequence[tuple[bytes, int, int]], seed: int = 0)
         png, width, height = drawn[number % len(drawn)]
         pmc = 3_000_000 + article
         made = []
+        shared = tuple(sentence(place, "names figure") for place in range(source.choice((0, 1, 1, 2))))
         for index in range(count):
+            said, values = told(own[index], (*shared, sentence(10 + index, "names panel")))
             box = (index / count, 0.0, (index + 1) / count, 1.0)
             kind = source.choices(TYPES, (50, 25, 15, 8, 2))[0]
             image = PanelImage("", box, 0.9, kind, 0.9, source.choice((True, False, False, None)), 0.9)
@@ -110,6 +144,7 @@ def figures(panels: int, drawn: Sequence[tuple[bytes, int, int]], seed: int = 0)
                     f"p_{pmc}_gr{number}_{index}", chr(65 + index) if count > 1 else None, box, 0.93,
                     ((index / count, 0.0, index / count + 0.04, 0.05),), (image,), own[index], segments[index],
                     "Automatic Caption Assignment (identifier)", True, source.uniform(0.6, 1.0),
+                    values, said,
                 )
             )  # fmt: skip
         page = source.randint(1, 11)
@@ -212,7 +247,9 @@ def main() -> None:
 
         spent = [0.0]
         start = time.perf_counter()
-        written = write_gallery_folder(timed(figures(options.panels, drawn), spent), write, title="Scale", facts={})
+        chosen = [GalleryFilter(name, said.filter or name, said.names) for name, said in filters().items()]
+        source = timed(figures(options.panels, drawn), spent)
+        written = write_gallery_folder(source, write, title="Scale", facts={}, filters=chosen)
         seconds = time.perf_counter() - start - spent[0]
         print(f"written in {seconds:.0f} s, {1000 * seconds / written.figures:.1f} ms for each of {written.figures:,}")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -239,6 +276,7 @@ def main() -> None:
         page.evaluate(FIRST_VIEW)
         print(f"memory of the page: {memory(page)} at the first view")
         for work in ("", "type=OCT&mark=marked", "confidence=0.9-&year=2015-2020&split=train", "licence=CC BY-NC",
+                     "diseases=retinal disease", "diseases=retinal disease&eye=OD&modality=OCT",
                      "q=drusen", "q=macular edema", "q=the retina sub", "q=re", "sort=unsure"):  # fmt: skip
             took = page.evaluate(MEASURED, f"#{work}")
             print(f"  {work or 'nothing set':44s} {took['first']:6.1f} ms at first, {took['again']:5.1f} ms again, "

@@ -84,7 +84,7 @@
   };
 
   /** What the running text says of a panel: its summary, and its sentences in a part that opens; null without any. */
-  const toldOf = (catalogue, article, context, i, open) => {
+  const toldOf = (catalogue, article, context, i) => {
     const told = context && context.panels[i];
     if (!told || !(told.said.length || told.summary.length || told.generated)) return null;
     const list = element("ol", { class: "sentences" });
@@ -96,7 +96,7 @@
     };
     const details = element("details", { class: "told", ontoggle: fill },
       element("summary", {}, plural(told.said.length / 2, "sentence") + " in the text"), list);
-    if (open) {
+    if (!told.summary.length && context.panels.length === 1) { // else the summary says most of it
       details.open = true;
       fill();
     }

@@ -213,7 +213,6 @@
           told ? markedText(catalogue, panel.text, told.marks, context.terms) : panel.text);
       };
       const legend = context && entityLegend(catalogue, context);
-      const open = panels.length === 1; // of many panels the sentences are shown one by one
       return [legend, element("ol", { class: "panels", "aria-label": "Panels" }, panels.map((panel, i) => {
         const [colour, ink] = this.colour(i);
         return element("li", { "data-panels": i, class: missed.has(i) ? "miss" : null, "--c": colour, "--ink": ink },
@@ -233,7 +232,7 @@
               element("span", { class: "s", title: "that the subcaption is this panel's" }, panel.confidence.toFixed(2))),
             this.values(index, i),
             panel.withheld && element("span", { class: "chip bad" }, "not redistributable")),
-          toldOf(catalogue, article, context, i, open));
+          toldOf(catalogue, article, context, i));
       }))];
     }
 
