@@ -8,7 +8,7 @@ from typing import Any
 from pmo_assets.pipeline.articles.relevance import Specialty
 from pmo_assets.pipeline.dataset.hub_rows import with_joined
 from pmo_assets.pipeline.dataset.licensing import withheld
-from pmo_assets.records.context import Entity, PanelMention, PanelSummary, SourceSentence
+from pmo_assets.records.context import PanelSummary, SourceSentence
 from pmo_assets.records.figure import PageBox, PageSize
 from pmo_assets.records.geometry import as_box
 from pmo_assets.release.selection import Selection
@@ -16,11 +16,10 @@ from pmo_assets.release.writing import ReleaseOptions, joined_tables, released_r
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.pixels import ParquetPixels
 from pmo_assets.storage.tables import Tables
-from pmo_assets.tables.context import panel_abbreviations
+from pmo_assets.tables.context import panel_abbreviations, panel_entities, panel_mentions
 from pmo_assets.tables.panels import panel_images
 from pmo_assets.tables.release import filters, holdings
 from pmo_assets.tables.released import FACTS
-from pmo_assets.tables.rows import record_of
 from pmo_assets.viewing.gallery import (
     GalleryContext,
     GalleryFigure,
@@ -72,14 +71,13 @@ def gallery_context(row: Mapping[str, Any]) -> GalleryContext | None:
     """Return what the article says of a panel, of a dataset row with the columns of the group `context` or without."""
     if row.get("mentions") is None or row.get("entities") is None:
         return None
-    mentions = tuple(record_of(PanelMention, {**item, "sentence": item["text"]}) for item in row["mentions"])
     summary = PanelSummary(
         row["summary"] or "",
         _sentences(row["summary"] or "", row["summary_places"]),
         panel_abbreviations(row["abbreviations"]),
         row["generated_summary"],
     )
-    return GalleryContext(mentions, tuple(record_of(Entity, item) for item in row["entities"]), summary)
+    return GalleryContext(panel_mentions(row["mentions"]), panel_entities(row["entities"]), summary)
 
 
 def _sentences(summary: str, places: Sequence[Mapping[str, int]]) -> tuple[SourceSentence, ...]:
