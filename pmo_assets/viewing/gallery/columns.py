@@ -95,7 +95,7 @@ class CodedSets:
 
 @dataclass
 class Columns:
-    """Collects what filters need, figure by figure: some 20 bytes a panel.
+    """Collects what filters need, figure by figure: some 25 bytes a panel.
 
     Attributes:
         filters: further filters of panels (`GalleryPanel.filtered`).

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from pmo_assets.records.context import ENTITY_GROUPS, MENTION_KINDS, SECTION_CLASSES, Entity
+from pmo_assets.records.context import ENTITY_GROUPS, MENTION_KINDS, SECTION_CLASSES, Entity, SourceSentence
 from pmo_assets.viewing.gallery.columns import Coded
 from pmo_assets.viewing.gallery.entries import Entry
 from pmo_assets.viewing.gallery.records import GalleryContext, GalleryFigure
@@ -62,14 +62,10 @@ class _Figure:
             marks = self.marks(mention.sentence, of_mentions.get(number, ()))
             section = SECTION_CLASSES.index(mention.section)
             key = (plain_text(mention.sentence), section, plain_text(mention.section_title or ""), marks)
-            place = self.places[mention.paragraph, mention.start] = self.sentences.number(key)
-            said += (place, MENTION_KINDS.index(mention.kind))
-        summary = [
-            place
-            if (place := self.places.get((part.paragraph, part.start))) is not None
-            else self.sentences.number((plain_text(part.sentence), None, "", ()))
-            for part in context.summary.sentences
-        ]
+            number_of_sentence = self.sentences.number(key)
+            self.places[mention.paragraph, mention.start] = number_of_sentence
+            said += (number_of_sentence, MENTION_KINDS.index(mention.kind))
+        summary = [self._in_summary(part) for part in context.summary.sentences]
         cut = len(subcaption) - len(subcaption.lstrip())
         return {
             "marks": self.marks(subcaption, of_mentions.get(None, ()), cut),
@@ -77,6 +73,11 @@ class _Figure:
             "summary": summary,
             "generated": plain_text(context.summary.generated_summary or ""),
         }
+
+    def _in_summary(self, part: SourceSentence) -> int:
+        """Return the number of a summary's sentence: that of the mention, which has marks, where it is one."""
+        known = self.places.get((part.paragraph, part.start))
+        return self.sentences.number((plain_text(part.sentence), None, "", ())) if known is None else known
 
 
 def context_entry(figure: GalleryFigure) -> Entry | None:

@@ -10,7 +10,7 @@
     data/ids/<n>/<k>.js              ids of figures and panels, for lists of them
     files.txt                        the names of all these files, so that the next release can remove what it has not
 
-<n> is <k> // 100: stores and file systems like no folders with thousands of files. Only the columns (some 20 bytes a
+<n> is <k> // 100: stores and file systems like no folders with thousands of files. Only the columns (some 25 bytes a
 panel) and what `words` holds grow with the release, and what it holds is bounded.
 """
 

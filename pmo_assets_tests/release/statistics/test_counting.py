@@ -522,7 +522,7 @@ def say(tables: Tables, batch: str, *panels: dict[str, Any]) -> None:
         tables.write(f"panel_{name}", batch, rows)
 
 
-TOLD = (
+TOLD: tuple[dict[str, Any], ...] = (
     {"mentions": ["Four words of it.", "Two words"], "summary": "Two words", "diseases": ["macular disease", "AMD"],
      "entities": [("disease", False), ("finding", True), ("finding", False)], "eye": "OD", "modality": "OCT"},
     {"mentions": ["Two words"], "generated": "Made up.", "diseases": ["macular disease"], "modality": "plot",
