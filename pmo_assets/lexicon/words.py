@@ -64,6 +64,8 @@ _SPELLINGS: Final = (
     (re.compile(r"^disk"), "disc"),
     (re.compile(r"ogue$"), "og"),
     (re.compile(r"graphic(?:al)?$"), "graphy"),
+    # A slip that is frequent in print: "opthalmic", "exopthalmos".
+    (re.compile(r"pth(?=al)"), "phth"),
 )
 
 

@@ -40,6 +40,7 @@ from pmo_assets.lexicon.words import words_of
         ("PEDs", "PED"),
         ("ﬂuorescein", "fluorescein"),
         ("SF₆", "SF6"),
+        ("exopthalmos", "exophthalmos"),
     ],
 )
 def test_spellings_of_a_word_have_one_key(one: str, other: str) -> None:
