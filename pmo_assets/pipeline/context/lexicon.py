@@ -32,7 +32,8 @@ _OF_OTHER_FIELDS: Final = frozenset(
 )
 """Terms (with all within them) that other fields of medicine use, too: they do not show that a text is of eyes."""
 
-_JOINING: Final = frozenset({"and", "or", ",", "/", "&"})
+_CONJUNCTIONS: Final = frozenset({"and", "or", "/", "&"})
+_JOINING: Final = _CONJUNCTIONS | {","}
 _MOST_MODIFIERS: Final = 3
 """Words before a head that terms share: "cortical and anterior subcapsular cataract"."""
 
@@ -190,7 +191,9 @@ def _meant(form: Form, meanings: tuple[Meaning, ...], context: Set[str]) -> Term
 
 
 def with_shared_heads(words: Words, spans: Sequence[Span]) -> list[Span]:
-    """Return the spans, and those that share their last word with one: "retinal and subretinal hemorrhages" names both.
+    """Return the spans, and those that share their last words with one.
+
+    "Retinal and subretinal hemorrhages" names both, "central and branch retinal vein occlusion", too.
 
     Args:
         words: of the text.
@@ -200,7 +203,9 @@ def with_shared_heads(words: Words, spans: Sequence[Span]) -> list[Span]:
     found: list[Span] = []
     for span in spans:
         end = span.first
-        while span.end > span.first + 1 and (before := _before_conjunction(words, end)):
+        # "early, dry AMD" is one disease: the last two of a list stand about a conjunction.
+        listed = words.keys[end - 1] in _CONJUNCTIONS if end else False
+        while listed and span.end > span.first + 1 and (before := _before_conjunction(words, end)):
             named = _with_head(words, lexicon, before, span)
             if named is None:
                 break
@@ -212,7 +217,7 @@ def with_shared_heads(words: Words, spans: Sequence[Span]) -> list[Span]:
 
 
 def _before_conjunction(words: Words, end: int) -> int:
-    """Index after the word that conjunctions ("and", ", or") join to the one at `end`; 0 without a conjunction."""
+    """Index after the word that conjunctions ("and", ", or") or a comma join to the one at `end`; 0 without one."""
     first = end
     while first > 0 and words.keys[first - 1] in _JOINING:
         first -= 1
@@ -220,15 +225,23 @@ def _before_conjunction(words: Words, end: int) -> int:
 
 
 def _with_head(words: Words, lexicon: Lexicon, end: int, span: Span) -> Span | None:
-    """The term of a span's group that the words up to `end` make with the span's last word."""
-    heads = tuple(words.alternatives(span.end - 1))
-    for first in range(max(0, end - _MOST_MODIFIERS), end):
-        modifiers = tuple(next(words.alternatives(index)) for index in range(first, end))
-        for head in heads:
-            term = lexicon.forms.get((*modifiers, head))
-            if term is not None and term.group == span.group and term.name != span.term:
-                return Span(first, end, term.group, term.name, lexicon.broader(term))
+    """The term of a span's group that the words up to `end` make with the span's last words, as many as fit."""
+    for head in range(span.first + 1, span.end):
+        for first in range(max(0, end - _MOST_MODIFIERS), end):
+            for form in _forms_of(words, (*range(first, end), *range(head, span.end))):
+                term = lexicon.forms.get(form)
+                if term is not None and term.group == span.group and term.name != span.term:
+                    return Span(first, end, term.group, term.name, lexicon.broader(term))
     return None
+
+
+def _forms_of(words: Words, indices: Sequence[int]) -> list[Form]:
+    """The forms that the words at some indices are, read in all their ways."""
+    nodes = [_shipped_trie()]
+    for index in indices:
+        read = tuple(words.alternatives(index))
+        nodes = [node[word] for node in nodes for word in read if word in node]
+    return sorted(node[None] for node in nodes if None in node)
 
 
 def longest_spans(words: Words, spans: Iterable[Span]) -> list[Span]:
