@@ -9,7 +9,7 @@ words: a trigger opens a scope, the next end closes it.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -68,6 +68,9 @@ DENIABLE: Final[frozenset[EntityGroup]] = frozenset({"disease", "finding", "trea
 MEASURED: Final = "ocular measurement"
 """The term of findings that are numbers (visual acuity, thickness): they are not absent."""
 
+NORMAL: Final = "normal appearance"
+"""The term whose name negates what follows: "no abnormality or leakage"."""
+
 _REACH: Final = 30
 """Words that a trigger reaches backwards, and that are looked through after a comma."""
 
@@ -103,9 +106,10 @@ def statuses(words: Words, spans: Sequence[Span]) -> list[frozenset[Status]]:
         spans: disjoint, in the text's order.
     """
     starting = {span.first: number for number, span in enumerate(spans) if _can_be_absent(span)}
+    named = {index for span in spans if span.term != NORMAL for index in range(span.first, span.end)}
     stops = _stops(words)
     found: list[set[Status]] = [set() for _ in spans]
-    triggers = _triggers(words, starting, stops)
+    triggers = _triggers(words, starting, stops, named)
     _look_forward(words, triggers, starting, stops, found)
     for trigger in triggers.values():
         if trigger.place == "after":
@@ -138,8 +142,11 @@ def _stops(words: Words) -> bytearray:
     return stops
 
 
-def _triggers(words: Words, starting: Mapping[int, int], stops: bytearray) -> dict[int, _Trigger]:
-    """The longest trigger at each word that no other trigger covers, by its first word."""
+def _triggers(words: Words, starting: Mapping[int, int], stops: bytearray, named: Set[int]) -> dict[int, _Trigger]:
+    """The longest trigger at each word that no other trigger covers, by its first word.
+
+    A word of a term's name is none: "presumed ocular histoplasmosis syndrome", "no light perception".
+    """
     trie, kinds = _phrases()
     longest: dict[int, tuple[int, Form]] = {}
     for first, end, form in matches(words, trie):
@@ -147,7 +154,7 @@ def _triggers(words: Words, starting: Mapping[int, int], stops: bytearray) -> di
     triggers: dict[int, _Trigger] = {}
     covered = 0
     for first, (end, form) in longest.items():
-        if first < covered:
+        if first < covered or first in named:
             continue
         status, place = kinds[form]
         if place in {"either", "next"}:

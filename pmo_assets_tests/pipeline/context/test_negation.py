@@ -62,6 +62,7 @@ def marked(text: str) -> tuple[set[str], set[str]]:
         ("without treatment, edema persisted", set()),
         ("Drusen and no fluid", {"fluid"}),
         ("Leakage was not seen, but staining was", {"Leakage"}),
+        ("no abnormality or leakage of the retina", {"leakage"}),
         # what is never absent
         ("no OCT of the left eye at 3 months; visual acuity was not measured", set()),
     ],
@@ -84,6 +85,10 @@ def test_negated_terms(text: str, negated: set[str]) -> None:
         ("to rule out retinal detachment", {"retinal detachment"}),
         ("drusen, and possible leakage", {"leakage"}),
         ("Edema may be severe", set()),
+        ("suspecting papilledema", {"papilledema"}),
+        # words of a name
+        ("presumed ocular histoplasmosis syndrome, and choroidal osteoma", set()),
+        ("no light perception, a retinal detachment", set()),
     ],
 )
 def test_doubted_terms(text: str, uncertain: set[str]) -> None:
