@@ -21,12 +21,14 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from pmo_assets.lexicon.terms import LexiconError, terms_within
 from pmo_assets.pipeline.context.entities import entities_of, panel_entities
 from pmo_assets.pipeline.context.negation import DENIABLE
-from pmo_assets.records.context import ENTITY_GROUPS, Entity
+from pmo_assets.records.context import ENTITY_GROUPS, Entity, EntityGroup
 
 _LABELS = Path(__file__).parent / "entities" / "labels.jsonl"
 _SUBCAPTION_WORDS, _MENTIONS, _MENTION_WORDS = 60, 10, 25
@@ -54,6 +56,15 @@ def located(caption: str, labels: Sequence[Sequence[str]]) -> list[_Label]:
         found.append(_Label(group, term, start, start + len(text), "negated" in flags, "uncertain" in flags))
         position = start + len(text)
     return found
+
+
+@cache
+def _within(group: str, term: str) -> frozenset[str]:
+    """Terms that a filter by a label's term finds; only itself for what the lexicon does not list ("34 years")."""
+    try:
+        return terms_within(term, cast("EntityGroup", group))
+    except LexiconError:
+        return frozenset({term})
 
 
 def _overlap(label: _Label, entity: Entity) -> bool:
@@ -96,7 +107,7 @@ def _score_entities(
     for entity in (entity for entity in entities if entity.group in groups):
         match = next(
             (label for label in open_labels if label.group == entity.group
-             and label.term in {entity.term, *entity.broader} and _overlap(label, entity)),
+             and entity.term in _within(label.group, label.term) and _overlap(label, entity)),
             None,
         )  # fmt: skip
         if match is None:
