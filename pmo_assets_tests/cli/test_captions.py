@@ -155,6 +155,7 @@ def test_a_full_disk_ends_it(pmo: Pmo, tmp_path: Path) -> None:
     assert not (tmp_path / "out.jsonl").exists()
 
 
+@pytest.mark.slow  # a process
 def test_a_kill_leaves_the_rows_that_were_done(tmp_path: Path) -> None:
     """The model answers three captions and falls silent; the command is killed then."""
     silent, release = threading.Event(), threading.Event()

@@ -21,6 +21,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow  # a process; release/hub/test_pushing holds it
 def test_a_push_says_what_it_would_do_does_it_and_then_there_is_nothing_to_do(
     pmo: Pmo, written: Path, tmp_path: Path
 ) -> None:

@@ -45,6 +45,7 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
     return line
 
 
+@pytest.mark.slow  # whole releases
 @pytest.mark.usefixtures("data")
 def test_the_releases_are_listed_newest_first(pmo: Pmo) -> None:
     result = pmo("release", "list", COLUMNS="200")

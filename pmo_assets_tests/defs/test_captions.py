@@ -88,6 +88,7 @@ def test_the_model_answers_what_the_grammar_is_not_sure_about(graph: Graph, tmp_
     assert outcome.row_count_passed
 
 
+@pytest.mark.slow  # whole runs
 def test_running_again_asks_nothing_and_gives_the_same_rows(graph: Graph, tmp_path: Path) -> None:
     with chat_server() as server:
         first = materialised(graph, tmp_path, server.base_url)

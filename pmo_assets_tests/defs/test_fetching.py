@@ -77,6 +77,7 @@ def test_progress_is_told_for_each_article_that_is_fetched(pmc: LoopbackPmc, set
     assert packages["pdf"].n_unique() == len(NUMBERS)
 
 
+@pytest.mark.slow  # waits; sources/test_pmc_download holds it
 def test_an_interrupted_download_ends_soon_and_goes_on_where_it_was(pmc: LoopbackPmc, settings: Settings) -> None:
     registry = BatchRegistry(DataRoot(settings.data_root))
     batch = registered(pmc, registry)

@@ -71,6 +71,7 @@ def test_other_settings_are_seen_in_every_home(graph: Graph, root: DataRoot) -> 
     assert "PMO_SCORE_THRESHOLD 0.25 → 0.6" in str(said.description) or "→ 0.6" in str(said.description)
 
 
+@pytest.mark.slow  # a process; configuration/test_remembered holds it
 def test_a_run_with_other_settings_changes_nothing(graph: Graph, root: DataRoot) -> None:
     """From the UI as from the command line; the job renew, or --with-new-settings, says that it is meant."""
     check_settings(root, below(graph, root))

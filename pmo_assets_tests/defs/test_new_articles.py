@@ -201,6 +201,7 @@ def test_a_batch_that_fails_is_tried_three_times(room: Room) -> None:
     assert soon.tick(registered_batches)[0] == []
 
 
+@pytest.mark.slow  # whole runs
 @pytest.mark.parametrize("job", ["refresh", "process_batch", "release"])
 def test_what_dagster_starts_again_itself_is_waited_for(room: Room, job: str) -> None:
     """Otherwise the sensor would request it as well, or make a release of half a refresh."""

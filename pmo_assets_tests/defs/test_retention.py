@@ -53,6 +53,7 @@ def instance(home: Path) -> Iterator[dg.DagsterInstance]:
         yield opened
 
 
+@pytest.mark.slow  # whole runs
 def test_a_run_stays_while_it_holds_the_latest_word_on_a_partition(instance: dg.DagsterInstance) -> None:
     first, failed, second = run(instance, "make", "good"), run(instance, "make", "bad"), run(instance, "make", "good")
     old_release, new_release = run(instance, "release_job"), run(instance, "release_job")

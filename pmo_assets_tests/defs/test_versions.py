@@ -82,6 +82,7 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
     return {name for name in before if before[name] != after[name]}
 
 
+@pytest.mark.slow  # the code location is loaded anew
 def test_a_changed_comment_or_docstring_makes_nothing_stale(
     versions_of: VersionsOf, copy: Path, before: dict[str, str]
 ) -> None:

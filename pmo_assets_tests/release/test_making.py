@@ -244,6 +244,7 @@ def test_the_same_again_after_another_release_keeps_its_history(tables: Tables) 
     assert released_versions(tables.data_root) == ["1.0.0", "1.1.0"]
 
 
+@pytest.mark.slow  # two releases
 def test_another_place_and_another_order_of_making_give_the_same_bytes(tables: Tables, tmp_path: Path) -> None:
     other = Tables(DataRoot(str(tmp_path / "elsewhere" / "data")))
     for where, batches in ((tables, ("0001-a", "0002-b")), (other, ("0002-b", "0001-a"))):
@@ -289,6 +290,7 @@ def test_a_change_of_columns_is_a_major_version(tables: Tables, monkeypatch: pyt
     assert "Columns or their types changed." in tables.data_root.read(f"{HUB}/CHANGES.md").decode()
 
 
+@pytest.mark.slow  # two releases
 def test_other_splits_alone_are_a_patch(tables: Tables) -> None:
     finish(tables, "0001-a", {number: {} for number in range(1, 40)})
     from pmo_assets.pipeline.dataset.splits import SplitOptions
@@ -481,6 +483,7 @@ def test_killed_at_any_change_of_what_others_read_the_next_one_makes_it_good(
     assert files_below(root) == files_below(undisturbed.data_root)
 
 
+@pytest.mark.slow  # two releases
 def test_when_data_change_after_a_killed_release_its_number_is_not_given_twice(
     tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ def retract(tables: Tables, batch: str, number: int) -> None:
     write_retractions(tables, select_articles(tables), date(2026, 1, 15))
 
 
+@pytest.mark.slow  # several releases
 def test_an_article_stays_in_training_when_the_one_that_drew_it_there_is_withdrawn(tables: Tables) -> None:
     finish(tables, "0001-a", {TEST: {"looks": "x"}, TRAIN: {"looks": "x"}, VALIDATION: {}})
     make(tables)

@@ -191,6 +191,7 @@ def test_what_left_is_noted_before_the_release_is_replaced(tables: Tables) -> No
     assert rows(released(tables, day(9))) == [(1, RETRACTED, day(2), None, ["p_1_f1_0"])]
 
 
+@pytest.mark.slow  # three releases
 def test_a_second_retraction_after_a_restoration_is_a_second_row(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}})
     released(tables, day(1))

@@ -93,6 +93,7 @@ def test_a_retraction_under_one_name_takes_out_the_rows_under_the_others(tables:
     ]
 
 
+@pytest.mark.slow  # several releases
 def test_another_package_of_the_same_number_does_not_take_a_retraction_back(tables: Tables) -> None:
     finish(tables, "0001-a", {7: {"pmcid": 7, "name": "PMC7", "is_retracted": True}})
     finish(tables, "0002-b", {7: {"pmcid": 7, "name": "downloaded"}, 8: {"pmcid": 8}})

@@ -75,6 +75,7 @@ def must_be_sound(registry: BatchRegistry, articles: set[int]) -> None:
     assert set(registry.data_root.keys("manifests")) == {f"{key}.parquet" for key in keys}
 
 
+@pytest.mark.slow  # processes; make test-leases runs them too
 def test_adds_of_one_source_at_the_same_time(data_root: DataRoot, tmp_path: Path) -> None:
     source = write_source(tmp_path / "source", range(1, 8))
     made = add_together(data_root, [source] * 3, tmp_path / "barrier")

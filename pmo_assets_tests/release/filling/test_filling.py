@@ -248,6 +248,7 @@ def test_a_shard_gets_no_twin_in_the_folder_of_a_release(world: World) -> None:
         _beside(shard)
 
 
+@pytest.mark.slow  # a release is filled
 def test_filled_folder_says_what_it_is(world: World, tmp_path: Path) -> None:
     _fill(world, world.nulled / "hub", tmp_path / "hub")
     assert check_sums(tmp_path / "hub") == []

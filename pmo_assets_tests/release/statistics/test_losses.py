@@ -288,6 +288,7 @@ def at_random(random: Random) -> Batch:
     )
 
 
+@pytest.mark.slow  # a hundred batches
 def test_no_batch_that_lost_too_much_is_overlooked() -> None:
     random = Random(1)
     batches = {str(number): at_random(random) for number in range(100)}
