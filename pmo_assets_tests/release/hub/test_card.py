@@ -133,7 +133,7 @@ def test_what_the_article_says_of_panels_is_explained(facts: ReleaseFacts, monke
     assert {*TEXTS, "diseases", "findings", "eye", "modality_class", "modality"} <= set(re.findall(r"`(\w+)`", section))
     assert "the article's own, verbatim" in section
     assert "**not**\n  verbatim" in section
-    assert "measured" not in section
+    assert "F1" in section
     monkeypatch.setattr("pmo_assets.release.hub.card_sections.CONTEXT_QUALITY", [("`eye`", "F1 0.5", "two captions")])
     assert "| `eye` | F1 0.5 | two captions |" in dataset_card(facts)
 
