@@ -536,6 +536,7 @@ def test_an_unwritable_data_root_is_named(tmp_path: Path) -> None:
         Tables(DataRoot(str(tmp_path / "data"))).write_rejections("articles", "b", [])
 
 
+@pytest.mark.slow  # a release
 def test_a_release_is_made_in_one_run_with_a_search_that_nobody_asked_for(graph: Graph) -> None:
     """Without an e-mail address PMC is not asked; a backfill would count what was not made as failed."""
     release = ("retractions", "panel_duplicates", "pubmed_ophtha", "dataset_report")

@@ -126,6 +126,7 @@ def test_the_same_data_have_the_same_data_version_and_others_another(
     assert metadata(instance, "pubmed_ophtha")["version"] == "1.2.0", "back again is another release"
 
 
+@pytest.mark.slow  # a release; release/test_computed_once holds it
 def test_what_the_first_assets_computed_is_read_by_those_that_follow(
     place: tuple[Settings, dg.DagsterInstance, Tables], monkeypatch: pytest.MonkeyPatch
 ) -> None:

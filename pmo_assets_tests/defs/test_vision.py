@@ -48,6 +48,7 @@ def materialised(
     return tables.read("panel_assembly", batch), tables.read_rejections(["panel_assembly"], batch), metadata
 
 
+@pytest.mark.slow  # whole runs
 def test_undecided_panels_are_put_to_the_model_and_counted(graph: Graph, tmp_path: Path) -> None:
     without, _, plain = materialised(graph, tmp_path / "without", None)
     with chat_server(otherwise=looks_at_figures) as server:

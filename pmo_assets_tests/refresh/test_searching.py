@@ -57,6 +57,7 @@ def test_the_query_is_the_specialtys_among_what_the_bucket_has() -> None:
     assert "retina" in query.lower()
 
 
+@pytest.mark.slow  # a search of PMC
 def test_a_search_finds_looks_and_says_so(refreshes: Refreshes, sample_folder: Path, tmp_path: Path) -> None:
     samples = articles_from_folder(sample_folder / "articles")
     refreshes.put(*samples, article(2))

@@ -205,6 +205,7 @@ def test_the_search_for_forbidden_texts_finds_allowed_ones(tables: Tables) -> No
     }  # fmt: skip
 
 
+@pytest.mark.slow  # two releases
 def test_nothing_that_goes_out_says_where_or_when_it_was_made(tables: Tables, tmp_path: Path) -> None:
     finish(tables, "0001-a", {number: {"code": CODES[number % len(CODES)]} for number in range(1, 9)})
     make(tables)
@@ -233,6 +234,7 @@ def test_the_same_again_is_the_same_release(tables: Tables) -> None:
     assert (again.manifest, again.changes) == (first.manifest, first.changes)
 
 
+@pytest.mark.slow  # three releases
 def test_the_same_again_after_another_release_keeps_its_history(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}})
     make(tables)
@@ -334,6 +336,7 @@ def test_without_noncommercial_rows_no_annotation_of_such_an_article_is_publishe
         assert list(json.loads(tables.data_root.read(ANNOTATION_KEY))) == expected
 
 
+@pytest.mark.slow  # two releases; test_retractions holds it
 def test_a_retraction_goes_with_its_reason(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}, 2: {}}, panels=2)
     make(tables)
@@ -348,6 +351,7 @@ def test_a_retraction_goes_with_its_reason(tables: Tables) -> None:
     assert 2 not in read_table(tables.data_root, RELEASE_KEY)["article_id"]
 
 
+@pytest.mark.slow  # two releases
 def test_a_package_that_turns_out_to_be_another_ones_article_goes_with_its_reason(tables: Tables) -> None:
     finish(tables, "0001-a", {LOCAL + 1: {"doi": "10.1/x"}})
     make(tables)
@@ -541,6 +545,7 @@ def counted_rows(root: DataRoot) -> Mapping[str, int]:
     }
 
 
+@pytest.mark.slow  # two releases
 def test_no_shard_of_an_older_release_stays(tables: Tables) -> None:
     finish(tables, "0001-a", {number: {} for number in range(1, 40)})
     make(tables)

@@ -139,6 +139,7 @@ def test_an_article_that_came_back_is_where_it_was_as_long_as_the_newest_release
     assert splits_of(groups_of(tables)) == {TEST: "train", TRAIN: "train"}
 
 
+@pytest.mark.slow  # three releases
 def test_an_article_out_of_one_release_is_in_training_again_when_it_comes_back(tables: Tables) -> None:
     """What models were trained on is what any release gave for training, not only the newest."""
     finish(tables, "0001-a", {TEST: {"looks": "x"}, TRAIN: {"looks": "x"}})
@@ -150,6 +151,7 @@ def test_an_article_out_of_one_release_is_in_training_again_when_it_comes_back(t
     assert splits_of(groups_of(tables)) == {TEST: "train", VALIDATION: "validation"}
 
 
+@pytest.mark.slow  # two releases
 @pytest.mark.parametrize("options", [SplitOptions((0.0, 0.0, 1.0)), SplitOptions(test_from_year=1900)])
 def test_with_other_options_splitting_starts_afresh(tables: Tables, options: SplitOptions) -> None:
     finish(tables, "0001-a", {TRAIN: {}, VALIDATION: {}})

@@ -76,6 +76,7 @@ def test_every_older_release_is_made_again_byte_by_byte(
         assert rebuilt.manifest.version == version
 
 
+@pytest.mark.slow  # two releases
 def test_it_is_said_which_batches_are_no_longer_what_they_were(tables: Tables, target: DataRoot) -> None:
     finish(tables, "0001-a", {1: {}, 2: {}}, panels=2)
     finish(tables, "0002-b", {3: {}})
@@ -141,6 +142,7 @@ def test_a_release_that_never_was_is_named(tables: Tables, target: DataRoot) -> 
         rebuild(tables, "1.0.1", target)
 
 
+@pytest.mark.slow  # two releases
 def test_the_present_release_is_not_touched(tables: Tables, target: DataRoot) -> None:
     finish(tables, "0001-a", {1: {}})
     make(tables)

@@ -167,6 +167,7 @@ def test_the_same_package_that_is_retracted_no_more_is_published_again_in_a_newe
     assert published(tables) == [1]
 
 
+@pytest.mark.slow  # two releases
 def test_who_is_the_same_article_as_a_retracted_one_goes_with_it(tables: Tables) -> None:
     title = "Serous macular detachment secondary to an optic pit"
     finish(tables, "0001-a", {1: {"doi": "10.1/x", "title": title}})
@@ -181,6 +182,7 @@ def test_who_is_the_same_article_as_a_retracted_one_goes_with_it(tables: Tables)
 # what is remembered
 
 
+@pytest.mark.slow  # two releases
 def test_what_left_is_noted_before_the_release_is_replaced(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}})
     released(tables, day(1))

@@ -40,6 +40,7 @@ def test_one_article_under_three_names_is_published_once_also_across_batches(tab
     assert release_of(tables)["article_id"].unique().sort().to_list() == [7, LOCAL + 3]
 
 
+@pytest.mark.slow  # a release
 def test_what_is_left_out_is_listed_beside_the_release_with_the_reason(tables: Tables) -> None:
     finish(tables, "0001-a", {LOCAL + 1: {"doi": "10.1000/X", "pdf": "one"}, 7: {"pmcid": 7, "doi": "10.1000/x"}})
     finish(tables, "0002-b", {LOCAL + 2: {"doi": None, "pdf": "one"}})
@@ -80,6 +81,7 @@ def test_different_articles_in_one_pdf_stay_different(tables: Tables) -> None:
     assert published(tables) == [LOCAL + 1, LOCAL + 2]
 
 
+@pytest.mark.slow  # two releases
 def test_a_retraction_under_one_name_takes_out_the_rows_under_the_others(tables: Tables) -> None:
     shared = {"doi": "10.1000/x", "title": "Serous macular detachment secondary to an optic pit"}
     finish(tables, "0001-a", {LOCAL + 1: shared, LOCAL + 2: {**shared, "has_xml": True}})
@@ -116,6 +118,7 @@ def test_a_superseded_version_makes_no_duplicate(tables: Tables) -> None:
     assert select_articles(tables).duplicates == ()
 
 
+@pytest.mark.slow  # a release and its report
 def test_the_report_counts_an_article_of_two_batches_once(tables: Tables) -> None:
     finish(tables, "0001-a", {7: {}, 8: {}}, panels=3)
     finish(tables, "0002-b", {7: {"version": 2}}, panels=1)
@@ -133,6 +136,7 @@ def test_an_article_that_was_lost_underway_is_known_by_its_package(tables: Table
     assert published(tables) == [LOCAL + 1]
 
 
+@pytest.mark.slow  # two releases
 def test_the_release_changes_when_its_duplicates_do(tables: Tables) -> None:
     finish(tables, "0001-a", {LOCAL + 1: {}})
     before = make(tables).manifest.digest

@@ -161,6 +161,7 @@ class Stopping:
         return change
 
 
+@pytest.mark.slow  # many requests
 def test_in_a_bucket_the_list_of_files_is_missing_until_the_exchange_is_whole(
     bucket: DataRoot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,7 +53,9 @@ def said(text: str) -> list[dict[str, object]]:
 ARTICLES = [(number, (number, 1.5 if number == 3 else 0.0)) for number in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("workers", [0, 1], ids=["in this process", "in a worker"])
+@pytest.mark.parametrize(
+    "workers", [0, pytest.param(1, marks=pytest.mark.slow)], ids=["in this process", "in a worker"]
+)
 def test_lines_of_a_step_say_which_article_stage_and_batch(workers: int, capsys: pytest.CaptureFixture[str]) -> None:
     effort = Effort()
     with WorkerPool(workers, timeout=20, memory_mb=512) as pool, logs.log_fields(batch="0001-aa"):

@@ -372,6 +372,7 @@ def test_values_are_verified_one_by_one(world: World, tmp_path: Path) -> None:
         assert made.select("panel_image_bytes", "subcaption_text", "in_text_mention").null_count().row(0) == (1, 1, 1)
 
 
+@pytest.mark.slow  # a release each; filling/test_context holds it
 @pytest.mark.parametrize(
     ("column", "without"),
     [
