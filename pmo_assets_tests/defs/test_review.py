@@ -39,7 +39,8 @@ from pmo_assets_tests.defs.conftest import Graph
 
 SHOWN = ShownPicture("x", 1000, 1000)
 DOWNSTREAM = [
-    "reviewed_panels", "panel_mentions", "panels", "dataset_rows", "panel_modality", "panel_summaries", "panel_entities",
+    "reviewed_panels", "panel_mentions", "panels", "dataset_rows", "panel_modality", "panel_summaries",
+    "panel_entities",
 ]  # fmt: skip
 
 
