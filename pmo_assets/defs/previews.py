@@ -35,7 +35,7 @@ from pmo_assets.viewing.overlays import (
     thumbnail,
     webp_bytes,
 )
-from pmo_assets.viewing.palette import panel_colour
+from pmo_assets.viewing.palette import ENTITY_STYLES, panel_colour
 
 Row = Mapping[str, Any]
 Pixels = NDArray[np.uint8]
@@ -327,7 +327,10 @@ def context_preview(
             marked[entity["group"]].append((starts[number] + entity["start"], starts[number] + entity["end"]))
     image = cut_panel(_picture(figure, pixels), panel["content_box"])
     sheet = contact_sheet([(image, figure_name(figure))], columns=1, tile_size=440)
-    words = caption_picture("\n".join(texts), list(marked.items()), width=sheet.shape[1], font_size=14, legend=False)
+    colours = [ENTITY_STYLES[group][0] for group in marked]
+    words = caption_picture(
+        "\n".join(texts), list(marked.items()), width=sheet.shape[1], font_size=14, legend=False, colours=colours
+    )
     return stacked([sheet, words], gap=0)
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from pmo_assets.lexicon.words import words_of
 from pmo_assets.records.context import ENTITY_GROUPS, EntityGroup
+from pmo_assets.records.stores import SystemicError
 
 PACKAGE_DATA = ("lexicon/data",)
 """Files of the package that this module reads."""
@@ -149,11 +150,27 @@ def shipped_lexicon() -> Lexicon:
     """Return the lexicon that comes with the package; it is read once.
 
     Raises:
-        LexiconError: it contradicts itself.
+        SystemicError: a file of it is missing or damaged, or it contradicts itself.
     """
-    folder = resources.files("pmo_assets") / "lexicon" / "data"
-    read = {name: tomllib.loads((folder / f"{name}.toml").read_text("utf-8")) for name in (*ENTITY_GROUPS, "ambiguous")}
-    return build_lexicon({group: read[group] for group in ENTITY_GROUPS}, read["ambiguous"])
+    read = {name: lexicon_data(name) for name in (*ENTITY_GROUPS, "ambiguous")}
+    try:
+        return build_lexicon({group: read[group] for group in ENTITY_GROUPS}, read["ambiguous"])
+    except LexiconError as error:
+        raise SystemicError(f"the package's lexicon contradicts itself: {error}") from error
+
+
+def lexicon_data(name: str) -> dict[str, Any]:
+    """Return the content of a file of the package's lexicon.
+
+    Raises:
+        SystemicError: the file is missing or damaged: no article's fault.
+    """
+    try:
+        return tomllib.loads((resources.files("pmo_assets") / "lexicon" / "data" / f"{name}.toml").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise SystemicError(
+            f"the package's lexicon cannot be read ({name}.toml: {error}): install pmo-assets again"
+        ) from error
 
 
 def terms_within(word: str, group: EntityGroup | None = None) -> frozenset[str]:

@@ -131,7 +131,7 @@ class PanelSummary:
     Attributes:
         summary: sentences of the article in its order, joined by blanks; "" where the text says nothing of it.
         sentences: those sentences.
-        abbreviations: expansions, by the article's own definitions, of abbreviations in summary and subcaption.
+        abbreviations: of subcaption, mentions and summary, as the article itself expands them.
         generated_summary: summary of a language model that every check let pass; None without one.
         model, prompt_version: of that summary.
         refused: why the model's last answer was not taken; None when it was, or when none was asked.

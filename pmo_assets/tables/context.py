@@ -115,7 +115,7 @@ class PanelSummaries(PanelKey):
     )
     abbreviations = dy.List(
         dy.Struct({"short": dy.String(), "long": dy.String()}),
-        description="Abbreviations of summary and subcaption with the long form that the article gives them",
+        description="Abbreviations of subcaption, mentions and summary with the long form that the article gives them",
         metadata=released(TEXT, "panels", facet="text"),
     )
     generated_summary = dy.String(

@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw
 from pmo_assets.records.geometry import Box
 from pmo_assets.viewing.lettering import Lettering
 from pmo_assets.viewing.markup import plain_text
-from pmo_assets.viewing.palette import SHARED_COLOUR, ink_on, mixed, panel_colour
+from pmo_assets.viewing.palette import PANEL_COLOURS, SHARED_COLOUR, ink_on, mixed
 
 Segments = Sequence[tuple[int, int]]
 
@@ -118,7 +118,7 @@ def _is_all(owners: tuple[int, ...], count: int) -> bool:
     return count > 1 and len(owners) == count
 
 
-def _tags(owners: tuple[int, ...], names: Sequence[str]) -> list[tuple[str, str]]:
+def _tags(owners: tuple[int, ...], names: Sequence[str], colours: Sequence[str]) -> list[tuple[str, str]]:
     """Return the (text, colour) tags that stand before a run: none for all panels and for a figure of one panel."""
     if len(names) < 2 or not owners or _is_all(owners, len(names)):
         return []
@@ -127,7 +127,7 @@ def _tags(owners: tuple[int, ...], names: Sequence[str]) -> list[tuple[str, str]
     return [
         (
             name if len(name := names[owner]) <= MAX_TAG_CHARACTERS else name[: MAX_TAG_CHARACTERS - 1] + "…",
-            panel_colour(owner),
+            colours[owner % len(colours)],
         )
         for owner in owners
     ]
@@ -212,7 +212,9 @@ class _CaptionLayout:
     def line_top(self, line: int) -> int:
         return self.margin // 2 + line * self.line_height
 
-    def placed(self, caption: str, runs: Sequence[CaptionRun], names: Sequence[str]) -> list[_Piece]:
+    def placed(
+        self, caption: str, runs: Sequence[CaptionRun], names: Sequence[str], colours: Sequence[str]
+    ) -> list[_Piece]:
         """Break the caption and its tags into lines."""
         limit = self.width - self.margin
         # A glyph is at most about one em wide, so such a piece of a word always fits on a line.
@@ -222,7 +224,7 @@ class _CaptionLayout:
         for run in runs:
             tags = [
                 _Piece(self.tag.shortened(name, limit / 3), run.owners, colour)
-                for name, colour in _tags(run.owners, names)
+                for name, colour in _tags(run.owners, names, colours)
             ]
             words = _words(caption[run.start : run.end], max_characters)
             for piece in [*tags, *(_Piece(word, run.owners, None) for word in words)]:
@@ -241,13 +243,15 @@ class _CaptionLayout:
         return pieces
 
 
-def _paint_run(canvas: ImageDraw.ImageDraw, owners: tuple[int, ...], count: int, box: Box, rule: int) -> None:
+def _paint_run(
+    canvas: ImageDraw.ImageDraw, owners: tuple[int, ...], count: int, box: Box, rule: int, colours: Sequence[str]
+) -> None:
     """Draw tint and underline (`rule` pixels high) of a run's stretch of a line; nothing for text of no panel."""
     if not owners or count < 2:
         return
     left, top, right, bottom = box
     single = len(owners) == 1
-    colour = panel_colour(owners[0]) if single else SHARED_COLOUR
+    colour = colours[owners[0] % len(colours)] if single else SHARED_COLOUR
     canvas.rectangle((left, top, right - 1, bottom - 1), fill=mixed(colour, "#ffffff", 0.2 if single else 0.16))
     if _is_all(owners, count):
         for start in range(round(left), round(right), 2 * rule):
@@ -256,7 +260,7 @@ def _paint_run(canvas: ImageDraw.ImageDraw, owners: tuple[int, ...], count: int,
     shown = owners[:MAX_STRIPES]
     for number, owner in enumerate(shown):
         a, b = (left + (right - left) * k / len(shown) for k in (number, number + 1))
-        canvas.rectangle((a, bottom - rule, max(a, b - 1), bottom - 1), fill=panel_colour(owner))
+        canvas.rectangle((a, bottom - rule, max(a, b - 1), bottom - 1), fill=colours[owner % len(colours)])
 
 
 def caption_picture(
@@ -266,6 +270,7 @@ def caption_picture(
     width: int = 720,
     font_size: int = 15,
     legend: bool = True,
+    colours: Sequence[str] = PANEL_COLOURS,
 ) -> NDArray[np.uint8]:
     """Return a coloured caption as a picture on white, for places that show only images.
 
@@ -275,6 +280,7 @@ def caption_picture(
         width: pixels; at least 20 times the font size.
         font_size: pixels per em.
         legend: says below what the lines mean.
+        colours: `#rrggbb` of each panel; repeats.
 
     Returns:
         (height, width, 3) uint8, RGB; as high as the text needs.
@@ -290,7 +296,7 @@ def caption_picture(
     names, count = panel_names(subcaptions), len(subcaptions)
     runs = caption_runs(caption, subcaptions)
     layout = _CaptionLayout(width, font_size)
-    pieces = layout.placed(caption, runs, names)
+    pieces = layout.placed(caption, runs, names, colours)
     body = layout.line_top(pieces[-1].line + 1 if pieces else 1) + layout.margin // 2
     small = Lettering(max(6, round(0.85 * font_size)))
     entries: list[tuple[str, str, float, int]] = []
@@ -311,7 +317,12 @@ def caption_picture(
         members = list(group)
         line_top, right = layout.line_top(line), members[-1].x + members[-1].extent
         _paint_run(
-            canvas, owners, count, (members[0].x, line_top + 0.2 * font_size, right, line_top + 1.55 * font_size), rule
+            canvas,
+            owners,
+            count,
+            (members[0].x, line_top + 0.2 * font_size, right, line_top + 1.55 * font_size),
+            rule,
+            colours,
         )
     for piece in pieces:
         baseline = layout.line_top(piece.line) + round(1.2 * font_size)
@@ -326,6 +337,6 @@ def caption_picture(
     for kind, text, x, top in entries:
         # "several" occurs only with three panels or more, so (0, 1) is not all of them.
         owners = {"one": (0,), "several": (0, 1), "all": tuple(range(count))}[kind]
-        _paint_run(canvas, owners, count, (x, top, x + 1.8 * font_size, top + 1.1 * font_size), rule)
+        _paint_run(canvas, owners, count, (x, top, x + 1.8 * font_size, top + 1.1 * font_size), rule, colours)
         small.draw(canvas, x + 2.2 * font_size, top + 0.85 * font_size, text, "#5b6470")
     return np.asarray(picture, dtype=np.uint8).copy()

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pmo_assets.lexicon.terms import LexiconError, build_lexicon, form_of, shipped_lexicon, terms_within
+from pmo_assets.lexicon.terms import (
+    LexiconError,
+    build_lexicon,
+    form_of,
+    lexicon_data,
+    shipped_lexicon,
+    terms_within,
+)
 from pmo_assets.records.context import ENTITY_GROUPS
+from pmo_assets.records.stores import SystemicError
 
 
 def test_the_shipped_lexicon_is_consistent_and_large() -> None:
@@ -16,6 +25,19 @@ def test_the_shipped_lexicon_is_consistent_and_large() -> None:
     assert {group for group, _ in lexicon.terms} == set(ENTITY_GROUPS)
     assert len(lexicon.terms) >= 800
     assert all(lexicon.terms[term.group, name] for term in lexicon.terms.values() for name in lexicon.broader(term))
+
+
+@pytest.mark.parametrize("content", [None, b"[roots\n", b"\xff"], ids=["missing", "no TOML", "no text"])
+def test_a_damaged_lexicon_is_the_machinerys_fault_and_no_articles(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "lexicon" / "data"
+    folder.mkdir(parents=True)
+    if content is not None:
+        (folder / "disease.toml").write_bytes(content)
+    monkeypatch.setattr("pmo_assets.lexicon.terms.resources.files", lambda _: tmp_path)
+    with pytest.raises(SystemicError, match=r"disease\.toml.*install pmo-assets again"):
+        lexicon_data("disease")
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,13 @@ from pmo_assets.pipeline.context.lexicon import (
     Definitions,
     Span,
     context_of,
+    load_lexicon,
     longest_spans,
     read_definitions,
     spans_of_terms,
     with_shared_heads,
 )
-from pmo_assets.pipeline.context.negation import statuses
+from pmo_assets.pipeline.context.negation import load_negation, statuses
 from pmo_assets.pipeline.context.quantities import spans_of_quantities
 from pmo_assets.records.context import EYES, Entity, EntityGroup, MentionKind, PanelTerms
 
@@ -28,6 +29,16 @@ DEGREES: Final = frozenset(
     word_list("mild moderate severe early intermediate late advanced acute chronic subacute active")
 )
 """Stages that are words of everyday use: they count before a disease or finding only ("moderate NPDR")."""
+
+
+def load_terms() -> None:
+    """Read what entities are found by; a worker does it before its first article.
+
+    Raises:
+        SystemicError: the package's lexicon cannot be read.
+    """
+    load_lexicon()
+    load_negation()
 
 
 def entities_of(

@@ -76,6 +76,15 @@ def _shipped_trie() -> Trie:
     return trie_of((*lexicon.forms, *lexicon.ambiguous))
 
 
+def load_lexicon() -> None:
+    """Read the lexicon, so that this counts against no article.
+
+    Raises:
+        SystemicError: it cannot be read.
+    """
+    _shipped_trie()
+
+
 def matches(words: Words, trie: Trie) -> Iterator[tuple[int, int, Form]]:
     """Yield every form in a text with its range of words: at most as many steps a word as the longest form has."""
     for first in range(len(words)):

@@ -8,14 +8,12 @@ words: a trigger opens a scope, the next end closes it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final, Literal
 
-from pmo_assets.lexicon.terms import Form, form_of
+from pmo_assets.lexicon.terms import Form, form_of, lexicon_data
 from pmo_assets.lexicon.words import Words
 from pmo_assets.pipeline.context.lexicon import Span, Trie, matches, trie_of
 from pmo_assets.pipeline.context.quantities import keys_of
@@ -88,7 +86,7 @@ class _Trigger:
 
 @cache
 def _phrases() -> tuple[Trie, Mapping[Form, tuple[Status, Place]]]:
-    read = tomllib.loads((resources.files("pmo_assets") / "lexicon" / "data" / "negation.toml").read_text("utf-8"))
+    read = lexicon_data("negation")
     kinds: dict[Form, tuple[Status, Place]] = {
         form_of(phrase): (status, place)
         for status in _STATUSES
@@ -96,6 +94,15 @@ def _phrases() -> tuple[Trie, Mapping[Form, tuple[Status, Place]]]:
         for phrase in phrases
     }
     return trie_of(kinds), kinds
+
+
+def load_negation() -> None:
+    """Read the phrases that negate and doubt, so that this counts against no article.
+
+    Raises:
+        SystemicError: they cannot be read.
+    """
+    _phrases()
 
 
 def statuses(words: Words, spans: Sequence[Span]) -> list[frozenset[Status]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pmo_assets.pipeline.context.entities import load_terms
 from pmo_assets.pipeline.context.model_summaries import TASKS, rewrite_summaries
 from pmo_assets.pipeline.context.steps import (
     decide_article_modalities,
@@ -37,6 +38,7 @@ STAGES: Final = (
         "panel_entities",
         GROUP,
         find_article_entities,
+        prepare=load_terms,
         reads=["figures", "reviewed_panels", "panel_summaries"],
         goes_on=True,
     ),

@@ -127,7 +127,8 @@ def find_article_entities(
         made = []
         for panel in panels.get(figure["image_cluster_id"], []):
             key = _panel_key(figure, panel)
-            told = summaries[key["panel_id"]]
+            # A figure whose summaries were rejected keeps the entities of its subcaptions.
+            told = summaries.get(key["panel_id"], {"mentions": [], "abbreviations": []})
             defined = {item["short"]: item["long"] for item in told["abbreviations"]}
             found = panel_entities(panel.subcaption, [item["text"] for item in told["mentions"]], defined)
             terms = panel_terms(found, [item["kind"] for item in told["mentions"]])

@@ -207,22 +207,23 @@ def panel_summary(
         _add(chosen, sentence)
     sentences = tuple(sorted(chosen.values(), key=lambda item: (item.paragraph, item.start)))
     extractive = " ".join(item.sentence for item in sentences)
-    used = abbreviations_of(panel.subcaption, extractive, caption, article.abbreviations)
+    said = (item.sentence for item in own_mentions(panel, mentions))
+    used = abbreviations_of(panel.subcaption, [*said, extractive], caption, article.abbreviations)
     return PanelSummary(extractive, sentences, used)
 
 
 def abbreviations_of(
-    subcaption: str, summary: str, caption: str, defined: Sequence[Abbreviation]
+    subcaption: str, said: Iterable[str], caption: str, defined: Sequence[Abbreviation]
 ) -> tuple[Abbreviation, ...]:
-    """Return the abbreviations of a panel's subcaption and summary, as its caption, else the article defines them.
+    """Return the abbreviations of a panel's words, as its caption, else the article defines them.
 
     Args:
         subcaption: of the panel; "" without one.
-        summary: extractive; "" without one.
+        said: its mentions and its summary.
         caption: of the whole figure.
         defined: by the article's paragraphs (`defined_abbreviations`).
     """
-    return used_abbreviations(f"{subcaption}\n{summary}", defined_abbreviations([caption, subcaption]), defined)
+    return used_abbreviations("\n".join((subcaption, *said)), defined_abbreviations([caption, subcaption]), defined)
 
 
 def panel_words(panels: Sequence[tuple[str | None, str | None]]) -> tuple[PanelWords, ...]:

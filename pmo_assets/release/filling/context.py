@@ -125,7 +125,8 @@ def _summary(panel: _Panel) -> str:
 
 def _abbreviations(panel: _Panel) -> list[Row]:
     summary = panel.text("summary") or ""
-    used = abbreviations_of(panel.subcaption, summary, panel.caption, panel.words.abbreviations)
+    said = [*(item["text"] for item in panel.text("mentions") or ()), summary]
+    used = abbreviations_of(panel.subcaption, said, panel.caption, panel.words.abbreviations)
     return [row_of(item) for item in used]
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
-
 import pytest
 
 from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets_tests.calls import calls_of
 
 UNITS = [
     "word ",
@@ -44,19 +42,7 @@ UNITS = [
 
 def calls_for(caption: str) -> int:
     """Python and built-in calls that splitting a caption takes."""
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in {"call", "c_call"}
-
-    previous = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        split_caption(caption)
-    finally:
-        sys.setprofile(previous)
-    return calls
+    return calls_of(lambda: split_caption(caption))
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
-
 import pytest
 
 from pmo_assets.pipeline.context.entities import entities_of
+from pmo_assets_tests.calls import calls_of
 
 UNITS = [
     "word ",
@@ -39,19 +37,7 @@ UNITS = [
 
 def calls_for(text: str) -> int:
     """Python and built-in calls that the entities of a text take."""
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in {"call", "c_call"}
-
-    previous = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        entities_of(text, {})
-    finally:
-        sys.setprofile(previous)
-    return calls
+    return calls_of(lambda: entities_of(text, {}))
 
 
 @pytest.mark.parametrize("unit", UNITS)

@@ -71,6 +71,27 @@ def test_entities_are_those_of_the_panels_own_words() -> None:
     assert output.rejections == []
 
 
+def test_a_figure_whose_summaries_were_rejected_keeps_the_entities_of_its_subcaptions() -> None:
+    output = find_article_entities([FIGURE], PANELS[:1], [])
+    (row,) = output.rows
+    assert {entity["found_in"] for entity in row["entities"]} == {"subcaption"}
+    assert "macular hole" in row["diseases"]
+    assert output.rejections == []
+
+
+def test_abbreviations_of_mentions_are_expanded_though_the_summary_leaves_them_out() -> None:
+    text = (
+        RunningParagraph("methods", None, "Macular edema (ME) was graded by two readers."),
+        RunningParagraph("results", None, "ME is seen (Figure 1)."),
+    )
+    article = {"article_id": 7, "paragraphs": [row_of(paragraph) for paragraph in text]}
+    mentions = mention_article_panels(article, [FIGURE], PANELS[:2], []).rows
+    summaries = summarise_article_panels(article, [FIGURE], PANELS[:2], mentions).rows
+    assert [item["short"] for item in summaries[0]["abbreviations"]] == ["ME"]
+    found = find_article_entities([FIGURE], PANELS[:2], summaries).rows
+    assert ("macular edema", "mention") in {(item["term"], item["found_in"]) for item in found[0]["entities"]}
+
+
 def test_modality_takes_images_subcaption_and_the_panels_own_mentions() -> None:
     output = decide_article_modalities([FIGURE, SILENT], PANELS, MENTIONS)
     table = checked(PanelModalities, output.rows)

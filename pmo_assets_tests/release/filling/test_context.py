@@ -74,7 +74,7 @@ def test_what_was_null_in_the_release_is_not_made() -> None:
 def test_places_that_lie_elsewhere_restore_nothing(place: dict[str, Any]) -> None:
     made = restored_texts(replace(WANTED, mention_places=[{**PLACE, **place}]), WORDS, SUBCAPTION, "")
     assert "mentions" not in made.values
-    assert made.left == {"mentions": DIFFERENT}
+    assert made.left == {"mentions": DIFFERENT, "abbreviations": NEEDS}, "which are of the mentions' words, too"
 
 
 def test_places_without_end_do_not_fill_the_memory() -> None:

@@ -376,7 +376,7 @@ def test_values_are_verified_one_by_one(world: World, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "without"),
     [
-        ("mentions", {"mentions", "entities"}),
+        ("mentions", {"mentions", "abbreviations", "entities"}),
         ("summary", {"summary", "abbreviations", "entities"}),
         ("entities", {"entities"}),
     ],
