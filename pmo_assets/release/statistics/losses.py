@@ -197,12 +197,16 @@ def may_have_lost_much(
     # As a step of its own: all steps together, of which only articles count.
     together = counting.with_columns(stage=pl.lit(ALL_STEPS), image_cluster_id=pl.lit(None, dtype=pl.String))
     is_whole = pl.col("image_cluster_id").is_null()
+    # Each table's batches are an Enum of its own: one has batches that the other has not.
+    name = pl.col("batch").cast(pl.String)
+    kept = rows.lazy().group_by("batch").agg(kept=pl.col("article_id").n_unique()).with_columns(name)
     steps = (
         pl.concat([counting, together])
         .unique()
         .group_by("batch", "stage")
         .agg(articles=pl.col("article_id").n_unique(), whole=is_whole.sum(), figures=(~is_whole).sum())
-        .join(rows.lazy().group_by("batch").agg(kept=pl.col("article_id").n_unique()), on="batch", how="left")
+        .with_columns(name)
+        .join(kept, on="batch", how="left")
         .with_columns(pl.col("kept").fill_null(0))
     )
     much = pl.any_horizontal(
@@ -210,7 +214,7 @@ def may_have_lost_much(
         # How many figures an article had that was rejected as a whole is not known here.
         pl.col("stage").is_in(figure_stages(losing)) & (pl.col("whole") > 0),
     )
-    return set(steps.filter((pl.col("articles") >= SEVERAL) & much).collect()["batch"].cast(pl.String))
+    return set(steps.filter((pl.col("articles") >= SEVERAL) & much).collect()["batch"])
 
 
 def _without(ids: pl.Series, others: pl.Series) -> pl.Series:

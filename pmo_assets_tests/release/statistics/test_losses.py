@@ -215,6 +215,11 @@ def test_figures_that_do_not_go_on_are_not_lost() -> None:
     assert (found["all steps", "articles"].given, found["all steps", "articles"].lost) == (3, 1), "2"
 
 
+def names_of(rows: Sequence[tuple[Any, ...]]) -> pl.Enum:
+    """The type of batches in rows of one table, as `Tables.read_batches` gives it: the names that this table has."""
+    return pl.Enum(sorted({row[0] for row in rows}))
+
+
 def suspected(batches: Mapping[str, Batch], fail: float = 0.5) -> set[str]:
     """Return the batches that may have lost too much, by the tables that they have at the end."""
     rows, rejections = [], []
@@ -223,10 +228,10 @@ def suspected(batches: Mapping[str, Batch], fail: float = 0.5) -> set[str]:
         survivors -= {article for stage, article, _, _ in batch.rejected if stage == "dataset_rows"}
         rows += [(name, article) for article in survivors]
         rejections += [(name, stage, article, figure) for stage, article, figure, _ in batch.rejected]
-    columns = {"batch": pl.String, "stage": pl.String, "article_id": pl.Int64, "image_cluster_id": pl.String}
+    columns = {"stage": pl.String, "article_id": pl.Int64, "image_cluster_id": pl.String}
     return may_have_lost_much(
-        pl.DataFrame(rows, {"batch": pl.String, "article_id": pl.Int64}, orient="row"),
-        pl.DataFrame(rejections, columns, orient="row"),
+        pl.DataFrame(rows, {"batch": names_of(rows), "article_id": pl.Int64}, orient="row"),
+        pl.DataFrame(rejections, {"batch": names_of(rejections), **columns}, orient="row"),
         fail,
         losing_stages(),
     )
@@ -286,6 +291,27 @@ def at_random(random: Random) -> Batch:
         },
         rejected=[(WAY[place], article, figure, "Odd") for (article, figure), place in lost.items()],
     )
+
+
+TABLES: Mapping[str, tuple[list[tuple[str, int]], list[tuple[str, str, int, None]], set[str]]] = {
+    "no rejections yet": ([("a", 1), ("b", 1)], [], set()),
+    "no rows": ([], [("b", "pdf_figures", number, None) for number in (1, 2, 3)], {"b"}),
+    "others": ([("a", 1), ("c", 1)], [("b", "pdf_figures", number, None) for number in (1, 2, 3)], {"b"}),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_a_batch_that_failed_between_two_tables_stops_nobody(case: str) -> None:
+    """One table has batches that the other has not: `pmo run` goes on."""
+    rows, rejections, lost = TABLES[case]
+    columns = {"stage": pl.String, "article_id": pl.Int64, "image_cluster_id": pl.String}
+    found = may_have_lost_much(
+        pl.DataFrame(rows, {"batch": names_of(rows), "article_id": pl.Int64}, orient="row"),
+        pl.DataFrame(rejections, {"batch": names_of(rejections), **columns}, orient="row"),
+        0.5,
+        losing_stages(),
+    )
+    assert found == lost
 
 
 @pytest.mark.slow  # a hundred batches
