@@ -86,7 +86,7 @@ def tables_of(folder: Path, target: str) -> Mapping[str, Sequence[Row]]:
         raise SystemExit(f"{folder} is no article package")
     objects = MemoryObjects({})
     fetched = fetch_package(asdict(listing), LocalFolder(folder.parent), objects, FetchLimits())
-    return process_article(fetched.rows[0], objects, specialty=load_specialty("everything"), target=target).tables
+    return process_article(fetched.rows[0], objects, specialty=load_specialty("everything"), targets=[target]).tables
 
 
 def article_cases(

@@ -8,7 +8,8 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
 - of the panels that people judged (`data/summary_judgements.jsonl`): in how many what is needed is there, and in how
   many something foreign is. A judgement holds for the summary that it was made of (`digest`); of another one it counts
   no more, and the panel is named, to be judged again. `develop` were looked at while the rules were written, `report`
-  are of other articles;
+  are of other articles. The judges are the rules' author and an independent one, who had the articles' text alone;
+- how often the judges agree on panels that both judged;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
 `--show` prints subcaption, mentions and summary of the panels of a part that are to be judged again, and a line of JSON
@@ -25,6 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,8 @@ from pmo_assets.tables.rows import record_of
 JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
 
 PARTS = ("develop", "report")
+
+JUDGES = ("author", "independent")
 
 TURNS = (
     (r"\bright\b", "left"), (r"\bleft\b", "right"), (r"\bincreased\b", "decreased"), (r"\bdecreased\b", "increased"),
@@ -107,33 +111,38 @@ def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[
     return found, len(wrong), seconds
 
 
-def judgements() -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Return what people judged, by article, figure and panel."""
+def judgements(judge: str) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Return what one of `JUDGES` judged, by article, figure and panel."""
     rows = [json.loads(line) for line in JUDGEMENTS.read_text("utf-8").splitlines()]
-    return {(row["article"], row["figure"], row["panel"]): row for row in rows}
+    return {(row["article"], row["figure"], row["panel"]): row for row in rows if row["judge"] == judge}
 
 
 def report(panels: Sequence[Summarised]) -> None:
-    """Print how many judged summaries have what is needed, and how many something foreign."""
+    """Print how many judged summaries have what is needed, and how many something foreign; and where judges agree."""
     digests = {panel.key: panel.digest for panel in panels}
-    for part in PARTS:
-        rows = {key: row for key, row in judgements().items() if row["part"] == part}
+    for judge, part in product(JUDGES, PARTS):
+        rows = {key: row for key, row in judgements(judge).items() if row["part"] == part}
+        if not rows:
+            continue
         held = [row for key, row in rows.items() if row["digest"] == digests.get(key)]
         needed, foreign = (sum(row[name] for row in held) / max(1, len(held)) for name in ("needed", "foreign"))
         articles = len({row["article"] for row in held})
         print(
-            f"{part}: {len(held)} judged panels of {articles} articles, what is needed {needed:.3f}, "
+            f"{judge}, {part}: {len(held)} judged panels of {articles} articles, what is needed {needed:.3f}, "
             f"something foreign {foreign:.3f}"
         )
         for key, row in rows.items():
             if row not in held:
                 print("    to be judged again:", *key)
+    first, second = map(judgements, JUDGES)
+    both = [(row, second[key]) for key, row in first.items() if second.get(key, {}).get("digest") == row["digest"]]
+    needed, foreign = (sum(one[name] == two[name] for one, two in both) for name in ("needed", "foreign"))
+    print(f"both judged {len(both)} panels and agree on what is needed in {needed}, on what is foreign in {foreign}")
 
 
 def show(panels: Sequence[Summarised], part: str) -> None:
     """Print the panels of a part that are to be judged again."""
-    judged = judgements()
-    for panel in panels:
+    for judged, panel in product(map(judgements, JUDGES), panels):
         row = judged.get(panel.key)
         if row is None or row["part"] != part or row["digest"] == panel.digest:
             continue
