@@ -113,7 +113,7 @@ def mention_rows(
     objects = MemoryObjects({})
     package = fetch_package(row, LocalFolder(folder.parent), objects, FetchLimits()).rows[0]
     start = time.process_time()
-    result = process_article(package, objects, specialty=load_specialty("everything"), target="panel_mentions")
+    result = process_article(package, objects, specialty=load_specialty("everything"), targets=["panel_mentions"])
     seconds.all += time.process_time() - start
     seconds.articles += 1
     tables = result.tables
