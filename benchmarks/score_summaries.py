@@ -1,6 +1,6 @@
 """Score the extractive summaries of panels, and the checks of a model's summaries, on real articles.
 
-    python benchmarks/score_summaries.py [--shared ../shared] [--show develop|report] [--lies]
+    python benchmarks/score_summaries.py [--shared ../shared | --xmls FOLDER] [--show develop|report] [--lies]
 
 Takes every article of the corpus through the pipeline up to `panel_mentions` and summarises all panels. Printed are
 
@@ -13,7 +13,8 @@ Takes every article of the corpus through the pipeline up to `panel_mentions` an
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
 `--show` prints subcaption, mentions and summary of the panels of a part that are to be judged again, and a line of JSON
-for the file.
+for the file. `--xmls` takes a folder of JATS files, of which there is no PDF, in place of the corpus: their panels are
+those that the captions name. The judged ones are of allofplos' starter corpus (github.com/PLOS/allofplos).
 """
 
 from __future__ import annotations
@@ -32,9 +33,12 @@ from typing import Any
 
 from fit_panel_modality import tables_of
 
+from pmo_assets.pipeline.articles.jats import parse_jats
+from pmo_assets.pipeline.captions.split import split_caption
+from pmo_assets.pipeline.context.article_text import article_text
+from pmo_assets.pipeline.context.steps import mention_article_panels
 from pmo_assets.pipeline.context.summaries import (
     PanelWords,
-    article_text,
     own_mentions,
     panel_summary,
     panel_words,
@@ -44,7 +48,7 @@ from pmo_assets.pipeline.context.summary_checks import SummarySources, fitting_s
 from pmo_assets.pipeline.prompting.asking import MisfittingAnswer
 from pmo_assets.records.context import PanelMention, PanelSummary, RunningParagraph
 from pmo_assets.records.step_output import Row, rows_by_figure
-from pmo_assets.tables.rows import record_of
+from pmo_assets.tables.rows import record_of, row_of
 
 JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
 
@@ -111,6 +115,24 @@ def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[
     return found, len(wrong), seconds
 
 
+def tables_of_xml(path: Path) -> dict[str, Sequence[Row]]:
+    """Return the tables that summaries read, as far as the XML of an article alone gives them."""
+    article = parse_jats(path.read_bytes())
+    key = {"article_id": path.name.removesuffix(".xml")}
+    figures = [
+        {**key, "image_cluster_id": item.image_cluster_id, "label": item.label, "caption": item.caption}
+        for item in article.figures
+    ]
+    panels = [
+        {**figure, "identifier": part.identifier, "subcaption": part.text}
+        for figure in figures
+        for part in split_caption(figure["caption"]).subcaptions
+    ]
+    row = {**key, "paragraphs": [row_of(paragraph) for paragraph in article.paragraphs]}
+    mentions = mention_article_panels(row, figures, panels, panels).rows
+    return {"articles": [row], "figures": figures, "panel_assembly": panels, "panel_mentions": mentions}
+
+
 def judgements(judge: str) -> dict[tuple[str, str, str], dict[str, Any]]:
     """Return what one of `JUDGES` judged, by article, figure and panel."""
     rows = [json.loads(line) for line in JUDGEMENTS.read_text("utf-8").splitlines()]
@@ -120,15 +142,18 @@ def judgements(judge: str) -> dict[tuple[str, str, str], dict[str, Any]]:
 def report(panels: Sequence[Summarised]) -> None:
     """Print how many judged summaries have what is needed, and how many something foreign; and where judges agree."""
     digests = {panel.key: panel.digest for panel in panels}
+    articles = {panel.article for panel in panels}
     for judge, part in product(JUDGES, PARTS):
-        rows = {key: row for key, row in judgements(judge).items() if row["part"] == part}
+        rows = {
+            key: row for key, row in judgements(judge).items() if row["part"] == part and row["article"] in articles
+        }
         if not rows:
             continue
         held = [row for key, row in rows.items() if row["digest"] == digests.get(key)]
         needed, foreign = (sum(row[name] for row in held) / max(1, len(held)) for name in ("needed", "foreign"))
-        articles = len({row["article"] for row in held})
+        count = len({row["article"] for row in held})
         print(
-            f"{judge}, {part}: {len(held)} judged panels of {articles} articles, what is needed {needed:.3f}, "
+            f"{judge}, {part}: {len(held)} judged panels of {count} articles, what is needed {needed:.3f}, "
             f"something foreign {foreign:.3f}"
         )
         for key, row in rows.items():
@@ -208,16 +233,20 @@ def main() -> None:
     """Summarise and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
+    parser.add_argument("--xmls", type=Path, help="a folder of JATS files in place of the corpus")
     parser.add_argument("--show", choices=PARTS, help="print the panels of this part to be judged again")
     parser.add_argument("--lies", action="store_true", help="try the checks of a model's summaries")
     arguments = parser.parse_args()
     panels: list[Summarised] = []
     seconds, wrong = 0.0, 0
-    folders = sorted(path for path in (arguments.shared / "corpus").iterdir() if path.is_dir())
-    for folder in folders:
-        tables = tables_of(folder, "panel_mentions")
+    if arguments.xmls is not None:
+        articles = sorted(arguments.xmls.glob("*.xml"))
+    else:
+        articles = sorted(path for path in (arguments.shared / "corpus").iterdir() if path.is_dir())
+    for path in articles:
+        tables = tables_of(path, "panel_mentions") if path.is_dir() else tables_of_xml(path)
         if tables.get("figures"):
-            found, altered, took = summarised(folder.name, tables)
+            found, altered, took = summarised(path.name.removesuffix(".xml"), tables)
             panels += found
             wrong += altered
             seconds += took
@@ -230,7 +259,7 @@ def main() -> None:
     print(
         f"{len(panels)} panels of {len({panel.article for panel in panels})} articles, {len(told)} with a summary: "
         f"{words / max(1, len(told)):.0f} words, {sentences} sentences, {wrong} not verbatim; "
-        f"{1000 * seconds / len(folders):.1f} ms per article"
+        f"{1000 * seconds / len(articles):.1f} ms per article"
     )
     report(panels)
     if arguments.lies:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pmo_assets.pipeline.assembly.steps import panel_id
+from pmo_assets.pipeline.context.article_text import article_text
 from pmo_assets.pipeline.context.entities import panel_entities, panel_terms
 from pmo_assets.pipeline.context.modality import modality_evidence, panel_modality
 from pmo_assets.pipeline.context.panel_mentions import NamedFigure, panel_mentions
 from pmo_assets.pipeline.context.summaries import (
     PanelWords,
-    article_text,
     own_mentions,
     panel_summary,
     panel_words,

@@ -1,42 +1,49 @@
 """Summary of a panel without a model: the sentences of the article that speak of it, verbatim, with their places.
 
-First the sentences that name the panel, then those that carry on from them, then those about the figure as a whole, and
-at last a few others that share rare terms with the subcaption: methods, conditions, the same finding in other words.
-A sentence that speaks of other panels or figures only stays out.
+First the sentences that name the panel, then those that carry on from them, then those about the figure as a whole,
+then the passages around them, and at last a few others that share rare terms with the subcaption: methods, conditions,
+the same finding in other words. A sentence that speaks of other panels or figures only stays out.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pmo_assets.pipeline.articles.mentions import sentence_spans
-from pmo_assets.pipeline.articles.references import figure_references
 from pmo_assets.pipeline.context.abbreviations import defined_abbreviations, used_abbreviations
-from pmo_assets.pipeline.context.panel_mentions import mentions_of_panel
-from pmo_assets.pipeline.context.terms import GENERAL_WORDS, stem, terms_of
-from pmo_assets.records.context import (
-    Abbreviation,
-    PanelMention,
-    PanelSummary,
-    RunningParagraph,
-    SectionClass,
-    SourceSentence,
+from pmo_assets.pipeline.context.article_text import (
+    TELLING_SECTIONS,
+    ArticleText,
+    TextSentence,
+    depends,
+    is_ended,
+    is_fragment,
+    tells_of_others,
 )
+from pmo_assets.pipeline.context.panel_mentions import mentions_of_panel
+from pmo_assets.pipeline.context.passages import Neighbour, passage
+from pmo_assets.pipeline.context.subcaption_terms import (
+    SubcaptionTerms,
+    is_foreign,
+    is_of_one,
+    shared_weight,
+    subcaption_terms,
+)
+from pmo_assets.pipeline.context.terms import terms_of
+from pmo_assets.records.context import Abbreviation, PanelMention, PanelSummary, SourceSentence
 
 MAX_WORDS: Final = 250
 """Words of a summary at most (OPEN-PMC)."""
 
-MAX_TEXT: Final = 2_000_000
-"""Characters of running text that are searched for further sentences; a long monograph has a million."""
-
 MAX_FURTHER: Final = 3
 """Sentences at most that name neither panel nor figure."""
+
+MAX_NEIGHBOURS: Final = 6
+"""Sentences at most that stand around mentions (`passages`)."""
 
 _LEAST_SHARED: Final = 0.4
 _LEAST_NEAR: Final = 0.25
@@ -47,88 +54,19 @@ rare: that weigh so much of the most that a term can weigh. Beside a chosen sent
 
 _ENOUGH: Final = 4.0
 """Weight of a subcaption's terms beyond which a longer one asks for no more."""
-_MARGIN: Final = 0.25
-"""What terms of one other panel weigh at least, so that a sentence about the figure is about that one."""
 _ABOUT_IT: Final = 0.2
 """Share of a further sentence's own weight that it shares: a long sentence has two rare terms by chance."""
-
-_FEWEST_WORDS: Final = 5
-"""Words that a sentence has besides its references, or it says nothing: "See Figure 2."."""
-
-_FEWEST_TERMS: Final = 3
-"""Terms of its own that it has."""
 
 _ALIKE: Final = 0.7
 """Share of its terms from which a further sentence repeats another one."""
 
-_TELLING: Final[frozenset[SectionClass]] = frozenset(("methods", "results", "case", "other"))
-"""Sections whose sentences tell of what was done and seen here; the others speak of what is known."""
-
-_GENERAL: Final = frozenset(map(stem, GENERAL_WORDS))
-_ENDED: Final = re.compile(r"[.!?][\"'”’)\]]{0,3}\d{0,3}\Z")
-_OF_OTHERS: Final = re.compile(
-    r"\b(?:previous(?:ly)?|literature|et al|other (?:authors|studies|reports)|(?:was|were"
-    r"|been) (?:also )?(?:first )?reported"
-    r"|(?:we|to) (?:report|present|describe)|(?:this|our|present) (?:report|study|paper|article|work))\b",
-    re.IGNORECASE,
-)
-_CITES: Final = re.compile(r"\[\d")
 _WHERE_KEPT: Final = re.compile(
     r"\b(?:Zenodo|GitHub|archived|https?:|available (?:at|from|online|on request))", re.IGNORECASE
 )
 _CARRIES_ON: Final = re.compile(
     r"[\"'“‘(]?(?:This|These|Those|It|Its|They|Their|Such|The same|The latter|The former)\b"
 )
-_DEPENDS: Final = re.compile(
-    r"[\"'“‘(]?(?:This|These|Those|That|It|Its|They|Their|Such|He|She|His|Her|Both|Then|However|Moreover|Furthermore"
-    r"|Also|Therefore|Thus|Hence|Again|Similarly|Likewise|Conversely|Instead|Nevertheless|Otherwise|And|But|So"
-    r"|In addition|In contrast|On the other hand|As a result|For example|For instance|The same|The latter|The former"
-    r"|The other|Another|Here)\b"
-)
-_REFERENCE: Final = re.compile(
-    r"\(?\b(?:see|as shown in|shown in)?\s?(?:fig(?:ure)?s?|table)s?\b\.?\s?\w{1,4}(?:[\s,(–-]{0,2}\w?\)?)?\)?",
-    re.IGNORECASE,
-)
-_POINTS_ELSEWHERE: Final = re.compile(
-    r"\b(?:Tables?|Movies?|Videos?|Supplementary|Appendix|Algorithm)\s?\w{0,3}\d|\bEqs?\b|\bEquations?\b"
-)
 _FORMULA: Final = re.compile(r"[=∑∫√]|\\[a-z]{2}")
-
-
-@dataclass(frozen=True, slots=True)
-class TextSentence:
-    """A sentence of the running text, with its terms; `refers`: it names a figure, a table or the like."""
-
-    paragraph: int
-    start: int
-    end: int
-    text: str
-    section: SectionClass
-    section_title: str | None
-    terms: frozenset[str]
-    refers: bool
-
-
-@dataclass(frozen=True)
-class ArticleText:
-    """The running text of an article, read once for all its panels.
-
-    Attributes:
-        sentences: in the text's order.
-        weight: of each term, 0..1: 1 for one that occurs in a single sentence, 0 for one in every sentence, and for
-            words of every article.
-        places: (paragraph, start) of a sentence to its position among `sentences`.
-        by_term: positions of the sentences that have a term.
-        captions: terms of the caption of each figure.
-        abbreviations: that the article defines.
-    """
-
-    sentences: tuple[TextSentence, ...]
-    weight: Mapping[str, float]
-    places: Mapping[tuple[int, int], int]
-    by_term: Mapping[str, Sequence[int]]
-    captions: tuple[frozenset[str], ...]
-    abbreviations: tuple[Abbreviation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,56 +76,6 @@ class PanelWords:
     identifier: str | None
     subcaption: str
     others: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """Terms of a panel: all of its subcaption, those that no other has, those that only others, or one other, have."""
-
-    own: frozenset[str]
-    specific: frozenset[str]
-    foreign: frozenset[str]
-    of_one: frozenset[str]
-
-
-def article_text(paragraphs: Sequence[RunningParagraph], captions: Iterable[str]) -> ArticleText:
-    """Return the sentences of an article with the weights of their terms; of longer texts the first `MAX_TEXT`.
-
-    Args:
-        paragraphs: the running text.
-        captions: of all figures: what they all speak of tells none of them from another.
-    """
-    sentences: list[TextSentence] = []
-    searched = 0
-    for number, paragraph in enumerate(paragraphs):
-        if searched + len(paragraph.text) > MAX_TEXT:
-            break
-        searched += len(paragraph.text)
-        spans = sentence_spans(paragraph.text)
-        starts = [start for start, _ in spans]
-        linked = {bisect_right(starts, reference.offset) - 1 for reference in paragraph.references}
-        for n, (start, end) in enumerate(spans):
-            text = paragraph.text[start:end]
-            refers = n in linked or bool(figure_references(text)) or _POINTS_ELSEWHERE.search(text) is not None
-            sentences.append(
-                TextSentence(
-                    number, start, end, text, paragraph.section, paragraph.section_title, terms_of(text), refers
-                )
-            )
-    counts = Counter(term for sentence in sentences for term in sentence.terms)
-    most = math.log(len(sentences) + 1) or 1.0
-    by_term: dict[str, list[int]] = {}
-    for n, sentence in enumerate(sentences):
-        for term in sentence.terms:
-            by_term.setdefault(term, []).append(n)
-    return ArticleText(
-        tuple(sentences),
-        {term: 0.0 if term in _GENERAL else (1 - math.log(count) / most) ** 2 for term, count in counts.items()},
-        {(sentence.paragraph, sentence.start): n for n, sentence in enumerate(sentences)},
-        by_term,
-        tuple(map(terms_of, captions)),
-        defined_abbreviations(paragraph.text for paragraph in paragraphs),
-    )
 
 
 def panel_summary(
@@ -201,7 +89,7 @@ def panel_summary(
         article: the running text.
         caption: of the whole figure, one of the article's; it may define abbreviations.
     """
-    terms = _panel_terms(panel)
+    terms = subcaption_terms(panel.subcaption, panel.others)
     chosen = _told(panel, terms, mentions, article)
     for sentence in _further(terms, chosen, mentions, article, terms_of(caption)):
         _add(chosen, sentence)
@@ -255,23 +143,28 @@ def word_count(text: str) -> int:
 _LAST: Final = 4
 """Rank of sentences about the figure that have more of other panels than of this one."""
 
-_Chosen = dict[tuple[int, int], SourceSentence]
+_Place = tuple[int, int]
+_Chosen = dict[_Place, SourceSentence]
 
 
-def _told(panel: PanelWords, terms: _Terms, mentions: Sequence[PanelMention], article: ArticleText) -> _Chosen:
-    """Return the sentences that speak of the panel, as far as they fit, the surest first."""
+def _told(panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMention], article: ArticleText) -> _Chosen:
+    """Return the sentences that speak of the panel and their passages, as far as they fit, the surest first."""
     ranked: list[tuple[int, float, PanelMention]] = []
+    pointing: list[_Place] = []
     by_panel = any(item.identifier is not None for item in mentions)  # the article tells this figure's panels apart
-    seen: set[tuple[int, int]] = set()
     named = {(item.paragraph, item.start) for item in mentions if item.identifier == panel.identifier}
     elsewhere = {(item.paragraph, item.start) for item in mentions if item.identifier not in (None, panel.identifier)}
-    for mention in own_mentions(panel, mentions):
+    own = own_mentions(panel, mentions)
+    for mention in own:
         place = (mention.paragraph, mention.start)
         by_name = mention.identifier is not None and mention.kind != "follows"
         words = terms_of(mention.sentence)
         if not by_name and place in elsewhere and place not in named:
             continue  # "Figure 2 shows … (B)": it is about B
-        if _is_fragment(mention.sentence) or (not by_name and _WHERE_KEPT.search(mention.sentence)):
+        if is_fragment(mention.sentence):
+            pointing.append(place)
+            continue
+        if not by_name and len(own) > 1 and _WHERE_KEPT.search(mention.sentence):
             continue
         if mention.kind == "follows" and not (
             _CARRIES_ON.match(mention.sentence)
@@ -279,39 +172,51 @@ def _told(panel: PanelWords, terms: _Terms, mentions: Sequence[PanelMention], ar
         ):
             continue
         rank = (0 if by_name else 2) + (1 if mention.kind == "follows" else 0)
-        shared = _shared(words, terms.own, article.weight)
-        if not by_name and _is_foreign(words, terms, article.weight):
-            if mention.kind == "follows" or (by_panel and _is_of_one(words, terms, article.weight)):
+        shared = shared_weight(words, terms.own, article.weight)
+        if not by_name and is_foreign(words, terms, article.weight):
+            if mention.kind == "follows" or (by_panel and is_of_one(words, terms, article.weight)):
                 continue
-            rank, shared = _LAST, shared - _shared(words, terms.foreign, article.weight)
+            rank, shared = _LAST, shared - shared_weight(words, terms.foreign, article.weight)
         ranked.append((rank, -shared, mention))
     chosen: _Chosen = {}
     for rank, _, mention in sorted(ranked, key=lambda item: (item[0], item[1], item[2].paragraph, item[2].start)):
-        place = (mention.paragraph, mention.start)
-        if place in seen or (rank == _LAST and chosen):
+        if rank == _LAST and chosen:
             continue  # of a figure of which nothing else is said, any sentence tells something
-        seen.add(place)
-        source = SourceSentence(mention.paragraph, mention.start, mention.end, mention.sentence)
-        if _add(chosen, source) and mention.kind != "follows" and _CARRIES_ON.match(mention.sentence):
-            before = _sentence_before(place, terms, article)
-            if before is not None:
-                _add(chosen, _source(before))
+        _add(chosen, SourceSentence(mention.paragraph, mention.start, mention.end, mention.sentence))
+    for neighbour in _neighbours([*chosen, *pointing], terms, mentions, article):
+        _add(chosen, _source(neighbour.sentence))
     return chosen
 
 
-def _sentence_before(place: tuple[int, int], terms: _Terms, article: ArticleText) -> TextSentence | None:
-    """Return the sentence that one which begins with "This …" goes back to, if it speaks of nothing else."""
-    n = article.places.get(place, 0)
-    if n == 0:
-        return None
-    before = article.sentences[n - 1]
-    if before.paragraph != place[0] or before.refers or _is_foreign(before.terms, terms, article.weight):
-        return None
-    return before
+def _neighbours(
+    places: Iterable[_Place], terms: SubcaptionTerms, mentions: Sequence[PanelMention], article: ArticleText
+) -> list[Neighbour]:
+    """Return the sentences of the passages around mentions, nearest first.
+
+    Args:
+        places: of the mentions.
+        terms: of the panel.
+        mentions: of the figure.
+        article: the running text.
+    """
+    spoken_of = {(item.paragraph, item.start) for item in mentions}
+    found: list[Neighbour] = []
+    for place in places:
+        n = article.places.get(place)
+        if n is not None:
+            said = article.sentences[n]
+            points = is_fragment(said.text) or shared_weight(said.terms, terms.own, article.weight) < _RARE
+            found += passage(n, terms, article, spoken_of, points=points)
+    found.sort(key=lambda item: (abs(item.distance), -item.shared, item.sentence.paragraph, item.sentence.start))
+    return found[:MAX_NEIGHBOURS]
 
 
 def _further(
-    terms: _Terms, chosen: _Chosen, mentions: Sequence[PanelMention], article: ArticleText, caption: frozenset[str]
+    terms: SubcaptionTerms,
+    chosen: _Chosen,
+    mentions: Sequence[PanelMention],
+    article: ArticleText,
+    caption: frozenset[str],
 ) -> list[SourceSentence]:
     """Return sentences that name no figure and share rare terms with the subcaption, best first.
 
@@ -339,7 +244,7 @@ def _further(
         weight, is_near = math.fsum(weights), sentence.paragraph in near
         if weight / total < (_LEAST_NEAR if is_near else _LEAST_SHARED):
             continue
-        if sum(one >= _RARE for one in weights) < _LEAST_TERMS or not (is_near or sentence.section in _TELLING):
+        if sum(one >= _RARE for one in weights) < _LEAST_TERMS or not (is_near or sentence.section in TELLING_SECTIONS):
             continue
         about_it = weight / math.fsum(telling(sentence.terms))
         theirs = max((math.fsum(telling(sentence.terms & other)) for other in others), default=0.0)
@@ -349,7 +254,9 @@ def _further(
     return _unrepeated([sentence for _, sentence in found], chosen)
 
 
-def _is_free(sentence: TextSentence, terms: _Terms, mentions: Sequence[PanelMention], article: ArticleText) -> bool:
+def _is_free(
+    sentence: TextSentence, terms: SubcaptionTerms, mentions: Sequence[PanelMention], article: ArticleText
+) -> bool:
     """Say whether a sentence belongs to no figure, other panel or other patient, and is understood by itself."""
     cases = {item.section_title for item in mentions if item.section == "case"}
     if sentence.section == "case" and cases and sentence.section_title not in cases:
@@ -358,7 +265,7 @@ def _is_free(sentence: TextSentence, terms: _Terms, mentions: Sequence[PanelMent
         (item.paragraph, item.start) == (sentence.paragraph, sentence.start) for item in mentions
     ):
         return False
-    return _stands_alone(sentence.text) and not _is_foreign(sentence.terms, terms, article.weight)
+    return _stands_alone(sentence.text) and not is_foreign(sentence.terms, terms, article.weight)
 
 
 def _unrepeated(found: Iterable[TextSentence], chosen: _Chosen) -> list[SourceSentence]:
@@ -376,9 +283,9 @@ def _unrepeated(found: Iterable[TextSentence], chosen: _Chosen) -> list[SourceSe
 
 def _stands_alone(text: str) -> bool:
     """Say whether a sentence that names no figure is understood by itself, and tells of this article's own work."""
-    if _DEPENDS.match(text) or _is_fragment(text) or not _ENDED.search(text):
+    if depends(text) or is_fragment(text) or not is_ended(text):
         return False
-    return not (_FORMULA.search(text) or _OF_OTHERS.search(text) or _CITES.search(text))
+    return not (_FORMULA.search(text) or tells_of_others(text))
 
 
 def _source(sentence: TextSentence) -> SourceSentence:
@@ -386,37 +293,10 @@ def _source(sentence: TextSentence) -> SourceSentence:
 
 
 def _add(chosen: _Chosen, source: SourceSentence) -> bool:
-    """Add a sentence if the summary stays within `MAX_WORDS`; say whether it did."""
+    """Add a sentence if it is new and the summary stays within `MAX_WORDS`; say whether it did."""
     taken = sum(word_count(item.sentence) for item in chosen.values())
-    if taken + word_count(source.sentence) > MAX_WORDS:
+    said = any(item.sentence == source.sentence for item in chosen.values())
+    if said or taken + word_count(source.sentence) > MAX_WORDS:
         return False
     chosen[source.paragraph, source.start] = source
     return True
-
-
-def _panel_terms(panel: PanelWords) -> _Terms:
-    own = terms_of(panel.subcaption)
-    counts = Counter(term for other in panel.others for term in terms_of(other))
-    foreign = frozenset(counts) - own
-    return _Terms(own, own - frozenset(counts), foreign, frozenset(term for term in foreign if counts[term] == 1))
-
-
-def _shared(words: frozenset[str], own: frozenset[str], weight: Mapping[str, float]) -> float:
-    return math.fsum(weight.get(term, 0.0) for term in words & own)
-
-
-def _is_foreign(words: frozenset[str], terms: _Terms, weight: Mapping[str, float]) -> bool:
-    """Say whether a sentence is about other panels: it has terms of theirs, and of this one's own less or none."""
-    theirs = _shared(words, terms.foreign, weight)
-    return theirs > _shared(words, terms.specific, weight)
-
-
-def _is_of_one(words: frozenset[str], terms: _Terms, weight: Mapping[str, float]) -> bool:
-    """Say whether a sentence is about one other panel: it has terms that only that one has, and none of this one's."""
-    return _shared(words, terms.of_one, weight) > _shared(words, terms.specific, weight) + _MARGIN
-
-
-def _is_fragment(text: str) -> bool:
-    """Say whether a sentence says nothing by itself besides its references: "The results are shown in Figure 2."."""
-    said = _REFERENCE.sub(" ", text)
-    return word_count(said) < _FEWEST_WORDS or len(terms_of(said) - _GENERAL) < _FEWEST_TERMS

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.articles.mentions import sentence_spans
+from pmo_assets.pipeline.context.article_text import article_text
 from pmo_assets.pipeline.context.summaries import (
     MAX_FURTHER,
     MAX_WORDS,
     PanelWords,
-    article_text,
     own_mentions,
     panel_summary,
     panel_words,
@@ -77,7 +77,7 @@ def sentences(found: PanelSummary) -> list[str]:
 
 
 def test_sentences_of_the_panel_in_the_articles_order() -> None:
-    text = [paragraph(HISTORY, WHOLE), paragraph(EXAMINATION, TRACTION)]
+    text = [paragraph(WHOLE), paragraph(EXAMINATION, TRACTION)]
     told = [(EXAMINATION, "A"), (TRACTION, "B"), (WHOLE, None)]
     found = summary(PANELS[1], text, told)
     assert sentences(found) == [WHOLE, TRACTION]
@@ -92,7 +92,7 @@ def test_nothing_of_another_panel_or_figure() -> None:
 
 
 def test_a_sentence_that_names_the_panel_among_others_stays() -> None:
-    text = [paragraph(HISTORY, BOTH)]
+    text = [paragraph(HISTORY, section="introduction"), paragraph(BOTH)]
     for panel in PANELS:
         assert sentences(summary(panel, text, [(BOTH, "A"), (BOTH, "B")])) == [BOTH]
 
@@ -168,7 +168,7 @@ def test_what_another_figure_says_better_is_left_to_it() -> None:
 
 
 def test_a_sentence_that_only_points_at_the_figure_says_nothing() -> None:
-    found = summary(PANELS[0], [paragraph(POINTS, HISTORY)], [(POINTS, None)])
+    found = summary(PANELS[0], [paragraph(HISTORY, section="introduction"), paragraph(POINTS)], [(POINTS, None)])
     assert (found.summary, found.sentences) == ("", ())
 
 
@@ -185,7 +185,8 @@ def test_the_only_panel_of_a_figure_has_all_its_mentions() -> None:
 
 
 def test_abbreviations_of_subcaption_and_summary_are_the_articles() -> None:
-    text = [paragraph("We used optical coherence tomography (OCT) and visual acuity (VA).", TRACTION)]
+    methods = paragraph("We used optical coherence tomography (OCT) and visual acuity (VA).", section="methods")
+    text = [methods, paragraph(TRACTION)]
     found = summary(PANELS[1], text, [(TRACTION, "B")])
     assert found.abbreviations == (Abbreviation("OCT", "optical coherence tomography"),)
     by_caption = summary(PANELS[1], text, [(TRACTION, "B")], f"{CAPTION} OCT, ocular coherence tomogram.")

@@ -1,0 +1,56 @@
+"""Terms by which a panel's text is told from its neighbours': what its own subcaption says, and what others say."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pmo_assets.pipeline.context.terms import terms_of
+
+_MARGIN: Final = 0.25
+"""What terms of one other panel weigh at least, so that a sentence about the figure is about that one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubcaptionTerms:
+    """Terms of a panel.
+
+    Attributes:
+        own: of its subcaption.
+        specific: of its subcaption alone.
+        foreign: of other panels' subcaptions, and not of its own.
+        of_one: of these, those that a single other panel has.
+    """
+
+    own: frozenset[str]
+    specific: frozenset[str]
+    foreign: frozenset[str]
+    of_one: frozenset[str]
+
+
+def subcaption_terms(subcaption: str, others: Iterable[str]) -> SubcaptionTerms:
+    """Return the terms of a panel by its subcaption and those of the figure's other panels."""
+    own = terms_of(subcaption)
+    counts = Counter(term for other in others for term in terms_of(other))
+    foreign = frozenset(counts) - own
+    return SubcaptionTerms(
+        own, own - frozenset(counts), foreign, frozenset(term for term in foreign if counts[term] == 1)
+    )
+
+
+def shared_weight(words: frozenset[str], own: frozenset[str], weight: Mapping[str, float]) -> float:
+    """Return what the terms weigh that both have."""
+    return math.fsum(weight.get(term, 0.0) for term in words & own)
+
+
+def is_foreign(words: frozenset[str], terms: SubcaptionTerms, weight: Mapping[str, float]) -> bool:
+    """Say whether a sentence is about other panels: it has terms of theirs, and of this one's own less or none."""
+    return shared_weight(words, terms.foreign, weight) > shared_weight(words, terms.specific, weight)
+
+
+def is_of_one(words: frozenset[str], terms: SubcaptionTerms, weight: Mapping[str, float]) -> bool:
+    """Say whether a sentence is about one other panel: it has terms that only that one has, and none of this one's."""
+    return shared_weight(words, terms.of_one, weight) > shared_weight(words, terms.specific, weight) + _MARGIN
