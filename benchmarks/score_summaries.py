@@ -93,7 +93,8 @@ def summarised(article: str, tables: Mapping[str, Sequence[Row]]) -> tuple[list[
     paragraphs = [record_of(RunningParagraph, row) for row in tables["articles"][0]["paragraphs"]]
     mentions, panels = rows_by_figure(tables["panel_mentions"]), rows_by_figure(tables["panel_assembly"])
     start = time.perf_counter()
-    text = article_text(paragraphs, [figure["caption"] for figure in tables["figures"]])
+    captions = [figure["caption"] for figure in tables["figures"]]
+    text = article_text(paragraphs, captions, tables["articles"][0]["title"])
     for figure in tables["figures"]:
         cluster = figure["image_cluster_id"]
         told = [record_of(PanelMention, row) for row in mentions.get(cluster, ())]
@@ -128,7 +129,7 @@ def tables_of_xml(path: Path) -> dict[str, Sequence[Row]]:
         for figure in figures
         for part in split_caption(figure["caption"]).subcaptions
     ]
-    row = {**key, "paragraphs": [row_of(paragraph) for paragraph in article.paragraphs]}
+    row = {**key, "title": article.title, "paragraphs": [row_of(paragraph) for paragraph in article.paragraphs]}
     mentions = mention_article_panels(row, figures, panels, panels).rows
     return {"articles": [row], "figures": figures, "panel_assembly": panels, "panel_mentions": mentions}
 

@@ -87,6 +87,7 @@ class ArticleText:
         places: (paragraph, start) of a sentence to its position among `sentences`.
         by_term: positions of the sentences that have a term.
         captions: terms of the caption of each figure.
+        title: its terms.
         abbreviations: that the article defines.
     """
 
@@ -95,15 +96,19 @@ class ArticleText:
     places: Mapping[tuple[int, int], int]
     by_term: Mapping[str, Sequence[int]]
     captions: tuple[frozenset[str], ...]
+    title: frozenset[str]
     abbreviations: tuple[Abbreviation, ...]
 
 
-def article_text(paragraphs: Sequence[RunningParagraph], captions: Iterable[str]) -> ArticleText:
+def article_text(
+    paragraphs: Sequence[RunningParagraph], captions: Iterable[str], title: str | None = None
+) -> ArticleText:
     """Return the sentences of an article with the weights of their terms; of longer texts the first `MAX_TEXT`.
 
     Args:
         paragraphs: the running text.
         captions: of all figures: what they all speak of tells none of them from another.
+        title: of the article; None when it is not known.
     """
     sentences: list[TextSentence] = []
     searched = 0
@@ -143,6 +148,7 @@ def article_text(paragraphs: Sequence[RunningParagraph], captions: Iterable[str]
         {(sentence.paragraph, sentence.start): n for n, sentence in enumerate(sentences)},
         by_term,
         tuple(map(terms_of, captions)),
+        terms_of(title or "") - GENERAL_TERMS,
         defined_abbreviations(paragraph.text for paragraph in paragraphs),
     )
 

@@ -7,17 +7,19 @@ sentences belong to such a passage. Keep out: sentences that name the panel or c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from pmo_assets.pipeline.articles.references import figure_references
 from pmo_assets.pipeline.context.article_text import (
-    TELLING_SECTIONS,
+    GENERAL_TERMS,
     ArticleText,
     TextSentence,
     depends,
     is_ended,
+    is_fragment,
     tells_of_others,
 )
 from pmo_assets.pipeline.context.subcaption_terms import SubcaptionTerms, is_foreign, shared_weight
@@ -26,6 +28,9 @@ BEFORE: Final = 2
 BEHIND: Final = 3
 """Sentences of a passage at most on either side."""
 
+BEHIND_INTRODUCING: Final = 5
+"""Sentences behind one that only introduces the figure: "Figure 2 shows the changes of each group."."""
+
 BEFORE_POINTING: Final = 4
 """Sentences before one that itself only points at the figure: "Figure 3 summarizes these results."."""
 
@@ -33,6 +38,14 @@ _COHESIVE: Final = 0.5
 """Weight of the terms that a sentence shares with the mention or the subcaption, to be of their passage: one that
 occurs in one sentence of twenty, or two that are less rare."""
 
+_TELLING: Final = 2
+"""Terms of a sentence that tells something without the one before it: "There were no lesions at all." has one."""
+
+_EXAMINES: Final = re.compile(
+    r"\bwe\s(?:also\s|then\s|next\s|first\s)?(?:examin|compar|analy[sz]|evaluat|test|plot|quantif|assess|investigat"
+    r"|calculat|determin|explor|ask|tr(?:y|ied)\b)",
+    re.IGNORECASE,
+)
 _OPENING: Final = 24
 """Characters before a reference that opens its sentence: "As shown in Figure 2, …"; then what it shows comes behind."""
 
@@ -51,9 +64,9 @@ def passage(
 ) -> list[Neighbour]:
     """Return the sentences of the passage around a mention, without it.
 
-    A passage ends with the paragraph, at a sentence that names a figure, and where the topic is another one; what
-    stands between two sentences that name figures belongs to the one it shares more with. Literature, and findings of
-    other panels of the figure, are of none. From a paragraph's first sentence it may reach into the paragraph before.
+    A passage ends at a sentence that names a figure, and where the topic is another one; what stands between two
+    sentences that name figures belongs to the one it shares more with. Literature, and findings of other panels of the
+    figure, are of none. It may reach into the next paragraph below the same title.
 
     Args:
         n: position of the mention among the article's sentences.
@@ -62,7 +75,7 @@ def passage(
         spoken_of: (paragraph, start) of all mentions of the figure: these need no passage to be found.
         points: the mention says nothing about the panel itself, so that what does stands before it.
     """
-    behind = _along(n, 1, BEHIND, terms, article, spoken_of, points=False)
+    behind = _along(n, 1, BEHIND, terms, article, spoken_of, points=points)
     before = _along(n, -1, BEFORE_POINTING if points else BEFORE, terms, article, spoken_of, points=points)
     return [*before, *behind]
 
@@ -80,6 +93,8 @@ def _along(
     """The passage on one side: at most so many sentences away, and only one of another topic stepped over."""
     mention = article.sentences[n]
     topic = mention.terms | terms.own
+    introduces = introduces_figure(mention.text)
+    most = BEHIND_INTRODUCING if introduces and step > 0 else most
     end = _figure_sentence(n, step, article)
     found: list[Neighbour] = []
     left_out = 0
@@ -90,33 +105,64 @@ def _along(
         if (sentence.paragraph, sentence.start) in spoken_of or not is_ended(sentence.text):
             continue
         shared = shared_weight(sentence.terms, topic, article.weight)
-        leads = points or (distance == 1 and step < 0 and depends(mention.text))
-        is_next = distance == 1 and sentence.paragraph == mention.paragraph and mention.section in TELLING_SECTIONS
-        goes_on = (step > 0 and depends(sentence.text) and len(found) == distance - 1) or leads
-        if (
-            not (goes_on or is_next or shared >= _COHESIVE)
-            or is_foreign(sentence.terms, terms, article.weight)
-            or (tells_of_others(sentence.text) and not goes_on)
-            or (end is not None and not goes_on and not _is_nearer(sentence, shared, mention, end, step, article))
-        ):
+        is_own = (
+            not is_foreign(sentence.terms, terms, article.weight)
+            and (end is None or _is_nearer(sentence, shared, mention, end, step, article))
+            and not (step < 0 and depends(sentence.text) and k > 0 and article.sentences[k - 1].names_figure)
+        )
+        goes_on = step > 0 and depends(sentence.text) and len(found) == distance - 1
+        leads = (
+            (points and step < 0) or (distance == 1 and step < 0 and depends(mention.text)) or (introduces and step > 0)
+        )
+        is_next = (
+            distance == 1
+            and mention.section == "case"
+            and sentence.paragraph == mention.paragraph
+            and len(sentence.terms - GENERAL_TERMS) >= _TELLING
+        )
+        is_of_it = goes_on or (
+            is_own and (leads or ((is_next or shared >= _COHESIVE) and not tells_of_others(sentence.text)))
+        )
+        if is_of_it:
+            found.append(Neighbour(step * distance, shared, sentence))
+        else:
             left_out += 1
-            continue
-        found.append(Neighbour(step * distance, shared, sentence))
     return found
 
 
 def _places(n: int, step: int, most: int, article: ArticleText) -> Iterator[int]:
-    """Positions of the nearest sentences of the paragraph; before its first one, of the paragraph before."""
+    """Positions of the nearest sentences of the paragraph and, where it ends, of the next one below the same title.
+
+    A next paragraph that names a figure is that figure's, unless the mention introduces what stands there.
+    """
     sentences = article.sentences
     paragraph = sentences[n].paragraph
-    if step < 0 and n > 0 and sentences[n - 1].paragraph < paragraph:
-        paragraph = sentences[n - 1].paragraph
+    crossed = False
     for k in range(n + step, n + step * (most + 1), step):
-        if not 0 <= k < len(sentences) or sentences[k].paragraph != paragraph:
+        if not 0 <= k < len(sentences):
             return
-        if sentences[k].section != sentences[n].section:
-            return
+        if sentences[k].paragraph != paragraph:
+            title = sentences[k].section, sentences[k].section_title
+            if crossed or title != (sentences[n].section, sentences[n].section_title) or (step < 0 and k != n - 1):
+                return
+            is_led_to = step > 0 and introduces_figure(sentences[n].text)
+            if not is_led_to and _names_figure(k, step, article):
+                return
+            paragraph, crossed = sentences[k].paragraph, True
         yield k
+
+
+def _names_figure(k: int, step: int, article: ArticleText) -> bool:
+    """Say whether the paragraph that begins (or, backwards, ends) at a sentence names a figure nearby."""
+    for place in range(k, k + step * (BEFORE_POINTING + BEHIND), step):
+        if (
+            not 0 <= place < len(article.sentences)
+            or article.sentences[place].paragraph != article.sentences[k].paragraph
+        ):
+            return False
+        if article.sentences[place].names_figure:
+            return True
+    return False
 
 
 def _figure_sentence(n: int, step: int, article: ArticleText) -> TextSentence | None:
@@ -137,6 +183,18 @@ def _is_nearer(
     first, second = (mention, other) if step > 0 else (other, mention)
     is_of_first = opens_with_figure(first.text) or opens_with_figure(second.text)
     return is_of_first == (step > 0)
+
+
+def introduces_figure(text: str) -> bool:
+    """Say whether what a figure shows is told behind a sentence: it only points at the figure, opens with it, says what
+    was examined, or ends with a colon.
+    """
+    return (
+        is_fragment(text)
+        or opens_with_figure(text)
+        or _EXAMINES.search(text) is not None
+        or text.rstrip().endswith(":")
+    )
 
 
 def opens_with_figure(text: str) -> bool:

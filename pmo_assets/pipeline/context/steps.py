@@ -93,7 +93,7 @@ def summarise_article_panels(
         panel_mentions: its rows of that table.
     """
     paragraphs = [record_of(RunningParagraph, row) for row in article["paragraphs"]]
-    text = article_text(paragraphs, [figure["caption"] for figure in figures])
+    text = article_text(paragraphs, [figure["caption"] for figure in figures], article["title"])
     told = _told_panels(reviewed_panels, panel_mentions)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:

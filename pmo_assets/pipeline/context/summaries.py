@@ -52,6 +52,15 @@ _RARE: Final = 0.35
 """What a further sentence shares with the subcaption: so much of the subcaption's weight, and so many terms that are
 rare: that weigh so much of the most that a term can weigh. Beside a chosen sentence, in its paragraph, less will do."""
 
+_UNSAID: Final = 0.5
+"""Share of the title's weight that a case's summary must lack, so that the condition is told besides."""
+
+_LONG: Final = 40
+"""Terms of a long sentence."""
+
+_TOLD: Final = 40
+"""Words from which a summary needs no further sentences."""
+
 _ENOUGH: Final = 4.0
 """Weight of a subcaption's terms beyond which a longer one asks for no more."""
 _ABOUT_IT: Final = 0.2
@@ -65,6 +74,9 @@ _WHERE_KEPT: Final = re.compile(
 )
 _CARRIES_ON: Final = re.compile(
     r"[\"'“‘(]?(?:This|These|Those|It|Its|They|Their|Such|The same|The latter|The former)\b"
+)
+_OF_MANY: Final = re.compile(
+    r"\b(?:literature|previously|cases have|are (?:rare|common|frequent)|et al)\b|\[\d", re.IGNORECASE
 )
 _FORMULA: Final = re.compile(r"[=∑∫√]|\\[a-z]{2}")
 
@@ -93,6 +105,9 @@ def panel_summary(
     chosen = _told(panel, terms, mentions, article)
     for sentence in _further(terms, chosen, mentions, article, terms_of(caption)):
         _add(chosen, sentence)
+    condition = _condition(terms, chosen, mentions, article)
+    if condition is not None:
+        _add(chosen, condition)
     sentences = tuple(sorted(chosen.values(), key=lambda item: (item.paragraph, item.start)))
     extractive = " ".join(item.sentence for item in sentences)
     said = (item.sentence for item in own_mentions(panel, mentions))
@@ -227,6 +242,8 @@ def _further(
         article: the running text.
         caption: terms of the whole figure.
     """
+    if sum(word_count(item.sentence) for item in chosen.values()) >= _TOLD:
+        return []
     others = [other for other in article.captions if other != caption]
     counts = Counter(term for other in others for term in other)
 
@@ -252,6 +269,39 @@ def _further(
             found.append((weight / total + about_it, sentence))
     found.sort(key=lambda item: (-item[0], item[1].paragraph, item[1].start))
     return _unrepeated([sentence for _, sentence in found], chosen)
+
+
+def _condition(
+    terms: SubcaptionTerms, chosen: _Chosen, mentions: Sequence[PanelMention], article: ArticleText
+) -> SourceSentence | None:
+    """Return the sentence of a case report that best says what its title does, if the summary does not say it.
+
+    A title names the disease; the passage about one picture often speaks of "the mass" or "the lesion" only.
+    """
+    if not chosen or not article.title or all(item.section != "case" for item in mentions):
+        return None
+    # What an article is about it says often.
+    weights = {term: math.log1p(len(article.by_term.get(term, ()))) for term in article.title}
+    said = terms.own.union(*(terms_of(item.sentence) for item in chosen.values()))
+    missing = {term: weight for term, weight in weights.items() if term not in said}
+    if math.fsum(missing.values()) < max(_UNSAID * math.fsum(weights.values()), math.log1p(1)):
+        return None
+    best: tuple[float, int] | None = None
+    for n in sorted({n for term in missing for n in article.by_term.get(term, ())}):
+        sentence = article.sentences[n]
+        weight = math.fsum(missing[term] for term in sentence.terms & missing.keys())
+        if (
+            sentence.section not in ("case", "abstract")
+            or sentence.refers
+            or not is_ended(sentence.text)
+            or _OF_MANY.search(sentence.text)
+            or weight < _UNSAID * math.fsum(missing.values())
+        ):
+            continue
+        weight /= 1 + len(sentence.terms) / _LONG  # of two that say as much, the shorter one
+        if best is None or weight > best[0]:
+            best = weight, n
+    return _source(article.sentences[best[1]]) if best is not None else None
 
 
 def _is_free(

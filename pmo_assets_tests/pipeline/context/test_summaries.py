@@ -246,3 +246,22 @@ def test_hostile_paragraphs_are_bounded(text: str) -> None:
     for panel in PANELS:
         panel_summary(panel, [], article, CAPTION)
     assert time.perf_counter() - start < 20
+
+
+def test_a_case_whose_passages_speak_of_the_mass_only_is_told_with_its_disease() -> None:
+    seen = "The mass was enhanced (Figure 1)."
+    disease = "We report a rare case of left atrial myxoma."
+    text = [
+        paragraph("Atrial myxomas are rare.", disease, section="abstract"),
+        paragraph(seen),
+        *[paragraph(f"The myxoma of the atrium was seen {n} times.", section="discussion") for n in range(3)],
+    ]
+    told = [mention(text, seen, None, "names figure")]
+    panel = PanelWords(None, "Coronary angiography of the mass.")
+
+    def summarised(title: str) -> list[str]:
+        return sentences(panel_summary(panel, told, article_text(text, [panel.subcaption], title), panel.subcaption))
+
+    assert summarised("Left atrial myxoma: a case report") == [disease, seen]
+    assert summarised("Coronary angiography of a mass") == [seen], "the subcaption says it"
+    assert summarised("") == [seen]

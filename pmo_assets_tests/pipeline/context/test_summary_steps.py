@@ -20,7 +20,11 @@ TEXT = (
     RunningParagraph("case", None, "A macular hole was seen in the fundus photograph of the right eye (Figure 1A)."),
     RunningParagraph("case", None, "Optical coherence tomography (OCT) showed vitreous traction (Figure 1B)."),
 )
-ARTICLE: dict[str, Any] = {"article_id": 7, "paragraphs": [row_of(paragraph) for paragraph in TEXT]}
+ARTICLE: dict[str, Any] = {
+    "article_id": 7,
+    "title": "Macular hole",
+    "paragraphs": [row_of(paragraph) for paragraph in TEXT],
+}
 FIGURE = {
     "article_id": 7, "image_cluster_id": "g1", "label": "Figure 1", "caption": "Right eye. (A) Hole. (B) Traction."
 }  # fmt: skip
@@ -84,7 +88,7 @@ def test_abbreviations_of_mentions_are_expanded_though_the_summary_leaves_them_o
         RunningParagraph("methods", None, "Macular edema (ME) was graded by two readers."),
         RunningParagraph("results", None, "ME is seen (Figure 1)."),
     )
-    article = {"article_id": 7, "paragraphs": [row_of(paragraph) for paragraph in text]}
+    article = {"article_id": 7, "title": "Macular hole", "paragraphs": [row_of(paragraph) for paragraph in text]}
     mentions = mention_article_panels(article, [FIGURE], PANELS[:2], []).rows
     summaries = summarise_article_panels(article, [FIGURE], PANELS[:2], mentions).rows
     assert [item["short"] for item in summaries[0]["abbreviations"]] == ["ME"]
@@ -102,7 +106,9 @@ def test_modality_takes_images_subcaption_and_the_panels_own_mentions() -> None:
 
 
 def test_an_article_without_running_text_has_panels_that_it_says_nothing_of() -> None:
-    output = summarise_article_panels({"article_id": 7, "paragraphs": []}, [FIGURE], PANELS, [])
+    output = summarise_article_panels(
+        {"article_id": 7, "title": "Macular hole", "paragraphs": []}, [FIGURE], PANELS, []
+    )
     assert [(row["summary"], row["summary_places"], row["mentions"]) for row in output.rows] == [(None, [], [])] * 2
 
 
