@@ -105,6 +105,7 @@ def test_negated_terms(text: str, negated: set[str]) -> None:
         ("suspicious leakage", {"leakage"}),
         ("a lesion that may represent melanoma or metastasis", {"melanoma", "metastasis"}),
         ("r/o endophthalmitis", {"endophthalmitis"}),
+        ("unclear whether glaucoma or myopia", {"glaucoma", "myopia"}),
         ("raising the possibility of lymphoma, leukemia, or sarcoidosis", {"lymphoma", "leukemia", "sarcoidosis"}),
         ("possible melanoma vs. Metastasis", {"melanoma", "Metastasis"}),
         # lists of a differential diagnosis
