@@ -7,6 +7,9 @@ file of the figure; the captions themselves are read from a JSONL file (`article
 checkout. Three kinds of labels: all entities of a caption; its eyes and diseases alone; whether terms of a caption are
 negated or uncertain (group "*"). Captions to develop with and to report on are of different articles.
 
+What a disease is and what a finding, labels and lexicon say alike (docs/context.md): a named diagnosis is a disease;
+bare words for something seen ("tumor", "lesion") and "mass", "lesion" or "opacity" of a place are findings.
+
 An entity is right where it overlaps a label of its group and a filter by the label's term finds it: it is that term or
 one within it. Status is judged where an
 entity that can be absent overlaps a label. `--errors` lists what went wrong in the half to develop with, never in the

@@ -92,6 +92,20 @@ def test_terms_within_a_word(word: str, group: Any, within: str, without: str) -
     assert without not in found
 
 
+@pytest.mark.parametrize(
+    "word", ["tumor", "mass", "lesion", "neoplasm", "swelling", "choroidal mass", "corneal opacity"]
+)
+def test_a_word_for_something_seen_is_a_finding_and_no_disease(word: str) -> None:
+    assert terms_within(word, "finding")
+    with pytest.raises(LexiconError, match="no disease"):
+        terms_within(word, "disease")
+
+
+def test_a_mass_is_no_diagnosis() -> None:
+    diseases = [term for term in shipped_lexicon().terms.values() if term.group == "disease"]
+    assert [name for term in diseases for name in (term.name, *term.synonyms) if form_of(name)[-1] == "mass"] == []
+
+
 def test_an_unknown_word_is_refused_with_similar_ones() -> None:
     with pytest.raises(LexiconError, match=r"no disease 'macular edemma'; similar are .*'macular edema'"):
         terms_within("macular edemma", "disease")

@@ -21,16 +21,17 @@ from pmo_assets.records.context import EntityGroup
 
 Status = Literal["negated", "uncertain"]
 _STATUSES: Final[tuple[Status, ...]] = ("negated", "uncertain")
-Place = Literal["before", "next", "after", "either", "none"]
+Place = Literal["before", "next", "after", "either", "list", "through", "none"]
 """Where a trigger stands: before what it speaks of, directly before, after it, before it if a term follows and else
-after; "none" for phrases that look like triggers and are none."""
+after, or before the list that its clause goes on to ("list"). "through": what a negation of signs reaches through;
+"none": phrases that look like triggers and are none."""
 
 PACKAGE_DATA = ("lexicon/data",)
 """Files of the package that this module reads."""
 
 _ENDS: Final = keys_of(
     "but however although though except whereas while which who that yet nevertheless because since with despite "
-    "associated secondary due well until aside apart besides then still when where whether if how than"
+    "due well until aside apart besides then still when where whether if how than"
 )
 _VERBS: Final = keys_of(
     "is was are were has had have shows showed showing reveals revealed revealing demonstrates demonstrated "
@@ -47,12 +48,27 @@ _PREPOSITIONS: Final = keys_of(
 _OF_SUBJECTS: Final = _PREPOSITIONS | keys_of("of with without")
 _RELATIVES: Final = keys_of("which who")
 _STOPS: Final = frozenset(";:")
-_LISTS: Final = keys_of("or and nor")
+_LISTS: Final = keys_of("or and nor versus vs")
 _SIGNS: Final = keys_of(
     "evidence sign presence history finding suspicion symptom area development recurrence formation feature source "
-    "type form trace indication amount kind progression appearance occurrence proof any case degree pattern"
+    "type form trace indication amount kind progression appearance occurrence proof any case degree pattern diagnosis "
+    "possibility suggestion impression focus change criterion characteristic stigma"
 )
 """Words whose "of" leads to what they are signs of."""
+
+_LINKS: Final = keys_of(
+    "due to secondary caused by related because of from represent represents represented representing reflect reflects "
+    "reflecting indicate indicates indicating correspond be been is are was were consistent compatible resulting "
+    "attributable attributed explained a an the"
+)
+"""Words between a doubt and what it speaks of: "likely due to", "may be secondary to", "possibly represents"."""
+_WITH: Final = keys_of("consistent compatible associated")
+"""Words whose "with" is such a link, too."""
+_MOST_LINKS: Final = 6
+
+_INCLUDES: Final = keys_of("include includes included including comprise comprises comprised contains contained :")
+_COPULAS: Final = keys_of("is are was were between")
+"""Words that lead from "differential diagnosis" to the list of its diseases."""
 
 _NEW_PHRASES: Final = keys_of(
     "a an the its his her their this these those normal intact some persistent residual new increased decreased only "
@@ -82,6 +98,7 @@ class _Trigger:
     end: int
     status: Status
     place: Place
+    lists: bool = False
 
 
 @cache
@@ -140,7 +157,7 @@ def _stops(words: Words) -> bytearray:
     for index, key in enumerate(words.keys):
         if key in _STOPS:
             stops[index] = 1
-        elif key in ".!?":
+        elif key in ".!?" and not (key == "." and index and words.keys[index - 1] == "vs"):
             end = words.ends[index]
             following = words.text[end : end + 2].lstrip(" )\"'”’")
             stops[index] = end >= len(words.text.rstrip()) or (
@@ -164,6 +181,12 @@ def _triggers(words: Words, starting: Mapping[int, int], stops: bytearray, named
         if first < covered or first in named:
             continue
         status, place = kinds[form]
+        if place == "list":
+            triggers[first] = _list_trigger(words, first, end, status, starting, stops)
+            covered = triggers[first].end
+            continue
+        if status == "uncertain" and place != "after":
+            end = _past_links(words, end, starting)
         if place in {"either", "next"}:
             otherwise: Place = "after" if place == "either" else "none"
             if not _term_follows(words, end, starting, stops):
@@ -173,6 +196,30 @@ def _triggers(words: Words, starting: Mapping[int, int], stops: bytearray, named
         triggers[first] = _Trigger(first, end, status, place)
         covered = end
     return triggers
+
+
+def _list_trigger(
+    words: Words, first: int, end: int, status: Status, starting: Mapping[int, int], stops: bytearray
+) -> _Trigger:
+    """The trigger of a differential diagnosis, up to where its list begins: "(at that point) included", ":", "of"."""
+    for index in range(end, min(end + _REACH, len(words))):
+        key = words.keys[index]
+        if key in _INCLUDES or (key in _COPULAS and _term_follows(words, index + 1, starting, stops)):
+            return _Trigger(first, index + 1, status, "before", lists=True)
+        if stops[index] or key == ",":
+            break
+    end += words.keys[end : end + 1] == ["of"]
+    follows = _term_follows(words, end, starting, stops)
+    return _Trigger(first, end, status, "before" if follows else "none", lists=True)
+
+
+def _past_links(words: Words, end: int, starting: Mapping[int, int]) -> int:
+    """Index after the words that link a doubt to what it speaks of, as far as no term begins."""
+    for index in range(end, min(end + _MOST_LINKS, len(words))):
+        key = words.keys[index]
+        if index in starting or not (key in _LINKS or (key == "with" and words.keys[index - 1] in _WITH)):
+            return index
+    return min(end + _MOST_LINKS, len(words))
 
 
 def _phrase_ends(words: Words, end: int, stops: bytearray) -> bool:
@@ -200,33 +247,51 @@ def _look_forward(
 ) -> None:
     """Mark the spans that stand in the scope of a trigger before them."""
     active: set[Status] = set()
+    lists = False
     depth = index = 0
     while index < len(words):
         key = words.keys[index]
         trigger = triggers.get(index)
         if trigger is not None:
             index = trigger.end
-            if trigger.place == "before":
-                active, depth = active | {trigger.status}, 0
+            if trigger.place == "through":
+                active = active if words.keys[trigger.first - 1] in _SIGNS else set()
+            elif trigger.place == "before":
+                active, depth, lists = _joined(words, trigger, active), 0, trigger.lists
                 # "did not show": the verb of a negation does not end it.
                 if words.keys[index - 1] in _OF_VERBS and index < len(words) and words.keys[index] in _VERBS:
                     index += 1
             elif trigger.place == "after":
                 active = set()
             continue
+        if key in ")]" and not depth:
+            # A scope that a bracket opens ends with it: "a mass (possible melanoma)".
+            active = set()
         depth = max(0, depth + (key in "([") - (key in ")]"))
         if stops[index] and not depth:
             active = set()
         elif index in starting:
             if not depth:
                 found[starting[index]] |= active
-        elif not depth and active and _ends_scope(words, index, starting, stops):
+        elif not depth and active and _ends_scope(words, index, starting, stops, lists=lists):
             active = set()
         index += 1
 
 
-def _ends_scope(words: Words, index: int, starting: Mapping[int, int], stops: bytearray) -> bool:
+def _joined(words: Words, trigger: _Trigger, active: Set[Status]) -> set[Status]:
+    """What a trigger and the scope in which it stands say together.
+
+    A negated doubt is a negation ("no evidence suggestive of"); "no fluid and possible leakage" are two statements.
+    """
+    if trigger.status == "uncertain" and "negated" in active:
+        return {"uncertain"} if words.keys[trigger.first - 1] in {"and", ","} else set(active)
+    return {*active, trigger.status}
+
+
+def _ends_scope(words: Words, index: int, starting: Mapping[int, int], stops: bytearray, *, lists: bool) -> bool:
     key = words.keys[index]
+    if lists and (key == "," or (key == "and" and index + 1 in starting)):
+        return False
     if key == "of":
         # "no enhancement of the lesion" is no word about the lesion; "no evidence of a lesion" is.
         return words.keys[index - 1] not in _SIGNS and index - 1 not in starting

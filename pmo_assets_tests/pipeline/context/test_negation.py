@@ -63,6 +63,14 @@ def marked(text: str) -> tuple[set[str], set[str]]:
         ("Drusen and no fluid", {"fluid"}),
         ("Leakage was not seen, but staining was", {"Leakage"}),
         ("no abnormality or leakage of the retina", {"leakage"}),
+        ("no edema, hemorrhage or exudates", {"edema", "hemorrhage", "exudates"}),
+        ("a mass without associated edema", {"edema"}),
+        ("an eye (no fluid) and drusen", {"fluid"}),
+        # through words for what shows it
+        ("no features that indicate a mass", {"mass"}),
+        ("no signs suggestive of glaucoma", {"glaucoma"}),
+        ("no signs consistent with glaucoma", {"glaucoma"}),
+        ("Macular edema was not suspected.", {"Macular edema"}),
         # what is never absent
         ("no OCT of the left eye at 3 months; visual acuity was not measured", set()),
     ],
@@ -86,6 +94,37 @@ def test_negated_terms(text: str, negated: set[str]) -> None:
         ("drusen, and possible leakage", {"leakage"}),
         ("Edema may be severe", set()),
         ("suspecting papilledema", {"papilledema"}),
+        # doubts behind their term
+        ("Uveitis was presumed; drusen were seen.", {"Uveitis"}),
+        ("Glaucoma is unlikely.", {"Glaucoma"}),
+        ("Retinal detachment cannot be completely excluded", {"Retinal detachment"}),
+        ("Endophthalmitis must be ruled out", {"Endophthalmitis"}),
+        # links between a doubt and its term
+        ("macular edema, likely secondary to uveitis", {"uveitis"}),
+        ("Edema may be due to uveitis", {"uveitis"}),
+        ("suspicious leakage", {"leakage"}),
+        ("a lesion that may represent melanoma or metastasis", {"melanoma", "metastasis"}),
+        ("r/o endophthalmitis", {"endophthalmitis"}),
+        ("unclear whether glaucoma or myopia", {"glaucoma", "myopia"}),
+        ("raising the possibility of lymphoma, leukemia, or sarcoidosis", {"lymphoma", "leukemia", "sarcoidosis"}),
+        ("possible melanoma vs. Metastasis", {"melanoma", "Metastasis"}),
+        # lists of a differential diagnosis
+        ("The differential at that point included uveitis (AAU), and lymphoma", {"uveitis", "AAU", "lymphoma"}),
+        ("Differential diagnosis: melanoma, metastasis, hemangioma. A nevus", {"melanoma", "metastasis", "hemangioma"}),
+        (
+            "The differential diagnosis of leukocoria includes retinoblastoma and persistent fetal vasculature",
+            {"retinoblastoma", "persistent fetal vasculature"},
+        ),
+        ("A differential diagnosis of uveitis or lymphoma was made", {"uveitis", "lymphoma"}),
+        ("each disease in the differential diagnosis, from retinoblastoma to uveitis", set()),
+        # where a doubt ends
+        ("possible melanoma, but drusen", {"melanoma"}),
+        ("a mass (possible melanoma) and cataract", {"melanoma"}),
+        ("presumed tuberculosis with retinal vasculitis", {"tuberculosis"}),
+        ("suspected retinitis although uveitis was present", {"retinitis"}),
+        # what affirms, and what compares
+        ("changes consistent with glaucoma, indicative of keratoconus", set()),
+        ("eyes with melanoma versus eyes with uveitis", set()),
         # words of a name
         ("presumed ocular histoplasmosis syndrome, and choroidal osteoma", set()),
         ("no light perception, a retinal detachment", set()),
@@ -95,6 +134,14 @@ def test_doubted_terms(text: str, uncertain: set[str]) -> None:
     negated, doubted = marked(text)
     assert doubted == uncertain
     assert negated == set()
+
+
+def test_a_doubt_beside_a_negation_is_of_its_own() -> None:
+    assert marked("no fluid and possible leakage") == ({"fluid"}, {"leakage"})
+
+
+def test_a_negated_doubt_is_a_negation() -> None:
+    assert marked("no evidence of possible retinal detachment") == ({"retinal detachment"}, set())
 
 
 def test_no_phrase_is_a_trigger_of_two_kinds() -> None:
