@@ -249,7 +249,7 @@ def test_hostile_paragraphs_are_bounded(text: str) -> None:
 
 
 def test_a_case_whose_passages_speak_of_the_mass_only_is_told_with_its_disease() -> None:
-    seen = "The mass was enhanced (Figure 1)."
+    seen = "Contrast medium enhanced the whole mass for several seconds (Figure 1)."
     disease = "We report a rare case of left atrial myxoma."
     text = [
         paragraph("Atrial myxomas are rare.", disease, section="abstract"),
