@@ -15,6 +15,7 @@ from typing import Final
 from pmo_assets.pipeline.articles.references import figure_references
 from pmo_assets.pipeline.context.article_text import (
     GENERAL_TERMS,
+    TELLING_SECTIONS,
     ArticleText,
     TextSentence,
     depends,
@@ -38,6 +39,13 @@ _COHESIVE: Final = 0.5
 """Weight of the terms that a sentence shares with the mention or the subcaption, to be of their passage: one that
 occurs in one sentence of twenty, or two that are less rare."""
 
+_COHESIVE_NEXT: Final = 0.2
+"""The same of the next sentence, where results are told."""
+
+_GOES_BACK: Final = re.compile(
+    r"\b(?:this|these|those|such)\s\w|\bthe\s(?:first|second|former|latter|same|other|two|three|resulting|corresponding)\b",
+    re.IGNORECASE,
+)
 _TELLING: Final = 2
 """Terms of a sentence that tells something without the one before it: "There were no lesions at all." has one."""
 
@@ -96,6 +104,7 @@ def _along(
     introduces = introduces_figure(mention.text)
     most = BEHIND_INTRODUCING if introduces and step > 0 else most
     end = _figure_sentence(n, step, article)
+    is_telling = mention.section in TELLING_SECTIONS
     found: list[Neighbour] = []
     left_out = 0
     for distance, k in enumerate(_places(n, step, most, article), start=1):
@@ -120,8 +129,10 @@ def _along(
             and sentence.paragraph == mention.paragraph
             and len(sentence.terms - GENERAL_TERMS) >= _TELLING
         )
-        is_of_it = goes_on or (
-            is_own and (leads or ((is_next or shared >= _COHESIVE) and not tells_of_others(sentence.text)))
+        is_cohesive = shared >= (_COHESIVE_NEXT if distance == 1 and is_telling else _COHESIVE)
+        is_of_others = tells_of_others(sentence.text)
+        is_of_it = (goes_on and (is_telling or not is_of_others)) or (
+            is_own and (leads or ((is_next or is_cohesive) and not is_of_others and not sentence.refers))
         )
         if is_of_it:
             found.append(Neighbour(step * distance, shared, sentence))

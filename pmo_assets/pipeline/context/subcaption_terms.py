@@ -23,21 +23,28 @@ class SubcaptionTerms:
         specific: of its subcaption alone.
         foreign: of other panels' subcaptions, and not of its own.
         of_one: of these, those that a single other panel has.
+        of_each: of each other panel's subcaption, and not of its own.
     """
 
     own: frozenset[str]
     specific: frozenset[str]
     foreign: frozenset[str]
     of_one: frozenset[str]
+    of_each: tuple[frozenset[str], ...]
 
 
 def subcaption_terms(subcaption: str, others: Iterable[str]) -> SubcaptionTerms:
     """Return the terms of a panel by its subcaption and those of the figure's other panels."""
     own = terms_of(subcaption)
-    counts = Counter(term for other in others for term in terms_of(other))
+    each = [terms_of(other) for other in others]
+    counts = Counter(term for other in each for term in other)
     foreign = frozenset(counts) - own
     return SubcaptionTerms(
-        own, own - frozenset(counts), foreign, frozenset(term for term in foreign if counts[term] == 1)
+        own,
+        own - frozenset(counts),
+        foreign,
+        frozenset(term for term in foreign if counts[term] == 1),
+        tuple(dict.fromkeys(other - own for other in each)),
     )
 
 
@@ -47,8 +54,15 @@ def shared_weight(words: frozenset[str], own: frozenset[str], weight: Mapping[st
 
 
 def is_foreign(words: frozenset[str], terms: SubcaptionTerms, weight: Mapping[str, float]) -> bool:
-    """Say whether a sentence is about other panels: it has terms of theirs, and of this one's own less or none."""
-    return shared_weight(words, terms.foreign, weight) > shared_weight(words, terms.specific, weight)
+    """Say whether a sentence is about another panel: it has more of that one's terms than of this one's own.
+
+    "The trees of plants, metazoa and primates agree" is about each of three panels.
+    """
+    if not words & terms.foreign:
+        return False
+    own = shared_weight(words, terms.specific, weight)
+    theirs = [shared_weight(words, other, weight) for other in terms.of_each]
+    return max(theirs) > own and not (own > 0 and sum(one > 0 for one in theirs) > 1)
 
 
 def is_of_one(words: frozenset[str], terms: SubcaptionTerms, weight: Mapping[str, float]) -> bool:

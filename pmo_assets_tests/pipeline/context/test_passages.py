@@ -6,7 +6,8 @@ import pytest
 
 from pmo_assets.pipeline.context.article_text import ArticleText, article_text
 from pmo_assets.pipeline.context.passages import BEFORE, BEFORE_POINTING, BEHIND, opens_with_figure, passage
-from pmo_assets.pipeline.context.subcaption_terms import subcaption_terms
+from pmo_assets.pipeline.context.subcaption_terms import is_foreign, subcaption_terms
+from pmo_assets.pipeline.context.terms import terms_of
 from pmo_assets.records.context import RunningParagraph, SectionClass
 
 SUBCAPTION = "Duplex ultrasound of the fistula."
@@ -109,3 +110,16 @@ def test_sentences_that_open_with_their_figure() -> None:
     assert opens_with_figure(THIRD)
     assert not opens_with_figure(SECOND)
     assert not opens_with_figure("It (Figure 2) was clear.")
+
+
+def test_a_sentence_that_lists_several_panels_is_of_each() -> None:
+    others = ("Trees of plants.", "Trees of primates.")
+    found = {
+        sentence: is_foreign(
+            terms_of(sentence),
+            subcaption_terms("Trees of metazoa.", others),
+            dict.fromkeys(terms_of(" ".join(others) + " metazoa"), 1.0),
+        )
+        for sentence in ("Trees of plants agree.", "Trees of plants, metazoa and primates agree.", "Trees agree.")
+    }
+    assert list(found.values()) == [True, False, False]
