@@ -39,9 +39,6 @@ _COHESIVE: Final = 0.5
 """Weight of the terms that a sentence shares with the mention or the subcaption, to be of their passage: one that
 occurs in one sentence of twenty, or two that are less rare."""
 
-_COHESIVE_NEXT: Final = 0.2
-"""The same of the next sentence, where results are told."""
-
 _GOES_BACK: Final = re.compile(
     r"\b(?:this|these|those|such)\s\w|\bthe\s(?:first|second|former|latter|same|other|two|three|resulting|corresponding)\b",
     re.IGNORECASE,
@@ -129,10 +126,9 @@ def _along(
             and sentence.paragraph == mention.paragraph
             and len(sentence.terms - GENERAL_TERMS) >= _TELLING
         )
-        is_cohesive = shared >= (_COHESIVE_NEXT if distance == 1 and is_telling else _COHESIVE)
         is_of_others = tells_of_others(sentence.text)
         is_of_it = (goes_on and (is_telling or not is_of_others)) or (
-            is_own and (leads or ((is_next or is_cohesive) and not is_of_others and not sentence.refers))
+            is_own and (leads or ((is_next or shared >= _COHESIVE) and not is_of_others and not sentence.refers))
         )
         if is_of_it:
             found.append(Neighbour(step * distance, shared, sentence))

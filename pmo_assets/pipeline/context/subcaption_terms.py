@@ -54,15 +54,13 @@ def shared_weight(words: frozenset[str], own: frozenset[str], weight: Mapping[st
 
 
 def is_foreign(words: frozenset[str], terms: SubcaptionTerms, weight: Mapping[str, float]) -> bool:
-    """Say whether a sentence is about another panel: it has more of that one's terms than of this one's own.
+    """Say whether a sentence is about other panels: it has terms of theirs, and of this one's own less or none.
 
     "The trees of plants, metazoa and primates agree" is about each of three panels.
     """
-    if not words & terms.foreign:
-        return False
+    theirs = shared_weight(words, terms.foreign, weight)
     own = shared_weight(words, terms.specific, weight)
-    theirs = [shared_weight(words, other, weight) for other in terms.of_each]
-    return max(theirs) > own and not (own > 0 and sum(one > 0 for one in theirs) > 1)
+    return theirs > own and not (own > 0 and sum(not words.isdisjoint(other) for other in terms.of_each) > 1)
 
 
 def is_of_one(words: frozenset[str], terms: SubcaptionTerms, weight: Mapping[str, float]) -> bool:
