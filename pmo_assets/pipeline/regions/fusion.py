@@ -1,0 +1,147 @@
+"""Regions of a panel from several boxes: those that marks show, and those that a vision-language model names.
+
+The order is Panel2Patch's (section 3.1.2 and supplement 6.4): boxes of the model far from every mark go, marks without
+such a box nearby are expanded, then union, clipping, limits of area and aspect, suppression, and merging of boxes that
+overlap and whose texts agree. The paper leaves its limits out; `benchmarks/score_regions.py` draws the curves that ours
+were read from. Add here: rules about several boxes. Keep out: the box of one mark (`pointed_regions`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from pmo_assets.pipeline.context.terms import terms_of
+from pmo_assets.records.geometry import (
+    Box,
+    area,
+    centre,
+    clip,
+    height,
+    intersection,
+    iou,
+    non_maximum_suppression,
+    union_box,
+    width,
+)
+from pmo_assets.records.regions import Region
+
+TAU: Final = 0.15
+"""Distance of a model's box from the nearest mark's region at most, between centres, in the panel's diagonal."""
+
+EXPANSION: Final = 1.2
+"""Factor by which a region is expanded that a mark shows and no box of the model confirms."""
+
+LEAST_AREA, MOST_AREA = 0.0002, 0.8
+"""Area of a region as part of its panel: specks, and what is the panel itself, are no regions."""
+
+MOST_ASPECT: Final = 12.0
+"""Longer side of a region in its shorter one at most."""
+
+NMS_IOU: Final = 0.7
+"""Overlap from which the surer of two regions stays (Panel2Patch 6.4)."""
+
+ALIKE: Final = 0.9
+"""Similarity of two texts from which their regions, if they overlap, are one (Panel2Patch 6.4)."""
+
+OVERLAP: Final = 0.3
+"""Overlap of regions that are merged where their texts agree."""
+
+
+def text_similarity(first: str, second: str) -> float:
+    """Return the cosine of two texts' terms, 0..1: what is used where no sentence encoder is installed."""
+    one, two = Counter(terms_of(first)), Counter(terms_of(second))
+    norm = math.sqrt(sum(v * v for v in one.values()) * sum(v * v for v in two.values()))
+    return sum(count * two[term] for term, count in one.items()) / norm if norm else float(first == second)
+
+
+def fused_regions(
+    shown: Sequence[Region],
+    named: Sequence[Region],
+    panel: Box,
+    *,
+    similarity: Callable[[str, str], float] = text_similarity,
+    tau: float = TAU,
+) -> tuple[Region, ...]:
+    """Return the regions of a panel, the surest first where they overlap, in reading order of their boxes.
+
+    Args:
+        shown: by marks; all stay, but those that others cover.
+        named: by a model; empty when none was asked.
+        panel: box of the panel.
+        similarity: of two texts, 0..1.
+        tau: distance of a model's box from the nearest mark.
+    """
+    nearest = [_nearest(region, shown, panel) for region in named]
+    near = [(region, mark) for region, mark in zip(named, nearest, strict=True) if mark is not None and mark[0] <= tau]
+    confirmed = {mark[1] for _, mark in near if mark is not None}
+    boxes = [
+        region if n in confirmed or not named else replace(region, box=_expanded(region.box))
+        for n, region in enumerate(shown)
+    ]
+    boxes += [replace(region, marks=shown[mark[1]].marks, source="marks and model") for region, mark in near if mark]
+    kept = [
+        region for region in (replace(item, box=clip(item.box, panel)) for item in boxes) if _is_sized(region, panel)
+    ]
+    order = non_maximum_suppression([item.box for item in kept], [item.confidence for item in kept], NMS_IOU)
+    merged = _merged([kept[n] for n in order], similarity)
+    return tuple(sorted(merged, key=lambda item: (item.box[1], item.box[0], item.marks)))
+
+
+def _nearest(region: Region, shown: Sequence[Region], panel: Box) -> tuple[float, int] | None:
+    """Distance to the nearest region that marks show, in the panel's diagonal, and its position."""
+    x, y = centre(region.box)
+    diagonal = math.hypot(width(panel), height(panel)) or 1.0
+    return min(
+        (
+            (math.hypot(x - other[0], y - other[1]) / diagonal, n)
+            for n, other in enumerate(centre(item.box) for item in shown)
+        ),
+        default=None,
+    )
+
+
+def _expanded(box: Box) -> Box:
+    x, y = centre(box)
+    wide, tall = width(box) * EXPANSION / 2, height(box) * EXPANSION / 2
+    return x - wide, y - tall, x + wide, y + tall
+
+
+def _is_sized(region: Region, panel: Box) -> bool:
+    wide, tall = width(region.box), height(region.box)
+    if min(wide, tall) <= 0 or area(panel) <= 0:
+        return False
+    share = area(region.box) / area(panel)
+    return LEAST_AREA <= share <= MOST_AREA and max(wide, tall) / min(wide, tall) <= MOST_ASPECT
+
+
+def _merged(regions: Sequence[Region], similarity: Callable[[str, str], float]) -> list[Region]:
+    """Regions of which those that overlap and say the same are one, with the box round both."""
+    found: list[Region] = []
+    for region in regions:
+        for n, other in enumerate(found):
+            if _is_same(region, other, similarity):
+                found[n] = replace(
+                    other,
+                    box=union_box([other.box, region.box]),
+                    marks=tuple(sorted({*other.marks, *region.marks})),
+                    description=other.description or region.description,
+                    source=other.source if other.source == region.source else "marks and model",
+                )
+                break
+        else:
+            found.append(region)
+    return found
+
+
+def _is_same(first: Region, second: Region, similarity: Callable[[str, str], float]) -> bool:
+    smaller = min(area(first.box), area(second.box))
+    if smaller <= 0:
+        return False
+    inside = area(intersection(first.box, second.box)) / smaller
+    if max(iou(first.box, second.box), inside) < OVERLAP or first.text is None or second.text is None:
+        return False
+    return similarity(first.text, second.text) >= ALIKE

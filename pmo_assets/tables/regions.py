@@ -1,0 +1,149 @@
+"""Tables of the group `regions`: marks on the images of each panel, phrases that name them, regions that both show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import dataframely as dy
+
+from pmo_assets.records.regions import (
+    MARK_COLOURS,
+    MARK_KINDS,
+    MARK_SOURCES,
+    REGION_SOURCES,
+    Mark,
+    NamedMark,
+    PhrasePlace,
+    Region,
+    RegionPhrase,
+)
+from pmo_assets.records.step_output import Row
+from pmo_assets.tables.context import PanelKey
+from pmo_assets.tables.released import FACTS, TEXT, released
+from pmo_assets.tables.rows import record_of, row_of
+
+_BOX = dy.List(dy.Float64())
+
+MARK_FIELDS = {
+    "kind": dy.Enum(MARK_KINDS),
+    "colour": dy.Enum(MARK_COLOURS, nullable=True),
+    "rgb": dy.String(),
+    "box": _BOX,
+    "tip": dy.List(dy.Float64(), nullable=True),
+    "direction": dy.Float64(nullable=True),
+    "label": dy.String(nullable=True),
+    "source": dy.Enum(MARK_SOURCES),
+    "score": dy.Float64(),
+    "probability": dy.Float64(),
+    "image": dy.Int64(),
+}
+"""Fields of a mark (`records.regions.Mark`), and the position of its image among the panel's."""
+
+PHRASE_FIELDS = {
+    "text": dy.String(),
+    "mark_text": dy.String(),
+    "target": dy.String(nullable=True),
+    "found_in": dy.Enum(list(get_args(PhrasePlace))),
+    "mention": dy.Int64(nullable=True),
+    "start": dy.Int64(),
+    "end": dy.Int64(),
+    "mark_start": dy.Int64(),
+    "mark_end": dy.Int64(),
+    "target_start": dy.Int64(),
+    "target_end": dy.Int64(),
+    "kind": dy.Enum(list(get_args(NamedMark))),
+    "colour": dy.Enum(MARK_COLOURS, nullable=True),
+    "style": dy.String(nullable=True),
+    "label": dy.String(nullable=True),
+    "is_plural": dy.Bool(),
+    "marks": dy.List(dy.Int64()),
+    "undecided": dy.String(nullable=True),
+}
+"""Fields of a phrase (`records.regions.RegionPhrase`), with its words, those of the mark and those of what it shows."""
+
+REGION_FIELDS = {
+    "box": _BOX,
+    "text": dy.String(nullable=True),
+    "description": dy.String(nullable=True),
+    "marks": dy.List(dy.Int64()),
+    "phrase": dy.Int64(nullable=True),
+    "source": dy.Enum(REGION_SOURCES),
+    "confidence": dy.Float64(),
+}
+"""Fields of a region (`records.regions.Region`)."""
+
+
+class Marks(PanelKey):
+    """Marks that authors drew on the images of each panel."""
+
+    marks = dy.List(
+        dy.Struct(MARK_FIELDS),
+        description="Arrows, arrowheads, circles, boxes, asterisks, lines: colour, normalised box, tip and direction in "
+        "degrees (0 right, 90 up), print beside it, source, score, calibrated probability, position of its image",
+        metadata=released(FACTS, "panels", facet="boxes"),
+    )
+
+
+class RegionPhrases(PanelKey):
+    """Phrases of each panel's words that name marks: "white arrows: drusen"."""
+
+    phrases = dy.List(
+        dy.Struct(PHRASE_FIELDS),
+        description="Words that name a mark and what it shows, where they stand, and the marks that they mean; "
+        "`undecided` says why that is not sure",
+    )
+
+
+class Regions(PanelKey):
+    """Regions of each panel: image, box and text (Panel2Patch's triplets)."""
+
+    regions = dy.List(
+        dy.Struct(REGION_FIELDS),
+        description="Boxes of what marks show, normalised to the figure, with the authors' words, the marks and the "
+        "confidence",
+        metadata=released(TEXT, "panels", facet="text"),
+    )
+
+
+SCHEMAS: dict[str, type[dy.Schema]] = {"marks": Marks, "region_phrases": RegionPhrases, "regions": Regions}
+"""The schema of each asset of the group that is a table."""
+
+
+def marks_row(key: Mapping[str, Any], marks: Sequence[tuple[int, Mark]]) -> Row:
+    """Return a panel's row of `marks`.
+
+    Args:
+        key: of the panel (`PanelKey`).
+        marks: of its images, with the position of the image.
+    """
+    return {**key, "marks": [{**row_of(mark), "image": image} for image, mark in marks]}
+
+
+def marks_of_row(row: Mapping[str, Any]) -> list[tuple[int, Mark]]:
+    """Return the marks of a row of `marks` with the positions of their images."""
+    return [(cell["image"], record_of(Mark, cell)) for cell in row["marks"]]
+
+
+def phrases_row(key: Mapping[str, Any], phrases: Sequence[RegionPhrase], texts: Sequence[str]) -> Row:
+    """Return a panel's row of `region_phrases`; `texts` are the texts that the phrases stand in."""
+    cells = [
+        {
+            "text": text[phrase.start : phrase.end],
+            "mark_text": text[phrase.mark_start : phrase.mark_end],
+            "target": text[phrase.target_start : phrase.target_end] or None,
+            **row_of(phrase),
+        }
+        for phrase, text in zip(phrases, texts, strict=True)
+    ]
+    return {**key, "phrases": cells}
+
+
+def phrases_of_row(row: Mapping[str, Any]) -> list[RegionPhrase]:
+    """Return the phrases of a row of `region_phrases`."""
+    return [record_of(RegionPhrase, cell) for cell in row["phrases"]]
+
+
+def regions_row(key: Mapping[str, Any], regions: Sequence[Region]) -> Row:
+    """Return a panel's row of `regions`."""
+    return {**key, "regions": [row_of(region) for region in regions]}
