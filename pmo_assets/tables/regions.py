@@ -79,7 +79,7 @@ class Marks(PanelKey):
 
     marks = dy.List(
         dy.Struct(MARK_FIELDS),
-        description="Arrows, arrowheads, circles, boxes, asterisks, lines: colour, normalised box, tip and direction in "
+        description="Arrows, arrowheads, circles, boxes, asterisks, lines: colour, normalised box, tip, direction in "
         "degrees (0 right, 90 up), print beside it, source, score, calibrated probability, position of its image",
         metadata=released(FACTS, "panels", facet="boxes"),
     )

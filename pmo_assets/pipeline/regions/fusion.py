@@ -29,8 +29,9 @@ from pmo_assets.records.geometry import (
 )
 from pmo_assets.records.regions import Region
 
-TAU: Final = 0.15
-"""Distance of a model's box from the nearest mark's region at most, between centres, in the panel's diagonal."""
+TAU: Final = 0.1
+"""Distance of a model's box from the nearest mark's region at most, between centres, in the panel's diagonal: 97 % of
+boxes at a marked finding are nearer, 9 % of those anywhere."""
 
 EXPANSION: Final = 1.2
 """Factor by which a region is expanded that a mark shows and no box of the model confirms."""

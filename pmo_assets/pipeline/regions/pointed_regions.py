@@ -28,9 +28,6 @@ SIZES: Final = tuple(0.012 * 1.3**k for k in range(9))
 GAPS: Final = (0.9, 1.2, 1.6)
 """Distance from tip to centre in half sides: the tip touches the structure, or ends a little before it."""
 
-TURNS: Final = (-0.35, 0.0, 0.35)
-"""Radians by which the centre may lie beside the arrow's direction."""
-
 RING: Final = 1.6
 """Half side of the surroundings that a structure is compared with, in its own."""
 
@@ -136,8 +133,7 @@ def _places(mark: Mark, own: Box, image: Box, size: tuple[int, int]) -> Iterator
     angle = math.radians(mark.direction)
     for half in halves:
         for gap in GAPS:
-            for turn in TURNS:
-                yield x + gap * half * math.cos(angle + turn), y - gap * half * math.sin(angle + turn), half
+            yield x + gap * half * math.cos(angle), y - gap * half * math.sin(angle), half
 
 
 def _default_place(mark: Mark, own: Box, image: Box, size: tuple[int, int]) -> tuple[float, float, float]:
