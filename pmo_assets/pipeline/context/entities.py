@@ -23,6 +23,7 @@ from pmo_assets.pipeline.context.lexicon import (
 )
 from pmo_assets.pipeline.context.negation import load_negation, statuses
 from pmo_assets.pipeline.context.quantities import spans_of_quantities
+from pmo_assets.pipeline.context.short_names import Heads, heads_of, with_short_names
 from pmo_assets.records.context import EYES, Entity, EntityGroup, MentionKind, PanelTerms
 
 DEGREES: Final = frozenset(
@@ -57,7 +58,8 @@ def entities_of(
         mention: position among the panel's mentions; None for the subcaption.
     """
     words = words_of(text)
-    return _entities(words, read_definitions(definitions), context_of(words), frozenset(), found_in, mention)
+    spans = _spans(words, read_definitions(definitions), context_of(words), frozenset())
+    return _entities(words, with_short_names(words, spans, _heads(words, spans), {}), found_in, mention)
 
 
 def panel_entities(
@@ -66,6 +68,7 @@ def panel_entities(
     """Return the entities of a panel: those of its subcaption, then those of each mention.
 
     An ambiguous abbreviation means what its own text says; where that leaves it open, what the panel's other texts say.
+    A short name stands for the longer one in its own text or in the subcaption.
 
     Args:
         subcaption: of the panel; None without one.
@@ -80,11 +83,14 @@ def panel_entities(
         texts.insert(0, ("subcaption", None, words_of(subcaption)))
     contexts = [context_of(words) for _, _, words in texts]
     around = frozenset().union(*contexts)
-    return tuple(
-        entity
-        for (found_in, mention, words), own in zip(texts, contexts, strict=True)
-        for entity in _entities(words, read, own, around, found_in, mention)
-    )
+    found: list[Entity] = []
+    subcaption_heads: Heads = {}
+    for (found_in, mention, words), own in zip(texts, contexts, strict=True):
+        spans = _spans(words, read, own, around)
+        heads = _heads(words, spans)
+        subcaption_heads = heads if mention is None else subcaption_heads
+        found.extend(_entities(words, with_short_names(words, spans, heads, subcaption_heads), found_in, mention))
+    return tuple(found)
 
 
 def panel_terms(entities: Sequence[Entity], kinds: Sequence[MentionKind]) -> PanelTerms:
@@ -112,18 +118,24 @@ def panel_terms(entities: Sequence[Entity], kinds: Sequence[MentionKind]) -> Pan
     return PanelTerms(names("disease"), names("finding"), next((eye for eye in EYES if eyes == {eye}), None))
 
 
-def _entities(
-    words: Words,
-    definitions: Definitions,
-    own: Set[str],
-    around: Set[str],
-    found_in: Literal["subcaption", "mention"],
-    mention: int | None,
-) -> tuple[Entity, ...]:
+def _spans(words: Words, definitions: Definitions, own: Set[str], around: Set[str]) -> list[Span]:
+    """Spans of a text's terms, disjoint and in its order, before short names are read."""
     terms = spans_of_terms(words, definitions, own, around)
     spans = with_shared_heads(words, longest_spans(words, [*terms, *spans_of_quantities(words)]))
     spans = sorted([*spans, *spans_of_sides(words, spans)], key=lambda span: span.first)
-    spans = _without_idle_degrees(spans)
+    return _without_idle_degrees(spans)
+
+
+def _heads(words: Words, spans: Sequence[Span]) -> Heads:
+    return heads_of(
+        words,
+        (span for span, status in zip(spans, statuses(words, spans), strict=True) if "negated" not in status),
+    )
+
+
+def _entities(
+    words: Words, spans: Sequence[Span], found_in: Literal["subcaption", "mention"], mention: int | None
+) -> tuple[Entity, ...]:
     return tuple(
         Entity(
             group=group,

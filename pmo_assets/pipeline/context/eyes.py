@@ -38,6 +38,17 @@ _CONJUNCTIONS: Final = keys_of("and or / , & vs versus")
 _NO_ADJECTIVE: Final = keys_of(
     "and or of in the a an with without is was are were to from at on for by panel column image"
 )
+_OF_SIDE: Final = keys_of("in of than")
+"""Words before "the left" that is the other eye: "20/20 in the right eye and 20/16 in the left"."""
+
+_PICTURES: Final = frozenset({"fundus photography", "fluorescein angiography", "indocyanine green angiography"})
+"""Pictures, with all within them, that show an eye each where sides are joined: "right and left fundus photograph"."""
+
+_SENTENCE_ENDS: Final = frozenset(".;:?!")
+
+_REACH: Final = 25
+"""Words before "the left" in which its sentence names the other eye."""
+
 _MOST_BETWEEN: Final = 8
 """Words that stand at most between the sides of "right (A, early phase) and left eyes"."""
 
@@ -69,13 +80,67 @@ def _end_of_eye(
             return index + 1 if alone else following + 1
         if not words.keys[following].isalpha() or words.keys[following] in _NO_ADJECTIVE:
             break
-    after = index + 1
+    after = index + 1 + (words.keys[index + 1 : index + 2] == ["sided"])
     while after in starting and starting[after].group == "stage":
         after = starting[after].end
     place = words.keys[index] in _PAIRS or (index > 0 and words.keys[index - 1] in _PLACES)
-    if not place and after in starting and _has_side(starting[after]):
+    if (
+        not place
+        and after in starting
+        and (_has_side(starting[after]) or (_is_picture(starting[after]) and _follows_side(words, index)))
+    ):
+        return index + 1
+    if _is_side_of(words, index, starting) or _is_other(words, index, eyes):
         return index + 1
     return index + 1 if _shares_eye(words, index, eyes) else 0
+
+
+def _is_picture(span: Span) -> bool:
+    return span.group == "imaging" and bool(_PICTURES & {span.term, *span.broader})
+
+
+def _follows_side(words: Words, index: int) -> bool:
+    """Whether the side is joined to one before it: "right and (B) left"."""
+    joined = False
+    for before in range(index - 1, max(-1, index - _MOST_BETWEEN), -1):
+        key = words.keys[before]
+        if key in _EYE_OF_SIDE:
+            return joined
+        joined = joined or key in _CONJUNCTIONS
+        if key not in _CONJUNCTIONS and key not in {"(", ")", "the"} and len(key) > 1:
+            return False
+    return False
+
+
+def _is_side_of(words: Words, index: int, starting: Mapping[int, Span]) -> bool:
+    """Whether the side is that of a place before it: "roof of the orbit on the left side"."""
+    if index < 2 or words.keys[index + 1 : index + 2] != ["side"]:
+        return False
+    end = index - 1 - (words.keys[index - 1] == "the")
+    first = next((first for first in range(end - 1, max(-1, end - _MOST_BETWEEN), -1) if first in starting), None)
+    return (
+        words.keys[end] == "on"
+        and first is not None
+        and starting[first].end == end
+        and starting[first].group == "anatomy"
+        and _has_side(starting[first])
+    )
+
+
+def _is_other(words: Words, index: int, eyes: Mapping[int, Span]) -> bool:
+    """Whether the side alone ends a phrase, and its sentence names the other eye: "right eye … in the left"."""
+    following = words.keys[index + 1 : index + 2]
+    if following and following[0].isalnum() and following[0] not in _CONJUNCTIONS:
+        return False
+    if index < 2 or words.keys[index - 1] != "the" or words.keys[index - 2] not in _OF_SIDE:
+        return False
+    other = {"left": "OD", "right": "OS"}.get(words.keys[index])
+    for before in range(index - 2, max(-1, index - 2 - _REACH), -1):
+        if before in eyes:
+            return eyes[before].term == other
+        if words.keys[before] in _SENTENCE_ENDS:
+            return False
+    return False
 
 
 def _after_brackets(words: Words, index: int) -> int:

@@ -244,6 +244,21 @@ def _with_head(words: Words, lexicon: Lexicon, end: int, span: Span) -> Span | N
     return None
 
 
+def joined_terms(words: Words, head: Span, places: Iterable[range]) -> dict[str, Span]:
+    """Return the terms of its group that a head makes with words elsewhere, by their names.
+
+    "Choroidal" (lesion) and "nevus" make "choroidal nevus".
+    """
+    lexicon = shipped_lexicon()
+    found: dict[str, Span] = {}
+    for place in places:
+        for form in _forms_of(words, (*place, *range(head.first, head.end))):
+            term = lexicon.forms.get(form)
+            if term is not None and term.group == head.group:
+                found[term.name] = Span(head.first, head.end, term.group, term.name, lexicon.broader(term))
+    return found
+
+
 def _forms_of(words: Words, indices: Sequence[int]) -> list[Form]:
     """The forms that the words at some indices are, read in all their ways."""
     nodes = [_shipped_trie()]

@@ -59,12 +59,17 @@ _SIGNS: Final = keys_of(
 _LINKS: Final = keys_of(
     "due to secondary caused by related because of from represent represents represented representing reflect reflects "
     "reflecting indicate indicates indicating correspond be been is are was were consistent compatible resulting "
-    "attributable attributed explained a an the"
+    "attributable attributed explained suffering having a an the"
 )
 """Words between a doubt and what it speaks of: "likely due to", "may be secondary to", "possibly represents"."""
 _WITH: Final = keys_of("consistent compatible associated")
 """Words whose "with" is such a link, too."""
+_PRONOUNS: Final = keys_of("this it that there they these")
+"""Words for what was named, and links as well: "to confirm that this was not a metastasis"."""
 _MOST_LINKS: Final = 6
+
+_OF_ORIGIN: Final = keys_of("metastasis metastatic spread")
+"""Words whose "from" leads on to where they come from: "no metastasis from a lung cancer"."""
 
 _INCLUDES: Final = keys_of("include includes included including comprise comprises comprised contains contained :")
 _COPULAS: Final = keys_of("is are was were between")
@@ -217,7 +222,13 @@ def _past_links(words: Words, end: int, starting: Mapping[int, int]) -> int:
     """Index after the words that link a doubt to what it speaks of, as far as no term begins."""
     for index in range(end, min(end + _MOST_LINKS, len(words))):
         key = words.keys[index]
-        if index in starting or not (key in _LINKS or (key == "with" and words.keys[index - 1] in _WITH)):
+        linked = (
+            key in _LINKS
+            or key in _PRONOUNS
+            or (key == "with" and words.keys[index - 1] in _WITH)
+            or (key == "not" and index > end + 1 and words.keys[index - 2] in _PRONOUNS)
+        )
+        if index in starting or not linked:
             return index
     return min(end + _MOST_LINKS, len(words))
 
@@ -284,7 +295,10 @@ def _joined(words: Words, trigger: _Trigger, active: Set[Status]) -> set[Status]
     A negated doubt is a negation ("no evidence suggestive of"); "no fluid and possible leakage" are two statements.
     """
     if trigger.status == "uncertain" and "negated" in active:
-        return {"uncertain"} if words.keys[trigger.first - 1] in {"and", ","} else set(active)
+        before = words.keys[trigger.first - 1]
+        # "Lack of flow suggests nonperfusion": what is absent suggests it.
+        separate = before in {"and", ","} or (words.keys[trigger.first] == "suggest" and before not in _OF_VERBS)
+        return {"uncertain"} if separate else set(active)
     return {*active, trigger.status}
 
 
@@ -295,6 +309,8 @@ def _ends_scope(words: Words, index: int, starting: Mapping[int, int], stops: by
     if key == "of":
         # "no enhancement of the lesion" is no word about the lesion; "no evidence of a lesion" is.
         return words.keys[index - 1] not in _SIGNS and index - 1 not in starting
+    if key == "from" and words.keys[index - 1] in _OF_ORIGIN:
+        return False
     if key in _ENDS or key in _VERBS or key in _PREPOSITIONS:
         return True
     if key == "and":
@@ -303,11 +319,13 @@ def _ends_scope(words: Words, index: int, starting: Mapping[int, int], stops: by
 
 
 def _goes_on(words: Words, comma: int, stops: bytearray) -> bool:
-    """Whether a list goes on after a comma: "or" or "and" comes before a verb or the end of the clause."""
+    """Whether a list goes on after a comma: "or", "and" or "etc." comes before a verb or the end of the clause."""
     for index in range(comma + 1, min(comma + 1 + _REACH, len(words))):
         key = words.keys[index]
         if stops[index] or key in _VERBS or key in _ENDS:
             return False
+        if key == "etc":
+            return True
         if key in _LISTS:
             return index + 1 < len(words) and (key != "and" or words.keys[index + 1] not in _NEW_PHRASES)
     return False

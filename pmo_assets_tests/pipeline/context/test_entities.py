@@ -37,6 +37,15 @@ def named(text: str, group: str, **definitions: str) -> list[str]:
         ("both retinal and choroidal vessels", "eye", []),
         ("RE: drusen. LE: no drusen in this eye", "eye", ["OD", "OS"]),
         ("Bilateral panuveitis of the eyes", "eye", ["OU"]),
+        ("fundus of the L.E. and the R.E.", "eye", ["OS", "OD"]),
+        ("(A) Right and (B) left colour fundus photograph", "eye", ["OD", "OS"]),
+        ("the left fundus photograph shows drusen", "eye", []),
+        ("left bulbus oculi", "eye", ["OS"]),
+        ("roof of the orbit on the left side", "eye", ["OS"]),
+        ("the scar on the left side", "eye", []),
+        ("right-sided ptosis", "eye", ["OD"]),
+        ("20/20 in the right eye and 20/16 in the left.", "eye", ["OD", "OS"]),
+        ("shown in the left", "eye", []),
         ("neovascular AMD", "disease", ["neovascular age-related macular degeneration"]),
         ("age related macular degeneration", "disease", ["age-related macular degeneration"]),
         ("Stargardt’s disease and Coats' disease", "disease", ["Stargardt disease", "Coats disease"]),
@@ -51,6 +60,8 @@ def named(text: str, group: str, **definitions: str) -> list[str]:
         ("wet and dry AMD", "disease",
          ["neovascular age-related macular degeneration", "dry age-related macular degeneration"]),
         ("early, dry AMD", "disease", ["dry age-related macular degeneration"]),
+        ("severe plaquenil toxicity", "disease", ["hydroxychloroquine retinopathy"]),
+        ("a cilioretinal arteriolar occlusion", "disease", ["cilioretinal artery occlusion"]),
         ("the optic disc has a pit", "disease", ["optic disc pit"]),
         ("a pit in the fovea of the macula", "disease", []),
         ("cotton-wool spots, hard exudates", "finding", ["cotton-wool spot", "hard exudate"]),
@@ -110,6 +121,39 @@ def test_an_abbreviation_that_its_sentence_leaves_open_means_what_the_panel_is_a
     ]
     assert [entity.mention for entity in entities if entity.group == "eye"] == [1]
     assert panel_entities(None, [], {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("A choroidal nevus. Nevi are benign; the nevus is flat.", ["choroidal nevus"] * 3),
+        ("CRAO: the area of the occlusion", ["central retinal artery occlusion"] * 2),
+        ("A retinal detachment; the detachment is flat.", ["retinal detachment"] * 2),
+        ("PDR of the eye. The retinopathy is severe.", ["proliferative diabetic retinopathy"] * 2),
+        ("retinal detachment, rhegmatogenous retinal detachment: the detachment",
+         ["retinal detachment", "rhegmatogenous retinal detachment", "retinal detachment"]),
+        ("A choroidal lesion: the nevus grew.", ["choroidal nevus"]),
+        ("choroidal nevus, iris nevus: the nevus", ["choroidal nevus", "iris nevus", "nevus"]),
+        ("A choroidal nevus. The nevus of the eyelid margin", ["choroidal nevus", "nevus"]),
+        ("A retinal detachment; detachment, too", ["retinal detachment"]),
+        ("No retinal detachment. The detachment", ["retinal detachment"]),
+        ("Coats disease: the disease", ["Coats disease"]),
+        ("A nevus", ["nevus"]),
+    ],
+)  # fmt: skip
+def test_a_short_name_stands_for_the_only_longer_one_of_its_text(text: str, terms: list[str]) -> None:
+    assert named(text, "disease") == terms
+
+
+def test_a_short_name_in_a_sentence_stands_for_the_subcaptions_longer_one() -> None:
+    entities = panel_entities("Choroidal nevus", ["The nevus is flat.", "An iris nevus; the nevus is brown."], {})
+    diseases = [(entity.term, entity.text, entity.mention) for entity in entities if entity.group == "disease"]
+    assert diseases == [
+        ("choroidal nevus", "Choroidal nevus", None),
+        ("choroidal nevus", "nevus", 0),
+        ("iris nevus", "iris nevus", 1),
+        ("iris nevus", "nevus", 1),
+    ]
 
 
 def test_an_entity_carries_its_wider_terms() -> None:
