@@ -2,8 +2,8 @@
 
 It is the area under the precision-recall curve made monotone (all-point interpolation, as PASCAL VOC has it since
 2010), each annotated box matched once. COCO reads the same curve at 101 points instead (`coco_average_precision`);
-pycocotools does so, too, and counts ignored regions and areas in pixels besides, of which our data has none: where it is
-installed a test holds both against each other.
+pycocotools does so, too, and counts ignored regions and areas in pixels besides, of which our data has none; a test
+holds both against each other where it is installed.
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ SOURCE_OF_MODALITY: dict[Modality, PictureSource] = {
 """Sources of modalities that are not of the retina."""
 
 
-def recipe_pictures(images: Path | None, modalities: Path | None, split: Split) -> dict[PictureSource, list[SourcePicture]]:
+def recipe_pictures(
+    images: Path | None, modalities: Path | None, split: Split
+) -> dict[PictureSource, list[SourcePicture]]:
     """Return the pictures of one part of the data by source.
 
     Args:
@@ -136,7 +138,11 @@ def write_whole_coco(target: Path, parts: Sequence[Path]) -> None:
             for part in parts:
                 place = part.relative_to(target.parent)
                 for row in _table(part)[key]:
-                    row |= {"file_name": f"{place.as_posix()}/{row['file_name']}"} if key == "images" else {"id": number + 1}
+                    row |= (
+                        {"file_name": f"{place.as_posix()}/{row['file_name']}"}
+                        if key == "images"
+                        else {"id": number + 1}
+                    )
                     out.write(("," if number else "") + "\n" + json.dumps(row, separators=(",", ":")))
                     number += 1
             out.write("]")
@@ -174,5 +180,3 @@ def yolo_description(folder: Path) -> str:
     keys = {"train": "train", "validation": "val", "test": "test"}
     there = [f"{keys[split]}: {split}\n" for split in SPLITS if (folder / split).is_dir()]
     return f"path: {json.dumps(str(folder.resolve()))}\n{''.join(there)}names:\n  0: Panel\n"
-
-

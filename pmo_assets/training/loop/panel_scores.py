@@ -1,7 +1,7 @@
 """Score of any detector's panels on COCO data, as the papers on compound figures report it: COCO's mAP, and F1.
 
-A panel is right when it overlaps a true one, which no better scored one has taken, by the threshold. F1 is of the panels
-from a score on, and of IoU 0.5.
+A panel is right when it overlaps a true one, which no better scored one has taken, by the threshold. F1 is of IoU 0.5
+and of the panels from a score on.
 """
 
 from __future__ import annotations

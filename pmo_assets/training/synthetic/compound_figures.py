@@ -44,9 +44,7 @@ FACE = "helv"
 PLOT_WIDTHS, PLOT_SHAPES = (260, 420), (1.2, 1.8)
 """Pixels across of a drawn plot before it is scaled to its frame, and its width for a height of 1 (PlotQA's range)."""
 
-_ROMAN = (
-    "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx xxi xxii xxiii xxiv xxv xxvi"
-).split()
+_UNITS, _TENS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"), ("", "x", "xx")
 
 _PLOTS = tuple(
     (kind, odds)
@@ -113,14 +111,16 @@ def planned(rng: Rng, recipe: FigureRecipe) -> CompoundPlan:
         return int(rng.beta(*recipe.gap) * recipe.most_gap) if open_gaps else 0
 
     gaps = (tuple(gap() for _ in range(columns - 1)), tuple(gap() for _ in range(rows - 1)), gap())
-    source = one_of(rng, (*recipe.sources, None))
+    every: tuple[PictureSource | None, ...] = (*recipe.sources, None)
+    source = one_of(rng, every)
+    sources = (source,) * count if source else tuple(one_of(rng, recipe.sources) for _ in range(count))
     return CompoundPlan(
         rows, columns, special, bool(rng.random() < 0.5), cell, identifiers,
         tuple(text.strip("()") for text in identifiers),
         one_by_odds(rng, list(recipe.placements), list(recipe.placements.values())), gaps,
         (_between(rng, recipe.margin), _between(rng, recipe.margin), _between(rng, recipe.margin),
          _between(rng, recipe.margin)),
-        source, tuple(source or one_of(rng, recipe.sources) for _ in range(count)),
+        source, sources,
     )  # fmt: skip
 
 
@@ -130,7 +130,12 @@ def _between(rng: Rng, limits: tuple[int, int]) -> int:
 
 def _name(series: Series, k: int) -> str:
     """Return the k-th name of a series, from 0 on; numbers begin with 1, as they do in figures."""
-    return {"lower": chr(97 + k), "upper": chr(65 + k), "number": str(k + 1), "roman": _ROMAN[k]}[series]
+    return {
+        "lower": chr(97 + k),
+        "upper": chr(65 + k),
+        "number": str(k + 1),
+        "roman": _TENS[(k + 1) // 10] + _UNITS[(k + 1) % 10],
+    }[series]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +185,9 @@ def _framed(
         return centre_cut(picture.pixels, width, height), whole, picture.image_type
     if source == "plots":
         across = int(rng.integers(*PLOT_WIDTHS))
-        return *fitted_plot(drawn(rng, _PLOTS, across, round(across / rng.uniform(*PLOT_SHAPES))), width, height), "Other"
+        return *fitted_plot(
+            drawn(rng, _PLOTS, across, round(across / rng.uniform(*PLOT_SHAPES))), width, height
+        ), "Other"
     if source == "retina":
         kind = one_of(rng, IMAGE_TYPES[:3])
         return _STAND_INS.picture(rng, kind, width, height), whole, kind
@@ -296,9 +303,7 @@ def composed(
     return SyntheticFigure(canvas, tuple(panels), tuple(images))
 
 
-def compound_figure(
-    seed: int, recipe: FigureRecipe, pictures: Pictures, boxes: PanelBoxes = "tile"
-) -> SyntheticFigure:
+def compound_figure(seed: int, recipe: FigureRecipe, pictures: Pictures, boxes: PanelBoxes = "tile") -> SyntheticFigure:
     """Return the figure of a seed: the same seed, recipe and pictures give the same figure."""
     rng = np.random.default_rng(seed)
     return composed(rng, recipe, planned(rng, recipe), pictures, boxes)
