@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from pmo_assets.cli.console import CommandError, console
 from pmo_assets.cli.declared_options import OptionOf, with_declared_options
+from pmo_assets.records.defaults import SCORE_THRESHOLD
 from pmo_assets.system.aside import write_text
 from pmo_assets.training.architectures.recipes import architecture_of
 from pmo_assets.training.options import (
@@ -30,9 +31,13 @@ from pmo_assets.training.options import (
     TrainingOptions,
 )
 
+if TYPE_CHECKING:
+    from pmo_assets.pipeline.detection.protocols import PanelDetector
+
 train_app = typer.Typer(help="Make synthetic figures and train the detectors on them.", no_args_is_help=True)
 
 Part = Literal["train", "validation", "test"]  # `layouts.Split`, without the time it takes to import
+DetectorSource = Literal["structure", "network", "both"]  # `protocols.DetectorSource`, likewise
 Run = Annotated[Path, typer.Argument(help="Folder of the run; an interrupted run in it goes on.")]
 Threads = Annotated[int, OptionOf(RunOptions)]
 
@@ -100,6 +105,45 @@ def compose_figures(
             write_synthetic_shards(folder, split, count, pictures, sources.layouts), start=1
         ):
             console.print(f"{shard} ({number})")
+
+
+@train_app.command("synthesise")
+def synthesise(
+    *,
+    folder: Annotated[Path, typer.Argument(help="Folder for the data.")],
+    recipe: Annotated[str, typer.Option(help="Which generator: open-pmc-18m.")] = "open-pmc-18m",
+    split: Annotated[Part, typer.Option(help="Which part of the data; a part has seeds and pictures of its own.")] = (
+        "validation"
+    ),
+    figures: Annotated[int, typer.Option(min=0, help="How many figures; 0 for as many as the paper has.")] = 0,
+    images: Annotated[Path | None, OptionOf(PictureSources)] = None,
+    modalities: Annotated[Path | None, OptionOf(ModalitySources)] = None,
+    boxes: Annotated[
+        Literal["tile", "content"],
+        typer.Option(help="Boxes of panels: with the paper around plots (as in the paper), or around what is seen."),
+    ] = "tile",
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+) -> None:
+    """Compose the figures of a paper's recipe, with COCO and YOLO annotations; what is there already is kept.
+
+    Sources without pictures (radiology, histopathology, dermatology, retina) have drawn stand-ins; plots are drawn.
+    """
+    from pmo_assets.training.data.recipe_data import write_recipe
+    from pmo_assets.training.synthetic.compound_recipes import FIGURE_RECIPES
+
+    chosen = FIGURE_RECIPES.get(recipe)
+    if chosen is None:
+        raise CommandError(f"no recipe {recipe}: there are {', '.join(FIGURE_RECIPES)}")
+    count = figures or {"train": chosen.train, "validation": chosen.validation, "test": 0}[split]
+    if not count:
+        raise CommandError(f"{recipe} has no figures of its own for {split}: give --figures")
+    try:
+        for shard in write_recipe(
+            folder, split, count, recipe, boxes=boxes, images=images, modalities=modalities, workers=workers
+        ):
+            console.print(str(shard), soft_wrap=True, highlight=False, markup=False)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
 
 
 @train_app.command("detector")
@@ -224,6 +268,55 @@ def evaluate(
     rows = rows[:figures] if figures else rows
     model, _ = load_detector(checkpoint)
     _show({"figures": len(rows)} | evaluated(model.to(device), rows, TrainingOptions()))
+
+
+@train_app.command("score")
+def score(
+    *,
+    data: Annotated[Path, typer.Argument(help="COCO data: a folder or a folder of shards.")],
+    detector: Annotated[
+        DetectorSource, typer.Option(help="structure, the network alone, or both as one: the pipeline's.")
+    ] = "both",
+    weights: Annotated[
+        Path | None, typer.Option(help="Figure network of your own (.onnx), or best.pt of a run of any architecture.")
+    ] = None,
+    panel_checkpoint: Annotated[
+        Path | None, typer.Option(help="RetinaNet of Detectron2 (.pth) in the network's place.")
+    ] = None,
+    figures: Annotated[int, typer.Option(min=0, help="How many figures; 0 for all.")] = 0,
+    named: Annotated[bool, typer.Option(help="Tell the detector the identifiers, as a caption does.")] = False,
+    least: Annotated[float, typer.Option(min=0, max=1, help="Weaker panels are dropped.")] = 0.05,
+    threshold: Annotated[float, typer.Option(min=0, max=1, help="Panels count in F1 from this score on.")] = (
+        SCORE_THRESHOLD
+    ),
+) -> None:
+    """Measure a detector's panels as papers on compound figures do: COCO's mAP (.5:.95, .5, .75), and F1 at IoU .5."""
+    from dataclasses import asdict
+
+    from pmo_assets.training.loop.panel_scores import figures_of, found_panels, panel_scores
+
+    chosen = _panel_detector(detector, weights, panel_checkpoint)
+    found = found_panels(figures_of(data, figures), chosen, least=least, named=named)
+    if not found:
+        raise CommandError(f"nothing to measure: no figure in {data}")
+    numbers = {name: round(value, 4) for name, value in asdict(panel_scores(found, threshold)).items()}
+    _show({"detector": detector, "named": named, "least": least} | numbers)
+
+
+def _panel_detector(source: DetectorSource, weights: Path | None, panel_checkpoint: Path | None) -> PanelDetector:
+    """Return the detector of panels that options name; a checkpoint of PyTorch is exported first."""
+    from pmo_assets.pipeline.detection.detector_set import detector_set
+
+    if weights is not None and weights.suffix == ".pt":
+        need_torch()
+        need_checkpoint(weights, "detector", measured=False)
+        from pmo_assets.pipeline.detection.fusion.panel_fusion import EnsemblePanelDetector
+        from pmo_assets.pipeline.detection.networks.onnx_detectors import OnnxPanelDetector
+        from pmo_assets.training.architectures.checkpoint_network import CheckpointFigureNetwork
+
+        network = CheckpointFigureNetwork(weights)
+        return OnnxPanelDetector(network) if source == "network" else EnsemblePanelDetector(network)
+    return detector_set(source, detector_file=weights, panel_checkpoint=panel_checkpoint).panels
 
 
 @train_app.command("average")

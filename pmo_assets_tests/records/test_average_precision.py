@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmo_assets.records.average_precision import Ranked, average_precision, precision_recall, ranked_boxes, right_boxes
+from pmo_assets.records.average_precision import (
+    GRID,
+    Ranked,
+    average_precision,
+    coco_average_precision,
+    precision_recall,
+    ranked_boxes,
+    right_boxes,
+)
 from pmo_assets.records.geometry import Box
 
-GRID = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
 A, B, FAR = (0.0, 0.0, 1.0, 1.0), (2.0, 0.0, 3.0, 1.0), (8.0, 8.0, 9.0, 9.0)
 KEY = (1, 0)
 
@@ -151,3 +158,53 @@ def test_it_is_the_area_under_the_monotone_curve(seed: int, threshold: float) ->
     found, wanted = average_precision(ranked_boxes(figures), threshold), reckoned(figures, threshold)
     assert (found is None) == (wanted is None)
     assert found is None or found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_coco_reads_the_curve_at_101_places() -> None:
+    # Recall 0.5 with precision 1, recall 1 with precision 2/3: 51 places of the first, 50 of the second.
+    found = ranking(2, (0.9, (1.0, 0.0)), (0.5, (0.0, 0.0)), (0.4, (0.0, 1.0)))
+    assert coco_average_precision(found, 0.5) == pytest.approx((51 + 50 * 2 / 3) / 101)
+    assert coco_average_precision(ranking(1), 0.5) == 0.0
+    assert coco_average_precision(ranking(0, (0.9, ())), 0.5) is None
+
+
+def random_boxes(rng: random.Random, count: int) -> list[Box]:
+    corners = [(rng.uniform(0, 80), rng.uniform(0, 80)) for _ in range(count)]
+    return [(x, y, x + rng.uniform(5, 40), y + rng.uniform(5, 40)) for x, y in corners]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pycocotools_finds_the_same(seed: int) -> None:
+    coco_module = pytest.importorskip("pycocotools.coco")
+    evaluation = pytest.importorskip("pycocotools.cocoeval")
+    rng = random.Random(seed)
+    figures: list[tuple[int, list[tuple[Box, float]], list[Box]]] = []
+    for number in range(1, 13):
+        truth = random_boxes(rng, rng.randrange(6))
+        moved: list[Box] = [tuple(v + rng.uniform(-2, 2) for v in box) for box in truth]  # type: ignore[misc]
+        found = [(box, round(rng.random(), 1)) for box in [*moved, *random_boxes(rng, 3)] if rng.random() < 0.8]
+        figures.append((number, found, truth))
+
+    def rows(boxes: list[tuple[int, Box]]) -> list[dict[str, object]]:
+        return [
+            {"id": k + 1, "image_id": number, "category_id": 1, "bbox": [b[0], b[1], b[2] - b[0], b[3] - b[1]],
+             "area": (b[2] - b[0]) * (b[3] - b[1]), "iscrowd": 0}
+            for k, (number, b) in enumerate(boxes)
+        ]  # fmt: skip
+
+    known = coco_module.COCO()
+    known.dataset = {
+        "info": {}, "images": [{"id": number} for number, _, _ in figures], "categories": [{"id": 1, "name": "Panel"}],
+        "annotations": rows([(number, box) for number, _, truth in figures for box in truth]),
+    }  # fmt: skip
+    known.createIndex()
+    scored = rows([(number, box) for number, found, _ in figures for box, _ in found])
+    values = [score for _, found, _ in figures for _, score in found]
+    seen = known.loadRes([row | {"score": score} for row, score in zip(scored, values, strict=True)])
+    theirs = evaluation.COCOeval(known, seen, "bbox")
+    theirs.evaluate()
+    theirs.accumulate()
+    ours = ranked_boxes(figures)
+    for k, threshold in enumerate(GRID):
+        precision = theirs.eval["precision"][k, :, 0, 0, 2]
+        assert coco_average_precision(ours, threshold) == pytest.approx(precision.mean(), abs=1e-9)

@@ -16,12 +16,9 @@ from pmo_assets.annotation.annotations import AnnotatedFigure
 from pmo_assets.quality.metrics.matching import FOUND_IOU, FigurePair, page_box
 from pmo_assets.quality.metrics.metric import Metric, mean, share
 from pmo_assets.quality.metrics.reliability import brier_score, expected_error, reliability_bins
-from pmo_assets.records.average_precision import Ranked, average_precision, ranked_boxes, right_boxes
+from pmo_assets.records.average_precision import GRID, Ranked, average_precision, ranked_boxes, right_boxes
 from pmo_assets.records.geometry import Box, iou
 from pmo_assets.records.image_types import IMAGE_TYPES
-
-GRID: Final = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
-"""IoU thresholds of COCO's mean average precision."""
 
 SHOWN_THRESHOLDS: Final = (0.5, 0.75, 0.9)
 TIGHT_IOU: Final = 0.75

@@ -8,8 +8,10 @@ figures than the others.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pmo_assets.training.data.coco import write_coco
 from pmo_assets.training.synthetic.layouts import SPLITS, Layout, Split, layouts_of_table
@@ -25,6 +27,9 @@ from pmo_assets.training.synthetic.synthetic_figures import synthetic_figure
 
 SHARD_SIZE = 250
 """Figures per shard: some ten seconds of work."""
+
+PART_OFFSET = 100_000_000
+"""Seeds between the first figures of two parts."""
 
 
 def pool_pictures(images: Path | None, articles: Path | None, annotations: Path | None) -> list[PoolPicture]:
@@ -58,25 +63,60 @@ def write_synthetic_shards(
     """
     pool = PicturePool(pictures, split)
     layouts: list[Layout] = layouts_of_table(layout_table, split) if layout_table is not None else []
-    offset = SPLITS.index(split) * 100_000_000
-    for shard in range(-(-count // SHARD_SIZE)):
-        target = folder / split / f"shard_{shard:04d}"
-        numbers = range(shard * SHARD_SIZE, min(count, (shard + 1) * SHARD_SIZE))
-        if _figures_in(target) < len(numbers):
-            # Without its table the shard counts as missing until all of it is there.
-            (target / "annotations.json").unlink(missing_ok=True)
-            write_coco(target, _figures(offset, numbers, pool, layouts), {"split": split})
-        yield target
+    figure = partial(synthetic_figure, pool=pool, layouts=layouts)
+    for shard in range(shards_for(count)):
+        yield write_shard(folder, split, count, shard, figure, {"split": split})
 
 
-def _figures_in(shard: Path) -> int:
-    """Return how many figures a complete shard holds; 0 when it is not complete."""
+def shards_for(count: int) -> int:
+    """Return how many shards hold a number of figures."""
+    return -(-count // SHARD_SIZE)
+
+
+def write_shard(
+    folder: Path,
+    split: Split,
+    count: int,
+    shard: int,
+    figure: Callable[[int], SyntheticFigure],
+    info: dict[str, Any],
+) -> Path:
+    """Write a shard where it is missing or too small, and return its folder.
+
+    Args:
+        folder: data root.
+        split: part of the data: it decides the offset of the seeds.
+        count: number of figures in the part.
+        shard: number of the shard.
+        figure: makes the figure of a seed.
+        info: facts that all figures share, kept in the shard.
+
+    Raises:
+        ValueError: when the shard holds figures with other facts.
+    """
+    target = folder / split / f"shard_{shard:04d}"
+    numbers = range(shard * SHARD_SIZE, min(count, (shard + 1) * SHARD_SIZE))
+    there, facts = _figures_in(target)
+    if there and facts != info:
+        raise ValueError(f"{target} holds other figures ({json.dumps(facts)}): take another folder")
+    if there < len(numbers):
+        # Without its table the shard counts as missing until all of it is there.
+        (target / "annotations.json").unlink(missing_ok=True)
+        write_coco(target, _figures(SPLITS.index(split) * PART_OFFSET, numbers, figure), info)
+    return target
+
+
+def _figures_in(shard: Path) -> tuple[int, dict[str, Any]]:
+    """Return how many figures a complete shard holds, and their facts; 0 and none when it is not complete."""
     table = shard / "annotations.json"
-    return len(json.loads(table.read_text("utf-8"))["images"]) if table.exists() else 0
+    if not table.exists():
+        return 0, {}
+    data = json.loads(table.read_text("utf-8"))
+    return len(data["images"]), data["info"]
 
 
 def _figures(
-    offset: int, numbers: range, pool: PicturePool, layouts: Sequence[Layout]
+    offset: int, numbers: Iterable[int], figure: Callable[[int], SyntheticFigure]
 ) -> Iterator[tuple[int, SyntheticFigure]]:
     for number in numbers:
-        yield number, synthetic_figure(offset + number, pool, layouts)
+        yield number, figure(offset + number)

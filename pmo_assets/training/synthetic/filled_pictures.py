@@ -189,3 +189,22 @@ def photograph(rng: Rng, width: int, height: int) -> Pixels:
         share = np.clip(3 * (1 - ((x - cx) / sx) ** 2 - ((y - cy) / sy) ** 2), 0, 1)[:, :, None]
         picture += share * (rng.uniform(20, 235, 3).astype(np.float32) * shade[:, :, None] - picture)
     return np.clip(picture + rng.normal(0, 3, picture.shape[:2])[:, :, None], 0, 255).astype(np.uint8)
+
+
+def skin_lesion(rng: Rng, width: int, height: int) -> Pixels:
+    """Draw something like a dermatoscopic picture: a pigmented spot with an uneven rim on skin, with hairs."""
+    skin = np.asarray([(225, 175, 155), (205, 150, 130), (235, 200, 185), (160, 105, 80)][int(rng.integers(4))])
+    spot = np.asarray([(110, 65, 45), (75, 45, 40), (150, 85, 75), (60, 50, 55)][int(rng.integers(4))])
+    y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j].astype(np.float32)
+    cx, cy, sx, sy = *rng.uniform(-0.2, 0.2, 2), *rng.uniform(0.25, 0.7, 2)
+    rim = 1 - ((x - cx) / sx) ** 2 - ((y - cy) / sy) ** 2 + 0.15 * cloud(rng, width, height, 8)
+    share = np.clip(rng.uniform(2, 5) * rim, 0, 1) * (0.8 + 0.15 * cloud(rng, width, height, 20))
+    level = skin + 5 * cloud(rng, width, height, 40)[:, :, None]
+    picture = level + np.clip(share, 0, 1)[:, :, None] * (spot - level)
+    if rng.random() < 0.3:  # the dark surround of the device's field
+        picture *= ((x**2 + y**2) < rng.uniform(1.1, 1.8))[:, :, None]
+    drawn = np.clip(picture + rng.normal(0, 3, picture.shape), 0, 255).astype(np.uint8)
+    for _ in range(int(rng.integers(0, 6))):
+        ends = rng.integers(0, max(width, height), (2, 2)).tolist()
+        cv2.line(drawn, tuple(ends[0]), tuple(ends[1]), (60, 40, 35), 1, cv2.LINE_AA)
+    return drawn
