@@ -1,21 +1,26 @@
-"""Passages: sentences around one that points at a figure and that tell of the same examination or result.
+"""Passages: sentences around one that names a figure, and that tell of the same picture.
 
 Authors name a figure once and speak of it in several sentences: behind a finding ("… arterialized flow. Velocities of
-up to 692 cm/s were obtained (Figure 1)."), or before it ("Figure 2 shows … Of those, 11 had …"). Add here: which
-sentences belong to such a passage. Keep out: sentences that name the panel or carry on in set words (`panel_mentions`).
+up to 692 cm/s were obtained (Figure 1)."), or before it ("Figure 2 shows … Of those, 11 had …"). What a sentence beside
+a mention is to the panel – needed, context, or of something else – is decided by features whose weights were fitted on
+1,169 sentences of 105 panels (`benchmarks/fit_passages.py`, `weights/passage_choice.json`). Add here: features of a
+sentence beside a mention. Keep out: sentences that name the panel or carry on in set words (`panel_mentions`).
 """
 
 from __future__ import annotations
 
+import functools
+import json
+import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from importlib.resources import files
+from typing import Final, Literal
 
 from pmo_assets.pipeline.articles.references import figure_references
 from pmo_assets.pipeline.context.article_text import (
     GENERAL_TERMS,
-    TELLING_SECTIONS,
     ArticleText,
     TextSentence,
     depends,
@@ -23,173 +28,219 @@ from pmo_assets.pipeline.context.article_text import (
     is_fragment,
     tells_of_others,
 )
-from pmo_assets.pipeline.context.subcaption_terms import SubcaptionTerms, is_foreign, shared_weight
+from pmo_assets.pipeline.context.subcaption_terms import SubcaptionTerms, shared_weight
 
-BEFORE: Final = 2
-BEHIND: Final = 3
-"""Sentences of a passage at most on either side."""
+PACKAGE_DATA = ("weights/passage_choice.json",)
+"""Files of the package that this module reads."""
 
-BEHIND_INTRODUCING: Final = 5
-"""Sentences behind one that only introduces the figure: "Figure 2 shows the changes of each group."."""
+Role = Literal["needed", "context", "foreign"]
+"""What a sentence is to a panel: it tells what is seen or must be known; it is of the same patient or experiment; it
+is of another panel, figure, patient or study."""
 
-BEFORE_POINTING: Final = 4
-"""Sentences before one that itself only points at the figure: "Figure 3 summarizes these results."."""
+ROLES: Final[tuple[Role, ...]] = ("needed", "context", "foreign")
 
-_COHESIVE: Final = 0.5
-"""Weight of the terms that a sentence shares with the mention or the subcaption, to be of their passage: one that
-occurs in one sentence of twenty, or two that are less rare."""
+REACH: Final = 5
+"""Sentences on either side of a mention that are looked at."""
+
+REACH_BACK: Final = 3
+"""Sentences before a mention from which the paragraph before it may be reached."""
+
+MOST_FOREIGN: Final = 0.2
+"""Probability of being of something else from which a sentence stays out: of what is taken then, 6 % is foreign, and a
+little more than half of what is needed is taken (held out by article)."""
+
+_SECTIONS: Final = ("case", "results", "methods", "discussion")
+_DISTANCES: Final = tuple(f"{step * n:+d} sentences" for step in (-1, 1) for n in range(1, REACH + 1))
+
+FEATURES: Final = (
+    "always",
+    *_DISTANCES,
+    *(f"in {section}" for section in _SECTIONS),
+    "in the next paragraph",
+    "below another title",
+    "shared with the subcaption",
+    "of other panels",
+    "has other panels",
+    "goes on, directly behind",
+    "goes on, before",
+    "the mention goes back",
+    "introduced by the mention",
+    "before a pointing mention",
+    "of others' work",
+    "refers to a table",
+    "says little",
+    "has few terms",
+    "length",
+    "behind another figure",
+    "another figure follows",
+    "another mention follows",
+)
+"""Names of the features; all are 0..1 but those of weights and length, 0..3."""
+
+_MOST: Final = 3.0
+_LONG: Final = 40
+_FEW: Final = 3
+_POINTS: Final = 0.35
+"""Weight of the subcaption's terms below which a mention says nothing of the panel itself."""
+
+_NEAR: Final = 4
+"""Sentences beyond one in which the next figure is looked for."""
+
+_OPENING: Final = 24
+"""Characters before a reference that opens its sentence: "As shown in Figure 2, …"; then what it shows comes behind."""
 
 _GOES_BACK: Final = re.compile(
     r"\b(?:this|these|those|such)\s\w|\bthe\s(?:first|second|former|latter|same|other|two|three|resulting|corresponding)\b",
     re.IGNORECASE,
 )
-_TELLING: Final = 2
-"""Terms of a sentence that tells something without the one before it: "There were no lesions at all." has one."""
-
 _EXAMINES: Final = re.compile(
     r"\bwe\s(?:also\s|then\s|next\s|first\s)?(?:examin|compar|analy[sz]|evaluat|test|plot|quantif|assess|investigat"
     r"|calculat|determin|explor|ask|tr(?:y|ied)\b)",
     re.IGNORECASE,
 )
-_OPENING: Final = 24
-"""Characters before a reference that opens its sentence: "As shown in Figure 2, …"; then what it shows comes behind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A sentence of a passage: sentences from the mention, negative before it, and weight of the terms it shares."""
+    """A sentence beside a mention: its position among the article's sentences, and the probability of two `ROLES`."""
 
-    distance: int
-    shared: float
+    position: int
+    needed: float
+    foreign: float
     sentence: TextSentence
 
 
 def passage(
-    n: int, terms: SubcaptionTerms, article: ArticleText, spoken_of: Collection[tuple[int, int]], *, points: bool
+    n: int,
+    terms: SubcaptionTerms,
+    article: ArticleText,
+    spoken_of: Collection[tuple[int, int]],
+    weights: Mapping[Role, Mapping[str, float]] | None = None,
 ) -> list[Neighbour]:
-    """Return the sentences of the passage around a mention, without it.
+    """Return the sentences around a mention that are hardly of something else, in the text's order, without mentions.
 
-    A passage ends at a sentence that names a figure, and where the topic is another one; what stands between two
-    sentences that name figures belongs to the one it shares more with. Literature, and findings of other panels of the
-    figure, are of none. It may reach into the next paragraph below the same title.
+    Sentences that name a figure are never among them, and titles neither.
 
     Args:
         n: position of the mention among the article's sentences.
         terms: of the panel.
         article: its text.
-        spoken_of: (paragraph, start) of all mentions of the figure: these need no passage to be found.
-        points: the mention says nothing about the panel itself, so that what does stands before it.
+        spoken_of: (paragraph, start) of all mentions of the panel.
+        weights: by role and name of a feature; None for the package's.
     """
-    behind = _along(n, 1, BEHIND, terms, article, spoken_of, points=points)
-    before = _along(n, -1, BEFORE_POINTING if points else BEFORE, terms, article, spoken_of, points=points)
-    return [*before, *behind]
-
-
-def _along(
-    n: int,
-    step: int,
-    most: int,
-    terms: SubcaptionTerms,
-    article: ArticleText,
-    spoken_of: Collection[tuple[int, int]],
-    *,
-    points: bool,
-) -> list[Neighbour]:
-    """The passage on one side: at most so many sentences away, and only one of another topic stepped over."""
-    mention = article.sentences[n]
-    topic = mention.terms | terms.own
-    introduces = introduces_figure(mention.text)
-    most = BEHIND_INTRODUCING if introduces and step > 0 else most
-    end = _figure_sentence(n, step, article)
-    is_telling = mention.section in TELLING_SECTIONS
-    found: list[Neighbour] = []
-    left_out = 0
-    for distance, k in enumerate(_places(n, step, most, article), start=1):
-        sentence = article.sentences[k]
-        if sentence.names_figure or left_out > 1:
-            break
-        if (sentence.paragraph, sentence.start) in spoken_of or not is_ended(sentence.text):
-            continue
-        shared = shared_weight(sentence.terms, topic, article.weight)
-        is_own = (
-            not is_foreign(sentence.terms, terms, article.weight)
-            and (end is None or _is_nearer(sentence, shared, mention, end, step, article))
-            and not (step < 0 and depends(sentence.text) and k > 0 and article.sentences[k - 1].names_figure)
-        )
-        goes_on = step > 0 and depends(sentence.text) and len(found) == distance - 1
-        leads = (
-            (points and step < 0) or (distance == 1 and step < 0 and depends(mention.text)) or (introduces and step > 0)
-        )
-        is_next = (
-            distance == 1
-            and mention.section == "case"
-            and sentence.paragraph == mention.paragraph
-            and len(sentence.terms - GENERAL_TERMS) >= _TELLING
-        )
-        is_of_others = tells_of_others(sentence.text)
-        is_of_it = (goes_on and (is_telling or not is_of_others)) or (
-            is_own and (leads or ((is_next or shared >= _COHESIVE) and not is_of_others and not sentence.refers))
-        )
-        if is_of_it:
-            found.append(Neighbour(step * distance, shared, sentence))
-        else:
-            left_out += 1
+    weights = passage_weights() if weights is None else weights
+    found = []
+    for k in candidates(n, article, spoken_of):
+        shares = role_probabilities(passage_features(n, k, terms, article, spoken_of), weights)
+        if shares["foreign"] <= MOST_FOREIGN:
+            found.append(Neighbour(k, shares["needed"], shares["foreign"], article.sentences[k]))
     return found
 
 
-def _places(n: int, step: int, most: int, article: ArticleText) -> Iterator[int]:
-    """Positions of the nearest sentences of the paragraph and, where it ends, of the next one below the same title.
+@functools.cache
+def passage_weights() -> Mapping[Role, Mapping[str, float]]:
+    """Return the weights that the package ships."""
+    read = json.loads((files("pmo_assets") / PACKAGE_DATA[0]).read_text("utf-8"))
+    return {role: {name: float(read[role][name]) for name in FEATURES} for role in ROLES}
 
-    A next paragraph that names a figure is that figure's, unless the mention introduces what stands there.
-    """
+
+def role_probabilities(features: Mapping[str, float], weights: Mapping[Role, Mapping[str, float]]) -> dict[Role, float]:
+    """Return the probability of each role; features that are not named are 0."""
+    logits = {role: math.fsum(weights[role][name] * value for name, value in features.items()) for role in ROLES}
+    most = max(logits.values())
+    shares = {role: math.exp(logit - most) for role, logit in logits.items()}
+    total = math.fsum(shares.values())
+    return {role: share / total for role, share in shares.items()}
+
+
+def candidates(n: int, article: ArticleText, spoken_of: Collection[tuple[int, int]]) -> Iterator[int]:
+    """Yield the positions of the sentences beside a mention, up to `REACH` on either side and one paragraph further."""
     sentences = article.sentences
-    paragraph = sentences[n].paragraph
-    crossed = False
-    for k in range(n + step, n + step * (most + 1), step):
-        if not 0 <= k < len(sentences):
-            return
-        if sentences[k].paragraph != paragraph:
-            title = sentences[k].section, sentences[k].section_title
-            if crossed or title != (sentences[n].section, sentences[n].section_title) or (step < 0 and k != n - 1):
-                return
-            is_led_to = step > 0 and introduces_figure(sentences[n].text)
-            if not is_led_to and _names_figure(k, step, article):
-                return
-            paragraph, crossed = sentences[k].paragraph, True
-        yield k
+    for step in (-1, 1):
+        paragraph, crossed = sentences[n].paragraph, False
+        for distance in range(1, REACH + 1):
+            k = n + step * distance
+            if not 0 <= k < len(sentences):
+                break
+            sentence = sentences[k]
+            if sentence.paragraph != paragraph:
+                if crossed or (step < 0 and distance > REACH_BACK):
+                    break
+                paragraph, crossed = sentence.paragraph, True
+            is_told = (sentence.paragraph, sentence.start) in spoken_of
+            if not (is_told or sentence.names_figure) and is_ended(sentence.text):
+                yield k
 
 
-def _names_figure(k: int, step: int, article: ArticleText) -> bool:
-    """Say whether the paragraph that begins (or, backwards, ends) at a sentence names a figure nearby."""
-    for place in range(k, k + step * (BEFORE_POINTING + BEHIND), step):
-        if (
-            not 0 <= place < len(article.sentences)
-            or article.sentences[place].paragraph != article.sentences[k].paragraph
-        ):
-            return False
-        if article.sentences[place].names_figure:
-            return True
-    return False
+def passage_features(
+    n: int, k: int, terms: SubcaptionTerms, article: ArticleText, spoken_of: Collection[tuple[int, int]]
+) -> dict[str, float]:
+    """Return the features (`FEATURES`) of a sentence beside a mention that are not 0.
+
+    Args:
+        n: position of the mention among the article's sentences.
+        k: position of the sentence.
+        terms: of the panel.
+        article: its text.
+        spoken_of: (paragraph, start) of all mentions of the panel.
+    """
+    mention, sentence = article.sentences[n], article.sentences[k]
+    distance, step = k - n, 1 if k > n else -1
+    goes_on = depends(sentence.text)
+    foreign = shared_weight(sentence.terms, terms.foreign, article.weight)
+    foreign -= shared_weight(sentence.terms, terms.specific, article.weight)
+    between = article.sentences[min(n, k) + 1 : max(n, k)]
+    end = _next_figure(k, step, article)
+    is_other = end is not None and (end.paragraph, end.start) not in spoken_of
+    found: dict[str, float] = {
+        "always": 1.0,
+        f"{distance:+d} sentences": 1.0,
+        "in the next paragraph": mention.paragraph != sentence.paragraph,
+        "below another title": (mention.section, mention.section_title) != (sentence.section, sentence.section_title),
+        "shared with the subcaption": min(shared_weight(sentence.terms, terms.own, article.weight), _MOST),
+        "of other panels": min(max(0.0, foreign), _MOST),
+        "has other panels": bool(terms.of_each),
+        "goes on, directly behind": goes_on and distance == 1,
+        "goes on, before": goes_on and distance < 0,
+        "the mention goes back": distance == -1 and goes_back(mention.text),
+        "introduced by the mention": distance > 0 and introduces_figure(mention.text),
+        "before a pointing mention": distance < 0 and _points(mention, terms, article),
+        "of others' work": tells_of_others(sentence.text),
+        "refers to a table": sentence.refers,
+        "says little": is_fragment(sentence.text),
+        "has few terms": len(sentence.terms - GENERAL_TERMS) < _FEW,
+        "length": min(len(sentence.terms) / _LONG, _MOST),
+        "behind another figure": any(
+            item.names_figure and (item.paragraph, item.start) not in spoken_of for item in between
+        ),
+        "another figure follows": is_other,
+        "another mention follows": end is not None and not is_other,
+    }
+    if sentence.section in _SECTIONS:
+        found[f"in {sentence.section}"] = 1.0
+    return {name: float(value) for name, value in found.items() if value}
 
 
-def _figure_sentence(n: int, step: int, article: ArticleText) -> TextSentence | None:
-    """The next sentence of the paragraph that names a figure, as far as a passage reaches; None without one."""
-    for k in _places(n, step, BEFORE_POINTING + BEHIND, article):
-        if article.sentences[k].names_figure:
-            return article.sentences[k]
+def _next_figure(k: int, step: int, article: ArticleText) -> TextSentence | None:
+    """The next sentence of the paragraph, away from the mention, that names a figure."""
+    for place in range(k + step, k + step * (_NEAR + 1), step):
+        if not 0 <= place < len(article.sentences):
+            return None
+        sentence = article.sentences[place]
+        if sentence.paragraph != article.sentences[k].paragraph:
+            return None
+        if sentence.names_figure:
+            return sentence
     return None
 
 
-def _is_nearer(
-    sentence: TextSentence, shared: float, mention: TextSentence, other: TextSentence, step: int, article: ArticleText
-) -> bool:
-    """Say whether a sentence between two that name figures belongs to the mention and not to the other one."""
-    theirs = shared_weight(sentence.terms, other.terms, article.weight)
-    if shared != theirs:
-        return shared > theirs
-    first, second = (mention, other) if step > 0 else (other, mention)
-    is_of_first = opens_with_figure(first.text) or opens_with_figure(second.text)
-    return is_of_first == (step > 0)
+def _points(mention: TextSentence, terms: SubcaptionTerms, article: ArticleText) -> bool:
+    return is_fragment(mention.text) or shared_weight(mention.terms, terms.own, article.weight) < _POINTS
+
+
+def goes_back(text: str) -> bool:
+    """Say whether a sentence speaks of what the one before it named: "This …", "With the second method …"."""
+    return depends(text) or _GOES_BACK.search(text) is not None
 
 
 def introduces_figure(text: str) -> bool:

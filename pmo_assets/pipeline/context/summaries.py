@@ -42,7 +42,7 @@ MAX_WORDS: Final = 250
 MAX_FURTHER: Final = 3
 """Sentences at most that name neither panel nor figure."""
 
-MAX_NEIGHBOURS: Final = 6
+MAX_NEIGHBOURS: Final = 8
 """Sentences at most that stand around mentions (`passages`)."""
 
 _LEAST_SHARED: Final = 0.4
@@ -198,32 +198,34 @@ def _told(panel: PanelWords, terms: SubcaptionTerms, mentions: Sequence[PanelMen
         if rank == _LAST and chosen:
             continue  # of a figure of which nothing else is said, any sentence tells something
         _add(chosen, SourceSentence(mention.paragraph, mention.start, mention.end, mention.sentence))
-    for neighbour in _neighbours([*chosen, *pointing], terms, mentions, article):
-        _add(chosen, _source(neighbour.sentence))
+    told = {(item.paragraph, item.start) for item in mentions}
+    for neighbour in _neighbours([*chosen, *pointing], terms, own, article):
+        source = _source(neighbour.sentence)
+        if (source.paragraph, source.start) not in told:
+            _add(chosen, source)
     return chosen
 
 
 def _neighbours(
     places: Iterable[_Place], terms: SubcaptionTerms, mentions: Sequence[PanelMention], article: ArticleText
 ) -> list[Neighbour]:
-    """Return the sentences of the passages around mentions, nearest first.
+    """Return the sentences of the passages around mentions, those first that are likeliest needed.
 
     Args:
         places: of the mentions.
         terms: of the panel.
-        mentions: of the figure.
+        mentions: of the panel.
         article: the running text.
     """
     spoken_of = {(item.paragraph, item.start) for item in mentions}
-    found: list[Neighbour] = []
+    found: dict[int, Neighbour] = {}
     for place in places:
         n = article.places.get(place)
-        if n is not None:
-            said = article.sentences[n]
-            points = is_fragment(said.text) or shared_weight(said.terms, terms.own, article.weight) < _RARE
-            found += passage(n, terms, article, spoken_of, points=points)
-    found.sort(key=lambda item: (abs(item.distance), -item.shared, item.sentence.paragraph, item.sentence.start))
-    return found[:MAX_NEIGHBOURS]
+        for neighbour in passage(n, terms, article, spoken_of) if n is not None else ():
+            # Between two mentions, it is what it is beside the one that speaks for it more.
+            if (other := found.get(neighbour.position)) is None or neighbour.foreign < other.foreign:
+                found[neighbour.position] = neighbour
+    return sorted(found.values(), key=lambda item: (-item.needed, item.position))[:MAX_NEIGHBOURS]
 
 
 def _further(

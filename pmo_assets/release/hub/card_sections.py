@@ -191,8 +191,8 @@ CONTEXT_QUALITY: Final[Sequence[tuple[str, str, str]]] = (
     ),
     (
         "`entities`",
-        "F1 0.963 (eye), 0.898 (disease); negated or doubted rightly: 0.945 of 73",
-        "60 captions, two thirds of all of ophthalmology, that nothing was adjusted to",
+        "F1 1.000 (eye, 16), 0.847 (disease, 61); negated or doubted rightly: 0.983 of 117",
+        "60 captions of retinal imaging, drawn at random, read for the first time",
     ),
     ("`modality_class`", "accuracy 0.956", "363 panels of 61 articles, each left out of the fit"),
 )

@@ -1,11 +1,28 @@
-"""Passages around a mention: what tells of the same examination or result, and where it ends."""
+"""Passages around a mention: which sentences are looked at, and what speaks for and against each."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pmo_assets.pipeline.context.article_text import ArticleText, article_text
-from pmo_assets.pipeline.context.passages import BEFORE, BEFORE_POINTING, BEHIND, opens_with_figure, passage
+from pmo_assets.pipeline.context.passages import (
+    FEATURES,
+    MOST_FOREIGN,
+    REACH,
+    ROLES,
+    candidates,
+    goes_back,
+    introduces_figure,
+    opens_with_figure,
+    passage,
+    passage_features,
+    passage_weights,
+    role_probabilities,
+)
 from pmo_assets.pipeline.context.subcaption_terms import is_foreign, subcaption_terms
 from pmo_assets.pipeline.context.terms import terms_of
 from pmo_assets.records.context import RunningParagraph, SectionClass
@@ -13,113 +30,127 @@ from pmo_assets.records.context import RunningParagraph, SectionClass
 SUBCAPTION = "Duplex ultrasound of the fistula."
 FLOW = "A duplex ultrasound showed a fistula with increased flow."
 VELOCITY = "Velocities of up to 692 cm/s were obtained at the fistula (Figure 1)."
-NORMAL = "Biventricular function was normal."
-TWO_DAYS_LATER = "Two days later the bracelet was taken off."
-OTHERS_SAW = "Such a fistula has been reported by other authors [12]."
+NORMAL = "Biventricular function was normal on the same day."
 SECOND = "The chest was seen to be clear on radiography (Figure 2)."
 THIRD = "Figure 2 shows the chest."
-FILLER = tuple(
-    RunningParagraph("introduction", None, f"Sentence {n} of the {word} is about nothing that matters here.")
-    for n, word in enumerate(("past", "present", "future", "first", "second", "third", "last"))
-)
 
 
-def told(
-    *paragraphs: tuple[str, ...],
-    mention: str = VELOCITY,
-    others: tuple[str, ...] = (),
-    points: bool = False,
-    section: SectionClass = "case",
-) -> list[str]:
-    """The sentences of the passage around a mention, in the article's order."""
-    text: ArticleText = article_text(
-        [*FILLER, *(RunningParagraph(section, None, " ".join(part)) for part in paragraphs)], [SUBCAPTION]
-    )
-    n = next(n for n, sentence in enumerate(text.sentences) if sentence.text == mention)
-    found = passage(n, subcaption_terms(SUBCAPTION, others), text, frozenset(), points=points)
-    assert all(item.distance != 0 for item in found)
-    return [item.sentence.text for item in sorted(found, key=lambda item: item.distance)]
+def text_of(*paragraphs: tuple[str, ...], section: SectionClass = "case", title: str | None = None) -> ArticleText:
+    parts = [RunningParagraph(section, title, " ".join(sentences)) for sentences in paragraphs]
+    return article_text(parts, [SUBCAPTION])
 
 
-def test_the_sentences_directly_around_it_in_a_case() -> None:
-    assert told((FLOW, VELOCITY, NORMAL)) == [FLOW, NORMAL]
+def place(text: ArticleText, sentence: str) -> int:
+    return next(n for n, item in enumerate(text.sentences) if item.text == sentence)
 
 
-def test_farther_ones_only_if_they_share_rare_terms_or_go_on() -> None:
-    assert told((TWO_DAYS_LATER, NORMAL, VELOCITY)) == [NORMAL]
-    assert told((FLOW, NORMAL, VELOCITY)) == [FLOW, NORMAL]
-    assert told((VELOCITY, NORMAL, "However, it was loud.", "Thus, it was closed.")) == [
-        NORMAL,
-        "However, it was loud.",
-        "Thus, it was closed.",
-    ]
+def looked_at(*paragraphs: tuple[str, ...], mention: str = VELOCITY) -> list[str]:
+    text = text_of(*paragraphs)
+    return [text.sentences[k].text for k in sorted(candidates(place(text, mention), text, ()))]
 
 
-def test_no_more_than_so_many_on_either_side() -> None:
-    mention = "Stenosis, thrombosis, ischaemia, oedema, pallor, cyanosis, gangrene and steal were seen (Figure 1)."
-    many = tuple(f"There was {word}." for word in mention.split(" and ")[0].split(", "))
-    assert len(told((*many, mention), mention=mention)) == BEFORE
-    assert len(told((mention, *many), mention=mention)) == BEHIND
-    assert len(told((*many, mention), mention=mention, points=True)) == BEFORE_POINTING
+def features(
+    *paragraphs: tuple[str, ...], sentence: str, mention: str = VELOCITY, others: tuple[str, ...] = ()
+) -> set[str]:
+    text = text_of(*paragraphs)
+    n, k = place(text, mention), place(text, sentence)
+    found = passage_features(n, k, subcaption_terms(SUBCAPTION, others), text, {(0, text.sentences[n].start)})
+    assert found.keys() <= set(FEATURES)
+    assert all(found.values())
+    return set(found)
 
 
-def test_in_a_discussion_only_what_shares_its_terms() -> None:
-    assert told((NORMAL, VELOCITY, FLOW), section="discussion") == [FLOW]
+def test_sentences_on_either_side_up_to_a_reach() -> None:
+    many = tuple(f"Sentence number {n} is told here." for n in range(9))
+    assert looked_at((*many, VELOCITY)) == list(many[-REACH:])
+    assert looked_at((VELOCITY, *many)) == list(many[:REACH])
 
 
-def test_it_ends_at_another_figure() -> None:
-    assert told((VELOCITY, SECOND, FLOW)) == []
-    assert told((FLOW, SECOND, VELOCITY)) == []
+def test_the_paragraphs_beside_it_but_not_those_beyond() -> None:
+    assert looked_at(("Long ago.",), (FLOW,), (VELOCITY,), (NORMAL,), ("Much later.",)) == [FLOW, NORMAL]
+
+
+def test_neither_titles_nor_sentences_that_name_a_figure() -> None:
+    assert looked_at(("Study design",), (FLOW, SECOND, VELOCITY, THIRD)) == [FLOW]
 
 
 @pytest.mark.parametrize(
-    ("following", "is_its_own"),
-    [(SECOND, False), (THIRD, True)],
-    ids=["it closes with its figure, as the next does: the next one's", "the next opens with its figure"],
-)
-def test_what_stands_between_two_figures_is_one_ones(following: str, is_its_own: bool) -> None:
-    assert (told((VELOCITY, NORMAL, following)) == [NORMAL]) == is_its_own
-    assert told((VELOCITY, "This was loud.", following)) == ["This was loud."], "it goes on from the first"
-    assert told((VELOCITY, FLOW, following)) == [FLOW], "it shares the first one's terms"
+    ("paragraph", "sentence", "name"),
+    [
+        ((FLOW, VELOCITY), FLOW, "shared with the subcaption"),
+        ((FLOW, VELOCITY), FLOW, "-1 sentences"),
+        ((VELOCITY, FLOW), FLOW, "+1 sentences"),
+        ((VELOCITY, "However, it was loud."), "However, it was loud.", "goes on, directly behind"),
+        (("However, it was loud.", VELOCITY), "However, it was loud.", "goes on, before"),
+        ((VELOCITY, SECOND, NORMAL), NORMAL, "behind another figure"),
+        ((VELOCITY, NORMAL, SECOND), NORMAL, "another figure follows"),
+        ((VELOCITY, "Flow is listed in Table 2."), "Flow is listed in Table 2.", "refers to a table"),
+        ((VELOCITY, "Others saw the same [12]."), "Others saw the same [12].", "of others' work"),
+        ((VELOCITY, "It was."), "It was.", "says little"),
+        ((NORMAL, VELOCITY), NORMAL, "in case"),
+    ],
+)  # fmt: skip
+def test_what_is_seen_of_a_sentence(paragraph: tuple[str, ...], sentence: str, name: str) -> None:
+    assert name in features(paragraph, sentence=sentence)
 
 
-def test_literature_is_of_no_passage() -> None:
-    assert told((VELOCITY, "A fistula with such flow has been reported by other authors [12].")) == []
+def test_what_is_seen_of_the_mention() -> None:
+    results = "Figure 1 summarizes these results."
+    assert "before a pointing mention" in features((NORMAL, results), sentence=NORMAL, mention=results)
+    assert "the mention goes back" in features((NORMAL, results), sentence=NORMAL, mention=results)
+    assert "introduced by the mention" in features((results, NORMAL), sentence=NORMAL, mention=results)
+    assert "in the next paragraph" in features((results,), (NORMAL,), sentence=NORMAL, mention=results)
 
 
-def test_findings_of_other_panels_are_left_out() -> None:
+def test_words_of_other_panels_speak_against_it() -> None:
     angiogram = "The angiogram had a late phase."
-    assert told((VELOCITY, angiogram)) == [angiogram]
-    assert told((VELOCITY, angiogram), others=("Angiogram, late phase.",)) == []
+    assert "of other panels" not in features((VELOCITY, angiogram), sentence=angiogram)
+    with_other = features((VELOCITY, angiogram), sentence=angiogram, others=("Angiogram, late phase.",))
+    assert {"of other panels", "has other panels"} <= with_other
 
 
-def test_a_mention_that_points_takes_what_stands_before_it() -> None:
-    pointing = "Figure 1 summarizes these results in a diagram."
-    before = ("Twelve eyes were closed.", "Nine stayed open.", "Three were lost.")
-    assert told((*before, pointing), mention=pointing, points=True) == list(before)
-    assert told(before, (pointing,), mention=pointing, points=True) == list(before), "in the paragraph before"
-    assert told(before, (pointing,), mention=pointing) == []
+def test_the_package_takes_what_is_beside_a_finding_and_leaves_what_is_of_another_figure() -> None:
+    fillers = [("Nothing of this matters to anyone at all.",) for _ in range(9)]
+    other = "The lungs were listed in Table 2 [12]."
+    text = text_of(*fillers, (FLOW, VELOCITY, NORMAL, SECOND, other), section="results")
+    n = place(text, VELOCITY)
+    found = passage(n, subcaption_terms(SUBCAPTION, ()), text, {(9, text.sentences[n].start)})
+    assert FLOW in [item.sentence.text for item in found]
+    assert all(item.foreign <= MOST_FOREIGN for item in found)
+    assert other not in [item.sentence.text for item in found]
 
 
-def test_titles_are_no_sentences() -> None:
-    assert told(("Study design",), (VELOCITY,), points=True) == []
+@given(st.dictionaries(st.sampled_from(FEATURES), st.floats(-50, 50)))
+def test_probabilities_of_the_roles(found: dict[str, float]) -> None:
+    shares = role_probabilities(found, passage_weights())
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert all(0 <= share <= 1 for share in shares.values())
 
 
-def test_sentences_that_open_with_their_figure() -> None:
-    assert opens_with_figure("As shown in Figure 2, the chest was clear.")
-    assert opens_with_figure(THIRD)
-    assert not opens_with_figure(SECOND)
-    assert not opens_with_figure("It (Figure 2) was clear.")
+def test_the_package_weighs_every_feature_for_every_role() -> None:
+    weights = passage_weights()
+    assert set(weights) == set(ROLES)
+    assert all(set(own) == set(FEATURES) for own in weights.values())
+    assert json.dumps(weights)
 
 
 def test_a_sentence_that_lists_several_panels_is_of_each() -> None:
     others = ("Trees of plants.", "Trees of primates.")
-    found = {
-        sentence: is_foreign(
-            terms_of(sentence),
-            subcaption_terms("Trees of metazoa.", others),
-            dict.fromkeys(terms_of(" ".join(others) + " metazoa"), 1.0),
-        )
+    weight = dict.fromkeys(terms_of(" ".join(others) + " metazoa"), 1.0)
+    found = [
+        is_foreign(terms_of(sentence), subcaption_terms("Trees of metazoa.", others), weight)
         for sentence in ("Trees of plants agree.", "Trees of plants, metazoa and primates agree.", "Trees agree.")
-    }
-    assert list(found.values()) == [True, False, False]
+    ]
+    assert found == [True, False, False]
+
+
+def test_sentences_that_open_with_their_figure_or_introduce_it() -> None:
+    assert opens_with_figure("As shown in Figure 2, the chest was clear.")
+    assert opens_with_figure(THIRD)
+    assert not opens_with_figure(SECOND)
+    assert not opens_with_figure("It (Figure 2) was clear.")
+    assert introduces_figure("We compared both groups of patients after a year (Figure 2).")
+    assert introduces_figure("Two classes of models are known (Figure 2):")
+    assert not introduces_figure(SECOND)
+    assert goes_back("With the second method, 12 were found (Figure 2).")
+    assert not goes_back(SECOND)

@@ -128,7 +128,9 @@ def test_what_carries_on_follows_if_it_speaks_of_the_same() -> None:
 
 
 def test_methods_that_share_rare_words_are_added() -> None:
-    filler = [paragraph(f"Sentence number {n} is about something else entirely.") for n in range(20)]
+    filler = [
+        paragraph(f"Sentence number {n} is about something else entirely.", section="introduction") for n in range(20)
+    ]
     text = [paragraph(METHOD, section="methods"), *filler, paragraph(TRACTION)]
     assert sentences(summary(PANELS[1], text, [(TRACTION, "B")])) == [METHOD, TRACTION]
 
@@ -145,20 +147,26 @@ def test_methods_that_share_rare_words_are_added() -> None:
     ids=["goes back", "of others", "cites", "a table", "a title"],
 )
 def test_further_sentences_stand_alone_and_are_of_this_work(further: str) -> None:
-    filler = [paragraph(f"Sentence number {n} is about something else entirely.") for n in range(20)]
+    filler = [
+        paragraph(f"Sentence number {n} is about something else entirely.", section="introduction") for n in range(20)
+    ]
     text = [paragraph(further, section="methods"), *filler, paragraph(TRACTION)]
     assert sentences(summary(PANELS[1], text, [(TRACTION, "B")])) == [TRACTION]
 
 
 def test_another_patients_case_is_not_told() -> None:
-    filler = [paragraph(f"Sentence number {n} is about something else entirely.") for n in range(20)]
+    filler = [
+        paragraph(f"Sentence number {n} is about something else entirely.", section="introduction") for n in range(20)
+    ]
     other = "Vitreous traction was seen on OCT of the left eye."
     text = [paragraph(other, title="Case 1"), *filler, paragraph(TRACTION, title="Case 2")]
     assert sentences(summary(PANELS[1], text, [(TRACTION, "B")])) == [TRACTION]
 
 
 def test_what_another_figure_says_better_is_left_to_it() -> None:
-    filler = [paragraph(f"Sentence number {n} is about something else entirely.") for n in range(20)]
+    filler = [
+        paragraph(f"Sentence number {n} is about something else entirely.", section="introduction") for n in range(20)
+    ]
     text = [paragraph("Vitreous traction on OCT and retinal thickness were graded.", section="methods"), *filler,
             paragraph(TRACTION)]  # fmt: skip
     captions = [CAPTION, "Vitreous traction on OCT, and retinal thickness, graded by readers."]
