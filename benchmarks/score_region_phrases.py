@@ -9,8 +9,8 @@ the noun with its adjectives, `target` the noun phrase that the caption says the
 belongs to it, without verbs; "" where it shows nothing. Labels stand in the order of their marks.
 
 A phrase is right where the words of its mark overlap a label's, and its kind and colour are the label's. A target is
-right where it shares with the label's at least half of the longer one, articles left aside; targets are counted of all labels and
-all phrases. `--errors` lists what went wrong in the part to develop with, never in another.
+right where it shares with the label's at least half of the longer one, articles left aside; targets are counted of all
+labels and all phrases. `--errors` lists what went wrong in the part to develop with, never in another.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class _Label:
-    """A label with the ranges of its mark and its target in the caption; the target's is empty where it shows nothing."""
+    """A label with the ranges of its mark and its target in the caption; the target's may be empty."""
 
     mark: Range
     target: Range
@@ -65,7 +65,9 @@ def located(caption: str, labels: Sequence[Mapping[str, Any]]) -> list[_Label]:
     found, position = [], 0
     for label in labels:
         start = caption.find(label["mark"], position)
-        places = [match.start() for match in re.finditer(re.escape(label["target"]), caption)] if label["target"] else []
+        places = (
+            [match.start() for match in re.finditer(re.escape(label["target"]), caption)] if label["target"] else []
+        )
         if start < 0 or (label["target"] and not places):
             raise ValueError(f"{label!r} does not stand (any more) in {caption!r}")
         position = start + len(label["mark"])

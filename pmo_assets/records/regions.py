@@ -85,7 +85,8 @@ class RegionPhrase:
         colour: that they name; None without.
         style: "dashed", "dotted", "solid", "filled", "open", "thick", "thin", "large", "small", "long", "short",
             "double", "curved", "straight"; None without.
-        label: letter, number or sign that they name ("arrow 1", "arrow a", "#"); None without, and for a plain asterisk.
+        label: letter, number or sign that they name ("arrow 1", "arrow a", "#"); None without.
+            A plain asterisk is no label.
         is_plural: they speak of several marks.
         panels: identifiers of the panels that they say the mark is in ("arrow in B"); empty where they name none.
         marks: positions of the marks among those of the panel's images, linked by kind, colour, label and number.

@@ -5,6 +5,7 @@ Add here: how a mark's name is put together, and what only looks like one. Keep 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -46,6 +47,8 @@ LONGEST_LABEL: Final = 12
 
 _AND: Final = frozenset({"and", "or", "&", ",", "/"})
 _STAR_NOUNS: Final = frozenset({"star", "stars"})
+_SURE_SIGN: Final = re.compile(r"[(\[]\s?[*∗#†‡]{1,3}\s?[)\]]")
+"""A sign alone in brackets: beside one, "(+)" is one, too."""
 _ALL_SERIES: Final = (Series.UPPER, Series.LOWER, Series.NUMBER, Series.ROMAN)
 
 
@@ -92,6 +95,7 @@ def mark_names(tokens: Tokens) -> list[MarkName]:
     found: list[MarkName] = []
     free = 0
     index, count = 0, len(tokens.texts)
+    has_sure_sign = _SURE_SIGN.search(tokens.caption) is not None
     while index < count:
         text = tokens.texts[index]
         lowered = text.lower()
@@ -101,10 +105,10 @@ def mark_names(tokens: Tokens) -> list[MarkName]:
         elif lowered in PARTICIPLES:
             names = _of_participle(tokens, index)
         elif text in SIGNS:
-            names = _of_sign(tokens, index, free)
+            names = _of_sign(tokens, index, free, has_sure_sign)
         found.extend(names)
-        index = free = max(index + 1, names[-1].last + 1) if names else index + 1
-        free = names[-1].last + 1 if names else (found[-1].last + 1 if found else 0)
+        index = names[-1].last + 1 if names else index + 1
+        free = names[-1].last + 1 if names else free
     return found
 
 
@@ -201,7 +205,8 @@ def _sharing(tokens: Tokens, own: MarkName, free: int) -> list[MarkName]:
             break
         found.insert(0, MarkName(
             first, end - 1, own.reach, _lead(tokens, first, free), own.kind, colour or own.colour,
-            _style(styles) or (own.style if colour else None), None, own.is_plural, own.panels, own.strength, "noun", True,
+            _style(styles) or (own.style if colour else None), None, own.is_plural, own.panels, own.strength, "noun",
+            shares=True,
         ))  # fmt: skip
         position = first
     return found
@@ -209,7 +214,7 @@ def _sharing(tokens: Tokens, own: MarkName, free: int) -> list[MarkName]:
 
 def _style(styles: Sequence[str]) -> str | None:
     telling = [style for style in styles if style in TELLING_STYLES]
-    return (telling or [*styles, None])[0]
+    return next(iter([*telling, *styles]), None)
 
 
 def _lead(tokens: Tokens, first: int, free: int) -> int:
@@ -227,8 +232,10 @@ def _label(tokens: Tokens, after: int, is_plural: bool) -> tuple[str | None, int
     """Label behind a noun and the token after it: "arrow 1", "arrow-b", "arrows 1, 2, and 3", "arrow #2"."""
     texts, count = tokens.texts, len(tokens.texts)
     start = after
-    if start < count and (texts[start] in DASHES or texts[start] == "#") and not (
-        texts[start] in DASHES and tokens.gap(start)
+    if (
+        start < count
+        and (texts[start] in DASHES or texts[start] == "#")
+        and not (texts[start] in DASHES and tokens.gap(start))
     ):
         start += 1
         if start < count and tokens.gap(start):
@@ -242,17 +249,33 @@ def _label(tokens: Tokens, after: int, is_plural: bool) -> tuple[str | None, int
         items, end = items[:1], start + 1
     if end == start + 1 and end < count and texts[start] in {"a", "A", "I", "i"}:
         following = texts[end]
-        if following[0].isalpha() and following.lower() not in {"and", "or", "in", "indicates", "shows", "points", "marks"}:
+        if following[0].isalpha() and following.lower() not in {
+            "and",
+            "or",
+            "in",
+            "indicates",
+            "shows",
+            "points",
+            "marks",
+        }:
             return None, after  # "while the arrowhead a defect"
-    if texts[start].isdigit() and end < count and texts[end].lower() in {"mm", "cm", "μm", "µm", "um", "years", "weeks"}:
+    if (
+        texts[start].isdigit()
+        and end < count
+        and texts[end].lower() in {"mm", "cm", "μm", "µm", "um", "years", "weeks"}
+    ):
         return None, after
     return tokens.caption[tokens.starts[start] : tokens.ends[end - 1]], end
 
 
 def _panels(tokens: Tokens, after: int) -> tuple[tuple[str, ...], int]:
-    """Panels that a name says the mark is in, and the token after them: "in B", "in (B)", "in panels C and D"."""
+    """Panels that a name says the mark is in, and the token after them: "in B", "(B)", "in panels C and D"."""
     texts, count = tokens.texts, len(tokens.texts)
     position = after
+    if position < count and tokens.partners[position] > position:
+        items, end = parsed_list(tokens, position + 1, tokens.partners[position])
+        is_panel = bool(items) and end == tokens.partners[position] and not texts[position + 1].isdigit()
+        return (identifiers(items), end + 1) if is_panel else ((), after)
     if position >= count or texts[position].lower() not in {"in", "on"}:
         return (), after
     position += 1
@@ -269,6 +292,11 @@ def _panels(tokens: Tokens, after: int) -> tuple[tuple[str, ...], int]:
     if not bracket and end < count and end == start + 1 and texts[start] in {"a", "A"} and texts[end][0].isalpha():
         return (), after  # "in a patient"
     return identifiers(items), end + 1 if bracket else end
+
+
+def _is_alone(tokens: Tokens, index: int) -> bool:
+    """Say whether a token is all that stands in a bracket."""
+    return 0 < index < len(tokens.texts) - 1 and tokens.partners[index - 1] == index + 1
 
 
 def identifiers(items: Sequence[Item]) -> tuple[str, ...]:
@@ -306,7 +334,7 @@ def _of_participle(tokens: Tokens, index: int) -> list[MarkName]:
             following = position + 1
             if following >= count or not texts[following][0].isalpha() or texts[following].lower() not in NOUNS:
                 colour, last = COLOURS[texts[position].lower()], position
-    bracketed = index > 0 and texts[index - 1] in OPENING and after < count and texts[after] in CLOSING
+    bracketed = index > 0 and texts[index - 1] in {*OPENING, ","} and after < count and texts[after] in CLOSING
     styled = index > 0 and texts[index - 1].lower() in COLOURS
     area = after < count and texts[after].lower() in AREAS
     if colour is None and not (word in DRAWN and (bracketed or area)):
@@ -320,7 +348,7 @@ def _of_participle(tokens: Tokens, index: int) -> list[MarkName]:
     return [MarkName(first, last, reach, first, kind, colour, None, None, False, panels, "strong", "participle")]
 
 
-def _of_sign(tokens: Tokens, index: int, free: int) -> list[MarkName]:
+def _of_sign(tokens: Tokens, index: int, free: int, has_sure_sign: bool) -> list[MarkName]:
     """The name that a printed sign gives, as a candidate; none where it counts, multiplies or relates."""
     texts, count = tokens.texts, len(tokens.texts)
     last = index
@@ -328,6 +356,8 @@ def _of_sign(tokens: Tokens, index: int, free: int) -> list[MarkName]:
         last += 1
     kind = SIGNS[texts[index]]
     glued_before = index > 0 and not tokens.gap(index) and texts[index - 1][0].isalnum()
+    if texts[index] == "+" and not (has_sure_sign and _is_alone(tokens, index)):
+        return []  # "(+)" is a result, too
     glued_number = last + 1 < count and not tokens.gap(last + 1) and texts[last + 1][0].isdigit()
     if glued_before or glued_number:
         return []
@@ -336,5 +366,18 @@ def _of_sign(tokens: Tokens, index: int, free: int) -> list[MarkName]:
     label = None if kind != "asterisk" or (sign in STARS and len(sign) == 1) else sign
     panels, reach = _panels(tokens, last + 1)
     return [
-        MarkName(first, last, reach, _lead(tokens, first, free), kind, colour, _style(styles), label, False, panels, "weak", "sign")
+        MarkName(
+            first,
+            last,
+            reach,
+            _lead(tokens, first, free),
+            kind,
+            colour,
+            _style(styles),
+            label,
+            False,
+            panels,
+            "weak",
+            "sign",
+        )
     ]

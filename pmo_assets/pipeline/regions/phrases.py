@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import parsed_list
+from pmo_assets.pipeline.captions.phrases import is_adjectival
 from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, tokenized
 from pmo_assets.pipeline.regions.mark_names import MarkName, identifiers, mark_names
 from pmo_assets.pipeline.regions.targets import REACH, Range, Reading, after, before, items_of, reading, trimmed
@@ -24,11 +25,12 @@ from pmo_assets.pipeline.regions.vocabulary import (
     GROUP_ADVERBS,
     INDICATED,
     INDICATING,
+    IRREGULAR,
     LEADS,
+    LOOKING,
     PARTICLES,
     PREPOSITIONS,
     SIGNIFICANCE,
-    STARS,
 )
 from pmo_assets.records.regions import PhrasePlace, RegionPhrase
 
@@ -36,10 +38,14 @@ _PLACE: Final = 8
 """Tokens of a place between a mark and its verb: "the arrow in the lower right image shows"."""
 
 _JOINERS: Final = frozenset({"and", "or", ",", "/", "&", "the", "a", "an", "by"})
-_CLAUSE_OPENERS: Final = frozenset({";", ":", ",", ".", ")", "]", "(", "[", "and", "while", "whereas", "the", "a", "|", "•"})
+_CLAUSE_OPENERS: Final = frozenset(
+    {";", ":", ",", ".", ")", "]", "(", "[", "and", "while", "whereas", "the", "a", "|", "•"}
+)
 _QUOTES: Final = frozenset("\"'“”‘’«»")
 _RELATIONS: Final = frozenset("<>=≤≥:")
-_COMPARED: Final = frozenset({"p", "n", "t", "compared", "versus", "vs", "significant", "significantly", "statistically"})
+_COMPARED: Final = frozenset(
+    {"p", "n", "t", "compared", "versus", "vs", "significant", "significantly", "statistically"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +126,8 @@ def _phrase(
     if group.bracket >= 0 and first < end and shown[1] <= starts[group.bracket]:
         last = ends[min(group.closing, len(ends) - 1)]
     return RegionPhrase(
-        found_in, mention, min(mark[0], shown[0]), max(last, shown[1]), *mark, *shown, name.kind, name.colour, name.style,
-        name.label, name.is_plural, name.panels or panels,
+        found_in, mention, min(mark[0], shown[0]), max(last, shown[1]), *mark, *shown, name.kind, name.colour,
+        name.style, name.label, name.is_plural, name.panels or panels,
     )  # fmt: skip
 
 
@@ -142,7 +148,7 @@ def _is_joined(text: Reading, last: MarkName, name: MarkName) -> bool:
         return True
     if text.tokens.texts[last.last + 1 : last.last + 2] == [";"]:
         return False
-    between = [text.word(index) for index in range(max(last.last + 1, last.reach if not last.panels else 0), name.lead)]
+    between = [text.word(index) for index in range(max(last.last + 1, last.reach), name.lead)]
     return bool(between) and all(word in _JOINERS for word in between) and between != [","]
 
 
@@ -177,7 +183,12 @@ def _tie(text: Reading, group: _Group, previous: tuple[_Group, _Tie] | None) -> 
     tie = _forward(text, group, right, shares, was_verb)
     if tie is None and group.bracket >= 0:
         tie = _bracketed(text, group, left, stop, after_mark, shares)
-        if previous is not None and tie is not None and group.bracket == previous[0].bracket and len(set(tie.targets)) == 1:
+        if (
+            previous is not None
+            and tie is not None
+            and group.bracket == previous[0].bracket
+            and len(set(tie.targets)) == 1
+        ):
             own = tie.targets[0]
             if own[0] >= own[1] and len(set(previous[1].targets)) == 1:
                 tie = replace(tie, targets=[previous[1].targets[0]] * len(group.names))
@@ -199,11 +210,12 @@ def _is_mark(text: Reading, group: _Group, tie: _Tie) -> bool:
         return False
     if name.form == "sign":
         return not (tie.is_legend and _is_significance(text, group))
+    described = name.colour is not None or name.style is not None
     if text.word(name.lead) == "each":
         return False
     if name.strength == "faint":
-        return tie.is_legend and (name.colour is not None or name.style is not None)
-    described = name.colour is not None or name.style is not None
+        is_said = tie.is_legend or _participle_before(text, group, text.sentence(group.first)[0]) is not None
+        return is_said and described
     if tie.is_legend and not described:
         opener = text.word(group.first - 1)
         return name.lead < name.first or group.first == text.sentence(group.first)[0] or opener in _CLAUSE_OPENERS
@@ -211,13 +223,14 @@ def _is_mark(text: Reading, group: _Group, tie: _Tie) -> bool:
 
 
 def _clause(text: Reading, group: _Group) -> Range:
-    """Tokens of the clause round a group: up to the next semicolon, colon or end of the sentence."""
+    """Tokens that a group stands among: the sentence, or in brackets its clause up to a colon or semicolon."""
     start, stop = text.sentence(group.first)
-    first, end = group.first, group.end
-    while first > max(start, group.first - REACH) and text.word(first - 1) not in {";", ":"}:
-        first -= 1
-    while end < min(stop, group.end + REACH) and text.word(end) != ";":
-        end += 1
+    first, end = max(start, group.first - REACH), min(stop, group.end + REACH)
+    if group.bracket >= 0:
+        first = next(
+            (index + 1 for index in range(group.first - 1, first - 1, -1) if text.word(index) in {";", ":"}), first
+        )
+        end = next((index for index in range(group.end, end) if text.word(index) == ";"), end)
     return first, end
 
 
@@ -228,7 +241,7 @@ def _is_of_data(text: Reading, group: _Group) -> bool:
         return False
     first, end = _clause(text, group)
     words = DATA_WORDS if name.kind == "asterisk" or group.bracket >= 0 else DATA_WORDS | SIGNIFICANCE
-    if name.form != "noun" or name.strength == "strong" and name.kind == "asterisk":
+    if name.form != "noun" or (name.strength == "strong" and name.kind == "asterisk"):
         return False
     return any(text.word(index) in words for index in range(first, end))
 
@@ -242,7 +255,9 @@ def _is_significance(text: Reading, group: _Group) -> bool:
         word = text.word(index)
         if word in SIGNIFICANCE:
             return True
-        if word == "p" and (text.word(index + 1) in _RELATIONS or text.word(index + 1) in {"value", "values", "-", "is"}):
+        if word == "p" and (
+            text.word(index + 1) in _RELATIONS or text.word(index + 1) in {"value", "values", "-", "is"}
+        ):
             return True
         if word == ";":
             return False
@@ -270,27 +285,50 @@ def _forward(text: Reading, group: _Group, right: int, shares: int | None, was_v
     """What follows the marks by a verb, a sign of a legend, or after another mark's verb."""
     position = _after_place(text, group, right)
     opener = text.word(group.first - 1)
-    is_placed = (
-        opener in AT - {"of"} and group.bracket < 0 and group.first - 1 > text.sentence(group.first)[0]
-        and text.word(group.first - 2) != ","
-    )  # fmt: skip
     start = _object(text, position, right)
-    if start is not None and not is_placed:
+    if start is not None and not _is_placing(text, group):
         return _tied_after(text, group, start, right, shares)
     word = text.word(group.end) if group.end < right else ""
     name = group.names[-1]
     opens = group.first in (text.sentence(group.first)[0], group.bracket + 1) or opener in _CLAUSE_OPENERS
     if word in {":", "="} and group.end + 1 < right and (opens or word == "=" or name.strength == "strong"):
         return _tied_after(text, group, group.end + 1, right, shares, is_item=True)
-    if word in DASHES and text.tokens.gap(group.end) and text.tokens.gap(group.end + 1) and opens and group.end + 1 < right:
+    if (
+        word in DASHES
+        and text.tokens.gap(group.end)
+        and text.tokens.gap(group.end + 1)
+        and opens
+        and group.end + 1 < right
+    ):
         return _tied_after(text, group, group.end + 1, right, shares, is_item=True)
     if name.form == "sign":
         return _after_sign(text, group, right, shares) if opens else None
-    if word == "," and opens and group.bracket < 0 and opener not in {"and", ",", "the", "a"} and _is_item(text, group, right):
+    if (
+        word == ","
+        and opens
+        and group.bracket < 0
+        and opener not in {"and", ",", "the", "a"}
+        and _is_item(text, group, right)
+    ):
         return _tied_after(text, group, group.end + 1, right, shares, is_item=True)
+    if (
+        word.isalpha()
+        and name.strength == "strong"
+        and name.lead == name.first
+        and _is_bare_item(text, group, right, was_verb)
+    ):
+        return _tied_after(text, group, group.end, right, shares, is_item=True)
     if was_verb and word in {"the", "a", "an"} and opener in {"and", ",", "while", "whereas"}:
         return _tied_after(text, group, group.end, right, shares, is_item=True)
     return None
+
+
+def _is_placing(text: Reading, group: _Group) -> bool:
+    """Say whether marks only tell a place, so that a verb behind them is another thing's: "fluid at the arrow is"."""
+    opener = text.word(group.first - 1)
+    if group.bracket >= 0 or opener not in AT or (opener == "of" and group.names[-1].strength == "strong"):
+        return False
+    return group.first - 1 > text.sentence(group.first)[0] and text.word(group.first - 2) != ","
 
 
 def _after_place(text: Reading, group: _Group, right: int) -> int:
@@ -324,9 +362,12 @@ def _object(text: Reading, position: int, right: int) -> int | None:
     if position >= right:
         return None
     if is_be and not word.endswith("ing"):
-        if word in {"placed", "directed", "located", "positioned"} and text.word(position + 1) in AT | {"to", "towards"}:
+        if word in {"placed", "directed", "located", "positioned"} and text.word(position + 1) in AT | {
+            "to",
+            "towards",
+        }:
             return position + 2
-        return None
+        return position if _is_named_by_be(text, position, right) else None
     if word not in INDICATING:
         return None
     position += 1
@@ -335,6 +376,16 @@ def _object(text: Reading, position: int, right: int) -> int | None:
     while position < right and (text.word(position) in PARTICLES or text.word(position) in {":", "="}):
         position += 1
     return position
+
+
+def _is_named_by_be(text: Reading, position: int, right: int) -> bool:
+    """Say whether "is" gives a mark's meaning: a noun follows, not its look, its place or a passive verb."""
+    word = text.word(position)
+    if not word[0].isalpha() or word in PREPOSITIONS | COLOURS.keys() | GROUP_ADVERBS or word.endswith(("ed", "ly")):
+        return False
+    return word not in INDICATED | IRREGULAR and not (
+        is_adjectival(word) and text.word(position + 1) in {"", ",", ".", ";", "and"}
+    )
 
 
 def _tied_after(
@@ -376,9 +427,24 @@ def _is_item(text: Reading, group: _Group, right: int) -> bool:
     return not any(text.word(index) in AUXILIARIES or text.word(index) in INDICATED for index in range(start, end))
 
 
-def _bracketed(
-    text: Reading, group: _Group, left: int, stop: int, after_mark: bool, shares: int | None
-) -> _Tie | None:
+def _is_bare_item(text: Reading, group: _Group, right: int, was_verb: bool) -> bool:
+    """Say whether a legend has its items without any sign: "Arrow cystic duct, arrowhead bile duct"."""
+    opens = group.first == text.sentence(group.first)[0] or (was_verb and text.word(group.first - 1) in {",", ";"})
+    first, end = after(text, group.end, min(right, group.end + _PLACE + 1), is_item=True)
+    is_closed = end >= right or text.word(end) in {",", ";", "."}
+    return (
+        opens
+        and is_closed
+        and 0 < end - first <= _PLACE
+        and first == group.end
+        and not any(
+            text.word(index) in AUXILIARIES | INDICATED | INDICATING | PREPOSITIONS or text.word(index).endswith("ed")
+            for index in range(first, end)
+        )
+    )
+
+
+def _bracketed(text: Reading, group: _Group, left: int, stop: int, after_mark: bool, shares: int | None) -> _Tie | None:
     """What stands before marks in brackets: before the bracket, or in it ("(drusen, arrow; vessel, arrowhead)")."""
     opening, closing = group.bracket, group.closing
     start = opening + 1
@@ -396,24 +462,36 @@ def _bracketed(
             return _Tie(_shared(text, group, own, shares), panels)
     following = text.word(group.end) if group.end < closing else ""
     bare = not named or text.word(group.first - 1) == ","
-    evidence = bare and (following in {"", ",", ";", "in", ":", "."} or following in OPENING or following.endswith("ing"))
+    evidence = bare and (
+        following in {"", ",", ";", "in", ":", "."} or following in OPENING or following.endswith("ing")
+    )
     described = group.names[-1].colour is not None or group.names[-1].style is not None
-    evidence = evidence or (described and bool(following in {"", ",", ";"}))
+    if not described and text.word(group.first - 1) not in LEADS | {",", ";", ":", *OPENING, *_QUOTES, ")"}:
+        evidence = False  # "(N-S line)"
+    evidence = evidence or (described and following in {"", ",", ";"})
+    if named and not evidence and following not in {"", ",", ";"}:
+        return _Tie([(0, 0)] * len(group.names), panels, evidence=False)
     if opening < left:
         # A second item of the same bracket: the thing before the bracket is shown by both.
         return _Tie([(0, 0)] * len(group.names), panels, evidence)
     target = before(text, opening, left, is_plural=is_plural or shares is not None, after_mark=after_mark)
     if text.word(closing + 1) == "and":
-        target = _after_between(text, target)
+        target = _after_between(text, opening, left) or target
     if target[0] >= target[1] and not after_mark and closing + 1 < stop:
-        target = after(text, closing + 1, stop)
+        start = _object(text, closing + 1, stop)
+        target = after(text, closing + 1 if start is None else start, stop)
+        return _Tie(_shared(text, group, target, shares), panels, evidence, is_legend=True)
     return _Tie(_shared(text, group, target, shares), panels, evidence)
 
 
-def _after_between(text: Reading, target: Range) -> Range:
+def _after_between(text: Reading, end: int, left: int) -> Range | None:
     """The first of two things that a mark each shows: "fluid between the choroid (arrow) and sclera (star)"."""
-    places = [index for index in range(*target) if text.word(index) == "between"]
-    return trimmed(text, places[-1] + 1, target[1]) if places else target
+    for index in range(end - 1, max(left, end - REACH // 4) - 1, -1):
+        if text.word(index) == "between":
+            return trimmed(text, index + 1, end)
+        if text.word(index) in {",", ";", "and"} | AUXILIARIES:
+            break
+    return None
 
 
 def _is_lead(text: Reading, index: int) -> bool:
@@ -430,7 +508,11 @@ def _is_short_name(text: Reading, start: int, end: int) -> bool:
 def _panels_beside(text: Reading, group: _Group, start: int, closing: int) -> tuple[str, ...]:
     """Panels beside marks in brackets: "(D, arrowheads)", "(arrow, B)"."""
     items, end = parsed_list(text.tokens, start, group.first)
-    if items and text.word(end - 1) != "a" and all(text.word(index) in {",", ":"} for index in range(end, group.first)):
+    if (
+        items
+        and text.tokens.texts[end - 1] != "a"
+        and all(text.word(index) in {",", ":"} for index in range(end, group.first))
+    ):
         return identifiers(items)
     if text.word(group.end) in {",", ":"} and group.end + 1 < closing:
         position = group.end + 1
@@ -450,15 +532,17 @@ def _participle_before(text: Reading, group: _Group, left: int) -> int | None:
     index -= 1
     if text.word(index) in {"out", "also", "only"}:
         index -= 1
-    return index if index >= left and text.word(index) in INDICATED else None
+    if index < left or text.word(index) not in INDICATED:
+        return None
+    return None if text.word(group.first - 1) == "as" and text.word(index) in LOOKING else index
 
 
 def _without_verb(text: Reading, group: _Group, left: int) -> int:
     """The token behind the subject of a participle and its auxiliaries, or before the comma at the marks."""
-    index = _participle_before(text, group, left)
-    if index is None:
+    participle = _participle_before(text, group, left)
+    if participle is None:
         return group.first - 1 if text.word(group.first - 1) == "," else group.first
-    return _group_start(text, index, left)
+    return _group_start(text, participle, left)
 
 
 def _group_start(text: Reading, index: int, left: int) -> int:
@@ -470,6 +554,13 @@ def _group_start(text: Reading, index: int, left: int) -> int:
     ):
         index -= 1
     return index
+
+
+def _subject_after(text: Reading, start: int, right: int) -> Range:
+    """The subject of a sentence that begins with a place: "In the red box, the layer is lost"."""
+    first, end = after(text, start, right)
+    verb = next((index for index in range(first, end) if text.word(index) in AUXILIARIES), end)
+    return trimmed(text, first, verb)
 
 
 def _backward(text: Reading, group: _Group, left: int, after_mark: bool, shares: int | None) -> _Tie | None:
@@ -485,14 +576,20 @@ def _backward(text: Reading, group: _Group, left: int, after_mark: bool, shares:
         end = _group_start(text, participle, left)
     elif text.word(group.first - 1) in AT and group.first - 1 >= left:
         end = group.first - 1
+        if end == text.sentence(group.first)[0] and text.word(group.end) == ",":
+            return _Tie(_shared(text, group, _subject_after(text, group.end + 1, text.sentence(end)[1]), shares))
         if end == text.sentence(group.first)[0] and text.word(group.end) in {"is", "are"}:
             return _Tie(_shared(text, group, after(text, group.end + 1, text.sentence(end)[1]), shares))
         if text.word(end) == "of" or end == text.sentence(group.first)[0]:
             return _Tie([(0, 0)] * len(group.names), evidence=False)
-        if name.strength != "strong" and (name.colour is None and name.style is None or text.word(end) in {"of", "from"}):
+        if name.strength != "strong" and (
+            (name.colour is None and name.style is None) or text.word(end) in {"of", "from"}
+        ):
             return None
-    elif name.form == "sign":
-        return None
+    elif (
+        name.strength == "strong" and text.word(group.first - 1) == "," and text.word(group.end) in {"", ".", ";", ","}
+    ):
+        end = group.first - 1
     else:
         return None
     whole = is_plural or shares is not None

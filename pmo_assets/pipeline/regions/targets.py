@@ -38,12 +38,20 @@ Range = tuple[int, int]
 
 _STOPS: Final = frozenset(";:")
 _AND: Final = frozenset({"and", "or", "&", "plus"})
-_PRONOUNS: Final = frozenset({"it", "which", "that", "there", "this", "these", "those", "they", "who", "he", "she", "we"})
-_QUOTES: Final = frozenset("\"'“”‘’«»")
-_TRAILING: Final = PREPOSITIONS | _AND | frozenset({"the", "a", "an", "i", "e", "g", "also", "are", "is", "was", "were"})
-_LEADING: Final = (
-    PREPOSITIONS | _AND | frozenset({"well", "also", "both", "either", "including", "together", "even", "then", "so"})
+_PRONOUNS: Final = frozenset(
+    {"it", "which", "that", "there", "this", "these", "those", "they", "who", "he", "she", "we"}
 )
+_QUOTES: Final = frozenset("\"'“”‘’«»")
+_TRAILING: Final = (
+    PREPOSITIONS | _AND | frozenset({"the", "a", "an", "i", "e", "g", "also", "are", "is", "was", "were"})
+)
+_LEADING: Final = (
+    PREPOSITIONS
+    | _AND
+    | frozenset({"that", "well", "also", "both", "either", "including", "together", "even", "then", "so"})
+)
+_DESCRIBING: Final = ("form", "ent", "ant", "oid", "dense", "intense", "ing", "like", "shaped", "able", "ible", "ile")
+_BEFORE_ARTICLES: Final = frozenset({"all", "both", "half", "than", "as", "not", "per", "only", "that", "no", "twice"})
 _ENDS_FORWARD: Final = frozenset({"while", "whereas", "whose", "respectively", "although", "however", "but"})
 _RELATIVES: Final = frozenset({"which", "who", "where", "when", "with", "in", "on", "as", "suggesting", "consistent"})
 
@@ -132,38 +140,39 @@ def before(text: Reading, end: int, left: int, *, is_plural: bool, after_mark: b
     """
     limit = max(left, end - REACH)
     position = end
-    lists = False
+    in_list = False
     while position > limit:
         index = position - 1
-        word = text.word(index)
         partner = text.tokens.partners[index]
-        if word in CLOSING and limit <= partner < index:
-            if text.is_panel_bracket(partner):
-                if position == end:
-                    end = position = partner
-                    continue
+        if text.word(index) in CLOSING and limit <= partner < index:
+            is_panel = text.is_panel_bracket(partner)
+            if is_panel and position < end:
                 break
             position = partner
+            end = partner if is_panel else end
             continue
-        if word in OPENING or word in CLOSING or word in _STOPS or word in CLAUSE_WORDS:
+        if _closes(text, position, end, limit, in_list) or (not is_plural and _begins_anew(text, index, end, limit)):
             break
-        if word == ",":
-            if not _joins(text, position, end, limit, is_plural and lists) and not text.is_decimal(index):
-                break
-        elif word in _AND:
-            if text.word(position) in {",", ""}:
-                break
-            if is_plural:
-                lists = True
-            elif _begins_anew(text, index, end, limit):
-                break
-        elif word == "with" and position < end:
-            if not _is_governed(text, index, limit):
-                break
-        elif _is_verb(text, index, end):
+        if _is_verb(text, index, end):
             return _by_verb(text, index, end, limit, is_plural, after_mark, depth)
+        in_list = in_list or (is_plural and text.word(index) in _AND)
         position = index
     return _stripped(text, position, end, after_mark and position <= left)
+
+
+def _closes(text: Reading, position: int, end: int, limit: int, in_list: bool) -> bool:
+    """Say whether a phrase that goes from a token to `end` cannot begin before it: the token before it ends another."""
+    index = position - 1
+    word = text.word(index)
+    if word in DASHES:
+        return text.tokens.gap(index) and text.tokens.gap(position)
+    if word == ",":
+        return not in_list and not text.is_decimal(index) and not _joins(text, position, end, limit)
+    if word in _AND:
+        return text.word(position) in {",", ""}
+    if word == "with":
+        return position < end and not _is_governed(text, index, limit)
+    return word in OPENING or word in CLOSING or word in _STOPS or word in CLAUSE_WORDS
 
 
 def _stripped(text: Reading, first: int, end: int, is_after_mark: bool) -> Range:
@@ -171,12 +180,13 @@ def _stripped(text: Reading, first: int, end: int, is_after_mark: bool) -> Range
     first, end = trimmed(text, first, end)
     if first == text.sentence(first)[0] and end - first > 1 and _is_panel_letter(text, first):
         first += 1
-    if is_after_mark:
-        for index in range(first, min(end - 1, first + 4)):
-            if text.word(index) in PREPOSITIONS and text.word(index) != "of" and text.word(first).endswith(("ing", "s", "ed")):
-                if index - first <= 2 and text.word(first).endswith(("ing", "ed")):
-                    return trimmed(text, index, end)
-                break
+    if not is_after_mark or not text.word(first).endswith(("ing", "ed")) or end - first <= 2:
+        return first, end
+    if text.word(first).endswith("ing") and text.word(first + 1) in ARTICLES:
+        return first + 1, end
+    for index in range(first + 1, min(end - 1, first + 3)):
+        if text.word(index) in PREPOSITIONS and text.word(index) != "of":
+            return trimmed(text, index, end)
     return first, end
 
 
@@ -190,7 +200,20 @@ def _is_verb(text: Reading, index: int, end: int) -> bool:
     word = text.word(index)
     if word in AUXILIARIES or word in SEEN:
         return not _is_attribute(text, index, end)
-    return word in SHOWS
+    return word in SHOWS or _governs(text, index, end)
+
+
+def _governs(text: Reading, index: int, end: int) -> bool:
+    """Say whether a word is a verb with its object: only verbs, prepositions and the like stand before an article."""
+    word = text.word(index)
+    return (
+        index + 2 < end
+        and text.word(index + 1) in ARTICLES
+        and word.isalpha()
+        and len(word) > 2
+        and not word.endswith(("ing", "ly"))
+        and word not in PREPOSITIONS | _AND | ARTICLES | _BEFORE_ARTICLES
+    )
 
 
 def _is_attribute(text: Reading, index: int, end: int) -> bool:
@@ -205,17 +228,18 @@ def _is_attribute(text: Reading, index: int, end: int) -> bool:
     )
 
 
-def _by_verb(
-    text: Reading, index: int, end: int, limit: int, is_plural: bool, after_mark: bool, depth: int
-) -> Range:
+def _by_verb(text: Reading, index: int, end: int, limit: int, is_plural: bool, after_mark: bool, depth: int) -> Range:
     """The phrase at a verb: its object, or its subject where nothing or only a place follows."""
     word = text.word(index)
     rest = index + 1
     while rest < end and (text.word(rest) in GROUP_ADVERBS or text.word(rest).endswith("ly")):
         rest += 1
     is_be = word in AUXILIARIES and word not in {"has", "have", "had"}
-    if is_be and rest < end and _is_participle(text.word(rest)) and not (
-        rest + 1 < end and text.word(rest + 1) not in PREPOSITIONS
+    if (
+        is_be
+        and rest < end
+        and _is_participle(text.word(rest))
+        and not (rest + 1 < end and text.word(rest + 1) not in PREPOSITIONS)
     ):
         rest += 1
         while rest < end and text.word(rest).endswith("ly"):
@@ -223,7 +247,7 @@ def _by_verb(
     following = text.word(rest) if rest < end else ""
     if following == "by":
         return trimmed(text, rest + 1, end)
-    if is_be and is_adjectival(following) and text.word(rest + 1) in PREPOSITIONS and rest + 1 < end:
+    if (is_be or word in SEEN) and is_adjectival(following) and text.word(rest + 1) in PREPOSITIONS and rest + 1 < end:
         rest += 1
         following = text.word(rest)
     is_place = following in PREPOSITIONS or (word in SEEN and following.endswith("ing"))
@@ -242,6 +266,7 @@ def _by_verb(
         or (text.word(group - 1) == "to" and text.word(group - 2) in AUXILIARIES)
     ):
         group -= 1
+    group -= group > limit and text.word(group - 1) == ","
     if group > limit and depth < _DEPTH:
         first, last = before(text, group, limit, is_plural=is_plural, after_mark=after_mark, depth=depth + 1)
         if first < last and not (last - first == 1 and text.word(first) in _PRONOUNS):
@@ -253,35 +278,34 @@ def _is_participle(word: str) -> bool:
     return word in SEEN or (len(word) > 3 and word.endswith("ed"))
 
 
-def _joins(text: Reading, right: int, end: int, limit: int, in_list: bool) -> bool:
-    """Say whether the comma before `right` stands within a phrase: in a list, or between adjectives."""
-    if in_list:
-        return True
+def _joins(text: Reading, right: int, end: int, limit: int) -> bool:
+    """Say whether the comma before `right` stands between adjectives."""
     comma = right - 1
     if comma <= limit or right >= end:
         return False
     if text.word(right) in _AND:
         return False
-    start = comma - 1
-    while start > limit and comma - start < 4 and text.word(start - 1).isalpha() and is_adjectival(text.word(start - 1)):
-        start -= 1
-    if comma - 2 >= limit and text.word(comma - 2) in ARTICLES:
-        return True  # "the lentiform, hypodense mass"
-    return is_adjectival(text.word(comma - 1)) and is_adjectival(text.word(right)) and end - right > 1
+    return _describes(text.word(comma - 1)) and _describes(text.word(right)) and end - right > 1
+
+
+def _describes(word: str) -> bool:
+    """Say whether a word is an adjective, by more endings than are safe beside panels' names ("lentiform", "dense")."""
+    return is_adjectival(word) or (word.endswith(_DESCRIBING) and not word.endswith("ment")) or word in {"less", "more"}
 
 
 def _begins_anew(text: Reading, conjunction: int, end: int, limit: int) -> bool:
     """Say whether a phrase begins after a conjunction, rather than going on: "A and B (arrow)" shows B."""
-    if text.word(conjunction) == "or":
+    if text.word(conjunction) not in _AND or text.word(conjunction) == "or":
         return False
     position = conjunction - 1
     if is_adjectival(text.word(position)) and text.word(position + 2) not in PREPOSITIONS:
         return False
+    is_definite = text.word(conjunction + 1) in ARTICLES
     while position >= limit and conjunction - position <= 8:
         word = text.word(position)
         if word in {",", ")"} or word in SHOWS or word in AUXILIARIES:
             return True
-        if word in PREPOSITIONS or word == "between":
+        if word == "between" or (word in PREPOSITIONS and not is_definite):
             return False
         position -= 1
     return True
@@ -327,6 +351,8 @@ def after(text: Reading, start: int, right: int, *, is_item: bool = False) -> Ra
             break
         if word in _AND and _leads_on(text, position + 1, right):
             break
+        if word in AUXILIARIES and any(text.word(k) in SEEN for k in range(position + 1, position + 4)):
+            break
         if word in {"in", "on"} and position > start and text.word(position + 1) in {"panel", "panels"}:
             break
         position += 1
@@ -337,8 +363,11 @@ def _leads_on(text: Reading, position: int, right: int) -> bool:
     """Say whether after a conjunction another mark or another verb follows."""
     while position < right and text.word(position) in {"the", "a", "an", "by"}:
         position += 1
-    return position in text.leads or text.word(position) in AUXILIARIES or text.word(position) in ACTIVE or any(
-        lead in text.leads for lead in range(position - 2, position + 1)
+    return (
+        position in text.leads
+        or text.word(position) in AUXILIARIES
+        or text.word(position) in ACTIVE
+        or any(lead in text.leads for lead in range(position - 2, position + 1))
     )
 
 

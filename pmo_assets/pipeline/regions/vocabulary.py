@@ -14,8 +14,8 @@ from pmo_assets.pipeline.captions.tokens import words
 from pmo_assets.records.regions import MarkColour, NamedMark
 
 Strength = Literal["strong", "weak", "faint"]
-"""How surely a noun names a drawn mark: "arrow" does by itself, "circle" where something ties it to a thing or it stands
-alone in brackets, "dot" only where a verb says what it shows."""
+"""How surely a noun names a drawn mark: "arrow" does by itself, "circle" where something ties it to a thing or it
+stands alone in brackets, "dot" only where a verb says what it shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ NOUNS: Final[Mapping[str, Noun]] = {
 HEADS: Final[Mapping[str, bool]] = {"head": False, "heads": True}
 """Second half of "arrow head", and whether it is a plural."""
 
-SIGN_NOUNS: Final = words("sign signs symbol symbols mark marks")
+SIGN_NOUNS: Final = words("sign signs symbol symbols")
 """Nouns after the name of a sign: "plus sign", "asterisk symbol"; "arrow sign" is a finding's name."""
 
 PARTICIPLES: Final[Mapping[str, NamedMark]] = {
@@ -74,7 +74,7 @@ PARTICIPLES: Final[Mapping[str, NamedMark]] = {
 DRAWN: Final = words("outlined encircled circled boxed arrowed framed bracketed")
 """Those that name a mark alone in brackets, or before the area that it is drawn round."""
 
-AREAS: Final = words("area areas region regions zone zones part parts lesion lesions portion portions")
+AREAS: Final = words("area areas region regions zone zones part parts portion portions")
 """Nouns after a participle that name the marked part: "boxed area"."""
 
 COLOURS: Final[Mapping[str, MarkColour]] = {
@@ -114,27 +114,27 @@ STARS: Final = frozenset("*∗⁎＊✱✲✳★☆⋆✶✻")
 """Signs printed as asterisks and stars."""
 
 SIGNS: Final[Mapping[str, NamedMark]] = {
-    **dict.fromkeys(STARS, "asterisk"), **dict.fromkeys("#†‡＃", "asterisk"),
+    **dict.fromkeys(STARS, "asterisk"), **dict.fromkeys("#†‡＃+", "asterisk"),
     **dict.fromkeys("→←↑↓↔↗↘↙↖⇒⇐⇑⇓⇨⇦⇧⇩➔➙➝➞➡⬅⟶⟵➜", "arrow"),
     **dict.fromkeys("➤►▶◄◀▲△▼▽▸◂▷◁⊳⊲➢", "arrowhead"),
 }  # fmt: skip
 """Signs that stand for the mark itself."""
 
 FOLLOWERS_OF_NONE: Final = words(
-    "shape shapes shaped like sign signs length lengths plot plots blot blots graph graphs chart charts whisker whiskers "
-    "diagram diagrams scan scans test tests profile profiles pattern patterns folds map jelly"
+    "shape shapes shaped like sign signs length lengths plot plots blot blots graph graphs chart charts whisker "
+    "whiskers diagram diagrams scan scans test tests profile profiles pattern patterns folds map jelly"
 )
 """Words after a noun that make it no mark: "arrow sign", "box plot", "star-shaped", "line graph", "circle scan"."""
 
 INDICATING: Final = words(
-    "indicate indicates indicating indicated point points pointing mark marks marking show shows showing denote denotes "
-    "denoting denoted represent represents representing highlight highlights highlighting delineate delineates "
-    "delineating depict depicts depicting demonstrate demonstrates demonstrating outline outlines outlining identify "
-    "identifies identifying designate designates correspond corresponds corresponding surround surrounds surrounding "
-    "encircle encircles encircling enclose encloses enclosing illustrate illustrates illustrating reveal reveals "
-    "signify signifies refer refers locate locates label labels emphasize emphasizes emphasise emphasises symbolize "
-    "symbolizes trace traces tracing define defines demarcate demarcates demarcating mean means encompass encompasses "
-    "circumscribe circumscribes display displays"
+    "indicate indicates indicating indicated point points pointing mark marks marking show shows showing denote "
+    "denotes denoting denoted represent represents representing highlight highlights highlighting delineate "
+    "delineates delineating depict depicts depicting demonstrate demonstrates demonstrating outline outlines "
+    "outlining identify identifies identifying designate designates correspond corresponds corresponding surround "
+    "surrounds surrounding encircle encircles encircling enclose encloses enclosing illustrate illustrates "
+    "illustrating reveal reveals signify signifies refer refers locate locates label labels emphasize emphasizes "
+    "emphasise emphasises symbolize symbolizes trace traces tracing define defines demarcate demarcates demarcating "
+    "mean means encompass encompasses circumscribe circumscribes display displays"
 )
 """Verbs whose subject is a mark and whose object is what it shows."""
 
@@ -142,12 +142,15 @@ PARTICLES: Final = words("to at out towards toward that onto where how")
 """Words between such a verb and its object."""
 
 INDICATED: Final = words(
-    "indicated shown marked pointed denoted delineated highlighted depicted represented identified outlined designated "
-    "labelled labeled encircled circled enclosed surrounded demonstrated illustrated demarcated defined bordered traced "
-    "noted seen visible signified signalled displayed bounded boxed emphasized pinpointed framed visualized located "
-    "annotated bracketed"
+    "indicated shown marked pointed denoted delineated highlighted depicted represented identified outlined "
+    "designated labelled labeled encircled circled enclosed surrounded demonstrated illustrated demarcated defined "
+    "bordered traced noted seen visible signified signalled displayed bounded boxed emphasized pinpointed framed "
+    "visualized located annotated bracketed presented"
 )
 """Participles before "by", "with", "as" and a mark."""
+
+LOOKING: Final = words("seen noted visible located visualized identified demonstrated defined")
+"""Those that say with "as" what a thing looks like: "seen as double lines"."""
 
 BY: Final = words("by with using as via in at through between within inside")
 """Words between such a participle and the mark."""
@@ -163,6 +166,9 @@ DETERMINERS: Final = words(
     "following same"
 )
 
+IRREGULAR: Final = words("drawn shown seen made taken set given put cut left found")
+"""Participles that are not told by their ending."""
+
 SEEN: Final = words(
     "seen noted observed identified visible present evident found visualized visualised detected apparent appreciated "
     "noticed noticeable discernible recognized recognised shown depicted demonstrated marked indicated highlighted "
@@ -177,18 +183,17 @@ SHOWS: Final = words(
     "disclosed disclosing indicate indicates indicated indicating suggest suggests suggested visualize visualizes "
     "visualizing highlight highlights highlighted highlighting identify identifies identified identifying present "
     "presents presenting represent represents represented representing include includes including contain contains "
-    "containing note notice see detect detects detected detecting delineate delineates delineating find finds notes "
-    "shown via presented featuring features evidencing evidenced became becomes become develop develops developed "
-    "called termed involves"
+    "containing note notice see detect detects detected detecting delineate delineates delineating find shown via "
+    "presented evidencing evidenced became becomes become develop develops developed called termed involves"
 )
 """Verbs whose object is what a picture shows, in every form; forms of the past are also passive."""
 
 ACTIVE: Final = words(
-    "show shows showed showing reveal reveals revealing demonstrate demonstrates demonstrating depict depicts depicting "
-    "display displays displaying illustrate illustrates illustrating exhibit exhibits exhibiting confirm confirms "
-    "confirming disclose discloses disclosing indicate indicates indicating suggest suggests highlight highlights "
-    "highlighting identify identifies identifying note notice see include includes including contain contains "
-    "containing represents represent representing called termed become becomes became"
+    "show shows showed showing reveal reveals revealing demonstrate demonstrates demonstrating depict depicts "
+    "depicting display displays displaying illustrate illustrates illustrating exhibit exhibits exhibiting confirm "
+    "confirms confirming disclose discloses disclosing indicate indicates indicating suggest suggests highlight "
+    "highlights highlighting identify identifies identifying note notice see include includes including contain "
+    "contains containing represents represent representing called termed become becomes became"
 )
 """Forms of these that are never passive."""
 
@@ -225,8 +230,9 @@ SIGNIFICANCE: Final = words(
 """Words of a legend of significance: "* significant against control"."""
 
 EXTENT_WORDS: Final = words(
-    "figure fig figs left right upper lower top bottom eye eyes image images panel panels inset row column magnification "
-    "original same black white see also i e g arrow middle center centre od os ou day days week weeks month months bar"
+    "figure fig figs left right upper lower top bottom eye eyes image images panel panels inset row column "
+    "magnification original same black white see also i e g arrow middle center centre od os ou day days week weeks "
+    "month months bar"
 )
 """Words beside a mark in brackets that name no target: "(left eye, arrow)"."""
 
