@@ -250,7 +250,8 @@ def _is_significance(text: Reading, group: _Group) -> bool:
     """Say whether a legend tells what significance a sign stands for."""
     if text.word(group.end) in _COMPARED:
         return True
-    stop = min(group.closing, text.sentence(group.first)[1], group.end + 24)
+    stop = min(text.sentence(group.first)[1], group.end + 24)
+    stop = stop if group.closing == group.end else min(stop, group.closing)
     for index in range(group.end, stop):
         word = text.word(index)
         if word in SIGNIFICANCE:

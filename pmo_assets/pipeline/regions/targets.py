@@ -22,6 +22,7 @@ from pmo_assets.pipeline.regions.vocabulary import (
     AUXILIARIES,
     CLAUSE_WORDS,
     GROUP_ADVERBS,
+    IRREGULAR,
     PREPOSITIONS,
     SEEN,
     SHOWS,
@@ -275,7 +276,7 @@ def _by_verb(text: Reading, index: int, end: int, limit: int, is_plural: bool, a
 
 
 def _is_participle(word: str) -> bool:
-    return word in SEEN or (len(word) > 3 and word.endswith("ed"))
+    return word in SEEN or word in IRREGULAR or (len(word) > 3 and word.endswith("ed"))
 
 
 def _joins(text: Reading, right: int, end: int, limit: int) -> bool:

@@ -166,7 +166,7 @@ DETERMINERS: Final = words(
     "following same"
 )
 
-IRREGULAR: Final = words("drawn shown seen made taken set given put cut left found")
+IRREGULAR: Final = words("lost drawn shown seen made taken set given put cut left found")
 """Participles that are not told by their ending."""
 
 SEEN: Final = words(
