@@ -479,8 +479,8 @@ def _bracketed(text: Reading, group: _Group, left: int, stop: int, after_mark: b
     if text.word(closing + 1) == "and":
         target = _after_between(text, opening, left) or target
     if target[0] >= target[1] and not after_mark and closing + 1 < stop:
-        start = _object(text, closing + 1, stop)
-        target = after(text, closing + 1 if start is None else start, stop)
+        object_start = _object(text, closing + 1, stop)
+        target = after(text, closing + 1 if object_start is None else object_start, stop)
         return _Tie(_shared(text, group, target, shares), panels, evidence, is_legend=True)
     return _Tie(_shared(text, group, target, shares), panels, evidence)
 
