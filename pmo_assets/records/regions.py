@@ -84,9 +84,11 @@ class RegionPhrase:
         kind: of mark that the words name.
         colour: that they name; None without.
         style: "dashed", "dotted", "solid", "filled", "open", "thick", "thin", "large", "small", "long", "short",
-            "double", "curved"; None without.
-        label: letter or number that they name ("arrow 1", "arrow a"); None without.
+            "double", "curved", "straight"; None without.
+        label: letter, number or sign that they name ("arrow 1", "arrow a", "#"); None without.
+            A plain asterisk is no label.
         is_plural: they speak of several marks.
+        panels: identifiers of the panels that they say the mark is in ("arrow in B"); empty where they name none.
         marks: positions of the marks among those of the panel's images, linked by kind, colour, label and number.
         undecided: why no mark is linked, or which of several is not known; None when the link is sure.
     """
@@ -104,6 +106,7 @@ class RegionPhrase:
     style: str | None
     label: str | None
     is_plural: bool
+    panels: tuple[str, ...] = ()
     marks: tuple[int, ...] = ()
     undecided: str | None = None
 

@@ -1,0 +1,221 @@
+"""Phrases that name marks, form by form, and offsets on hostile text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmo_assets.pipeline.regions.phrases import region_phrases
+from pmo_assets.records.regions import RegionPhrase
+
+
+def _read(text: str) -> list[tuple[str, str]]:
+    return [
+        (text[phrase.mark_start : phrase.mark_end], text[phrase.target_start : phrase.target_end])
+        for phrase in region_phrases(text)
+    ]
+
+
+def _one(text: str) -> RegionPhrase:
+    (phrase,) = region_phrases(text)
+    return phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ("White arrows: drusen; black triangle: tear.", [("White arrows", "drusen"), ("black triangle", "tear")]),
+        ("Arrow = optic disc.", [("Arrow", "optic disc")]),
+        ("*, subretinal fluid; #, drusen", [("*", "subretinal fluid"), ("#", "drusen")]),
+        ("∗IV line site, ∗∗ID bracelet site.", [("∗", "IV line site"), ("∗∗", "ID bracelet site")]),
+        ("→ drusen; ▲ exudate.", [("→", "drusen"), ("▲", "exudate")]),
+        ("Blue stars, ganglion cells.", [("Blue stars", "ganglion cells")]),
+        ("Arrow cystic duct, arrowhead bile duct.", [("Arrow", "cystic duct"), ("arrowhead", "bile duct")]),
+        ("Inset: higher magnification of the lesion.", [("Inset", "higher magnification of the lesion")]),
+    ],
+)
+def test_a_legend_names_the_thing_behind_the_mark(text: str, phrases: list[tuple[str, str]]) -> None:
+    assert _read(text) == phrases
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("Asterisk indicates subretinal fluid.", ("Asterisk", "subretinal fluid")),
+        ("Black arrowheads point to the tear.", ("Black arrowheads", "the tear")),
+        ("White dotted lines delineate the fovea.", ("White dotted lines", "the fovea")),
+        ("The arrow in the lower right image shows a hole.", ("arrow", "a hole")),
+        ("The red arrow is pointing to a cyst.", ("red arrow", "a cyst")),
+        ("The dashed red arrow is the path of the needle.", ("dashed red arrow", "the path of the needle")),
+        ('"*" indicates fluid.', ("*", "fluid")),
+        ("Arrow: a scar can be seen.", ("Arrow", "a scar")),
+    ],
+)
+def test_a_verb_leads_from_the_mark_to_the_thing(text: str, phrase: tuple[str, str]) -> None:
+    assert _read(text) == [phrase]
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("Fundus photograph shows soft drusen in the macula (arrowhead).", "soft drusen in the macula"),
+        ("Drusen are seen in the macula (arrow).", "Drusen"),
+        ("The layer is surrounded by bright dots (arrow).", "bright dots"),
+        ("OCT shows a large, hyperreflective lesion (arrow).", "a large, hyperreflective lesion"),
+        ("Oedema and thinning of the nerve (arrow) are seen.", "thinning of the nerve"),
+        ("Oedema and thinning of the nerve (arrows) are seen.", "Oedema and thinning of the nerve"),
+        ("Fluid (SRF, arrow) was present.", "Fluid"),
+        ("The tumour invades the orbit (arrow).", "the orbit"),
+        ("Cysts (marked with an asterisk) are seen.", "Cysts"),
+        ("Cysts (see between the white arrows) are seen.", "Cysts"),
+        ("The lesion (drusen, arrow) was stable.", "drusen"),
+    ],
+)
+def test_a_mark_in_brackets_shows_what_stands_before_it(text: str, target: str) -> None:
+    assert [found for _, found in _read(text)] == [target]
+
+
+def test_a_second_mark_shows_what_follows_the_first() -> None:
+    text = "A mass (asterisk) extends via the fissure (curved arrow) into the left fossa (thin arrow)."
+    assert [target for _, target in _read(text)] == ["A mass", "the fissure", "the left fossa"]
+
+
+def test_marks_on_both_sides_of_between_show_a_side_each() -> None:
+    assert _read("Fluid between the choroid (arrow) and sclera (*).") == [
+        ("arrow", "the choroid"), ("*", "sclera"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("Drusen are indicated by arrows.", ("arrows", "Drusen")),
+        ("The ellipsoid zone is lost between the arrows.", ("arrows", "The ellipsoid zone")),
+        ("The area outlined in white had grown.", ("outlined in white", "The area")),
+        ("The border of the lesion is shown as a dashed line.", ("dashed line", "The border of the lesion")),
+        ("In the red box, the ellipsoid zone is lost.", ("red box", "the ellipsoid zone")),
+        ("Macular hole, arrow.", ("arrow", "Macular hole")),
+        ("The olfactory limbus (encircled) protrudes.", ("encircled", "The olfactory limbus")),
+        ("Magnified view of the boxed area.", ("boxed area", "")),
+    ],
+)
+def test_a_mark_behind_a_preposition_or_participle_shows_what_stands_before_it(
+    text: str, phrase: tuple[str, str]
+) -> None:
+    assert _read(text) == [phrase]
+
+
+def test_respectively_distributes_things_over_marks() -> None:
+    text = "Yellow and red arrows mark drusen and exudates, respectively."
+    assert _read(text) == [("Yellow", "drusen"), ("red arrows", "exudates")]
+    assert [phrase.colour for phrase in region_phrases(text)] == ["yellow", "red"]
+    assert _read("Arrows and arrowheads indicate drusen and vessels, respectively.") == [
+        ("Arrows", "drusen"), ("arrowheads", "vessels"),
+    ]  # fmt: skip
+    assert _read("The right and left branches (red and white asterisks, respectively).") == [
+        ("red", "The right"), ("white asterisks", "left branches"),
+    ]  # fmt: skip
+
+
+def test_a_name_says_kind_colour_style_number_and_label() -> None:
+    phrase = _one("Fluid (thick white dashed arrows 1–3).")
+    assert (phrase.kind, phrase.colour, phrase.style, phrase.label, phrase.is_plural) == (
+        "arrow", "white", "dashed", "1–3", True,
+    )  # fmt: skip
+    assert _one("Cyst (arrow a).").label == "a"
+    assert _one("Cyst (black opposing arrowheads).").colour == "black"
+    assert _one("Cyst (arrow-head).").kind == "arrowhead"
+    assert _one("Cyst (magenta star).").colour == "pink"
+    assert [phrase.label for phrase in region_phrases("Lens (†), iris (*), angle (**).")] == ["†", None, "**"]
+
+
+@pytest.mark.parametrize("text", ["Hole (arrow in B).", "Hole (B, arrow).", "Hole (arrow, B).", "Arrow (B) shows it."])
+def test_a_name_says_the_panel(text: str) -> None:
+    assert _one(text).panels == ("B",)
+
+
+def test_a_range_of_panels_is_written_out() -> None:
+    assert _one("Cells (arrows in a–c).").panels == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "* P < 0.05, ** P < 0.01.",
+        "*p<0.05; **p<0.001 compared with controls.",
+        "Asterisks indicate significant differences.",
+        "(*) corresponds to p<0.001.",
+        "Box plot of values; box-and-whisker plots are shown.",
+        "Scale bar, 100 µm. Scale bars: 50 µm.",
+        "Star-shaped macula, circle of Willis, and a macular star.",
+        "The foveal avascular zone outlined by the capillaries.",
+        "The yellow arrow sign; line graph.",
+        "Dashed line: regression fit.",
+        "Open circles, control; filled circles, treated; mean ± SD.",
+        "Staining at magnification 200* and *400 in cell line #2.",
+        "Case #1 with ERG+ and CD4 (+) cells.",
+        "The membrane is seen as double echogenic lines.",
+        "Each circle represents one eye.",
+        "A fracture line extends through the cortex. The Schwalbe line is shown.",
+        "",
+    ],
+)
+def test_other_things_are_no_marks(text: str) -> None:
+    assert region_phrases(text) == ()
+
+
+def test_a_plus_in_brackets_is_a_mark_beside_another_sign() -> None:
+    assert _read("The duct (+) and the aorta (*).") == [("+", "The duct"), ("*", "the aorta")]
+
+
+def test_a_phrase_goes_from_target_to_bracket() -> None:
+    text = "CT shows a mass (white arrow) in the orbit."
+    phrase = region_phrases(text, found_in="mention", mention=3)[0]
+    assert text[phrase.start : phrase.end] == "a mass (white arrow)"
+    assert (phrase.found_in, phrase.mention, phrase.marks, phrase.undecided) == ("mention", 3, (), None)
+
+
+_WORDS = (
+    "( ) [ ] arrow arrows head white and red , ; : . = * ∗ ** # + → in A B a 1 – - star circle of outlined boxed area "
+    "the between drusen are seen shows with indicated by respectively line dashed p < 0.05 each inset macular"
+)
+_PIECES = st.sampled_from([*_WORDS.split(), '"', "\u202e", "\x00"])
+
+
+def _is_sound(text: str) -> bool:
+    for phrase in region_phrases(text):
+        mark, target = (phrase.mark_start, phrase.mark_end), (phrase.target_start, phrase.target_end)
+        assert 0 <= phrase.start <= mark[0] < mark[1] <= phrase.end <= len(text)
+        assert target[0] <= target[1] <= len(text)
+        assert target[0] == target[1] or phrase.start <= target[0]
+        assert target[1] <= phrase.end
+        assert text[slice(*mark)].strip() == text[slice(*mark)]
+        assert text[slice(*target)].strip() == text[slice(*target)]
+        assert not (target[0] < mark[1] and mark[0] < target[1])
+    return True
+
+
+@given(st.lists(_PIECES, max_size=30), st.sampled_from([" ", ""]))
+def test_offsets_are_sound_on_any_order_of_words(pieces: list[str], joiner: str) -> None:
+    assert _is_sound(joiner.join(pieces))
+
+
+@given(st.text(max_size=80))
+def test_offsets_are_sound_on_any_text(text: str) -> None:
+    assert _is_sound(text + " arrow (" + text)
+
+
+@pytest.mark.parametrize(
+    "unit", ["(", "(arrow", "((((arrow", "red, ", "arrows and ", "*", "(+)", "shows is are with arrow "]
+)
+def test_long_hostile_text_takes_time_near_linear_in_its_length(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = (unit * size)[:size]
+        began = time.process_time()
+        region_phrases(text)
+        return time.process_time() - began
+
+    assert seconds(40_000) < 10 * seconds(10_000) + 0.3
