@@ -85,9 +85,10 @@ class Xml:
 
 def compared(xml: Xml, pdf: Pdf) -> tuple[str, float]:
     """Return the verdict, or "rejected", and the overlap with all pages."""
-    overlap = overlap_with(pdf.letters, xml.pieces)
+    overlap, least = overlap_with(pdf.letters, xml.pieces)
+    text = replace(pdf.text, overlap=overlap, least=least)
     try:
-        found = identity_of_text(xml.article, replace(pdf.text, overlap=overlap), lambda: pdf.front, len(xml.letters))
+        found = identity_of_text(xml.article, text, lambda: pdf.front, len(xml.letters))
     except PdfOfAnotherArticle:
         return REJECTED, overlap
     return found.verdict, overlap

@@ -58,7 +58,7 @@ from pmo_assets_tests.faults.hostile_pdf import hostile_pdf
 from pmo_assets_tests.faults.hostile_pictures import hostile_picture, odd_pixels
 from pmo_assets_tests.faults.hostile_xml import hostile_xml
 from pmo_assets_tests.faults.material import MARKER, Package, package, random_of
-from pmo_assets_tests.faults.wrong_pdf import DISGUISES
+from pmo_assets_tests.faults.wrong_pdf import DISGUISES, right_pages
 
 ARTICLE_ID = 77
 
@@ -321,7 +321,10 @@ def wrong_pdf_case(rng: random.Random, sources: Sequence[str]) -> tuple[str, str
         packaged = article.attempt("package_figures", read_package_figures, facts, row, objects) or []
         figures = _through_figures(article, facts, packaged, objects, to_the_end=False) or []
     theirs = {figure.caption for figure in parse_jats(other.xml).figures}
+    own = right_pages(mine.pdf, disguise)
     for figure in figures:
+        if max(place["page"] for place in figure["locations"]) < own:
+            continue  # it is the right article's
         _demand(figure["matched"], f"a figure of another article goes out: {figure['label']} {figure['caption']}")
         _demand(figure["caption"] in theirs, f"a figure of another article is taken for {figure['caption']}")
     return f"{other.name} beside {mine.name}, {disguise.__name__}", _outcome(article, figures)

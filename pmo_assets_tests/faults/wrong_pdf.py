@@ -26,6 +26,12 @@ def behind_the_right_first_page(mine: bytes, other: bytes) -> bytes:
         return bytes(joined.tobytes())
 
 
+def right_pages(mine: bytes, disguise: Callable[[bytes, bytes], bytes]) -> int:
+    """Return how many pages at the beginning of a disguised PDF are the right article's own, with their figures."""
+    with pymupdf.open(stream=mine) as right:
+        return int(disguise is behind_the_right_first_page and right.page_count > 1)
+
+
 def with_the_right_metadata(mine: bytes, other: bytes) -> bytes:
     """Return the other article's PDF with the document information and XMP of the right one."""
     with pymupdf.open(stream=mine) as right, pymupdf.open(stream=other) as wrong:

@@ -170,13 +170,21 @@ class DagsterUi:
         raise AssertionError(f"the backfill has not ended after {seconds:.0f} s")
 
     def backfilled(self) -> dict[str, str]:
-        """Return what the backfill page that is open says of each of its assets: all cells of the row, as text."""
+        """Return what the backfill page that is open says of each of its assets: all cells of the row, as text.
+
+        The UI has only those rows in the page that are seen, so that one has to scroll.
+        """
         self.wait_for("Asset name")
         rows = self.page.locator("a[href*='/assets/']").locator("visible=true")
-        found = {}
-        for row in rows.all():
-            cells = row.locator("xpath=ancestor::div[contains(., 'completed')][1]/..").inner_text().split("\n")
-            found[row.inner_text().split("\n")[0]] = " ".join(cells[1:])
+        found: dict[str, str] = {}
+        before = -1
+        while len(found) > before:
+            before = len(found)
+            for row in rows.all():
+                cells = row.locator("xpath=ancestor::div[contains(., 'completed')][1]/..").inner_text().split("\n")
+                found[row.inner_text().split("\n")[0]] = " ".join(cells[1:])
+            rows.last.scroll_into_view_if_needed()
+            self.page.wait_for_timeout(1000)
         return found
 
     def open_menu_of_backfill(self) -> None:

@@ -109,7 +109,7 @@ class Deployment:
         (self.folder / ".env").write_text("".join(lines), "utf-8")
 
     def start(self) -> None:
-        """Start `pmo dev` and wait until its code location has loaded.
+        """Start `pmo dev` and wait until its code location has loaded and it has said where UI and pages are.
 
         Raises:
             AssertionError: if it ended, or nothing came in `START_LIMIT`.
@@ -123,7 +123,7 @@ class Deployment:
         while time.monotonic() < deadline:
             assert self._process.poll() is None, self.log()
             with contextlib.suppress(httpx2.HTTPError, KeyError, AssertionError):
-                if self.location():
+                if self.location() and self.pages():
                     return
             time.sleep(1)
         raise AssertionError(f"no UI after {START_LIMIT:.0f} s\n{self.log()}")

@@ -1,10 +1,10 @@
 """Identity of a package's files as one article's: the PDF against the XML, and both against the source's metadata.
-A PDF is the XML's article when it holds most of the XML's text. That is asked of letters and digits alone, in short
-pieces, so that ligatures, hyphens, columns, another layout (author manuscripts, preprints) and a cover sheet before the
-first page do not matter. Short texts (a correction, a retraction notice) are written from a template, so that title or
-DOI must agree as well. Where there is no text to compare (scans, an XML of nothing but front matter, a translation),
-DOI and title decide as the front pages give them as the article's own. A contradiction is rejected; a PDF that shows
-nothing either way is unverified, and then each figure must show that it is one of the XML's
+A PDF is the XML's article when it holds most of the XML's text, from its beginning to its end. That is asked of letters
+alone, in short pieces, so that ligatures, hyphens, columns, another layout (author manuscripts, preprints) and a cover
+sheet before the first page do not matter. Short texts (a correction, a retraction notice) are written from a template,
+so that title or DOI must agree as well. Where there is no text to compare (scans, an XML of nothing but front matter, a
+translation), DOI and title decide as the front pages give them as the article's own. A contradiction is rejected; a PDF
+that shows nothing either way is unverified, and then each figure must show that it is one of the XML's
 (`pipeline.figures.matching`).
 
 Belongs here: the comparisons, and the verdict that follows. Does not belong here: reading front pages (`front_page`).
@@ -13,9 +13,10 @@ Belongs here: the comparisons, and the verdict that follows. Does not belong her
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Final, Literal
 
 from rapidfuzz import fuzz
@@ -41,8 +42,16 @@ PIECE_STEP: Final = 8
 
 SAME_TEXT: Final = 0.8
 """Share of the XML's pieces in the PDF from which both are one article. Articles made of one template's sentences share
-.6 of them (`pmo_assets.samples`), with the right first page before another article's body .75. A text that was read
-from a scan, or revised after its preprint, may have less than this, and is open then."""
+.6 of them (`pmo_assets.samples`). A text that was read from a scan, or revised after its preprint, may have less than
+this, and is open then."""
+
+PARTS: Final = 4
+"""Parts of a long text, each of which the PDF must hold: the first page of a short article has most of its text and may
+stand before the body of another."""
+
+SAME_PART: Final = 0.7
+"""Share of each part's pieces in the PDF from which both are one article. An article's own PDF has at least .87 of it;
+another body behind the right first page next to nothing of the last, or .6 if both are of one template."""
 
 OTHER_TEXT: Final = 0.1
 """Share below which texts in one language are two articles'. In between it is open, unless title and DOI contradict."""
@@ -132,10 +141,12 @@ class PdfText:
     Attributes:
         pages: text of the pages that were read, from the first on.
         overlap: share of the pieces that are in them; 0 without pieces.
+        least: the same of the part (one of `PARTS`) of which least is in them.
     """
 
     pages: tuple[str, ...] = field(repr=False)
     overlap: float
+    least: float
 
     @cached_property
     def front(self) -> tuple[str, ...]:
@@ -169,11 +180,11 @@ def read_pdf_text(pdf: bytes, pieces: Sequence[str], limits: PageLimits | None =
     limits = limits or PageLimits()
     pages: list[str] = []
     missing = set(pieces)
-    wanted = len(missing)
     document = open_pdf(pdf, limits)
     try:
         for number in range(document.page_count):
-            if number >= FRONT_PAGES and len(missing) <= (1 - SAME_TEXT) * wanted:
+            overlap, least = shares_found(pieces, missing)
+            if number >= FRONT_PAGES and (not pieces or (overlap >= SAME_TEXT and least >= SAME_PART)):
                 break
             try:
                 pages.append(plain_page_text(loaded_page(document, number), limits)[:PAGE_TEXT])
@@ -184,13 +195,25 @@ def read_pdf_text(pdf: bytes, pieces: Sequence[str], limits: PageLimits | None =
             missing = {piece for piece in missing if piece not in text}
     finally:
         document.close()
-    return PdfText(tuple(pages), 1 - len(missing) / wanted if wanted else 0.0)
+    return PdfText(tuple(pages), *shares_found(pieces, missing))
 
 
-def overlap_with(pages: Sequence[str], pieces: Sequence[str]) -> float:
-    """Return the share of pieces that are in pages, given as `bare_letters`; 0 without pieces."""
-    wanted = set(pieces)
-    return sum(any(piece in page for page in pages) for piece in wanted) / len(wanted) if wanted else 0.0
+def shares_found(pieces: Sequence[str], missing: Set[str]) -> tuple[float, float]:
+    """Return the share of a text's pieces that are not missing, and the share of its part with the most missing ones.
+
+    Args:
+        pieces: in their order; without any, both shares are 0.
+        missing: those of them that were not found.
+    """
+    ends = [len(pieces) * part // PARTS for part in range(PARTS + 1)]
+    parts = [set(pieces[start:end]) for start, end in pairwise(ends) if start < end]
+    shares = [1 - len(part & missing) / len(part) for part in (set(pieces), *parts) if part]
+    return (shares[0], min(shares[1:])) if shares else (0.0, 0.0)
+
+
+def overlap_with(pages: Sequence[str], pieces: Sequence[str]) -> tuple[float, float]:
+    """Return the shares of pieces that are in pages, given as `bare_letters`; see `shares_found`."""
+    return shares_found(pieces, {piece for piece in pieces if not any(piece in page for page in pages)})
 
 
 _ORDINAL: Final = re.compile(
@@ -304,7 +327,8 @@ def identity_of_text(
     overlap = round(text.overlap, 4) if length >= LEAST_TEXT else None
     printed, doi_is_printed = _named(article, text.front)
     authors = _authors_are_printed(article.authors, text.front)
-    if overlap is not None and overlap >= SAME_TEXT and (length >= LONG_TEXT or printed or doi_is_printed):
+    says_enough = text.least >= SAME_PART if length >= LONG_TEXT else printed or doi_is_printed
+    if overlap is not None and overlap >= SAME_TEXT and says_enough:
         evidence = _evidence(text=True, doi=doi_is_printed, title=printed, authors=authors)
         return PdfIdentity("verified", evidence, overlap)
     front = read_front()

@@ -16,6 +16,7 @@ import pytest
 from pmo_assets.pipeline.articles.front_page import FrontMatter, read_front_matter
 from pmo_assets.pipeline.articles.jats import parse_jats
 from pmo_assets.pipeline.articles.pdf_identity import (
+    SAME_TEXT,
     MetadataOfAnotherArticle,
     PdfIdentity,
     PdfOfAnotherArticle,
@@ -218,6 +219,16 @@ def test_a_scan_without_text_is_unverified_not_believed() -> None:
 def test_the_right_first_page_before_another_articles_body_is_unverified() -> None:
     joined = behind_the_right_first_page(printed(text=CORNEA), printed(OTHER_TITLE, OTHER_DOI, LEGS))
     assert identity(article(text=CORNEA), joined).verdict == "unverified"
+
+
+def test_the_right_first_page_of_a_short_article_that_holds_most_of_its_text_shows_nothing_of_what_follows() -> None:
+    """Its text is the XML's to more than `SAME_TEXT`; that of the last part is not."""
+    short = CORNEA[:5300]
+    joined = behind_the_right_first_page(printed(text=short), printed(OTHER_TITLE, OTHER_DOI, LEGS))
+    found = identity(article(text=short), joined)
+    assert found.verdict == "unverified"
+    assert found.text_overlap is not None
+    assert found.text_overlap >= SAME_TEXT
 
 
 def test_letters_that_no_font_maps_to_characters_are_unverified() -> None:
