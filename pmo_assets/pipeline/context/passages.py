@@ -10,12 +10,10 @@ sentence beside a mention. Keep out: sentences that name the panel or carry on i
 from __future__ import annotations
 
 import functools
-import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Final, Literal
 
 from pmo_assets.pipeline.articles.references import figure_references
@@ -29,6 +27,7 @@ from pmo_assets.pipeline.context.article_text import (
     tells_of_others,
 )
 from pmo_assets.pipeline.context.subcaption_terms import SubcaptionTerms, shared_weight
+from pmo_assets.pipeline.detection.fitted import fitted_numbers
 
 PACKAGE_DATA = ("weights/passage_choice.json",)
 """Files of the package that this module reads."""
@@ -139,9 +138,12 @@ def passage(
 
 @functools.cache
 def passage_weights() -> Mapping[Role, Mapping[str, float]]:
-    """Return the weights that the package ships."""
-    read = json.loads((files("pmo_assets") / PACKAGE_DATA[0]).read_text("utf-8"))
-    return {role: {name: float(read[role][name]) for name in FEATURES} for role in ROLES}
+    """Return the weights that the package ships.
+
+    Raises:
+        SystemicError: when they cannot be read or lack a feature.
+    """
+    return {role: fitted_numbers("passage_choice.json", FEATURES, role) for role in ROLES}
 
 
 def role_probabilities(features: Mapping[str, float], weights: Mapping[Role, Mapping[str, float]]) -> dict[Role, float]:
