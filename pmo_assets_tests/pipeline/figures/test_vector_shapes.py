@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.figures.page import page_content
-from pmo_assets.pipeline.figures.vector_shapes import MAX_SHAPES, is_arrow, kind_of_path, shapes_on_bitmaps
+from pmo_assets.pipeline.figures.pointers import is_arrow
+from pmo_assets.pipeline.figures.vector_shapes import MAX_SHAPES, kind_of_path, shapes_on_bitmaps
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
 from pmo_assets_tests.pipeline.figures.whole import extraction_of
 
