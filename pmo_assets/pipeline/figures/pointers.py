@@ -71,6 +71,11 @@ def is_chevron(corners: Sequence[Point]) -> bool:
     return _alike(math.dist(first, tip), math.dist(last, tip), 0.75) and _cosine(tip, first, last) > 0.0
 
 
+def has_right_angles(corners: Sequence[Point]) -> bool:
+    """Say whether four corners are a rectangle, however it is turned."""
+    return all(abs(_cosine(corners[k], corners[k - 1], corners[(k + 1) % 4])) < 0.05 for k in range(4))
+
+
 def dart_ends(corners: Sequence[Point]) -> Ends | None:
     """Return tip and notch of an arrowhead with a notch in its back: four corners, one of which points inwards."""
     for notch in range(4):

@@ -24,6 +24,7 @@ from pmo_assets.pipeline.figures.pointers import (
     crossing_strokes,
     dart_ends,
     extent,
+    has_right_angles,
     is_chevron,
     is_star,
     stroked_arrow_ends,
@@ -159,6 +160,8 @@ def shape_of_path(items: Sequence[Sequence[Any]], *, filled: bool) -> tuple[Shap
             return kind, ends
     elif "l" not in kinds and 4 <= len(items) <= 8 and closed:
         return "ellipse", None
+    elif _has_round_corners(items):
+        return "rectangle", None
     elif filled and kinds.count("l") >= 2 and len(items) <= 8 and _is_compact(corners):
         # Drawing programs give arrowheads hollow backs: two lines and a few curves.
         return "head", _ends_of_hollow_head(items)
@@ -247,7 +250,7 @@ def _polygon(corners: Points, other: ShapeKind, *, filled: bool) -> tuple[ShapeK
         if filled and sides[0] <= THIN * sides[1]:
             return "line", _ends_of_quadrilateral(("qu", [corners[k] for k in (0, 1, 3, 2)]))
         straight = all(min(abs(a[0] - b[0]), abs(a[1] - b[1])) <= 0.02 * extent(corners) for a, b in pairwise(corners))
-        if straight:
+        if straight or has_right_angles(corners):
             return "rectangle", None
         ends = dart_ends(corners)
         return (other, None) if ends is None else ("dart", ends)
@@ -266,6 +269,17 @@ def _corners(items: Sequence[Sequence[Any]]) -> Points:
             if not corners or math.dist(place, corners[-1]) > 1e-6:
                 corners.append(place)
     return corners or [(0.0, 0.0)]
+
+
+def _has_round_corners(items: Sequence[Sequence[Any]]) -> bool:
+    """Say whether four straight sides, along the axes, and curves between them are a box with round corners."""
+    sides = [(_point(item[1]), _point(item[-1])) for item in items if item[0] == "l"]
+    sides = [(a, b) for a, b in sides if math.dist(a, b) > 0]
+    if len(sides) != 4 or len(items) > 13:
+        return False
+    level = [abs(a[1] - b[1]) <= 0.02 * math.dist(a, b) for a, b in sides]
+    upright = [abs(a[0] - b[0]) <= 0.02 * math.dist(a, b) for a, b in sides]
+    return sum(level) == 2 and sum(upright) == 2
 
 
 def _is_compact(corners: Points) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -18,9 +18,15 @@ from numpy.typing import NDArray
 
 from pmo_assets.pipeline.detection.detect import crop
 from pmo_assets.pipeline.detection.structure.marks import is_plot
-from pmo_assets.pipeline.detection.structure.vector_marks import ON_PICTURE, PlacedShape, placed_shapes
+from pmo_assets.pipeline.detection.structure.vector_marks import (
+    LENGTH,
+    ON_PICTURE,
+    PlacedShape,
+    placed_shapes,
+    surrounds,
+)
 from pmo_assets.pipeline.regions.mark_colours import hex_of, ink_colour, mark_colour, rgb_of
-from pmo_assets.pipeline.regions.marks_network import SeenMark
+from pmo_assets.pipeline.regions.marks_network import Calibration, SeenMark
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.figure import EmbeddedShape, EmbeddedText
 from pmo_assets.records.geometry import (
@@ -80,26 +86,6 @@ _SIGNS: Final[dict[str, tuple[MarkKind, float | None]]] = {
     "◄": ("arrowhead", 180.0), "◀": ("arrowhead", 180.0), "◁": ("arrowhead", 180.0),
 }  # fmt: skip
 """Characters that are marks where they stand alone over a picture: kind, and degrees in which they point."""
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """What the network's scores are worth, and from which probability its marks count.
-
-    Attributes:
-        slope: probability is the logistic function of slope × log odds of the score + offset.
-        offset: see there.
-        threshold: probability from which a mark counts.
-    """
-
-    slope: float
-    offset: float
-    threshold: float
-
-    def probability(self, score: float) -> float:
-        """Return the share of marks with this score that are marks."""
-        score = min(max(score, 1e-6), 1 - 1e-6)
-        return 1 / (1 + math.exp(-self.slope * math.log(score / (1 - score)) - self.offset))
 
 
 def image_marks(
@@ -272,11 +258,31 @@ def _line_marks(lines: Sequence[PlacedShape], view: FigureView, image: Box) -> l
             group += edge
             edge = [line for line in left if any(_touch(line.shape, one.shape, gap, sides) for one in edge)]
             left = [line for line in left if not any(line is one for one in edge)]
-        if not any(line.role == "line" for line in group):
-            continue
         box = union_box([line.shape.box for line in group])
-        marks.append(_mark(_kind_of_lines(group, box, gap, sides), group[0].shape.colour, box, None, None, sides))
+        kind = _kind_of_lines(group, box, gap, sides)
+        inside = normalise(box, image)
+        longest = max(width(box) * wide, height(box) * tall) / max(width(image) * wide, height(image) * tall)
+        if kind == "box":
+            is_mark = surrounds(inside, longest)
+        else:
+            is_mark = any(line.role == "line" for line in group) and not _is_scale(group, box, view)
+        if is_mark:
+            marks.append(_mark(kind, group[0].shape.colour, box, None, None, sides))
     return marks
+
+
+def _is_scale(group: Sequence[PlacedShape], box: Box, view: FigureView) -> bool:
+    """Say whether lines along the axes have a printed length beside them."""
+    tall, wide = view.pixels.shape[:2]
+    for line in group:
+        if line.shape.tip is not None and line.shape.tail is not None:
+            across, down = (abs(a - b) for a, b in zip(line.shape.tip, line.shape.tail, strict=True))
+            if min(across * wide, down * tall) > 0.1 * max(across * wide, down * tall):
+                return False
+    return any(
+        LENGTH.search(text.text) and _box_gap(box, text.box, (float(wide), float(tall))) <= 2 * height(text.box) * tall
+        for text in view.texts
+    )
 
 
 def _touch(one: EmbeddedShape, other: EmbeddedShape, gap: float, sides: tuple[float, float]) -> bool:
@@ -424,7 +430,7 @@ def labelled(marks: Sequence[Mark], view: FigureView, image: Box) -> list[Mark]:
         name = text.text.strip(" ().,:")
         if not _LABEL.fullmatch(name) or covered_fraction(text.box, image) < 0.5 or _is_identifier(text, view, image):
             continue
-        gaps = [_gap(mark, text.box, (float(wide), float(tall))) for mark in result]
+        gaps = [_box_gap(mark.box, text.box, (float(wide), float(tall))) for mark in result]
         nearest = min(range(len(gaps)), key=gaps.__getitem__, default=None)
         if nearest is None or gaps[nearest] > LABEL_GAP * height(text.box) * tall:
             continue
@@ -440,8 +446,8 @@ def _is_identifier(text: EmbeddedText, view: FigureView, image: Box) -> bool:
     return min(x, 1 - x) < 0.15 and min(y, 1 - y) < 0.2
 
 
-def _gap(mark: Mark, box: Box, sides: tuple[float, float]) -> float:
-    """Return the distance in pixels between two boxes, 0 where they meet; a label stands at an arrow's tail."""
-    across = max(0.0, mark.box[0] - box[2], box[0] - mark.box[2]) * sides[0]
-    down = max(0.0, mark.box[1] - box[3], box[1] - mark.box[3]) * sides[1]
+def _box_gap(one: Box, other: Box, sides: tuple[float, float]) -> float:
+    """Return the distance in pixels between two boxes, 0 where they meet."""
+    across = max(0.0, one[0] - other[2], other[0] - one[2]) * sides[0]
+    down = max(0.0, one[1] - other[3], other[1] - one[3]) * sides[1]
     return math.hypot(across, down)

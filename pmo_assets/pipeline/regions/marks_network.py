@@ -6,15 +6,17 @@ that is, and what the mark would be. A mark is a place that is surer than its ne
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.detection.fitted import fitted_numbers
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
 from pmo_assets.pipeline.detection.reducing import resized
@@ -24,7 +26,10 @@ from pmo_assets.records.regions import MARK_KINDS, MarkKind, Point
 DETECTOR_FILE: Final = "marks_detector.onnx"
 """File of the shipped weights in `pmo_assets/weights`."""
 
-PACKAGE_DATA = ("weights/marks_detector.onnx",)
+CALIBRATION_FILE: Final = "marks_detector.json"
+"""File of what scores are worth, written by `benchmarks/score_marks.py --fit`."""
+
+PACKAGE_DATA = ("weights/marks_detector.onnx", "weights/marks_detector.json")
 """Files of the package that this module reads."""
 
 OUTPUTS: Final = ("scores", "kinds", "boxes", "tips", "colours")
@@ -74,6 +79,37 @@ class SeenMark:
     tip: Point | None
     colour: tuple[float, float, float]
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What the network's scores are worth, and from which probability its marks count.
+
+    Attributes:
+        slope: probability is the logistic function of slope × log odds of the score + offset.
+        offset: see there.
+        threshold: probability from which a mark counts.
+    """
+
+    slope: float
+    offset: float
+    threshold: float
+
+    def probability(self, score: float) -> float:
+        """Return the share of marks with this score that are marks."""
+        score = min(max(score, 1e-6), 1 - 1e-6)
+        return 1 / (1 + math.exp(-self.slope * math.log(score / (1 - score)) - self.offset))
+
+
+@lru_cache(maxsize=1)
+def shipped_calibration() -> Calibration:
+    """Return what the shipped network's scores are worth.
+
+    Raises:
+        SystemicError: when it cannot be read.
+    """
+    values = fitted_numbers(CALIBRATION_FILE, ("slope", "offset", "threshold"))
+    return Calibration(values["slope"], values["offset"], values["threshold"])
 
 
 def marks_input(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[int, int]]:

@@ -37,7 +37,7 @@ EDGE: Final = 0.015
 BORDER: Final = 0.12
 """Straight lines within this part of an edge are ticks and scale bars."""
 
-_LENGTH: Final = re.compile(r"\d\s*(?:[µμu]m|mm|cm|nm|°|deg)\b|\d\s*°", re.IGNORECASE)
+LENGTH: Final = re.compile(r"\d\s*(?:[µμu]m|mm|cm|nm|°|deg)\b|\d\s*°", re.IGNORECASE)
 
 
 Role = Literal["mark", "line", "symbol", "none"]
@@ -85,7 +85,7 @@ def placed_shapes(view: FigureView, image: Box) -> list[PlacedShape]:
     sensible = [item for item in placed if _plain_kind(item.shape) not in data]
     glyphs = _in_rows([item for item in sensible if item.shape.filled])
     known = {id(item) for item in sensible} - glyphs
-    scaled = any(_is_near(text, image) and _LENGTH.search(text.text) for text in view.texts)
+    scaled = any(_is_near(text, image) and LENGTH.search(text.text) for text in view.texts)
     few_lines = counts["line"] <= MANY
 
     def role(item: PlacedShape) -> Role:
@@ -141,11 +141,21 @@ def _is_mark(item: PlacedShape) -> bool:
         return POINTER_SIZES[0] <= item.extent <= POINTER_SIZES[1]
     if item.shape.filled or kind not in ("rectangle", "ellipse", "curve"):
         return False
-    return REGION_SIZES[0] <= item.extent <= REGION_SIZES[1] and not _is_frame(item.box)
+    return surrounds(item.box, item.extent)
 
 
 def _is_symbol(item: PlacedShape) -> bool:
     return item.shape.kind in ("dart", "pointer", "star") and POINTER_SIZES[0] <= item.extent <= POINTER_SIZES[1]
+
+
+def surrounds(box: Box, extent: float) -> bool:
+    """Say whether a box or outline of this extent surrounds a region of its image, and is not the image's frame.
+
+    Args:
+        box: in fractions of the image.
+        extent: relative to the image's larger side.
+    """
+    return REGION_SIZES[0] <= extent <= REGION_SIZES[1] and not _is_frame(box)
 
 
 def _is_frame(box: Box) -> bool:
