@@ -41,8 +41,9 @@ PALE_BLUE: Final = 185.0
 INK: Final = 40
 """Levels by which a pixel must differ from its surroundings, in one channel, to be ink."""
 
-FEW: Final = 0.2
-"""Part of the ink that is closest to a mark's colour and taken as it: rims are mixed with the ground."""
+FEW, FEWER = 0.2, 0.03
+"""Part of the ink, or of the whole box, that is closest to a mark's colour and taken as it: rims are mixed with the
+ground, and a ring of one pixel fills a twentieth of its box."""
 
 Rgb = tuple[int, int, int]
 
@@ -108,7 +109,7 @@ def ink_colour(
     if not len(ink):
         ink, away = inside, np.zeros(len(inside), np.float32)
     # Of a mark with a thin line few pixels show its colour.
-    count = max(1, min(len(ink), round(len(ink) * FEW), 400))
+    count = max(3, min(round(len(ink) * (FEW if like is None else FEWER)), 400))
     chosen = ink[np.argsort(away, kind="stable")[:count]]
     red, green, blue = np.round(np.median(chosen, axis=0)).astype(int).tolist()
     return (red, green, blue)

@@ -62,7 +62,7 @@ def test_shapes_are_named_by_their_geometry() -> None:
     assert kind_of_path(lines([(9, 4), (0, 0), (9, -4)]), filled=False) == "head"
     assert kind_of_path(lines([(0, 0), (9, 1), (40, -4)]), filled=False) == "curve"
     assert kind_of_path(lines(box), filled=False) == "rectangle"
-    assert kind_of_path(lines(turned(box, 30)), filled=False) == "curve"
+    assert kind_of_path(lines(turned(box, 30)), filled=False) == "rectangle"
     assert kind_of_path([("re", (0, 0, 30, 20), 1)], filled=False) == "rectangle"
     assert kind_of_path([("re", (0, 0, 30, 1), 1)], filled=True) == "line"
     assert kind_of_path([("re", (0, 0, 30, 9), 1)] * 2, filled=True) == "patch"
