@@ -75,10 +75,13 @@ def figure_view(page: pymupdf.Page, frame: Box, identifiers: tuple[str, ...], dp
                     bold = bool(span["flags"] & BOLD_FLAG) or "bold" in span["font"].lower()
                     texts.append(EmbeddedText(span["text"].strip(), normalise(box, frame), float(span["size"]), bold))  # type: ignore[arg-type]
     shapes = tuple(
-        EmbeddedShape(shape.kind, normalise(clip(shape.bbox, frame), frame), shape.colour, shape.filled)
+        EmbeddedShape(
+            shape.kind, normalise(clip(shape.bbox, frame), frame), shape.colour, shape.filled,
+            *(None if at is None else normalise((*at, *at), frame)[:2] for at in (shape.tip, shape.tail)),
+        )
         for shape in page_content(page).shapes
         if covered_fraction(expand(shape.bbox, HAIR), frame) > HINT_INSIDE
-    )
+    )  # fmt: skip
     return FigureView(pixels, tuple(bitmaps), tuple(texts), identifiers, shapes=shapes)
 
 

@@ -24,6 +24,7 @@ from pmo_assets.training.options import (
     FigureSources,
     ImageTypeOptions,
     MarkOptions,
+    MarksDetectorOptions,
     ModalitySources,
     NetworkChoice,
     PictureSources,
@@ -38,6 +39,7 @@ train_app = typer.Typer(help="Make synthetic figures and train the detectors on 
 
 Part = Literal["train", "validation", "test"]  # `layouts.Split`, without the time it takes to import
 DetectorSource = Literal["structure", "network", "both"]  # `protocols.DetectorSource`, likewise
+NetworkKind = Literal["detector", "mark classifier", "marks detector", "image type network"]
 Run = Annotated[Path, typer.Argument(help="Folder of the run; an interrupted run in it goes on.")]
 Threads = Annotated[int, OptionOf(RunOptions)]
 
@@ -60,9 +62,7 @@ def need_pair(first: str, one: Path | None, second: str, other: Path | None) -> 
         raise CommandError(f"{given} needs {missing}")
 
 
-def need_checkpoint(
-    path: Path, kind: Literal["detector", "mark classifier", "image type network"], *, measured: bool
-) -> None:
+def need_checkpoint(path: Path, kind: NetworkKind, *, measured: bool) -> None:
     """Stop when a file is not a checkpoint of this kind, saying what it is.
 
     Args:
@@ -83,7 +83,8 @@ def need_checkpoint(
     # `optimiser` is in every last.pt and in no best.pt.
     if measured and ("optimiser" in saved or "validation" not in saved):
         raise CommandError(f"{path} is the last state of a run (last.pt), whose weights were not measured: best.pt")
-    found = "detector" if "config" in saved else "image type network" if "sources" in saved else "mark classifier"
+    facts = {"config": "detector", "sources": "image type network", "parts": "marks detector"}
+    found = next((name for fact, name in facts.items() if fact in saved), "mark classifier")
     if found != kind:
         raise CommandError(f"{path} is the checkpoint of a {found}, not of a {kind}")
 
@@ -214,6 +215,32 @@ def train_a_mark_classifier(
     known, held_out = (crops, []) if fine_tune else ([], crops)
     pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
     _show_run(run, train_marks(run, *pools, options, known, held_out, initial))
+
+
+@train_app.command("marks-detector")
+@with_declared_options
+def train_a_marks_detector(
+    *,
+    run: Run,
+    sources: PictureSources,
+    initial: Annotated[
+        Path | None,
+        typer.Option(help="What a new run starts from: an exported mark classifier (ONNX), or best.pt of another run."),
+    ] = None,
+    options: MarksDetectorOptions,
+) -> None:
+    """Train the detector of marks: kind, box, tip and colour of each arrow, circle, box, asterisk or line.
+
+    What its scores are worth depends on the weights: python benchmarks/score_marks.py --fit --weights WEIGHTS
+    """
+    need_torch(options.device)
+    from pmo_assets.training.data.training_data import pool_pictures
+    from pmo_assets.training.loop.train_marks_detector import train_marks_detector
+    from pmo_assets.training.synthetic.pools import PicturePool
+
+    pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
+    pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
+    _show_run(run, train_marks_detector(run, *pools, options, initial))
 
 
 @train_app.command("image-type")
@@ -358,21 +385,22 @@ def export(
     to: Annotated[Path, typer.Argument(help="Folder for the ONNX files and their model cards.")],
     detector: Annotated[Path | None, typer.Option(help="best.pt of a detector's run.")] = None,
     marks: Annotated[Path | None, typer.Option(help="best.pt of a mark classifier's run.")] = None,
+    marks_detector: Annotated[Path | None, typer.Option(help="best.pt of a marks detector's run.")] = None,
     image_type: Annotated[Path | None, typer.Option(help="best.pt of an image type network's run.")] = None,
     data: Annotated[Path | None, typer.Option(help="Measure the detector on this data's held-out figures.")] = None,
     threads: Threads,
 ) -> None:
     """Write trained networks as ONNX, checked against PyTorch, each with a model card."""
-    if detector is None and marks is None and image_type is None:
-        raise CommandError("nothing to export: give --detector, --marks or --image-type")
+    given: tuple[tuple[NetworkKind, Path | None], ...] = (
+        ("detector", detector), ("mark classifier", marks), ("marks detector", marks_detector),
+        ("image type network", image_type),
+    )  # fmt: skip
+    if not any(path is not None for _, path in given):
+        raise CommandError("nothing to export: give --detector, --marks, --marks-detector or --image-type")
     need_torch()
-    # Before any file is written.
-    if detector is not None:
-        need_checkpoint(detector, "detector", measured=True)
-    if marks is not None:
-        need_checkpoint(marks, "mark classifier", measured=True)
-    if image_type is not None:
-        need_checkpoint(image_type, "image type network", measured=True)
+    for kind, path in given:  # before any file is written
+        if path is not None:
+            need_checkpoint(path, kind, measured=True)
     import torch
 
     from pmo_assets.pipeline.detection.networks.onnx_detectors import DETECTOR_FILE
@@ -401,8 +429,23 @@ def export(
         difference = export_marks(marks, target)
         write_text(target.with_suffix(".md"), marks_card(load_marks(marks)[1], target.stat().st_size))
         _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
+    if marks_detector is not None:
+        _export_marks_detector(marks_detector, to)
     if image_type is not None:
         _export_image_type(image_type, to)
+
+
+def _export_marks_detector(checkpoint: Path, to: Path) -> None:
+    from pmo_assets.pipeline.regions.marks_network import DETECTOR_FILE
+    from pmo_assets.training.architectures.export import export_marks_detector, load_marks_detector
+    from pmo_assets.training.loop.model_card import marks_detector_card
+
+    target = to / DETECTOR_FILE
+    difference = export_marks_detector(checkpoint, target)
+    write_text(
+        target.with_suffix(".md"), marks_detector_card(load_marks_detector(checkpoint)[1], target.stat().st_size)
+    )
+    _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
 
 
 def _export_image_type(checkpoint: Path, to: Path) -> None:

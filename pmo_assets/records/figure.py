@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pmo_assets.records.article import InTextMention
-from pmo_assets.records.geometry import Box
+from pmo_assets.records.geometry import Box, Point
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,9 @@ class EmbeddedText:
     bold: bool
 
 
-ShapeKind = Literal["arrow", "head", "line", "rectangle", "ellipse", "curve", "patch"]
-"""Look of a vector shape: a whole arrow; an arrowhead or triangle; a straight line; a box; a circle or ellipse; any
+ShapeKind = Literal["arrow", "head", "line", "rectangle", "ellipse", "dart", "pointer", "star", "curve", "patch"]
+"""Look of a vector shape: a whole arrow; an arrowhead or triangle; a straight line; a box; a circle or ellipse; an
+arrowhead with a notch; an arrow of strokes, or with further corners; a star, or strokes that cross in the middle; any
 other line; any other filled shape, letters' outlines among them."""
 
 
@@ -96,12 +97,17 @@ class EmbeddedShape:
         box: normalised [l, t, r, b] in the figure, line width included.
         colour: "#rrggbb" of its filling, or of its line where it has none.
         filled: it has a filling.
+        tip: normalised (x, y): where an arrow, pointer, head or dart points, and one end of an open line or curve; None
+            for other kinds, and for triangles all of whose sides are alike, or different.
+        tail: the end of its shaft, the middle of its back, or the line's other end; None where `tip` is.
     """
 
     kind: ShapeKind
     box: Box
     colour: str
     filled: bool
+    tip: Point | None = None
+    tail: Point | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from pmo_assets.records.defaults import NMS_IOU
 
 Box = tuple[float, float, float, float]
 
+Point = tuple[float, float]
+"""(x, y) with the origin at the top left, in the unit of the boxes beside it."""
+
 UNIT_BOX: Box = (0.0, 0.0, 1.0, 1.0)
 """The whole figure in normalised coordinates."""
 

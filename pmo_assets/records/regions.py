@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pmo_assets.records.geometry import Box
+from pmo_assets.records.geometry import Box, Point
 
 MarkKind = Literal["arrow", "arrowhead", "circle", "box", "asterisk", "line", "other"]
 """Kind of a mark: an arrow with a shaft; an arrowhead or triangle; a circle, ellipse or free outline; a box; an
@@ -31,9 +31,6 @@ MarkSource = Literal["vector", "text", "pixels"]
 
 MARK_SOURCES: Final[tuple[MarkSource, ...]] = ("vector", "text", "pixels")
 
-Point = tuple[float, float]
-"""Normalised (x, y) in a figure."""
-
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -44,7 +41,8 @@ class Mark:
         colour: name of its colour; None where it has several.
         rgb: "#rrggbb" of its filling, or of its line where it has none.
         box: normalised [l, t, r, b] in the figure.
-        tip: where an arrow or arrowhead points; None for other kinds, and where the direction is not seen.
+        tip: normalised (x, y) in the figure where an arrow or arrowhead points; None for other kinds, and where the
+            direction is not seen.
         direction: degrees in which it points, 0 to the right, 90 upwards, by the figure's pixels; None without a tip.
         label: letters or numbers printed beside it; None without.
         source: where it was seen.

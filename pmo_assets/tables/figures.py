@@ -42,8 +42,13 @@ class PdfFigures(dy.Schema):
         description="Live text inside the figure: normalised box, size in points",
     )
     shapes = dy.List(
-        dy.Struct({"kind": dy.String(), "box": dy.List(dy.Float64()), "colour": dy.String(), "filled": dy.Bool()}),
-        description="Vector shapes drawn over bitmaps: what they look like, normalised box, #rrggbb",
+        dy.Struct(
+            {
+                "kind": dy.String(), "box": dy.List(dy.Float64()), "colour": dy.String(), "filled": dy.Bool(),
+                "tip": dy.List(dy.Float64(), nullable=True), "tail": dy.List(dy.Float64(), nullable=True),
+            }
+        ),
+        description="Vector shapes drawn over bitmaps: what they look like, normalised box, #rrggbb, where they point",
     )
 
 

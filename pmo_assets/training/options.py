@@ -214,6 +214,28 @@ class MarkOptions(RunOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class MarksDetectorOptions(RunOptions):
+    """Options of training the marks detector; see `RunOptions`.
+
+    Attributes:
+        validation_pictures: number of drawn pictures that are evaluated.
+    """
+
+    steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 5000
+    batch_size: int = 16
+    learning_rate: float = 2e-3
+    warm_up: int = 100
+    fall: float = 0.4
+    average: float = 0.998
+    evaluate_every: int = 500
+    patience: int = 12
+    workers: Annotated[int, Offered("Processes that draw examples.", least=0)] = 1
+    threads: Annotated[int, Offered("CPU threads of the network; 0 lets PyTorch choose.", least=0, after="steps")] = 0
+    seed: Annotated[int, Offered("Of weights and examples.")] = 17
+    validation_pictures: int = 200
+
+
+@dataclass(frozen=True, slots=True)
 class ImageTypeOptions(RunOptions):
     """Options of training the image type network; see `RunOptions`."""
 

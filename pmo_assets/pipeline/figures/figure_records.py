@@ -81,7 +81,8 @@ def figure_record(
                     texts.append(EmbeddedText(span.text, placed(span.bbox), span.size, span.bold))
         for shape in part.page.shapes:
             if covered_fraction(expand(shape.bbox, HAIR), part.bbox) > HINT_INSIDE:
-                shapes.append(EmbeddedShape(shape.kind, placed(shape.bbox), shape.colour, shape.filled))
+                tip, tail = (None if at is None else placed((*at, *at))[:2] for at in (shape.tip, shape.tail))
+                shapes.append(EmbeddedShape(shape.kind, placed(shape.bbox), shape.colour, shape.filled, tip, tail))
     return PdfFigure(
         pdf_figure_id=name,
         label=caption.label,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from pmo_assets.pipeline.figures.vector_shapes import VectorShape, shapes_on_bit
 from pmo_assets.records.defaults import MAX_PAGES
 from pmo_assets.records.faults import raise_fault
 from pmo_assets.records.figure_names import page_number
-from pmo_assets.records.geometry import Box, as_box, intersection, union_box
+from pmo_assets.records.geometry import Box, Point, as_box, intersection, union_box
 from pmo_assets.records.rejections import ArticleError
 
 MAX_DRAWINGS_PER_PAGE = 500_000
@@ -343,6 +343,14 @@ def _displayed(bbox: Sequence[float], matrix: pymupdf.Matrix | None) -> Box:
     return as_box(pymupdf.Rect(bbox) * matrix)
 
 
+def _moved(point: Point, matrix: pymupdf.Matrix | None) -> Point:
+    """Return a point of the page's content as displayed."""
+    if matrix is None:
+        return point
+    moved = pymupdf.Point(point) * matrix
+    return (float(moved.x), float(moved.y))
+
+
 def _text_lines(page: pymupdf.Page, matrix: pymupdf.Matrix | None, page_turns: int) -> tuple[TextLine, ...]:
     try:
         blocks = page.get_text("dict", flags=TEXT_FLAGS)["blocks"]
@@ -520,6 +528,6 @@ def _drawings(
         boxes = np.array([_displayed(box, matrix) for box in boxes.tolist()], dtype=np.float64)
     np.clip(boxes[:, 0::2], frame[0], frame[2], out=boxes[:, 0::2])
     np.clip(boxes[:, 1::2], frame[1], frame[3], out=boxes[:, 1::2])
-    shapes = shapes_on_bitmaps(paths, boxes, bitmaps) if bitmaps and paths else ()
+    shapes = shapes_on_bitmaps(paths, boxes, bitmaps, partial(_moved, matrix=matrix)) if bitmaps and paths else ()
     visible = np.isfinite(boxes).all(axis=1) & ((boxes[:, 2] > boxes[:, 0]) | (boxes[:, 3] > boxes[:, 1]))
     return boxes[visible], white[visible], shapes

@@ -1,13 +1,14 @@
 """Simple shapes that a PDF draws over embedded bitmaps: the arrows, lines, boxes and ellipses with which authors mark.
 
-Belongs here: naming the shape of one vector path by its geometry. Whether a shape marks something is not decided here
-(see `detection.structure.vector_marks`), and plots, which are drawn without a bitmap, are not looked at.
+Belongs here: naming the shape of one vector path by its geometry (where it points: `pointers`). Whether a shape marks
+something is not decided here (see `detection.structure.vector_marks`), and plots, which are drawn without a bitmap, are
+not looked at.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -15,8 +16,23 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pmo_assets.pipeline.figures.pointers import (
+    THIN,
+    Ends,
+    Points,
+    arrow_ends,
+    crossing_strokes,
+    dart_ends,
+    extent,
+    has_right_angles,
+    is_chevron,
+    is_star,
+    stroked_arrow_ends,
+    triangle_ends,
+    without_straight_corners,
+)
 from pmo_assets.records.figure import ShapeKind
-from pmo_assets.records.geometry import Box
+from pmo_assets.records.geometry import Box, Point
 
 MAX_SHAPES: Final = 1000
 """Shapes kept per page and per figure; more are a drawing, or a map, over a picture."""
@@ -30,11 +46,6 @@ MIN_BITMAP: Final = 20.0
 ON_BITMAP: Final = 0.5
 """Part of a shape that lies on a bitmap."""
 
-THIN: Final = 0.15
-"""Width of a filled quadrilateral, relative to its length, up to which it is a line."""
-
-Points = list[tuple[float, float]]
-
 
 @dataclass(frozen=True, slots=True)
 class VectorShape:
@@ -45,16 +56,31 @@ class VectorShape:
         bbox: points, page as displayed; line width included.
         colour: "#rrggbb" of its filling, or of its line where it has none.
         filled: it has a filling.
+        tip: points; see `EmbeddedShape`.
+        tail: points; see `EmbeddedShape`.
     """
 
     kind: ShapeKind
     bbox: Box
     colour: str
     filled: bool
+    tip: Point | None = None
+    tail: Point | None = None
+
+
+Move = Callable[[Point], Point]
+"""Function from a path's coordinates to points of the page as displayed."""
+
+
+def _as_is(point: Point) -> Point:
+    return point
 
 
 def shapes_on_bitmaps(
-    paths: Sequence[Mapping[str, Any]], boxes: NDArray[np.float64], bitmaps: Sequence[Box]
+    paths: Sequence[Mapping[str, Any]],
+    boxes: NDArray[np.float64],
+    bitmaps: Sequence[Box],
+    displayed: Move = _as_is,
 ) -> tuple[VectorShape, ...]:
     """Return the shapes that lie on bitmaps, in the order of painting, at most `MAX_SHAPES`.
 
@@ -62,6 +88,7 @@ def shapes_on_bitmaps(
         paths: PyMuPDF's drawings.
         boxes: (n, 4) [l, t, r, b] of each path as displayed; not finite where nothing of it is seen.
         bitmaps: boxes of the page's bitmaps.
+        displayed: makes points of the page as displayed of those in paths.
     """
     chosen = np.zeros(len(paths), dtype=bool)
     wide, tall = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
@@ -79,7 +106,7 @@ def shapes_on_bitmaps(
             chosen |= inside & (share >= ON_BITMAP)
     shapes = []
     for k in np.flatnonzero(chosen).tolist():
-        shape = _shape_of_path(paths[k], boxes[k])
+        shape = _shape_of_path(paths[k], boxes[k], displayed)
         if shape is not None:
             shapes.append(shape)
             if len(shapes) == MAX_SHAPES:
@@ -87,7 +114,7 @@ def shapes_on_bitmaps(
     return tuple(shapes)
 
 
-def _shape_of_path(path: Mapping[str, Any], box: NDArray[np.float64]) -> VectorShape | None:
+def _shape_of_path(path: Mapping[str, Any], box: NDArray[np.float64], displayed: Move) -> VectorShape | None:
     """Return the shape of a path; None when it paints nothing."""
     filled = "f" in path["type"] and path.get("fill") is not None and path.get("fill_opacity") != 0
     stroked = "s" in path["type"] and path.get("color") is not None and path.get("stroke_opacity") != 0
@@ -97,36 +124,104 @@ def _shape_of_path(path: Mapping[str, Any], box: NDArray[np.float64]) -> VectorS
     colour = path["fill"] if filled else path["color"]
     name = "#" + "".join(f"{round(255 * min(1.0, max(0.0, float(v)))):02x}" for v in _rgb(colour))
     left, top, right, bottom = box.tolist()
-    return VectorShape(kind_of_path(items, filled=filled), (left, top, right, bottom), name, filled)
+    kind, ends = shape_of_path(items, filled=filled)
+    tip, tail = (None, None) if ends is None else (displayed(ends[0]), displayed(ends[1]))
+    return VectorShape(kind, (left, top, right, bottom), name, filled, tip, tail)
 
 
 def _rgb(colour: Sequence[float]) -> Sequence[float]:
     return colour if len(colour) == 3 else (colour[0],) * 3
 
 
-def kind_of_path(items: Sequence[Sequence[Any]], *, filled: bool) -> ShapeKind:
-    """Return the kind of shape that a path draws.
+def shape_of_path(items: Sequence[Sequence[Any]], *, filled: bool) -> tuple[ShapeKind, Ends | None]:
+    """Return the kind of shape that a path draws, and its tip and tail (see `EmbeddedShape`) in the path's coordinates.
 
     Args:
         items: PyMuPDF's segments: ("l", p, q), ("c", p, a, b, q), ("re", rectangle, …) or ("qu", quadrilateral).
         filled: it has a filling.
     """
     other: ShapeKind = "patch" if filled else "curve"
-    if len(items) > MAX_SEGMENTS:
-        return other
     kinds = [item[0] for item in items]
     if set(kinds) <= {"re", "qu"}:
-        return _kind_of_quadrilateral(items, filled=filled) if len(items) == 1 else other
+        if len(items) != 1:
+            return other, None
+        kind = _kind_of_quadrilateral(items, filled=filled)
+        return kind, _ends_of_quadrilateral(items[0]) if kind == "line" else None
     corners = _corners(items)
     if not all(math.isfinite(v) for point in corners for v in point):
-        return other
+        return other, None
+    closed = math.dist(corners[0], corners[-1]) < 0.05 * extent(corners)
+    open_ends = None if filled or closed else (corners[-1], corners[0])
+    if len(items) > MAX_SEGMENTS:
+        return other, open_ends
     if "c" not in kinds:
-        return _kind_of_polygon(corners, other, filled=filled)
-    closed = math.dist(corners[0], corners[-1]) < 0.05 * _extent(corners)
-    if "l" not in kinds and 4 <= len(items) <= 8 and closed:
-        return "ellipse"
-    # Drawing programs give arrowheads hollow backs: two lines and a few curves.
-    return "head" if filled and kinds.count("l") >= 2 and len(items) <= 8 and _is_compact(corners) else other
+        kind, ends = _polygon(corners, other, filled=filled)
+        if ends is not None or kind not in ("curve", "patch"):
+            return kind, ends
+    elif "l" not in kinds and 4 <= len(items) <= 8 and closed:
+        return "ellipse", None
+    elif _has_round_corners(items):
+        return "rectangle", None
+    elif filled and kinds.count("l") >= 2 and len(items) <= 8 and _is_compact(corners):
+        # Drawing programs give arrowheads hollow backs: two lines and a few curves.
+        return "head", _ends_of_hollow_head(items)
+    named = _symbol(items, corners, filled=filled)
+    return named if named is not None else (other, open_ends)
+
+
+def kind_of_path(items: Sequence[Sequence[Any]], *, filled: bool) -> ShapeKind:
+    """Return the kind of shape that a path draws; see `shape_of_path`."""
+    return shape_of_path(items, filled=filled)[0]
+
+
+def _symbol(items: Sequence[Sequence[Any]], corners: Points, *, filled: bool) -> tuple[ShapeKind, Ends | None] | None:
+    """Return shape and ends of a star, or of an arrow that is drawn with strokes or has further corners."""
+    segments = [(_point(item[1]), _point(item[-1])) for item in items if item[0] in ("l", "c")]
+    straight = all(item[0] == "l" for item in items)
+    if straight and not filled and crossing_strokes(segments):
+        return "star", None
+    if straight:
+        if is_star(corners):
+            return "star", None
+        simple = without_straight_corners(corners)
+        shorter = [simple, *(simple[:k] + simple[k + 1 :] for k in range(len(simple)) if len(simple) == 8)]
+        ends = next((ends for polygon in shorter if (ends := arrow_ends(polygon)) is not None), None)
+        if ends is not None and (filled or math.dist(corners[0], corners[-1]) < 0.05 * extent(corners)):
+            return "pointer", ends
+    ends = stroked_arrow_ends(segments)
+    return None if ends is None else ("pointer", ends)
+
+
+def _ends_of_quadrilateral(item: Sequence[Any]) -> Ends:
+    """Return the middles of the two short sides of a rectangle or quadrilateral."""
+    shape = item[1]
+    if item[0] == "re":
+        left, top, right, bottom = (float(v) for v in shape[:4])
+        corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    else:  # upper left, upper right, lower left, lower right
+        corners = [_point(shape[k]) for k in (0, 1, 3, 2)]
+    if math.dist(corners[0], corners[1]) < math.dist(corners[1], corners[2]):
+        corners = corners[1:] + corners[:1]
+    return _middle(corners[1], corners[2]), _middle(corners[3], corners[0])
+
+
+def _ends_of_hollow_head(items: Sequence[Sequence[Any]]) -> Ends | None:
+    """Return the corner between two straight sides, and the middle of their other ends; None where there is none."""
+    for one, other in zip(items, [*items[1:], items[0]], strict=True):
+        if one[0] == other[0] == "l":
+            tip, first, last = _point(one[-1]), _point(one[1]), _point(other[-1])
+            lengths = sorted((math.dist(tip, first), math.dist(tip, last)))
+            if math.dist(tip, _point(other[1])) < 1e-3 * max(lengths[1], 1e-9) and lengths[0] >= 0.75 * lengths[1]:
+                return tip, _middle(first, last)
+    return None
+
+
+def _point(value: Sequence[Any]) -> Point:
+    return (float(value[0]), float(value[1]))
+
+
+def _middle(a: Point, b: Point) -> Point:
+    return ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)
 
 
 def _kind_of_quadrilateral(items: Sequence[Sequence[Any]], *, filled: bool) -> ShapeKind:
@@ -138,22 +233,29 @@ def _kind_of_quadrilateral(items: Sequence[Sequence[Any]], *, filled: bool) -> S
     return "line" if filled and sides[0] <= THIN * sides[1] else "rectangle"
 
 
-def _kind_of_polygon(corners: Points, other: ShapeKind, *, filled: bool) -> ShapeKind:
-    closed = len(corners) > 2 and (filled or math.dist(corners[0], corners[-1]) < 1e-3 * _extent(corners))
-    if closed and math.dist(corners[0], corners[-1]) < 1e-3 * _extent(corners):
+def _polygon(corners: Points, other: ShapeKind, *, filled: bool) -> tuple[ShapeKind, Ends | None]:
+    """Return the kind of a path of straight sides, and its ends."""
+    closed = len(corners) > 2 and (filled or math.dist(corners[0], corners[-1]) < 1e-3 * extent(corners))
+    if closed and math.dist(corners[0], corners[-1]) < 1e-3 * extent(corners):
         corners = corners[:-1]
     count = len(corners)
     if count <= 2:
-        return "line"
+        return "line", (corners[-1], corners[0])
     if count == 3:
-        return "head" if closed or _is_chevron(corners) else other
+        if closed:
+            return "head", triangle_ends(corners)
+        return ("head", (corners[1], _middle(corners[0], corners[2]))) if is_chevron(corners) else (other, None)
     if count == 4 and closed:
         sides = sorted((math.dist(corners[0], corners[1]), math.dist(corners[1], corners[2])))
         if filled and sides[0] <= THIN * sides[1]:
-            return "line"
-        straight = all(min(abs(a[0] - b[0]), abs(a[1] - b[1])) <= 0.02 * _extent(corners) for a, b in pairwise(corners))
-        return "rectangle" if straight else other
-    return "arrow" if closed and is_arrow(corners) else other
+            return "line", _ends_of_quadrilateral(("qu", [corners[k] for k in (0, 1, 3, 2)]))
+        straight = all(min(abs(a[0] - b[0]), abs(a[1] - b[1])) <= 0.02 * extent(corners) for a, b in pairwise(corners))
+        if straight or has_right_angles(corners):
+            return "rectangle", None
+        ends = dart_ends(corners)
+        return (other, None) if ends is None else ("dart", ends)
+    ends = arrow_ends(corners) if closed else None
+    return (other, None) if ends is None else ("arrow", ends)
 
 
 def _corners(items: Sequence[Sequence[Any]]) -> Points:
@@ -163,15 +265,21 @@ def _corners(items: Sequence[Sequence[Any]]) -> Points:
         if item[0] not in ("l", "c"):
             continue
         for point in (item[1], item[-1]):
-            place = (float(point[0]), float(point[1]))
+            place = _point(point)
             if not corners or math.dist(place, corners[-1]) > 1e-6:
                 corners.append(place)
     return corners or [(0.0, 0.0)]
 
 
-def _extent(corners: Points) -> float:
-    xs, ys = [x for x, _ in corners], [y for _, y in corners]
-    return max(max(xs) - min(xs), max(ys) - min(ys), 1e-9)
+def _has_round_corners(items: Sequence[Sequence[Any]]) -> bool:
+    """Say whether four straight sides, along the axes, and curves between them are a box with round corners."""
+    sides = [(_point(item[1]), _point(item[-1])) for item in items if item[0] == "l"]
+    sides = [(a, b) for a, b in sides if math.dist(a, b) > 0]
+    if len(sides) != 4 or len(items) > 13:
+        return False
+    level = [abs(a[1] - b[1]) <= 0.02 * math.dist(a, b) for a, b in sides]
+    upright = [abs(a[0] - b[0]) <= 0.02 * math.dist(a, b) for a, b in sides]
+    return sum(level) == 2 and sum(upright) == 2
 
 
 def _is_compact(corners: Points) -> bool:
@@ -179,37 +287,3 @@ def _is_compact(corners: Points) -> bool:
     points = np.asarray(corners) - np.mean(corners, axis=0)
     spread = np.linalg.svd(points, compute_uv=False)
     return bool(len(spread) == 2 and spread[1] >= 0.25 * spread[0])
-
-
-def _is_chevron(corners: Points) -> bool:
-    """Say whether two strokes form an open arrowhead: alike in length, at an acute angle."""
-    first, tip, last = (np.asarray(point) for point in corners)
-    one, two = first - tip, last - tip
-    lengths = sorted((float(np.hypot(*one)), float(np.hypot(*two))))
-    return lengths[0] >= 0.75 * lengths[1] and float(one @ two) > 0.0
-
-
-def is_arrow(corners: Points) -> bool:
-    """Say whether a polygon of 7 corners is an arrow: symmetric about the line through its tip, the tip farthest out.
-
-    The two corners beside the tip are the head's, and stand out from the shaft behind them.
-    """
-    if len(corners) != 7:
-        return False
-    points = np.asarray(corners)
-    for tip in range(7):
-        order = [points[(tip + k) % 7] for k in range(7)]
-        pairs = [(order[k], order[7 - k]) for k in (1, 2, 3)]
-        foot = (pairs[2][0] + pairs[2][1]) / 2
-        axis = foot - order[0]
-        length = float(np.hypot(*axis))
-        if length < 1e-6:
-            continue
-        along = np.asarray([((a + b) / 2 - order[0]) @ axis / length for a, b in pairs])
-        across = np.asarray([abs((a - b) @ np.asarray([-axis[1], axis[0]])) / length for a, b in pairs])
-        skew = max(abs(float((a - b) @ axis)) / length for a, b in pairs)
-        if skew > 0.08 * length or across[0] < 1.3 * max(across[1], across[2]) or along.min() < 0.05 * length:
-            continue
-        if along[0] <= 0.9 * length and along[1] <= 0.95 * length and across[1] <= 2 * max(across[2], 1e-6) + 1e-6:
-            return True
-    return False

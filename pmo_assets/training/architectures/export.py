@@ -17,11 +17,14 @@ from pmo_assets.pipeline.detection.networks.network_boxes import OUTPUTS
 from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_OUTPUTS
 from pmo_assets.pipeline.detection.networks.type_input import TYPE_SIDE
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_OUTPUTS
+from pmo_assets.pipeline.regions.marks_network import OUTPUTS as DETECTED
+from pmo_assets.pipeline.regions.marks_network import SIDE
 from pmo_assets.system.aside import path_aside
 from pmo_assets.training.architectures.detectors import detector_of_checkpoint
 from pmo_assets.training.architectures.figure_detector import FigureDetector
 from pmo_assets.training.architectures.image_type_network import ImageTypeNetwork
 from pmo_assets.training.architectures.mark_network import MarkNetwork
+from pmo_assets.training.architectures.marks_detector import MarksDetector, MarksDetectorForExport
 
 OPSET = 17
 """ONNX operator set: understood by every ONNX Runtime since 1.12."""
@@ -93,6 +96,14 @@ def load_marks(path: Path) -> tuple[MarkNetwork, dict[str, Any]]:
     return model.eval(), {key: value for key, value in saved.items() if key != "model"}
 
 
+def load_marks_detector(path: Path) -> tuple[MarksDetector, dict[str, Any]]:
+    """Return a trained marks detector in evaluation mode, and its checkpoint's facts of the run."""
+    saved = torch.load(path, map_location="cpu", weights_only=True)
+    model = MarksDetector()
+    model.load_state_dict(saved["model"])
+    return model.eval(), {key: value for key, value in saved.items() if key != "model"}
+
+
 def load_types(path: Path) -> tuple[ImageTypeNetwork, dict[str, Any]]:
     """Return a trained image type network in evaluation mode, and its checkpoint's facts of the run."""
     saved = torch.load(path, map_location="cpu", weights_only=True)
@@ -149,6 +160,18 @@ def export_marks(checkpoint: Path, target: Path) -> float:
     inputs = [torch.randint(0, 256, (n, *shape), dtype=torch.uint8) for n in (1, 3)]
     axes = {name: {0: "pictures"} for name in ("pixels", *MARKS_OUTPUTS)}
     return _write_onnx(wrapped, torch.zeros((1, *shape), dtype=torch.uint8), target, list(MARKS_OUTPUTS), axes, inputs)
+
+
+def export_marks_detector(checkpoint: Path, target: Path) -> float:
+    """Write a marks detector as ONNX, its weights in half precision; see `export_detector`. Sizes stay free."""
+    model, _ = load_marks_detector(checkpoint)
+    wrapped = MarksDetectorForExport(model).eval()
+    inputs = [_patches((SIDE, SIDE)), _patches((SIDE // 2, SIDE))]
+    free = {0: "pictures", 1: "height", 2: "width"}
+    axes = {"pixels": free, "scores": {0: "pictures", 1: "rows", 2: "columns"}}
+    axes |= {name: {0: "pictures", 2: "rows", 3: "columns"} for name in DETECTED[1:]}
+    sample = torch.zeros((1, SIDE, SIDE, 3), dtype=torch.uint8)
+    return _write_onnx(wrapped, sample, target, list(DETECTED), axes, inputs, half=True)
 
 
 def export_types(checkpoint: Path, target: Path) -> float:

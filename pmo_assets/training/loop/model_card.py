@@ -159,3 +159,42 @@ Thin grey arrows on grey scans, and outlines that follow anatomy, are missed mos
     pmo train marks RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS{_initial(info)}
     pmo train export pmo_assets/weights --marks RUN/best.pt
 """
+
+
+def marks_detector_card(info: Mapping[str, Any], size: int) -> str:
+    """Return the card of the marks detector; see `detector_card`."""
+    validation = info["validation"]
+    return f"""\
+# Marks detector
+
+Finds the marks that authors draw on images (arrows, arrowheads, circles and outlines, boxes, asterisks, lines) where
+the PDF does not tell them: kind, box, tip and colour of each (`pipeline/regions`). Scale bars, device print, names of
+structures and panel identifiers are none. It does not decide whether an image is marked: that is the mark classifier's.
+
+* Architecture: `training/architectures/marks_detector.py`; input 352 pixels on the long side, a place every fourth
+  pixel; ONNX opset 17, weights in half precision, {size / 1e6:.1f} MB.
+* Trained from {_origin(info)} for {info["step"]} steps of 16 windows of pictures,
+  drawn while training (`drawn_marks.py`).
+
+## Accuracy
+
+On pictures of the validation part, in the styles of training, as `pmo train marks-detector` prints them: average
+precision at IoU 0.5 {validation["AP"]:.3f}; of the marks found with a score of 0.3, {validation["kinds"]:.3f} have the
+right kind, and {validation["tips"]:.3f} of the arrows' tips lie within 3 % of the picture's side. In other styles, and
+on clean pictures: `python benchmarks/score_marks.py`, [measurements](../../docs/measurements.md#marks).
+
+## Data
+
+{POOL} {_annotated(info, "pictures")}
+
+## Limits
+
+Marks of less than 2 % of the picture's side, thin outlines that follow anatomy, and marks in the colour of their ground
+are missed most often. Plots are not searched. Of two marks with one middle only one is found.
+
+## Make it again
+
+    pmo train marks-detector RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS{_initial(info)}
+    pmo train export pmo_assets/weights --marks-detector RUN/best.pt
+    python benchmarks/score_marks.py --fit
+"""

@@ -6,13 +6,15 @@ They are drawn as well, so that a classifier learns the difference.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import cv2
 import numpy as np
 
+from pmo_assets.records.geometry import Box, intersection
+from pmo_assets.records.regions import MarkKind, Point
 from pmo_assets.samples.drawing import Colour, Pixels, Rng, grey_of, one_by_odds, print_text
 
 MARK_COLOURS: tuple[tuple[Colour, float], ...] = (
@@ -52,6 +54,40 @@ class Stroke:
     dashed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnMark:
+    """A mark as it was drawn.
+
+    Attributes:
+        kind: of mark.
+        box: (left, top, right, bottom) of its ink in pixels, inside the picture.
+        tip: (x, y) in pixels where an arrow or arrowhead points; None for other kinds, and for arrows with two heads.
+        colour: RGB of its filling, or of its line where it has none.
+    """
+
+    kind: MarkKind
+    box: Box
+    tip: Point | None
+    colour: Colour
+
+
+Drawn = tuple[DrawnMark, ...]
+"""Marks that a function drew at once."""
+
+
+def _marks_of(
+    pixels: Pixels, kind: MarkKind, points: np.ndarray, line: float, colour: Colour, tip: np.ndarray | None = None
+) -> Drawn:
+    """Return the mark whose ink is the line, or the surface, through points (n, 2), cut to the picture."""
+    height, width = pixels.shape[:2]
+    left, top = points.min(axis=0) - line / 2
+    right, bottom = points.max(axis=0) + 1 + line / 2
+    box = intersection((float(left), float(top), float(right), float(bottom)), (0.0, 0.0, float(width), float(height)))
+    if box[2] - box[0] < 1 or box[3] - box[1] < 1:
+        return ()
+    return (DrawnMark(kind, box, None if tip is None else (float(tip[0]) + 0.5, float(tip[1]) + 0.5), colour),)
+
+
 def _colour(rng: Rng) -> Colour:
     return one_by_odds(rng, [colour for colour, _ in MARK_COLOURS], [odds for _, odds in MARK_COLOURS])
 
@@ -89,7 +125,7 @@ def _turned(shape: np.ndarray, angle: float, place: tuple[float, float]) -> np.n
     return np.asarray(shape @ turn + np.asarray(place))
 
 
-def _draw_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Draw an arrow with a body, filled, hollow or with an edge of another colour."""
     size = stroke.size
     length, shaft = size * rng.uniform(0.7, 2.2), size * rng.uniform(0.03, 0.16)
@@ -106,14 +142,15 @@ def _draw_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
             _fill(pixels, corners, (255, 255, 255) if sum(stroke.colour) < 380 else (0, 0, 0))
         edge = Stroke(stroke.place, size, max(1, round(size / 22)), stroke.colour)
         _trace(pixels, corners, edge, closed=True)
-        return
+        return _marks_of(pixels, "arrow", corners, edge.line, stroke.colour, corners[0])
     _fill(pixels, corners, stroke.colour)
     if rng.random() < 0.15:
         rim = (0, 0, 0) if sum(stroke.colour) > 380 else (255, 255, 255)
         _trace(pixels, corners, Stroke(stroke.place, size, 1, rim), closed=True)
+    return _marks_of(pixels, "arrow", corners, 0, stroke.colour, corners[0])
 
 
-def _draw_thin_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_thin_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Draw an arrow as word processors do: a line with a small open or filled head, sometimes at both ends."""
     angle, tip = _angle(rng), np.asarray(stroke.place)
     along = np.asarray([np.cos(angle), np.sin(angle)])
@@ -124,36 +161,42 @@ def _draw_thin_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
     thin = Stroke(stroke.place, stroke.size, width, stroke.colour, stroke.dashed and rng.random() < 0.2)
     _trace(pixels, np.stack([tip, end]), thin, closed=False)
     ends = [(tip, angle), (end, angle + np.pi)] if rng.random() < 0.08 else [(tip, angle)]
+    ink = [tip, end]
     for point, way in ends:
         wings = [point + head * np.asarray([np.cos(way + s * opening), np.sin(way + s * opening)]) for s in (-1, 1)]
+        ink += wings
         if filled:
             _fill(pixels, np.asarray([point, *wings]), stroke.colour)
         else:
             whole = Stroke(stroke.place, stroke.size, width, stroke.colour)
             _trace(pixels, np.asarray([wings[0], point, wings[1]]), whole, closed=False)
+    return _marks_of(pixels, "arrow", np.asarray(ink), width, stroke.colour, tip if len(ends) == 1 else None)
 
 
-def _draw_any_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
-    (_draw_thin_arrow if rng.random() < 0.5 else _draw_arrow)(rng, pixels, stroke)
+def _draw_any_arrow(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
+    return (_draw_thin_arrow if rng.random() < 0.5 else _draw_arrow)(rng, pixels, stroke)
 
 
-def _draw_arrowhead(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_arrowhead(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Draw a triangle, sometimes with a notch at its base, hollow, or open like a chevron."""
     size, half, angle = stroke.size * 0.7, rng.uniform(0.25, 0.55), _angle(rng)
     wings = [(size * np.cos(half), size * np.sin(half)), (size * np.cos(half), -size * np.sin(half))]
     look = rng.random()
     if look < 0.2:
-        _trace(pixels, _turned(np.asarray([wings[0], (0, 0), wings[1]]), angle, stroke.place), stroke, closed=False)
-        return
+        corners = _turned(np.asarray([wings[0], (0, 0), wings[1]]), angle, stroke.place)
+        _trace(pixels, corners, stroke, closed=False)
+        return _marks_of(pixels, "arrowhead", corners, stroke.line, stroke.colour, corners[1])
     notch = [(size * np.cos(half) * 0.65, 0.0)] if look < 0.4 else []
     corners = _turned(np.asarray([(0, 0), wings[0], *notch, wings[1]]), angle, stroke.place)
     if look > 0.92:
-        _trace(pixels, corners, Stroke(stroke.place, size, max(1, round(size / 12)), stroke.colour), closed=True)
-        return
+        edge = Stroke(stroke.place, size, max(1, round(size / 12)), stroke.colour)
+        _trace(pixels, corners, edge, closed=True)
+        return _marks_of(pixels, "arrowhead", corners, edge.line, stroke.colour, corners[0])
     _fill(pixels, corners, stroke.colour)
     if rng.random() < 0.12:
         rim = (0, 0, 0) if sum(stroke.colour) > 380 else (255, 255, 255)
         _trace(pixels, corners, Stroke(stroke.place, size, 1, rim), closed=True)
+    return _marks_of(pixels, "arrowhead", corners, 0, stroke.colour, corners[0])
 
 
 def _ring(centre: tuple[float, float], a: float, b: float, n: int = 48, turn: float = 0.0) -> np.ndarray:
@@ -161,22 +204,26 @@ def _ring(centre: tuple[float, float], a: float, b: float, n: int = 48, turn: fl
     return _turned(np.stack([a * np.cos(t), b * np.sin(t)], axis=1), turn, centre)
 
 
-def _draw_circle(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_circle(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     a = stroke.size * rng.uniform(0.5, 1.6)
     b = a if rng.random() < 0.6 else stroke.size * rng.uniform(0.4, 1.6)
     turn = 0.0 if rng.random() < 0.7 else float(rng.uniform(0, np.pi))
-    _trace(pixels, _ring(stroke.place, a, b, 64, turn), stroke, closed=True)
+    ring = _ring(stroke.place, a, b, 64, turn)
+    _trace(pixels, ring, stroke, closed=True)
+    return _marks_of(pixels, "circle", ring, stroke.line, stroke.colour)
 
 
-def _draw_box(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_box(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     a, b = stroke.size * rng.uniform(0.5, 1.8), stroke.size * rng.uniform(0.4, 1.6)
     corners = np.asarray([(-a, -b), (a, -b), (a, b), (-a, b)])
     turn = 0.0 if rng.random() < 0.93 else float(rng.uniform(0, np.pi))
     place = stroke.place if turn else (float(round(stroke.place[0])), float(round(stroke.place[1])))
-    _trace(pixels, np.round(_turned(corners, turn, place)), stroke, closed=True)
+    corners = np.round(_turned(corners, turn, place))
+    _trace(pixels, corners, stroke, closed=True)
+    return _marks_of(pixels, "box", corners, stroke.line, stroke.colour)
 
 
-def _draw_asterisk(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_asterisk(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Print an asterisk, plus or hash, or draw a star."""
     if rng.random() < 0.25:
         points, inner = 5, rng.uniform(0.35, 0.5)
@@ -184,13 +231,14 @@ def _draw_asterisk(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
         t = np.arange(2 * points) * np.pi / points - np.pi / 2
         star = np.stack([radii * np.cos(t), radii * np.sin(t)], axis=1) + np.asarray(stroke.place)
         _fill(pixels, star, stroke.colour)
-        return
+        return _marks_of(pixels, "asterisk", star, 0, stroke.colour)
     glyph, x, y = str(rng.choice(["*", "*", "*", "*", "+", "#"])), round(stroke.place[0]), round(stroke.place[1])
     size = max(12, round(stroke.size * rng.uniform(0.9, 1.8)))
-    print_text(pixels, x, y, glyph, str(rng.choice(["hebo", "helv", "tibo"])), size, stroke.colour)
+    ink = print_text(pixels, x, y, glyph, str(rng.choice(["hebo", "helv", "tibo"])), size, stroke.colour)
+    return (DrawnMark("asterisk", ink, None, stroke.colour),) if ink[2] > ink[0] and ink[3] > ink[1] else ()
 
 
-def _draw_caliper(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_caliper(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Draw a measured distance: a line with arrows, bars or crosses at its ends."""
     angle, begin = _angle(rng), np.asarray(stroke.place)
     along = np.asarray([np.cos(angle), np.sin(angle)])
@@ -199,33 +247,41 @@ def _draw_caliper(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
     if kind < 0.75:
         _trace(pixels, np.stack([begin, end]), stroke, closed=False)
     whole = Stroke(stroke.place, stroke.size, stroke.line, stroke.colour)
+    ink = []
     for point, way in ((begin, along), (end, -along)):
         if kind < 0.35:
             wings = [point + half * (way + s * across) for s in (-0.7, 0.7)]
             _trace(pixels, np.asarray([wings[0], point, wings[1]]), whole, closed=False)
+            ink += [wings[0], point, wings[1]]
         else:
             _trace(pixels, np.stack([point - half * across, point + half * across]), whole, closed=False)
+            ink += [point - half * across, point + half * across]
         if kind >= 0.75:
             _trace(pixels, np.stack([point - half * way, point + half * way]), whole, closed=False)
+            ink += [point - half * way, point + half * way]
+    return _marks_of(pixels, "line", np.asarray(ink), stroke.line, stroke.colour)
 
 
-def _draw_leader(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_leader(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Draw a line from a name to the thing that it names, or an arrow with a letter behind it."""
     angle = _angle(rng)
     along = np.asarray([np.cos(angle), np.sin(angle)])
     end = np.asarray(stroke.place) + along * stroke.size * rng.uniform(1.0, 2.5)
     if rng.random() < 0.5:
         thin = Stroke(stroke.place, stroke.size, max(1, round(stroke.line * 0.6)), stroke.colour)
-        _trace(pixels, np.stack([np.asarray(stroke.place), end]), thin, closed=False)
+        line = np.stack([np.asarray(stroke.place), end])
+        _trace(pixels, line, thin, closed=False)
+        marks = _marks_of(pixels, "line", line, thin.line, stroke.colour)
     else:
-        _draw_any_arrow(rng, pixels, stroke)
+        marks = _draw_any_arrow(rng, pixels, stroke)
     name = str(rng.choice(["N", "T", "M", "1", "2", "a", "b", "L", "RPE", "ERM", "CNV", "ONL", "ILM", "fovea"]))
     size = max(9, round(stroke.size * rng.uniform(0.4, 0.8)))
     beside = end + along * 3 - np.asarray([size * 0.3 * len(name) * (along[0] < 0), size * 0.5])
     print_text(pixels, round(float(beside[0])), round(float(beside[1])), name, "helv", size, stroke.colour)
+    return marks
 
 
-def _draw_brace(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_brace(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Draw a bracket or a brace."""
     angle, length, deep = _angle(rng), stroke.size * rng.uniform(0.6, 1.6), stroke.size * rng.uniform(0.1, 0.25)
     if rng.random() < 0.5:
@@ -234,10 +290,12 @@ def _draw_brace(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
         t = np.linspace(-1, 1, 41)
         curve = np.where(np.abs(t) < 0.12, -(0.12 - np.abs(t)) / 0.12, np.maximum(0, (np.abs(t) - 0.88) / 0.12))
         shape = np.stack([t * length, curve * deep], axis=1)
-    _trace(pixels, _turned(shape, angle, stroke.place), stroke, closed=False)
+    points = _turned(shape, angle, stroke.place)
+    _trace(pixels, points, stroke, closed=False)
+    return _marks_of(pixels, "line", points, stroke.line, stroke.colour)
 
 
-def _draw_outline(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_outline(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Draw an outline that follows what is seen there, or a wavy one where nothing is."""
     height, width = pixels.shape[:2]
     grey = grey_of(pixels)
@@ -258,9 +316,10 @@ def _draw_outline(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
         points = _ring(stroke.place, stroke.size * rng.uniform(0.5, 1.4), stroke.size * rng.uniform(0.5, 1.4))
         points = points + rng.normal(0, stroke.size * 0.05, points.shape)
     _trace(pixels, points, stroke, closed=True)
+    return _marks_of(pixels, "circle", points, stroke.line, stroke.colour)
 
 
-def _draw_layers(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_layers(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Draw one to four lines across a part of the picture, along its strongest edges, as layers are delineated."""
     height, width = pixels.shape[:2]
     grey = grey_of(pixels)
@@ -268,6 +327,7 @@ def _draw_layers(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
     begin, end = (0, width - 1) if rng.random() < 0.5 else sorted(rng.integers(0, width, 2).tolist())
     columns = np.linspace(begin, max(end, begin + min(20, width - 1 - begin)), 40)
     level = stroke.place[1]
+    marks: Drawn = ()
     for _ in range(int(rng.integers(1, 5))):
         rows = []
         for x in columns:
@@ -277,11 +337,14 @@ def _draw_layers(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
         smooth = np.convolve(np.pad(np.asarray(rows, dtype=np.float64), 3, mode="edge"), np.ones(7) / 7, mode="valid")
         colour = stroke.colour if rng.random() < 0.5 else _colour(rng)
         one = Stroke(stroke.place, stroke.size, max(1, stroke.line // 2), colour, stroke.dashed)
-        _trace(pixels, np.stack([columns, smooth], axis=1), one, closed=False)
+        layer = np.stack([columns, smooth], axis=1)
+        _trace(pixels, layer, one, closed=False)
+        marks += _marks_of(pixels, "line", layer, one.line, colour)
         level = level + height * rng.uniform(0.05, 0.15)
+    return marks
 
 
-def _draw_highlight(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
+def _draw_highlight(rng: Rng, pixels: Pixels, stroke: Stroke) -> Drawn:
     """Lay a translucent patch of strong colour over a region, often with its outline."""
     points = _ring(stroke.place, stroke.size * rng.uniform(0.4, 1.4), stroke.size * rng.uniform(0.4, 1.4), 24)
     points = points + rng.normal(0, stroke.size * 0.04, points.shape)
@@ -291,9 +354,10 @@ def _draw_highlight(rng: Rng, pixels: Pixels, stroke: Stroke) -> None:
     pixels[:] = np.round(share * covered + (1 - share) * pixels).astype(np.uint8)
     if rng.random() < 0.4:
         _trace(pixels, points, Stroke(stroke.place, stroke.size, stroke.line, strong), closed=True)
+    return _marks_of(pixels, "other", points, 0, strong)
 
 
-MARK_KINDS: tuple[tuple[str, Callable[[Rng, Pixels, Stroke], None], float], ...] = (
+MARK_KINDS: tuple[tuple[str, Callable[[Rng, Pixels, Stroke], Drawn], float], ...] = (
     ("arrow", _draw_any_arrow, 0.4), ("arrowhead", _draw_arrowhead, 0.14), ("circle", _draw_circle, 0.11),
     ("box", _draw_box, 0.11), ("asterisk", _draw_asterisk, 0.07), ("caliper", _draw_caliper, 0.035),
     ("outline", _draw_outline, 0.055), ("leader", _draw_leader, 0.03), ("brace", _draw_brace, 0.01),
@@ -305,16 +369,18 @@ _LARGE: Final = {"circle": 0.05, "box": 0.05, "outline": 0.07, "highlight": 0.05
 """Least size of kinds that surround what they point at."""
 
 
-def draw_marks(rng: Rng, pixels: Pixels, least: float = SIZES[0]) -> None:
-    """Draw one to five marks of one kind (sometimes two) onto a picture, in place.
+def draw_marks(rng: Rng, pixels: Pixels, least: float = SIZES[0], odds: Sequence[float] = ()) -> list[DrawnMark]:
+    """Draw one to five marks of one kind (sometimes two) onto a picture, in place, and return them.
 
     Args:
         rng: decides kinds, places, sizes and colours.
         pixels: (height, width, 3) uint8.
         least: least size of a mark as a part of the picture's side.
+        odds: how often each of `MARK_KINDS` is drawn; empty for the odds there.
     """
+    marks: list[DrawnMark] = []
     for _ in range(1 if rng.random() < 0.8 else 2):
-        name, draw, _ = one_by_odds(rng, MARK_KINDS, [odds for _, _, odds in MARK_KINDS])
+        name, draw, _ = one_by_odds(rng, MARK_KINDS, odds or [usual for _, _, usual in MARK_KINDS])
         colour = _colour(rng)
         height, width = pixels.shape[:2]
         side = float(np.sqrt(height * width))
@@ -326,11 +392,14 @@ def draw_marks(rng: Rng, pixels: Pixels, least: float = SIZES[0]) -> None:
             place = (float(rng.uniform(0.07, 0.93) * width), float(rng.uniform(0.07, 0.93) * height))
             colour = _seen_colour(pixels, place, colour)
             before = pixels.astype(np.int16)
+            drawn: Drawn = ()
             for growth in range(MAX_GROWTH):
-                draw(rng, pixels, Stroke(place, size * 1.5**growth, line + growth, colour, dashed))
+                drawn = draw(rng, pixels, Stroke(place, size * 1.5**growth, line + growth, colour, dashed))
                 # Antialiasing swallows the smallest marks on grounds of middle grey.
                 if int((np.abs(pixels - before).max(axis=2) >= SEEN_CONTRAST).sum()) >= SEEN_PIXELS:
                     break
+            marks += drawn
+    return marks
 
 
 def _seen_colour(pixels: Pixels, place: tuple[float, float], colour: Colour) -> Colour:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
 from pmo_assets.records.image_types import IMAGE_TYPES
-from pmo_assets.samples.drawing import Pixels, print_text
+from pmo_assets.samples.drawing import Colour, Pixels, grey_of, print_text
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
-from pmo_assets.training.synthetic.drawn_marks import draw_device_print, draw_marks
+from pmo_assets.training.synthetic.drawn_marks import DrawnMark, draw_device_print, draw_marks
 from pmo_assets.training.synthetic.filled_pictures import heat_map, segmentation, spots
 from pmo_assets.training.synthetic.pools import PicturePool
 from pmo_assets.training.synthetic.worn_pictures import worn
@@ -28,12 +31,50 @@ CRISP = 0.15
 
 def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
     """Return a picture, half of them marked, as they come out of figures: with labels, print and compression."""
+    pixels, marked, places, _ = _example(seed, pool, draw_marks, 0.57)
+    return pixels, marked, places
+
+
+EVEN_ODDS = (3, 3, 2, 2, 2.5, 1.5, 1.5, 1, 1, 0.8, 0.7)
+"""Odds of the kinds of marks when a detector learns to tell them apart: rare kinds more often than authors use them."""
+
+MARKED, SECOND = 0.72, 0.5
+"""Part of a detector's examples that are marked, and part of these with marks of further kinds."""
+
+
+def marks_example(seed: int, pool: PicturePool) -> tuple[Pixels, list[DrawnMark]]:
+    """Return a picture as `mark_example` makes them, more of them marked, with its marks as it shows them.
+
+    Marks of which a later one covers more than half are left in: people see that something is there.
+    """
+    rng = np.random.default_rng((seed, 2))
+    even = EVEN_ODDS if rng.random() < 0.6 else ()
+
+    def draw(inner: np.random.Generator, pixels: Pixels) -> list[DrawnMark]:
+        marks = draw_marks(inner, pixels, odds=even)
+        return marks + (draw_marks(inner, pixels, odds=EVEN_ODDS) if rng.random() < SECOND else [])
+
+    pixels, _, _, marks = _example(seed, pool, draw, MARKED)
+    if (pixels == pixels[:, :, :1]).all():  # copied in grey
+        marks = [replace(mark, colour=as_grey(mark.colour)) for mark in marks]
+    return pixels, marks
+
+
+def as_grey(colour: Colour) -> Colour:
+    """Return the grey of a colour."""
+    grey = int(grey_of(np.asarray([[colour]], np.uint8))[0, 0])
+    return (grey, grey, grey)
+
+
+def _example(
+    seed: int, pool: PicturePool, draw: Callable[[np.random.Generator, Pixels], list[DrawnMark]], share: float
+) -> tuple[Pixels, bool, Pixels, list[DrawnMark]]:
     rng = np.random.default_rng(seed)
     side, aspect = float(np.exp(rng.uniform(*np.log(SIDES)))), float(np.exp(rng.normal(0.1, 0.35)))
     width, height = max(40, round(side * aspect**0.5)), max(40, round(side / aspect**0.5))
     kind = rng.random()
     pixels = _ground(rng, pool, kind, width, height)
-    marked = bool(rng.random() < (0.15 if kind < 0.22 else 0.57))
+    marked = bool(rng.random() < (0.15 if kind < 0.22 else share))
     if rng.random() < 0.5:
         draw_device_print(rng, pixels)
     if rng.random() < 0.35:
@@ -41,8 +82,10 @@ def mark_example(seed: int, pool: PicturePool) -> DrawnCrop:
     crisp = marked and rng.random() < CRISP
     if crisp:
         pixels = worn(rng, pixels)
-    places = draw_and_locate_marks(rng, pixels) if marked else np.zeros(pixels.shape[:2], np.uint8)
-    return pixels if crisp else worn(rng, pixels), marked, places
+    before = pixels.copy()
+    marks = draw(rng, pixels) if marked else []
+    places = np.asarray((pixels != before).any(axis=2) * 255, dtype=np.uint8)
+    return pixels if crisp else worn(rng, pixels), marked, places, marks
 
 
 def _ground(rng: np.random.Generator, pool: PicturePool, kind: float, width: int, height: int) -> Pixels:
@@ -74,13 +117,6 @@ def _print_identifier(rng: np.random.Generator, pixels: Pixels, side: float) -> 
         light = True
     ink = (0, 0, 0) if light else (255, 255, 255)
     print_text(pixels, x, y, name, str(rng.choice(["hebo", "helv", "tibo"])), size, ink)
-
-
-def draw_and_locate_marks(rng: np.random.Generator, pixels: Pixels) -> Pixels:
-    """Draw marks onto a picture, in place, and return the pixels they changed as (height, width) uint8, 255 there."""
-    before = pixels.copy()
-    draw_marks(rng, pixels)
-    return np.asarray((pixels != before).any(axis=2) * 255, dtype=np.uint8)
 
 
 def varied_crop(rng: np.random.Generator, crop: Crop) -> Crop:

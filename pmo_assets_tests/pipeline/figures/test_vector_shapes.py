@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.figures.page import page_content
-from pmo_assets.pipeline.figures.vector_shapes import MAX_SHAPES, is_arrow, kind_of_path, shapes_on_bitmaps
+from pmo_assets.pipeline.figures.pointers import is_arrow
+from pmo_assets.pipeline.figures.vector_shapes import MAX_SHAPES, kind_of_path, shapes_on_bitmaps
 from pmo_assets_tests.pipeline.figures.typesetting import Manuscript, photograph
 from pmo_assets_tests.pipeline.figures.whole import extraction_of
 
@@ -61,7 +62,7 @@ def test_shapes_are_named_by_their_geometry() -> None:
     assert kind_of_path(lines([(9, 4), (0, 0), (9, -4)]), filled=False) == "head"
     assert kind_of_path(lines([(0, 0), (9, 1), (40, -4)]), filled=False) == "curve"
     assert kind_of_path(lines(box), filled=False) == "rectangle"
-    assert kind_of_path(lines(turned(box, 30)), filled=False) == "curve"
+    assert kind_of_path(lines(turned(box, 30)), filled=False) == "rectangle"
     assert kind_of_path([("re", (0, 0, 30, 20), 1)], filled=False) == "rectangle"
     assert kind_of_path([("re", (0, 0, 30, 1), 1)], filled=True) == "line"
     assert kind_of_path([("re", (0, 0, 30, 9), 1)] * 2, filled=True) == "patch"

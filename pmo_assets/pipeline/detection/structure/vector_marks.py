@@ -7,15 +7,16 @@ picture's own frame, scale bars, tick marks, patches under text and letters' out
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 import numpy as np
 
 from pmo_assets.pipeline.detection.protocols import VectorEvidence
 from pmo_assets.records.detections import FigureView
-from pmo_assets.records.figure import EmbeddedShape, EmbeddedText
+from pmo_assets.records.figure import EmbeddedShape, EmbeddedText, ShapeKind
 from pmo_assets.records.geometry import Box, centre, covered_fraction, expand, height, intersection, width
 
 ON_PICTURE: Final = 0.6
@@ -36,44 +37,82 @@ EDGE: Final = 0.015
 BORDER: Final = 0.12
 """Straight lines within this part of an edge are ticks and scale bars."""
 
-_LENGTH: Final = re.compile(r"\d\s*(?:[µμu]m|mm|cm|nm|°|deg)\b|\d\s*°", re.IGNORECASE)
+LENGTH: Final = re.compile(r"\d\s*(?:[µμu]m|mm|cm|nm|°|deg)\b|\d\s*°", re.IGNORECASE)
+
+
+Role = Literal["mark", "line", "symbol", "none"]
+"""Part that a shape plays over an image: a mark; a line that may lead to something; an arrow, arrowhead or star that
+the fitted decision of mark status does not know; none."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
-    """A shape in its image: its box in fractions of the image, its extent relative to the image's larger side."""
+class PlacedShape:
+    """A shape in its image.
+
+    Attributes:
+        shape: of the figure.
+        box: in fractions of the image.
+        extent: relative to the image's larger side.
+        role: see `Role`.
+    """
 
     shape: EmbeddedShape
     box: Box
     extent: float
+    role: Role = "none"
 
 
 def vector_evidence(view: FigureView, image: Box) -> VectorEvidence:
     """Return the evidence of the vector shapes over an image (its box in the figure)."""
+    roles = {item.role for item in placed_shapes(view, image)}
+    return "mark" if "mark" in roles else "line" if "line" in roles else "none"
+
+
+def placed_shapes(view: FigureView, image: Box) -> list[PlacedShape]:
+    """Return the vector shapes over an image, in the order of painting, each with its role.
+
+    None where no bitmap fills the image: shapes are its drawing then.
+    """
     if not view.shapes or not any(covered_fraction(image, bitmap.box) >= ON_PICTURE for bitmap in view.bitmaps):
-        return "none"
+        return []
     tall, wide = view.pixels.shape[0] * height(image), view.pixels.shape[1] * width(image)
     if min(tall, wide) <= 0:
-        return "none"
+        return []
     sides = (wide / max(tall, wide), tall / max(tall, wide))
     placed = [item for shape in view.shapes if (item := _placed(shape, image, sides)) is not None]
-    counts = {kind: sum(item.shape.kind == kind for item in placed) for kind in ("head", "arrow", "rectangle", "curve")}
-    sensible = [item for item in placed if counts.get(item.shape.kind, 0) <= MANY]
+    counts = Counter(_plain_kind(item.shape) for item in placed)
+    data = {kind for kind in _COUNTED if counts[kind] > MANY}
+    sensible = [item for item in placed if _plain_kind(item.shape) not in data]
     glyphs = _in_rows([item for item in sensible if item.shape.filled])
-    if any(_is_mark(item) and id(item) not in glyphs for item in sensible):
-        return "mark"
-    lines = [item for item in placed if item.shape.kind == "line"]
-    if not 0 < len(lines) <= MANY:
-        return "none"
-    scaled = any(_is_near(text, image) and _LENGTH.search(text.text) for text in view.texts)
-    return "line" if any(_is_leader(item, scaled=scaled) for item in lines) else "none"
+    known = {id(item) for item in sensible} - glyphs
+    scaled = any(_is_near(text, image) and LENGTH.search(text.text) for text in view.texts)
+    few_lines = counts["line"] <= MANY
+
+    def role(item: PlacedShape) -> Role:
+        if item.shape.kind == "line":
+            return "line" if few_lines and _is_leader(item, scaled=scaled) else "none"
+        if id(item) not in known:
+            return "none"
+        return "mark" if _is_mark(item) else "symbol" if _is_symbol(item) else "none"
+
+    return [replace(item, role=role(item)) for item in placed]
+
+
+_COUNTED: Final = ("head", "arrow", "rectangle", "curve")
+
+
+def _plain_kind(shape: EmbeddedShape) -> ShapeKind:
+    """Return the kind of a shape as far as the decision of mark status was fitted to it."""
+    if shape.kind in ("dart", "pointer", "star"):
+        return "patch" if shape.filled else "curve"
+    return shape.kind
 
 
 def _is_near(text: EmbeddedText, image: Box) -> bool:
     return covered_fraction(text.box, expand(image, 0.02)) > 0
 
 
-def _placed(shape: EmbeddedShape, image: Box, sides: tuple[float, float]) -> _Placed | None:
+def _placed(shape: EmbeddedShape, image: Box, sides: tuple[float, float]) -> PlacedShape | None:
     """Return a shape of which the larger part lies in an image; None for others.
 
     Args:
@@ -92,16 +131,31 @@ def _placed(shape: EmbeddedShape, image: Box, sides: tuple[float, float]) -> _Pl
         (box[0] - image[0]) / wide, (box[1] - image[1]) / tall, (box[2] - image[0]) / wide, (box[3] - image[1]) / tall,
     )  # fmt: skip
     extent = max((inside[2] - inside[0]) * sides[0], (inside[3] - inside[1]) * sides[1])
-    return _Placed(shape, inside, extent)
+    return PlacedShape(shape, inside, extent)
 
 
-def _is_mark(item: _Placed) -> bool:
+def _is_mark(item: PlacedShape) -> bool:
     """Say whether a shape points at a region or surrounds one."""
-    if item.shape.kind in ("arrow", "head"):
+    kind = _plain_kind(item.shape)
+    if kind in ("arrow", "head"):
         return POINTER_SIZES[0] <= item.extent <= POINTER_SIZES[1]
-    if item.shape.filled or item.shape.kind not in ("rectangle", "ellipse", "curve"):
+    if item.shape.filled or kind not in ("rectangle", "ellipse", "curve"):
         return False
-    return REGION_SIZES[0] <= item.extent <= REGION_SIZES[1] and not _is_frame(item.box)
+    return surrounds(item.box, item.extent)
+
+
+def _is_symbol(item: PlacedShape) -> bool:
+    return item.shape.kind in ("dart", "pointer", "star") and POINTER_SIZES[0] <= item.extent <= POINTER_SIZES[1]
+
+
+def surrounds(box: Box, extent: float) -> bool:
+    """Say whether a box or outline of this extent surrounds a region of its image, and is not the image's frame.
+
+    Args:
+        box: in fractions of the image.
+        extent: relative to the image's larger side.
+    """
+    return REGION_SIZES[0] <= extent <= REGION_SIZES[1] and not _is_frame(box)
 
 
 def _is_frame(box: Box) -> bool:
@@ -110,7 +164,7 @@ def _is_frame(box: Box) -> bool:
     return at_edges >= 3 or width(intersection(box, (0, 0, 1, 1))) * height(intersection(box, (0, 0, 1, 1))) > 0.8
 
 
-def _is_leader(item: _Placed, *, scaled: bool) -> bool:
+def _is_leader(item: PlacedShape, *, scaled: bool) -> bool:
     """Say whether a straight line may lead to something: oblique, or well inside a picture without a printed length."""
     across, down = width(item.box), height(item.box)
     if not 0.02 <= item.extent <= 0.9:
@@ -121,7 +175,7 @@ def _is_leader(item: _Placed, *, scaled: bool) -> bool:
     return not scaled and item.extent <= 0.4 and min(x, 1 - x, y, 1 - y) > BORDER
 
 
-def _in_rows(filled: Sequence[_Placed]) -> set[int]:
+def _in_rows(filled: Sequence[PlacedShape]) -> set[int]:
     """Return the ids of filled shapes that stand in rows of three and more like letters: alike high, close together."""
     if len(filled) < 3:
         return set()

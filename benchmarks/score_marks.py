@@ -1,0 +1,294 @@
+"""Score marks on images: arrows, circles, boxes, asterisks and lines, in styles that nothing was trained on.
+
+    python benchmarks/score_marks.py [--shared ../shared] [--pictures N] [--part test] [--weights FILE] [--fit]
+        [--overlays FOLDER]
+
+Marks of `mark_styles.py` on pictures of a part of the pool that the network was not trained on. *Vector*: typeset into
+a PDF of one page, without the network. *Pixels*: the same pages as flat pictures of 250 to 700 pixels, and marks drawn
+by Matplotlib. *Clean*: pictures of the pool without marks, with device print, scale bars, names, letters; what is found
+there is wrong. A mark counts as found at an IoU of 0.5, both boxes grown by half a percent of the long side (lines have
+no surface); tips are right within 3 % of it. Recall, precision, kinds and tips are those at the working threshold.
+
+`--fit` fits what the network's scores are worth on the validation part, half of whose pictures are clean, and writes
+`pmo_assets/weights/marks_detector.json`. `--overlays` writes pictures with what was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+from mark_styles import TrueMark, drawn_by_matplotlib, typeset
+from scipy.optimize import minimize
+from score_detection import figure_view
+
+from pmo_assets.pipeline.regions.mark_colours import mark_colour
+from pmo_assets.pipeline.regions.marks import Calibration, image_marks
+from pmo_assets.pipeline.regions.marks_network import MarksNetwork, shipped_calibration
+from pmo_assets.records.average_precision import average_precision, ranked_boxes
+from pmo_assets.records.detections import FigureView
+from pmo_assets.records.geometry import UNIT_BOX, Box, clip, denormalise, expand, matched_boxes, normalise
+from pmo_assets.records.image_types import IMAGE_TYPES
+from pmo_assets.records.regions import Mark
+from pmo_assets.samples.drawing import Pixels
+from pmo_assets.training.data.training_data import pool_pictures
+from pmo_assets.training.synthetic.drawn_marks import draw_device_print
+from pmo_assets.training.synthetic.layouts import Split
+from pmo_assets.training.synthetic.pools import PicturePool
+from pmo_assets.training.synthetic.worn_pictures import worn
+
+FIRST_SEED = 700_000_000
+"""Behind the seeds of training."""
+
+GROWN, NEAR_TIP = 0.005, 0.03
+"""Parts of the long side: by which boxes are grown, and within which tips are right."""
+
+THRESHOLDS = np.arange(0.2, 0.96, 0.05)
+"""Working thresholds among which `--fit` chooses."""
+
+FALSE_MARKS = 0.05
+"""False marks that a clean picture may have on average."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A picture with its marks: boxes and tips normalised."""
+
+    source: str
+    view: FigureView
+    marks: tuple[TrueMark, ...]
+
+
+def ground(rng: np.random.Generator, pool: PicturePool) -> Pixels:
+    """Return a picture of the pool, in the sizes that pictures have in figures."""
+    side, aspect = float(rng.uniform(250, 600)), float(np.exp(rng.normal(0.1, 0.3)))
+    image_type = IMAGE_TYPES[int(rng.choice(4, p=[0.3, 0.3, 0.25, 0.15]))]
+    wide, tall = max(80, round(side * aspect**0.5)), max(80, round(side / aspect**0.5))
+    return np.ascontiguousarray(pool.picture(rng, image_type, wide, tall))
+
+
+def normalised(marks: Sequence[TrueMark], wide: float, tall: float) -> tuple[TrueMark, ...]:
+    """Return marks with boxes and tips as fractions of the picture."""
+    frame = (0.0, 0.0, wide, tall)
+    return tuple(
+        replace(
+            mark,
+            box=normalise(clip(mark.box, frame), frame),
+            tip=None if mark.tip is None else (mark.tip[0] / wide, mark.tip[1] / tall),
+        )
+        for mark in marks
+    )
+
+
+def page_cases(seed: int, pool: PicturePool, *, marked: bool) -> tuple[Case, Case]:
+    """Return a typeset page, with what the PDF tells, and the same page as a flat picture."""
+    rng = np.random.default_rng(seed)
+    document, marks = typeset(rng, ground(rng, pool), marked=marked)
+    page = document[0]
+    frame: Box = (0.0, 0.0, page.rect.width, page.rect.height)
+    truth = normalised(marks, page.rect.width, page.rect.height)
+    dpi = 72 * float(rng.uniform(250, 700)) / max(page.rect.width, page.rect.height)
+    live = figure_view(page, frame, (), max(dpi, 150), True)
+    flat = worn(rng, figure_view(page, frame, (), dpi, False).pixels)
+    document.close()
+    return Case("vector", live, truth), Case("pixels", FigureView(flat), truth)
+
+
+def plot_case(seed: int, pool: PicturePool) -> Case:
+    """Return a picture with annotations of Matplotlib."""
+    rng = np.random.default_rng(seed)
+    pixels, marks = drawn_by_matplotlib(rng, ground(rng, pool))
+    return Case("Matplotlib", FigureView(worn(rng, pixels)), normalised(marks, pixels.shape[1], pixels.shape[0]))
+
+
+def clean_case(seed: int, pool: PicturePool) -> Case:
+    """Return a picture without marks, most with device print."""
+    rng = np.random.default_rng(seed)
+    pixels = ground(rng, pool)
+    if rng.random() < 0.7:
+        draw_device_print(rng, pixels)
+    return Case("clean", FigureView(worn(rng, pixels)), ())
+
+
+def grown(box: Box, wide: int, tall: int) -> Box:
+    """Return a box in pixels, grown so that lines have a surface."""
+    return expand(denormalise(box, (0.0, 0.0, float(wide), float(tall))), GROWN * max(wide, tall))
+
+
+@dataclass
+class Counts:
+    """What was found at the working threshold, by kind where that is said."""
+
+    found: int = 0
+    true: int = 0
+    said: int = 0
+    kinds: int = 0
+    colours: int = 0
+    tips: int = 0
+    tipped: int = 0
+    missed: Counter[str] | None = None
+
+
+def matched(case: Case, marks: Sequence[Mark], counts: Counts) -> None:
+    """Add a picture to the counts."""
+    tall, wide = case.view.pixels.shape[:2]
+    true = [grown(mark.box, wide, tall) for mark in case.marks]
+    pairs = matched_boxes(true, [grown(mark.box, wide, tall) for mark in marks], 0.5)
+    counts.true += len(true)
+    counts.said += len(marks)
+    counts.found += len(pairs)
+    counts.missed = (counts.missed or Counter()) + Counter(
+        f"{mark.kind} missed" for i, mark in enumerate(case.marks) if i not in pairs
+    )
+    for i, k in pairs.items():
+        truth, mark = case.marks[i], marks[k]
+        counts.kinds += truth.kind == mark.kind
+        if truth.kind != mark.kind:
+            counts.missed[f"{truth.kind} as {mark.kind}"] += 1
+        red, green, blue = (round(255 * v) for v in truth.colour)
+        counts.colours += mark_colour((red, green, blue)) == mark.colour
+        if truth.tip is not None:
+            counts.tipped += 1
+            if mark.tip is not None:
+                off = np.hypot((mark.tip[0] - truth.tip[0]) * wide, (mark.tip[1] - truth.tip[1]) * tall)
+                counts.tips += bool(off <= NEAR_TIP * max(wide, tall))
+    counts.missed += Counter(f"{mark.kind} wrong" for k, mark in enumerate(marks) if k not in pairs.values())
+
+
+def average(cases: Sequence[Case], network: MarksNetwork) -> float:
+    """Return AP at IoU 0.5 of all marks that the network sees, whatever its threshold."""
+    figures = []
+    for number, case in enumerate(cases):
+        tall, wide = case.view.pixels.shape[:2]
+        seen = network([case.view.pixels])[0]
+        truth = [grown(mark.box, wide, tall) for mark in case.marks]
+        figures.append((number, [(grown(mark.box, wide, tall), mark.score) for mark in seen], truth))
+    return average_precision(ranked_boxes(figures), 0.5) or 0.0
+
+
+def score(name: str, cases: Sequence[Case], network: MarksNetwork | None, calibration: Calibration | None) -> Counts:
+    """Print what was found in cases of one source."""
+    counts, began = Counts(), time.process_time()
+    for case in cases:
+        matched(case, image_marks(case.view, UNIT_BOX, network, calibration), counts)
+    took = (time.process_time() - began) / max(1, len(cases))
+    if any(case.marks for case in cases):
+        print(
+            f"{name}: {len(cases)} pictures, {counts.true} marks: recall {counts.found / max(1, counts.true):.3f} "
+            f"precision {counts.found / max(1, counts.said):.3f} kinds {counts.kinds / max(1, counts.found):.3f} "
+            f"tips {counts.tips / max(1, counts.tipped):.3f} colours {counts.colours / max(1, counts.found):.3f} "
+            f"({1000 * took:.1f} ms)"
+        )
+    else:
+        print(f"{name}: {len(cases)} pictures: {counts.said / max(1, len(cases)):.3f} false marks each")
+    print("   ", dict((counts.missed or Counter()).most_common(14)))
+    return counts
+
+
+def fitted(cases: Sequence[Case], network: MarksNetwork) -> Calibration:
+    """Return what scores are worth: a logistic function of their log odds; and the least threshold that is clean.
+
+    Args:
+        cases: marked and clean.
+        network: whose scores are asked.
+    """
+    odds, right = [], []
+    clean = [case for case in cases if not case.marks]
+    clean_scores = []
+    for case in cases:
+        tall, wide = case.view.pixels.shape[:2]
+        seen = network([case.view.pixels])[0]
+        true = [grown(mark.box, wide, tall) for mark in case.marks]
+        pairs = matched_boxes(true, [grown(mark.box, wide, tall) for mark in seen], 0.5)
+        taken = set(pairs.values())
+        for k, mark in enumerate(seen):
+            odds.append(np.log(mark.score / max(1e-6, 1 - mark.score)))
+            right.append(k in taken)
+        clean_scores += [mark.score for mark in seen] if not case.marks else []
+    x, y = np.asarray(odds), np.asarray(right, dtype=np.float64)
+
+    def loss(at: np.ndarray) -> float:
+        z = at[0] * x + at[1]
+        return float(np.mean(np.logaddexp(0, z) - y * z))
+
+    slope, offset = minimize(loss, np.asarray([1.0, 0.0]), method="Nelder-Mead").x.tolist()
+    first = Calibration(slope, offset, 0.5)
+    worth = np.asarray([first.probability(value) for value in clean_scores])
+    fits = [v for v in THRESHOLDS.tolist() if (worth >= v).sum() <= FALSE_MARKS * len(clean)]
+    threshold = min(fits, default=float(THRESHOLDS[-1]))
+    return Calibration(round(slope, 4), round(offset, 4), round(threshold, 2))
+
+
+def overlay(case: Case, marks: Sequence[Mark]) -> Pixels:
+    """Return a picture twice: as it is, and with what was found."""
+    tall, wide = case.view.pixels.shape[:2]
+    factor = 480 / max(tall, wide)
+    shown = np.ascontiguousarray(cv2.resize(case.view.pixels, None, fx=factor, fy=factor))
+    plain = shown.copy()
+    for mark in marks:
+        left, top, right, bottom = (round(v) for v in denormalise(mark.box, (0, 0, shown.shape[1], shown.shape[0])))
+        cv2.rectangle(shown, (left, top), (right, bottom), (0, 255, 0), 1)
+        label = f"{mark.kind} {mark.colour} {mark.probability:.2f} {mark.label or ''}"
+        cv2.putText(shown, label, (left, max(9, top - 2)), cv2.FONT_HERSHEY_SIMPLEX, 0.34, (0, 255, 255), 1)
+        if mark.tip is not None:
+            at = (round(mark.tip[0] * shown.shape[1]), round(mark.tip[1] * shown.shape[0]))
+            cv2.circle(shown, at, 4, (255, 0, 255))
+    return np.asarray(np.hstack([plain, shown]), dtype=np.uint8)
+
+
+def main() -> None:
+    """Print the scores."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shared", type=Path, default=Path("../shared"))
+    parser.add_argument("--pictures", type=int, default=200)
+    parser.add_argument("--part", choices=["train", "validation", "test"], default="test")
+    parser.add_argument("--weights", type=Path)
+    parser.add_argument("--no-network", action="store_true")
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--overlays", type=Path)
+    arguments = parser.parse_args()
+    shared: Path = arguments.shared
+    pictures = pool_pictures(shared / "images", shared / "corpus", shared / "annotations")
+    part: Split = "validation" if arguments.fit else arguments.part
+    pool, count = PicturePool(pictures, part, 1.0), int(arguments.pictures)
+    first = FIRST_SEED + (50_000_000 if arguments.fit else 0)
+    pages = [page_cases(first + k, pool, marked=True) for k in range(count)]
+    clean_pages = [page_cases(first + 10_000_000 + k, pool, marked=False) for k in range(count // 4)]
+    plots = [plot_case(first + 20_000_000 + k, pool) for k in range(count // 2)]
+    clean = [clean_case(first + 30_000_000 + k, pool) for k in range(count)] + [flat for _, flat in clean_pages]
+    flats = [flat for _, flat in pages]
+    network = None if arguments.no_network else MarksNetwork(arguments.weights)
+    calibration = None
+    if network is not None and arguments.fit:
+        calibration = fitted([*flats, *plots, *clean], network)
+        values = {"slope": calibration.slope, "offset": calibration.offset, "threshold": calibration.threshold}
+        Path("pmo_assets/weights/marks_detector.json").write_text(json.dumps(values, indent=1) + "\n")
+        print(values)
+    elif network is not None:
+        calibration = shipped_calibration()
+    score("vector", [live for live, _ in pages], None, None)
+    score("vector, clean", [live for live, _ in clean_pages], None, None)
+    if network is not None:
+        score("vector and pixels", [live for live, _ in pages], network, calibration)
+        print(f"pixels: AP@0.5 {average(flats, network):.3f}; Matplotlib: {average(plots, network):.3f}")
+        score("pixels", flats, network, calibration)
+        score("Matplotlib", plots, network, calibration)
+        score("clean", clean, network, calibration)
+    if arguments.overlays is not None:
+        arguments.overlays.mkdir(parents=True, exist_ok=True)
+        shown = {"vector": [live for live, _ in pages], "pixels": flats, "plots": plots, "clean": clean}
+        for name, cases in shown.items():
+            for k, case in enumerate(cases[:24]):
+                marks = image_marks(case.view, UNIT_BOX, None if name == "vector" else network, calibration)
+                cv2.imwrite(str(arguments.overlays / f"{name}_{k:02d}.png"), overlay(case, marks)[:, :, ::-1])
+
+
+if __name__ == "__main__":
+    main()

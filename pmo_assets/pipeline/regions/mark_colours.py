@@ -1,0 +1,115 @@
+"""Colours of marks: the name that captions give an RGB value, and the RGB value of what is drawn in a place.
+
+Names go by hue, saturation and lightness. The borders between hues lie where captions change the word; the palettes of
+editors fall inside.
+"""
+
+from __future__ import annotations
+
+import colorsys
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pmo_assets.records.regions import MarkColour
+
+GREY_CHROMA: Final = 0.16
+"""Difference of the largest and smallest channel, 0..1, up to which a colour is white, grey or black."""
+
+BLACK, WHITE = 0.25, 0.78
+"""Lightness below which a colour without hue is black, and from which it is white."""
+
+DARK: Final = 0.16
+"""Value below which every colour is black."""
+
+HUES: Final[tuple[tuple[float, MarkColour], ...]] = (
+    (14, "red"), (41, "orange"), (70, "yellow"), (163, "green"), (198, "cyan"), (256, "blue"), (289, "purple"),
+    (337, "pink"), (360, "red"),
+)  # fmt: skip
+"""Degrees at which a name ends. Magenta (300) is pink when it is bright, purple when it is dark."""
+
+BROWN_VALUE, BROWN_HUES = 0.68, (8.0, 41.0)
+"""Value below which red-orange and orange are brown, and the hues of which that holds."""
+
+PURPLE_VALUE, PURPLE_HUES = 0.72, (289.0, 325.0)
+"""The same of dark magenta, which is purple."""
+
+PALE_BLUE: Final = 185.0
+"""Hue from which light cyan is "light blue"."""
+
+INK: Final = 40
+"""Levels by which a pixel must differ from its surroundings, in one channel, to be ink."""
+
+FEW, FEWER = 0.2, 0.03
+"""Part of the ink, or of the whole box, that is closest to a mark's colour and taken as it: rims are mixed with the
+ground, and a ring of one pixel fills a twentieth of its box."""
+
+Rgb = tuple[int, int, int]
+
+
+def mark_colour(rgb: Rgb) -> MarkColour:
+    """Return the name of a colour, red, green and blue 0..255."""
+    red, green, blue = (min(max(v, 0), 255) / 255 for v in rgb)
+    low, high = min(red, green, blue), max(red, green, blue)
+    lightness = (low + high) / 2
+    if high < DARK:
+        return "black"
+    # Of light and dark colours the same chroma is more to see: half of it is enough.
+    if high - low <= GREY_CHROMA * (0.5 + min(1.0, 2 * min(lightness, 1 - lightness))) / 1.5:
+        return "white" if lightness >= WHITE else "black" if lightness < BLACK else "grey"
+    hue = 360 * colorsys.rgb_to_hsv(red, green, blue)[0]
+    saturation = (high - low) / high
+    if BROWN_HUES[0] <= hue < BROWN_HUES[1] and high < BROWN_VALUE:
+        return "brown"
+    if (hue < BROWN_HUES[0] or hue >= 345) and high < BROWN_VALUE and saturation < 0.8:
+        return "brown"
+    if (hue < BROWN_HUES[0] or hue >= HUES[-2][0]) and lightness > 0.72:
+        return "pink"
+    if PALE_BLUE <= hue <= HUES[4][0] and lightness > 0.72:
+        return "blue"
+    if PURPLE_HUES[0] <= hue < PURPLE_HUES[1] and high < PURPLE_VALUE:
+        return "purple"
+    return next(name for end, name in HUES if hue <= end)
+
+
+def hex_of(rgb: Rgb) -> str:
+    """Return a colour as "#rrggbb"."""
+    return "#" + "".join(f"{min(max(v, 0), 255):02x}" for v in rgb)
+
+
+def rgb_of(name: str) -> Rgb:
+    """Return the colour of "#rrggbb"."""
+    return (int(name[1:3], 16), int(name[3:5], 16), int(name[5:7], 16))
+
+
+def ink_colour(
+    pixels: NDArray[np.uint8], box: tuple[int, int, int, int], like: tuple[float, float, float] | None = None
+) -> Rgb:
+    """Return the colour of what is drawn in a box of pixels.
+
+    Args:
+        pixels: (height, width, 3) uint8 RGB.
+        box: left, top, right, bottom; not empty.
+        like: colour that it should be close to; None: the one that differs most from the box's surroundings.
+    """
+    left, top, right, bottom = box
+    air = max(2, (right - left + bottom - top) // 8)
+    tall, wide = pixels.shape[:2]
+    around = pixels[max(0, top - air) : min(tall, bottom + air), max(0, left - air) : min(wide, right + air)]
+    inside = pixels[top:bottom, left:right].reshape(-1, 3).astype(np.float32)
+    ground = np.median(around.reshape(-1, 3), axis=0)
+    if like is None:
+        apart = np.abs(inside - ground).max(axis=1)
+        ink = inside[apart >= max(INK, float(apart.max()) * 0.6)]
+        away = -np.abs(ink - ground).max(axis=1)
+    else:
+        ink = inside
+        away = np.abs(ink - np.asarray(like, dtype=np.float32)).sum(axis=1)
+    if not len(ink):
+        ink, away = inside, np.zeros(len(inside), np.float32)
+    # Of a mark with a thin line few pixels show its colour.
+    count = max(3, min(round(len(ink) * (FEW if like is None else FEWER)), 400))
+    chosen = ink[np.argsort(away, kind="stable")[:count]]
+    red, green, blue = np.round(np.median(chosen, axis=0)).astype(int).tolist()
+    return (red, green, blue)

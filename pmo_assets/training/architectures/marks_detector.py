@@ -1,0 +1,89 @@
+"""The marks detector: middle, kind, box, tip and colour of each mark in a picture, in one pass, without anchors.
+
+The trunk is the mark classifier's, whose weights it starts from: it knows marks at stride 16 already. Two steps of a
+pyramid bring that to stride 4, where the smallest marks are two places wide. Every place says whether it is a mark's
+middle (CenterNet, arXiv 1904.07850) and what the mark would be: the kind by a softmax (with one map per kind, "is there
+a mark" and "which" are learnt by the same numbers, and the second starts late), the distances to its box's sides, its
+tip as a fraction of the box, its colour.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pmo_assets.pipeline.regions.marks_network import STRIDE
+from pmo_assets.records.regions import MARK_KINDS
+from pmo_assets.training.architectures.compact_detector import _conv
+from pmo_assets.training.architectures.mark_network import MarkNetwork
+
+PARTS: dict[str, int] = {"score": 1, "kinds": len(MARK_KINDS), "sides": 4, "tip": 2, "pointed": 1, "colour": 3}
+"""Numbers that each place says, and how many they are."""
+
+
+class MarksDetector(nn.Module):
+    """Input (n, 3, h, w) float32 0..1 RGB, h and w multiples of 16; output of `PARTS` at every fourth pixel."""
+
+    def __init__(self, trunk: MarkNetwork | None = None, widths: tuple[int, int] = (48, 32)) -> None:
+        """Build the network, its trunk that of a classifier, or with random weights."""
+        super().__init__()
+        self.trunk = (trunk or MarkNetwork()).trunk
+        middle, fine = widths
+        self.from_16, self.from_8 = nn.Conv2d(112, middle, 1), nn.Conv2d(48, middle, 1)
+        self.at_8 = _conv(middle, middle)
+        self.to_4, self.from_4 = nn.Conv2d(middle, fine, 1), nn.Conv2d(24, fine, 1)
+        self.at_4 = _conv(fine, fine)
+        self.hidden = nn.Conv2d(fine, 64, 1)
+        self.out = nn.Conv2d(64, sum(PARTS.values()), 1)
+        with torch.no_grad():
+            self.out.weight.mul_(0.3)
+            self.out.bias.zero_()
+            self.out.bias[0] = -4.0
+            start = 1 + len(MARK_KINDS)
+            self.out.bias[start : start + 4] = 1.0  # boxes of 22 pixels
+
+    def forward(self, x: Tensor) -> dict[str, Tensor]:
+        """Return `PARTS` as maps (n, …, h / 4, w / 4), before any sigmoid."""
+        trunk = self.trunk
+        four = trunk[:3]((x - 0.5) * 4)
+        eight = trunk[3:5](four)
+        sixteen = trunk[5:](eight)
+        eight = self.at_8(functional.relu(_doubled(self.from_16(sixteen)) + self.from_8(eight)))
+        four = self.at_4(functional.relu(_doubled(self.to_4(eight)) + self.from_4(four)))
+        maps = self.out(functional.relu(self.hidden(four)))
+        return dict(zip(PARTS, maps.split(list(PARTS.values()), dim=1), strict=True))
+
+
+def _doubled(maps: Tensor) -> Tensor:
+    return functional.interpolate(maps, scale_factor=2.0, mode="nearest")
+
+
+def boxes_of_sides(sides: Tensor) -> Tensor:
+    """Return boxes (n, 4, h, w) in pixels of the input from the logarithms of distances, in places, to their sides."""
+    tall, wide = sides.shape[2:]
+    x = (torch.arange(wide, device=sides.device, dtype=sides.dtype) + 0.5).expand(tall, wide)
+    y = (torch.arange(tall, device=sides.device, dtype=sides.dtype) + 0.5)[:, None].expand(tall, wide)
+    far = torch.exp(sides.clamp(-4.0, 5.0))
+    return STRIDE * torch.stack([x - far[:, 0], y - far[:, 1], x + far[:, 2], y + far[:, 3]], dim=1)
+
+
+class MarksDetectorForExport(nn.Module):
+    """The detector with uint8 input (n, h, w, 3) and `marks_network.OUTPUTS` as outputs."""
+
+    def __init__(self, network: MarksDetector) -> None:
+        """Wrap a trained detector."""
+        super().__init__()
+        self.network = network
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, ...]:
+        """Return scores, kinds, boxes, tips and colours."""
+        maps = self.network(pixels.permute(0, 3, 1, 2).float() / 255)
+        tips = torch.cat([torch.sigmoid(maps["tip"]), torch.sigmoid(maps["pointed"])], dim=1)
+        return (
+            torch.sigmoid(maps["score"]).squeeze(1),
+            torch.softmax(maps["kinds"], dim=1),
+            boxes_of_sides(maps["sides"]),
+            tips,
+            torch.sigmoid(maps["colour"]),
+        )
