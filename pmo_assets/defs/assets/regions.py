@@ -1,0 +1,63 @@
+"""Group `regions`: marks on the images of each panel, phrases that name them, and what they point at."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+from pmo_assets.defs import checks
+from pmo_assets.defs.made import Made
+from pmo_assets.defs.stage_table import stage_table
+
+
+def _accounted(made: Made) -> Mapping[str, int]:
+    panels = made.tables["panel_summaries"]
+    without = {(row["article_id"], row["image_cluster_id"]) for row in made.rows}
+    lost = [item for item in made.rejections if (item.unit_id, item.part) not in without]
+    return {"panels": panels.height, "made": len(made.rows), "rejected": checks.rejected_rows(panels, lost)}
+
+
+def _counted(values: list[Any]) -> dg.MetadataValue:
+    return dg.MetadataValue.json(dict(Counter(map(str, values)).most_common()))
+
+
+def _mark_summary(made: Made) -> Mapping[str, Any]:
+    marks = [mark for row in made.rows for mark in row["marks"]]
+    return {
+        "panels": len(made.rows),
+        "marked_panels": sum(bool(row["marks"]) for row in made.rows),
+        "marks": len(marks),
+        "kinds": _counted([mark["kind"] for mark in marks]),
+        "colours": _counted([mark["colour"] for mark in marks]),
+        "sources": _counted([mark["source"] for mark in marks]),
+    }
+
+
+def _phrase_summary(made: Made) -> Mapping[str, Any]:
+    phrases = [phrase for row in made.rows for phrase in row["phrases"]]
+    return {
+        "panels": len(made.rows),
+        "phrases": len(phrases),
+        "linked": sum(bool(phrase["marks"]) and phrase["undecided"] is None for phrase in phrases),
+        "kinds": _counted([phrase["kind"] for phrase in phrases]),
+        "undecided": _counted([phrase["undecided"] for phrase in phrases if phrase["undecided"] is not None]),
+    }
+
+
+def _region_summary(made: Made) -> Mapping[str, Any]:
+    regions = [region for row in made.rows for region in row["regions"]]
+    return {
+        "panels": len(made.rows),
+        "panels_with_regions": sum(bool(row["regions"]) for row in made.rows),
+        "regions": len(regions),
+        "with_words": sum(region["text"] is not None for region in regions),
+        "sources": _counted([region["source"] for region in regions]),
+    }
+
+
+marks = stage_table("marks", checks=[checks.row_count(_accounted)], summary=_mark_summary)
+
+region_phrases = stage_table("region_phrases", checks=[checks.row_count(_accounted)], summary=_phrase_summary)
+
+regions = stage_table("regions", checks=[checks.row_count(_accounted)], summary=_region_summary)

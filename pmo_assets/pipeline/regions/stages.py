@@ -1,0 +1,40 @@
+"""Stages of the group `regions`: marks on images, phrases that name them, what both show."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pmo_assets.pipeline.regions.steps import (
+    find_article_marks,
+    find_article_phrases,
+    find_article_regions,
+    load_marks_network,
+)
+from pmo_assets.records.stages import Stage
+
+GROUP: Final = "regions"
+
+STAGES: Final = (
+    Stage(
+        "marks",
+        GROUP,
+        find_article_marks,
+        reads=["figures", "reviewed_panels", "panel_summaries"],
+        prepare=load_marks_network,
+        goes_on=True,
+    ),
+    Stage(
+        "region_phrases",
+        GROUP,
+        find_article_phrases,
+        reads=["figures", "reviewed_panels", "panel_summaries", "marks"],
+        goes_on=True,
+    ),
+    Stage(
+        "regions",
+        GROUP,
+        find_article_regions,
+        reads=["figures", "reviewed_panels", "panel_summaries", "marks", "region_phrases"],
+        goes_on=True,
+    ),
+)
