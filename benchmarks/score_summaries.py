@@ -1,19 +1,18 @@
 """Score the extractive summaries of panels, and the checks of a model's summaries, on real articles.
 
-    python benchmarks/score_summaries.py [--shared ../shared | --xmls FOLDER] [--show develop|report] [--lies]
+    python benchmarks/score_summaries.py [--shared ../shared | --xmls FOLDER] [--show] [--lies]
 
 Takes every article of the corpus through the pipeline up to `panel_mentions` and summarises all panels. Printed are
 
 - the share of sentences that stand verbatim at their offsets, and words per panel;
-- of the panels that people judged (`data/summary_judgements.jsonl`): in how many what is needed is there, and in how
-  many something foreign is. A judgement holds for the summary that it was made of (`digest`); of another one it counts
-  no more, and the panel is named, to be judged again. `develop` were looked at while the rules were written, `report`
-  are of other articles. The judges are the rules' author and an independent one, who had the articles' text alone;
-- how often the judges agree on panels that both judged;
+- of the panels that a reader judged (`data/summary_judgements.jsonl`): in how many what is needed is there, and in how
+  many something foreign is, strictly, and where everything that the reader calls arguable is granted. A judgement holds
+  for the summary that it was made of (`digest`); of another one it counts no more, and the panel is named, to be judged
+  again. The reader took no part in the rules and had the articles' text alone;
 - with `--lies`, how many sentences pass the checks as they are, and how many pass with one word turned round.
 
-`--show` prints subcaption, mentions and summary of the panels of a part that are to be judged again, and a line of JSON
-for the file. `--xmls` takes a folder of JATS files, of which there is no PDF, in place of the corpus: their panels are
+`--show` prints subcaption, mentions and summary of the panels that are to be judged again, and a line of JSON for the
+file. `--xmls` takes a folder of JATS files, of which there is no PDF, in place of the corpus: their panels are
 those that the captions name. The judged ones are of allofplos' starter corpus (github.com/PLOS/allofplos).
 """
 
@@ -27,7 +26,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +49,6 @@ from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.tables.rows import record_of, row_of
 
 JUDGEMENTS = Path(__file__).parent / "data" / "summary_judgements.jsonl"
-
-PARTS = ("develop", "report")
-
-JUDGES = ("author", "independent")
 
 TURNS = (
     (r"\bright\b", "left"), (r"\bleft\b", "right"), (r"\bincreased\b", "decreased"), (r"\bdecreased\b", "increased"),
@@ -134,43 +128,35 @@ def tables_of_xml(path: Path) -> dict[str, Sequence[Row]]:
     return {"articles": [row], "figures": figures, "panel_assembly": panels, "panel_mentions": mentions}
 
 
-def judgements(judge: str) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """Return what one of `JUDGES` judged, by article, figure and panel."""
+def judgements() -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Return what was judged, by article, figure and panel."""
     rows = [json.loads(line) for line in JUDGEMENTS.read_text("utf-8").splitlines()]
-    return {(row["article"], row["figure"], row["panel"]): row for row in rows if row["judge"] == judge}
+    return {(row["article"], row["figure"], row["panel"]): row for row in rows}
 
 
 def report(panels: Sequence[Summarised]) -> None:
-    """Print how many judged summaries have what is needed, and how many something foreign; and where judges agree."""
+    """Print in how many judged summaries what is needed is there, and in how many something foreign."""
     digests = {panel.key: panel.digest for panel in panels}
     articles = {panel.article for panel in panels}
-    for judge, part in product(JUDGES, PARTS):
-        rows = {
-            key: row for key, row in judgements(judge).items() if row["part"] == part and row["article"] in articles
-        }
-        if not rows:
-            continue
-        held = [row for key, row in rows.items() if row["digest"] == digests.get(key)]
-        needed, foreign = (sum(row[name] for row in held) / max(1, len(held)) for name in ("needed", "foreign"))
-        count = len({row["article"] for row in held})
-        print(
-            f"{judge}, {part}: {len(held)} judged panels of {count} articles, what is needed {needed:.3f}, "
-            f"something foreign {foreign:.3f}"
-        )
-        for key, row in rows.items():
-            if row not in held:
-                print("    to be judged again:", *key)
-    first, second = map(judgements, JUDGES)
-    both = [(row, second[key]) for key, row in first.items() if second.get(key, {}).get("digest") == row["digest"]]
-    needed, foreign = (sum(one[name] == two[name] for one, two in both) for name in ("needed", "foreign"))
-    print(f"both judged {len(both)} panels and agree on what is needed in {needed}, on what is foreign in {foreign}")
+    rows = {key: row for key, row in judgements().items() if row["article"] in articles}
+    held = [row for key, row in rows.items() if row["digest"] == digests.get(key)]
+    count = len({row["article"] for row in held})
+    needed, foreign = (sum(row[name] for row in held) for name in ("needed", "foreign"))
+    print(f"{len(held)} judged panels of {count} articles: what is needed {needed}, something foreign {foreign}")
+    needed = sum(row["needed"] or row["arguable"] for row in held)
+    foreign = sum(row["foreign"] and not row["arguable"] for row in held)
+    print(f"  where all that is arguable is granted: what is needed {needed}, something foreign {foreign}")
+    for key, row in rows.items():
+        if row not in held:
+            print("    to be judged again:", *key)
 
 
-def show(panels: Sequence[Summarised], part: str) -> None:
-    """Print the panels of a part that are to be judged again."""
-    for judged, panel in product(map(judgements, JUDGES), panels):
+def show(panels: Sequence[Summarised]) -> None:
+    """Print the panels that are to be judged again."""
+    judged = judgements()
+    for panel in panels:
         row = judged.get(panel.key)
-        if row is None or row["part"] != part or row["digest"] == panel.digest:
+        if row is None or row["digest"] == panel.digest:
             continue
         print("##", *panel.key, "|", panel.words.subcaption)
         for item in panel.mentions:
@@ -235,7 +221,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(__file__).resolve().parents[2] / "shared")
     parser.add_argument("--xmls", type=Path, help="a folder of JATS files in place of the corpus")
-    parser.add_argument("--show", choices=PARTS, help="print the panels of this part to be judged again")
+    parser.add_argument("--show", action="store_true", help="print the panels to be judged again")
     parser.add_argument("--lies", action="store_true", help="try the checks of a model's summaries")
     arguments = parser.parse_args()
     panels: list[Summarised] = []
@@ -252,7 +238,7 @@ def main() -> None:
             wrong += altered
             seconds += took
     if arguments.show:
-        show(panels, arguments.show)
+        show(panels)
         return
     told = [panel for panel in panels if panel.summary.summary]
     words = sum(word_count(panel.summary.summary) for panel in told)

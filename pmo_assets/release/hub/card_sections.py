@@ -186,8 +186,8 @@ CONTEXT_QUALITY: Final[Sequence[tuple[str, str, str]]] = (
     ),
     (
         "`summary`",
-        "what is needed is there: 0.575; something foreign: 0.050",
-        "40 panels of 21 articles, a reader who did not write the rules",
+        "what is needed is there: 0.705; something foreign: 0.182 (0.886 and 0.045 granting what is arguable)",
+        "44 panels of 44 articles, a reader who did not write the rules",
     ),
     (
         "`entities`",
