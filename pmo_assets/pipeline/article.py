@@ -21,7 +21,7 @@ from pmo_assets.records.rejections import Rejection
 from pmo_assets.records.step_output import Row, rows_by_figure
 from pmo_assets.records.stores import ObjectStore, PixelStore
 
-LAST: Final = ("panel_assembly", "panel_entities", "panel_modality")
+LAST: Final = ("panel_assembly", "panel_entities", "panel_modality", "regions")
 """The stages at which one article by itself ends: people's decisions and the dataset's rows are a matter of batches."""
 
 OWN_INPUTS: Final = ("figure_options", "detection_options", "reading_options", "cascade", "reader", "summary_writer")
@@ -188,7 +188,7 @@ def annotation(name: str, result: ArticleResult) -> dict[str, Any]:
 
 
 def _context(tables: Mapping[str, Sequence[Row]]) -> dict[tuple[str, int], Row]:
-    """Return what the running text says of each panel, by figure and ordinal; empty where those stages did not run."""
+    """Return the panels' context, marks and regions, by figure and ordinal; empty where those stages did not run."""
     found: dict[tuple[str, int], Row] = {}
     for row in tables.get("panel_summaries", []):
         summary = row["summary"] if row["generated_summary"] is None else row["generated_summary"]
@@ -198,6 +198,9 @@ def _context(tables: Mapping[str, Sequence[Row]]) -> dict[tuple[str, int], Row]:
     for row in tables.get("panel_modality", []):
         facts = {name: row[name] for name in ("modality_class", "medical")}
         found.setdefault((row["image_cluster_id"], row["ordinal"]), {}).update(facts)
+    for name in ("marks", "regions"):
+        for row in tables.get(name, []):
+            found.setdefault((row["image_cluster_id"], row["ordinal"]), {})[name] = row[name]
     return found
 
 

@@ -20,6 +20,7 @@ from pmo_assets.records.regions import (
 )
 from pmo_assets.records.step_output import Row
 from pmo_assets.tables.context import PanelKey
+from pmo_assets.tables.released import FACTS, TEXT, released
 from pmo_assets.tables.rows import record_of, row_of
 
 _BOX = dy.List(dy.Float64())
@@ -80,6 +81,7 @@ class Marks(PanelKey):
         dy.Struct(MARK_FIELDS),
         description="Arrows, arrowheads, circles, boxes, asterisks, lines: colour, normalised box, tip, direction in "
         "degrees (0 right, 90 up), print beside it, source, score, calibrated probability, position of its image",
+        metadata=released(FACTS, "panels", facet="boxes"),
     )
 
 
@@ -100,6 +102,7 @@ class Regions(PanelKey):
         dy.Struct(REGION_FIELDS),
         description="Boxes of what marks show, normalised to the figure, with the authors' words, the marks and the "
         "confidence",
+        metadata=released(TEXT, "panels", facet="text"),
     )
 
 

@@ -253,7 +253,9 @@ def test_every_image_of_a_figure_is_kept(graph: Graph) -> None:
     assert kept.sort(keys).equals(read(graph, "image_detections").select(keys).sort(keys))
 
 
-CONTEXT = ("panel_mentions", "panel_summaries", "panel_entities", "panel_modality")
+CONTEXT = (
+    "panel_mentions", "panel_summaries", "panel_entities", "panel_modality", "marks", "region_phrases", "regions",
+)  # fmt: skip
 """Stages that follow from panels, beside the dataset's rows."""
 
 
@@ -441,6 +443,9 @@ def test_a_retracted_article_is_not_in_the_release(graph: Graph, release: pl.Dat
         ("panel_summaries", {"with_summary", "mentions_per_panel"}),
         ("panel_entities", {"preview", "groups", "diseases"}),
         ("panel_modality", {"classes", "disagreeing"}),
+        ("marks", {"marks", "kinds", "sources"}),
+        ("region_phrases", {"phrases", "linked", "undecided"}),
+        ("regions", {"regions", "with_words"}),
         ("dataset_rows", {"left_out"}),
         ("rejections", {"by_error", "first", "page"}),
     ],

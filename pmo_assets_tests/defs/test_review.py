@@ -40,7 +40,7 @@ from pmo_assets_tests.defs.conftest import Graph
 SHOWN = ShownPicture("x", 1000, 1000)
 DOWNSTREAM = [
     "reviewed_panels", "panel_mentions", "panels", "dataset_rows", "panel_modality", "panel_summaries",
-    "panel_entities",
+    "marks", "panel_entities", "region_phrases", "regions",
 ]  # fmt: skip
 
 

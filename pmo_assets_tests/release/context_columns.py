@@ -1,14 +1,14 @@
-"""Columns of a release's panels that say what the running text says of them, as tests write them out.
+"""Columns of a release's panels that say what the running text and the marks say of them, as tests write them out.
 
 Nothing here is made by the steps: one sentence, its summary, an eye, a disease with its wider terms, a disease that
-the sentence denies.
+the sentence denies, an arrow and what it points at.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-TEXTS: Final = ("mentions", "summary", "abbreviations", "generated_summary", "entities")
+TEXTS: Final = ("mentions", "summary", "abbreviations", "generated_summary", "entities", "regions")
 """Those that hold words of the article, stated a second time on purpose."""
 
 
@@ -64,5 +64,17 @@ def context_columns(
         "modality_class": modality_class,
         "modality": modality,
         "medical": modality_class != "N",
-    }
+        "marks": [
+            {
+                "kind": "arrow", "colour": "white", "rgb": "#ffffff", "box": [0.1, 0.1, 0.2, 0.2], "tip": [0.2, 0.2],
+                "direction": -45.0, "label": None, "source": "vector", "score": 0.9, "probability": 0.9, "image": 0,
+            }
+        ],
+        "regions": [
+            {
+                "box": [0.2, 0.2, 0.3, 0.3], "text": f"{secret}drusen", "description": None, "marks": [0], "phrase": 0,
+                "source": "marks", "confidence": 0.9,
+            }
+        ],
+    }  # fmt: skip
     return columns | dict.fromkeys(TEXTS) if withheld else columns

@@ -47,7 +47,7 @@ PANEL_SIDES: Final = (40, 32)
 FIGURE_SIDES: Final = (64, 48)
 STEPS: Final = ("panel_detections", "image_detections", "reviewed_panels", "panels")
 """Tables of the steps before the dataset's rows, besides figures."""
-CONTEXT: Final = ("panel_mentions", "panel_summaries", "panel_entities", "panel_modality")
+CONTEXT: Final = ("panel_mentions", "panel_summaries", "panel_entities", "panel_modality", "marks", "regions")
 
 
 def pixels_of(key: str, sides: tuple[int, int] = PANEL_SIDES) -> NDArray[np.uint8]:
