@@ -44,8 +44,12 @@ class PdfFigures(dy.Schema):
     shapes = dy.List(
         dy.Struct(
             {
-                "kind": dy.String(), "box": dy.List(dy.Float64()), "colour": dy.String(), "filled": dy.Bool(),
-                "tip": dy.List(dy.Float64(), nullable=True), "tail": dy.List(dy.Float64(), nullable=True),
+                "kind": dy.String(),
+                "box": dy.List(dy.Float64()),
+                "colour": dy.String(),
+                "filled": dy.Bool(),
+                "tip": dy.List(dy.Float64(), nullable=True),
+                "tail": dy.List(dy.Float64(), nullable=True),
             }
         ),
         description="Vector shapes drawn over bitmaps: what they look like, normalised box, #rrggbb, where they point",

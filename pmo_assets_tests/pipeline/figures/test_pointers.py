@@ -124,7 +124,12 @@ def test_stars_and_crosses_are_known_and_circles_of_many_corners_are_not() -> No
 
 
 def test_corners_on_straight_sides_do_not_count() -> None:
-    assert without_straight_corners([(0, 0), (1, 0), (2, 0), (2, 2), (0, 2), (0, 0)]) == [(0, 0), (2, 0), (2, 2), (0, 2)]
+    assert without_straight_corners([(0, 0), (1, 0), (2, 0), (2, 2), (0, 2), (0, 0)]) == [
+        (0, 0),
+        (2, 0),
+        (2, 2),
+        (0, 2),
+    ]
 
 
 def test_lines_and_open_curves_know_their_ends_and_closed_ones_have_none() -> None:
