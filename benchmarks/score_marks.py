@@ -30,8 +30,8 @@ from scipy.optimize import minimize
 from score_detection import figure_view
 
 from pmo_assets.pipeline.regions.mark_colours import mark_colour
-from pmo_assets.pipeline.regions.marks import Calibration, image_marks
-from pmo_assets.pipeline.regions.marks_network import MarksNetwork, shipped_calibration
+from pmo_assets.pipeline.regions.marks import image_marks
+from pmo_assets.pipeline.regions.marks_network import Calibration, MarksNetwork, shipped_calibration
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import UNIT_BOX, Box, clip, denormalise, expand, matched_boxes, normalise

@@ -223,7 +223,7 @@ class MarksDetectorOptions(RunOptions):
 
     steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 5000
     batch_size: int = 16
-    learning_rate: float = 2e-3
+    learning_rate: float = 5e-4
     warm_up: int = 100
     fall: float = 0.4
     average: float = 0.998
@@ -246,7 +246,7 @@ class MarksReaderOptions(RunOptions):
 
     steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 2500
     batch_size: int = 16
-    learning_rate: float = 1.5e-3
+    learning_rate: float = 4e-4
     warm_up: int = 50
     fall: float = 0.6
     average: float = 0.995

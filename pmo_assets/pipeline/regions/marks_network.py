@@ -21,8 +21,8 @@ from pmo_assets.pipeline.detection.fitted import fitted_numbers
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
 from pmo_assets.pipeline.detection.reducing import resized
-from pmo_assets.records.geometry import Box, denormalise, non_maximum_suppression
-from pmo_assets.records.regions import MARK_KINDS, MarkKind, Point
+from pmo_assets.records.geometry import Box, Point, denormalise, non_maximum_suppression
+from pmo_assets.records.regions import MARK_KINDS, MarkKind
 
 DETECTOR_FILE: Final = "marks_detector.onnx"
 """File of the detector's shipped weights in `pmo_assets/weights`."""

@@ -191,7 +191,7 @@ def export_marks_reader(checkpoint: Path, target: Path) -> float:
     """Write a marks reader as ONNX, its weights in half precision; see `export_detector`."""
     model, _ = load_marks_reader(checkpoint)
     wrapped = MarksReaderForExport(model).eval()
-    inputs = [_patches((READ_SIDE, READ_SIDE))]
+    inputs = [torch.randint(0, 256, (n, READ_SIDE, READ_SIDE, 3), dtype=torch.uint8) for n in (1, 3)]
     axes = {name: {0: "boxes"} for name in ("pixels", *READ_OUTPUTS)}
     sample = torch.zeros((1, READ_SIDE, READ_SIDE, 3), dtype=torch.uint8)
     return _write_onnx(wrapped, sample, target, list(READ_OUTPUTS), axes, inputs, half=True)

@@ -107,8 +107,8 @@ def goals(marks: Sequence[DrawnMark], cut: Sequence[Box] = ()) -> Floats:
     result[1] = 1.0
     x = np.arange(PLACES) + 0.5
     for box in cut:
-        left, top, right, bottom = (int(v // STRIDE) for v in box)
-        result[1, top : bottom + 1, left : right + 1] = 0.0
+        first = [int(v // STRIDE) for v in box]
+        result[1, first[1] : first[3] + 1, first[0] : first[2] + 1] = 0.0
     # Large ones first: where several meet, the smallest is learnt.
     for mark in sorted(marks, key=lambda m: -area(m.box)):
         left, top, right, bottom = mark.box

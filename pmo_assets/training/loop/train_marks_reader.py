@@ -221,8 +221,8 @@ def train_marks_reader(
         seen, kinds, tips = (column.flatten(0, 1).to(options.device) for column in batch)
         used = kinds != UNUSED
         with torch.autocast(seen.device.type, dtype=torch.bfloat16):
-            answers = model(seen[used].to(memory_format=torch.channels_last).float() / 255)
-        return reading_loss(*(answer.float() for answer in answers), kinds[used], tips[used])
+            said, pointed = model(seen[used].to(memory_format=torch.channels_last).float() / 255)
+        return reading_loss(said.float(), pointed.float(), kinds[used], tips[used])
 
     def measured(averaged: MarksReader, at_once: int) -> dict[str, float]:
         used = goal != UNUSED

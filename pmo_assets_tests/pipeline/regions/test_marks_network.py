@@ -67,7 +67,8 @@ def test_what_the_reader_says_becomes_a_mark_in_the_picture() -> None:
     shares = np.zeros(8, np.float32)
     shares[[0, 7]] = 0.75, 0.25
     mark = mark_of_answers(found, shares, np.asarray([0.0, 0.5, 0.9], np.float32), 200, 100)
-    assert (mark.kind, mark.score) == ("arrow", pytest.approx(0.6))
+    assert mark.kind == "arrow"
+    assert mark.score == pytest.approx(0.6)
     assert mark.tip == pytest.approx((73 / 200, 0.5))
     unseen = mark_of_answers(found, shares, np.asarray([0.0, 0.5, 0.2], np.float32), 200, 100)
     assert unseen.tip is None
