@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pymupdf
@@ -364,7 +365,7 @@ def drawn_by_matplotlib(rng: Rng, picture: Pixels) -> tuple[Pixels, list[TrueMar
 
     tall, wide = picture.shape[:2]
     figure = Figure(figsize=(wide / 100, tall / 100), dpi=100)
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)  # without types
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_xlim(0, wide)
     axes.set_ylim(tall, 0)
@@ -414,7 +415,7 @@ def drawn_by_matplotlib(rng: Rng, picture: Pixels) -> tuple[Pixels, list[TrueMar
             continue
         axes.add_patch(patch)
         canvas.draw()
-        seen = patch.get_window_extent(canvas.get_renderer())  # type: ignore[attr-defined]
+        seen = patch.get_window_extent(canvas.get_renderer())
         marks.append(TrueMark(kind, (seen.x0, tall - seen.y1, seen.x1, tall - seen.y0), tip, colour))
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())[:, :, :3].copy()

@@ -1,7 +1,7 @@
 """Score marks on images: arrows, circles, boxes, asterisks and lines, in styles that nothing was trained on.
 
-    python benchmarks/score_marks.py [--shared ../shared] [--pictures N] [--part test] [--weights FILE] [--fit]
-        [--overlays FOLDER]
+    python benchmarks/score_marks.py [--shared ../shared] [--pictures N] [--part test] [--weights FILE] [--reader FILE]
+        [--fit] [--overlays FOLDER] [--no-network]
 
 Marks of `mark_styles.py` on pictures of a part of the pool that the network was not trained on. *Vector*: typeset into
 a PDF of one page, without the network. *Pixels*: the same pages as flat pictures of 250 to 700 pixels, and marks drawn
@@ -30,8 +30,8 @@ from scipy.optimize import minimize
 from score_detection import figure_view
 
 from pmo_assets.pipeline.regions.mark_colours import mark_colour
-from pmo_assets.pipeline.regions.marks import Calibration, image_marks
-from pmo_assets.pipeline.regions.marks_network import MarksNetwork, shipped_calibration
+from pmo_assets.pipeline.regions.marks import image_marks
+from pmo_assets.pipeline.regions.marks_network import Calibration, MarksNetwork, shipped_calibration
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.geometry import UNIT_BOX, Box, clip, denormalise, expand, matched_boxes, normalise
@@ -250,6 +250,7 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=200)
     parser.add_argument("--part", choices=["train", "validation", "test"], default="test")
     parser.add_argument("--weights", type=Path)
+    parser.add_argument("--reader", type=Path)
     parser.add_argument("--no-network", action="store_true")
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--overlays", type=Path)
@@ -264,7 +265,7 @@ def main() -> None:
     plots = [plot_case(first + 20_000_000 + k, pool) for k in range(count // 2)]
     clean = [clean_case(first + 30_000_000 + k, pool) for k in range(count)] + [flat for _, flat in clean_pages]
     flats = [flat for _, flat in pages]
-    network = None if arguments.no_network else MarksNetwork(arguments.weights)
+    network = None if arguments.no_network else MarksNetwork(arguments.weights, arguments.reader)
     calibration = None
     if network is not None and arguments.fit:
         calibration = fitted([*flats, *plots, *clean], network)

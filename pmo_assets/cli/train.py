@@ -25,6 +25,7 @@ from pmo_assets.training.options import (
     ImageTypeOptions,
     MarkOptions,
     MarksDetectorOptions,
+    MarksReaderOptions,
     ModalitySources,
     NetworkChoice,
     PictureSources,
@@ -39,7 +40,7 @@ train_app = typer.Typer(help="Make synthetic figures and train the detectors on 
 
 Part = Literal["train", "validation", "test"]  # `layouts.Split`, without the time it takes to import
 DetectorSource = Literal["structure", "network", "both"]  # `protocols.DetectorSource`, likewise
-NetworkKind = Literal["detector", "mark classifier", "marks detector", "image type network"]
+NetworkKind = Literal["detector", "mark classifier", "marks detector", "marks reader", "image type network"]
 Run = Annotated[Path, typer.Argument(help="Folder of the run; an interrupted run in it goes on.")]
 Threads = Annotated[int, OptionOf(RunOptions)]
 
@@ -83,7 +84,9 @@ def need_checkpoint(path: Path, kind: NetworkKind, *, measured: bool) -> None:
     # `optimiser` is in every last.pt and in no best.pt.
     if measured and ("optimiser" in saved or "validation" not in saved):
         raise CommandError(f"{path} is the last state of a run (last.pt), whose weights were not measured: best.pt")
-    facts = {"config": "detector", "sources": "image type network", "parts": "marks detector"}
+    facts: dict[str, NetworkKind] = {
+        "config": "detector", "sources": "image type network", "parts": "marks detector", "reads": "marks reader",
+    }  # fmt: skip
     found = next((name for fact, name in facts.items() if fact in saved), "mark classifier")
     if found != kind:
         raise CommandError(f"{path} is the checkpoint of a {found}, not of a {kind}")
@@ -229,10 +232,7 @@ def train_a_marks_detector(
     ] = None,
     options: MarksDetectorOptions,
 ) -> None:
-    """Train the detector of marks: kind, box, tip and colour of each arrow, circle, box, asterisk or line.
-
-    What its scores are worth depends on the weights: python benchmarks/score_marks.py --fit --weights WEIGHTS
-    """
+    """Train the detector of marks: the box of each arrow, circle or line; `marks-reader` is for what they are."""
     need_torch(options.device)
     from pmo_assets.training.data.training_data import pool_pictures
     from pmo_assets.training.loop.train_marks_detector import train_marks_detector
@@ -241,6 +241,31 @@ def train_a_marks_detector(
     pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
     pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
     _show_run(run, train_marks_detector(run, *pools, options, initial))
+
+
+@train_app.command("marks-reader")
+@with_declared_options
+def train_a_marks_reader(
+    *,
+    run: Run,
+    sources: PictureSources,
+    detector: Annotated[
+        Path | None, typer.Option(help="Exported marks detector (ONNX), whose boxes are learnt from as well.")
+    ] = None,
+    options: MarksReaderOptions,
+) -> None:
+    """Train the reader of marks: what kind of mark a box shows, if any, and where it points.
+
+    What scores are worth depends on the weights of both: python benchmarks/score_marks.py --fit
+    """
+    need_torch(options.device)
+    from pmo_assets.training.data.training_data import pool_pictures
+    from pmo_assets.training.loop.train_marks_reader import train_marks_reader
+    from pmo_assets.training.synthetic.pools import PicturePool
+
+    pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
+    pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
+    _show_run(run, train_marks_reader(run, *pools, options, detector))
 
 
 @train_app.command("image-type")
@@ -386,6 +411,7 @@ def export(
     detector: Annotated[Path | None, typer.Option(help="best.pt of a detector's run.")] = None,
     marks: Annotated[Path | None, typer.Option(help="best.pt of a mark classifier's run.")] = None,
     marks_detector: Annotated[Path | None, typer.Option(help="best.pt of a marks detector's run.")] = None,
+    marks_reader: Annotated[Path | None, typer.Option(help="best.pt of a marks reader's run.")] = None,
     image_type: Annotated[Path | None, typer.Option(help="best.pt of an image type network's run.")] = None,
     data: Annotated[Path | None, typer.Option(help="Measure the detector on this data's held-out figures.")] = None,
     threads: Threads,
@@ -393,10 +419,10 @@ def export(
     """Write trained networks as ONNX, checked against PyTorch, each with a model card."""
     given: tuple[tuple[NetworkKind, Path | None], ...] = (
         ("detector", detector), ("mark classifier", marks), ("marks detector", marks_detector),
-        ("image type network", image_type),
+        ("marks reader", marks_reader), ("image type network", image_type),
     )  # fmt: skip
     if not any(path is not None for _, path in given):
-        raise CommandError("nothing to export: give --detector, --marks, --marks-detector or --image-type")
+        raise CommandError("nothing to export: give --detector, --marks, --marks-detector, … or --image-type")
     need_torch()
     for kind, path in given:  # before any file is written
         if path is not None:
@@ -429,23 +455,35 @@ def export(
         difference = export_marks(marks, target)
         write_text(target.with_suffix(".md"), marks_card(load_marks(marks)[1], target.stat().st_size))
         _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
-    if marks_detector is not None:
-        _export_marks_detector(marks_detector, to)
+    _export_marks_networks(marks_detector, marks_reader, to)
     if image_type is not None:
         _export_image_type(image_type, to)
 
 
-def _export_marks_detector(checkpoint: Path, to: Path) -> None:
-    from pmo_assets.pipeline.regions.marks_network import DETECTOR_FILE
-    from pmo_assets.training.architectures.export import export_marks_detector, load_marks_detector
-    from pmo_assets.training.loop.model_card import marks_detector_card
-
-    target = to / DETECTOR_FILE
-    difference = export_marks_detector(checkpoint, target)
-    write_text(
-        target.with_suffix(".md"), marks_detector_card(load_marks_detector(checkpoint)[1], target.stat().st_size)
+def _export_marks_networks(detector: Path | None, reader: Path | None, to: Path) -> None:
+    from pmo_assets.pipeline.regions.marks_network import DETECTOR_FILE, READER_FILE
+    from pmo_assets.training.architectures.export import (
+        export_marks_detector,
+        export_marks_reader,
+        load_marks_detector,
+        load_marks_reader,
     )
-    _show({"file": str(target), "bytes": target.stat().st_size, "difference": round(difference, 7)})
+    from pmo_assets.training.loop.model_card import marks_detector_card, marks_reader_card
+
+    if detector is not None:
+        target = to / DETECTOR_FILE
+        difference = export_marks_detector(detector, target)
+        write_text(target.with_suffix(".md"), marks_detector_card(load_marks_detector(detector)[1], _size(target)))
+        _show({"file": str(target), "bytes": _size(target), "difference": round(difference, 7)})
+    if reader is not None:
+        target = to / READER_FILE
+        difference = export_marks_reader(reader, target)
+        write_text(target.with_suffix(".md"), marks_reader_card(load_marks_reader(reader)[1], _size(target)))
+        _show({"file": str(target), "bytes": _size(target), "difference": round(difference, 7)})
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size
 
 
 def _export_image_type(checkpoint: Path, to: Path) -> None:

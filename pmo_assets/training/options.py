@@ -223,7 +223,7 @@ class MarksDetectorOptions(RunOptions):
 
     steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 5000
     batch_size: int = 16
-    learning_rate: float = 2e-3
+    learning_rate: float = 5e-4
     warm_up: int = 100
     fall: float = 0.4
     average: float = 0.998
@@ -233,6 +233,29 @@ class MarksDetectorOptions(RunOptions):
     threads: Annotated[int, Offered("CPU threads of the network; 0 lets PyTorch choose.", least=0, after="steps")] = 0
     seed: Annotated[int, Offered("Of weights and examples.")] = 17
     validation_pictures: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class MarksReaderOptions(RunOptions):
+    """Options of training the marks reader; see `RunOptions`.
+
+    Attributes:
+        batch_size: pictures, each with up to 12 boxes.
+        validation_pictures: number of drawn pictures that are evaluated.
+    """
+
+    steps: Annotated[int, Offered("Optimiser steps in all.", least=1)] = 2500
+    batch_size: int = 16
+    learning_rate: float = 4e-4
+    warm_up: int = 50
+    fall: float = 0.6
+    average: float = 0.995
+    evaluate_every: int = 250
+    patience: int = 12
+    workers: Annotated[int, Offered("Processes that draw examples.", least=0)] = 1
+    threads: Annotated[int, Offered("CPU threads of the network; 0 lets PyTorch choose.", least=0, after="steps")] = 0
+    seed: Annotated[int, Offered("Of weights and examples.")] = 19
+    validation_pictures: int = 150
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,6 +213,8 @@ def _through_figures(
     for figure in located:
         _unit_boxes(figure["bitmaps"], "box")
         _demand(all(0 <= v <= 1 for shape in figure["shapes"] for v in shape["box"]), "shapes lie in the figure")
+        ends = [end for shape in figure["shapes"] for end in (shape["tip"], shape["tail"]) if end is not None]
+        _demand(all(0 <= v <= 1 for end in ends for v in end), "shapes point into the figure")
         _unit_boxes(
             [text for text in figure["texts"] if text["box"][0] < text["box"][2] and text["box"][1] < text["box"][3]],
             "box",
@@ -370,7 +372,8 @@ def _odd_figure(article: Article, facts: Row, pixels: np.ndarray, rng: random.Ra
         "page_sizes": [{"page": 0, "width": 612.0, "height": 792.0}],
         "width": width, "height": height, "dpi": 72.0,
         "bitmaps": [bitmap] * rng.choice((0, 1, 2)), "texts": [text] * rng.choice((0, 1)),
-        "shapes": [{"kind": "head", "box": [0.5, 0.5, 0.5, 0.6], "colour": "#ffffff", "filled": True}],
+        "shapes": [{"kind": "head", "box": [0.5, 0.5, 0.5, 0.6], "colour": "#ffffff", "filled": True,
+                    "tip": [0.5, 0.5], "tail": [0.5, 0.6]}],
     }  # fmt: skip
     stored = MemoryPixels({ARTICLE_ID: {"p0-1": Picture("p0-1", width, height, png_bytes(pixels))}})
     _through_panels(article, facts, [figure], stored, MemoryPixels({}))

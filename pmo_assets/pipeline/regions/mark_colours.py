@@ -41,9 +41,8 @@ PALE_BLUE: Final = 185.0
 INK: Final = 40
 """Levels by which a pixel must differ from its surroundings, in one channel, to be ink."""
 
-FEW, FEWER = 0.2, 0.03
-"""Part of the ink, or of the whole box, that is closest to a mark's colour and taken as it: rims are mixed with the
-ground, and a ring of one pixel fills a twentieth of its box."""
+FEW: Final = 0.2
+"""Part of the ink that differs most and is taken as a mark's colour: rims are mixed with the ground."""
 
 Rgb = tuple[int, int, int]
 
@@ -83,15 +82,12 @@ def rgb_of(name: str) -> Rgb:
     return (int(name[1:3], 16), int(name[3:5], 16), int(name[5:7], 16))
 
 
-def ink_colour(
-    pixels: NDArray[np.uint8], box: tuple[int, int, int, int], like: tuple[float, float, float] | None = None
-) -> Rgb:
-    """Return the colour of what is drawn in a box of pixels.
+def ink_colour(pixels: NDArray[np.uint8], box: tuple[int, int, int, int]) -> Rgb:
+    """Return the colour of what is drawn in a box of pixels: that which differs most from the box's surroundings.
 
     Args:
         pixels: (height, width, 3) uint8 RGB.
         box: left, top, right, bottom; not empty.
-        like: colour that it should be close to; None: the one that differs most from the box's surroundings.
     """
     left, top, right, bottom = box
     air = max(2, (right - left + bottom - top) // 8)
@@ -99,17 +95,11 @@ def ink_colour(
     around = pixels[max(0, top - air) : min(tall, bottom + air), max(0, left - air) : min(wide, right + air)]
     inside = pixels[top:bottom, left:right].reshape(-1, 3).astype(np.float32)
     ground = np.median(around.reshape(-1, 3), axis=0)
-    if like is None:
-        apart = np.abs(inside - ground).max(axis=1)
-        ink = inside[apart >= max(INK, float(apart.max()) * 0.6)]
-        away = -np.abs(ink - ground).max(axis=1)
-    else:
-        ink = inside
-        away = np.abs(ink - np.asarray(like, dtype=np.float32)).sum(axis=1)
-    if not len(ink):
-        ink, away = inside, np.zeros(len(inside), np.float32)
+    apart = np.abs(inside - ground).max(axis=1)
+    ink = apart >= max(INK, float(apart.max()) * 0.6)
+    if not ink.any():
+        ink = np.ones(len(inside), dtype=bool)
     # Of a mark with a thin line few pixels show its colour.
-    count = max(3, min(round(len(ink) * (FEW if like is None else FEWER)), 400))
-    chosen = ink[np.argsort(away, kind="stable")[:count]]
-    red, green, blue = np.round(np.median(chosen, axis=0)).astype(int).tolist()
+    order = np.argsort(-apart[ink], kind="stable")[: max(3, round(int(ink.sum()) * FEW))]
+    red, green, blue = np.round(np.median(inside[ink][order], axis=0)).astype(int).tolist()
     return (red, green, blue)

@@ -17,15 +17,19 @@ from pmo_assets.pipeline.captions.series import Series, expanded
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens
 from pmo_assets.pipeline.regions.vocabulary import (
     AREAS,
+    AUXILIARIES,
     COLOURS,
+    CROSSES,
     DETERMINERS,
     DRAWN,
     FILLERS,
     FOLLOWERS_OF_NONE,
     HEADS,
+    INDICATING,
     LINE_STYLES,
     NOUNS,
     PARTICIPLES,
+    PREPOSITIONS,
     SIGN_NOUNS,
     SIGNS,
     STARS,
@@ -44,6 +48,9 @@ MOST_CONJUNCTS: Final = 6
 
 LONGEST_LABEL: Final = 12
 """Tokens of a list of labels: "1, 2, 3, 4, 5 and 6"."""
+
+QUOTES: Final = frozenset("\"'“”‘’«»")
+"""Quotation marks, apostrophes included."""
 
 _AND: Final = frozenset({"and", "or", "&", ",", "/"})
 _STAR_NOUNS: Final = frozenset({"star", "stars"})
@@ -104,6 +111,8 @@ def mark_names(tokens: Tokens) -> list[MarkName]:
             names = _of_noun(tokens, index, free)
         elif lowered in PARTICIPLES:
             names = _of_participle(tokens, index)
+        elif (text in SIGNS or lowered in CROSSES) and (last := _named_sign(tokens, index)) is not None:
+            names = [_of_named_sign(tokens, index, last, free)]
         elif text in SIGNS:
             names = _of_sign(tokens, index, free, has_sure_sign)
         found.extend(names)
@@ -122,7 +131,7 @@ def _of_noun(tokens: Tokens, index: int, free: int) -> list[MarkName]:
         if head < count and texts[head].lower() in HEADS:
             noun, last = Noun("arrowhead", HEADS[texts[head].lower()], "strong"), head
     after = last + 1
-    if after < count and noun.kind == "asterisk" and not noun.is_plural and texts[after].lower() in SIGN_NOUNS:
+    if after < count and noun.kind == "asterisk" and not noun.is_plural and _is_sign_noun(tokens, after):
         noun = Noun("asterisk", texts[after].lower().endswith("s"), noun.strength)
         last = after
         after += 1
@@ -249,15 +258,7 @@ def _label(tokens: Tokens, after: int, is_plural: bool) -> tuple[str | None, int
         items, end = items[:1], start + 1
     if end == start + 1 and end < count and texts[start] in {"a", "A", "I", "i"}:
         following = texts[end]
-        if following[0].isalpha() and following.lower() not in {
-            "and",
-            "or",
-            "in",
-            "indicates",
-            "shows",
-            "points",
-            "marks",
-        }:
+        if following[0].isalpha() and following.lower() not in INDICATING | {"and", "or", "in"}:
             return None, after  # "while the arrowhead a defect"
     if (
         texts[start].isdigit()
@@ -346,6 +347,48 @@ def _of_participle(tokens: Tokens, index: int) -> list[MarkName]:
         last = after
     panels, reach = _panels(tokens, last + 1)
     return [MarkName(first, last, reach, first, kind, colour, None, None, False, panels, "strong", "participle")]
+
+
+def _named_sign(tokens: Tokens, index: int) -> int | None:
+    """The last token of a name that says of a sign that it is one: "“+” marks", "x’s", "# symbol"; None of others."""
+    texts, count = tokens.texts, len(tokens.texts)
+    last = index + 1
+    if index and texts[index - 1] in QUOTES and last < count and texts[last] in QUOTES:
+        last += 1
+    elif texts[index].lower() in CROSSES and texts[last : last + 1] and texts[last] in QUOTES:
+        is_plural = texts[last + 1 : last + 2] == ["s"] and not tokens.gap(last) and not tokens.gap(last + 1)
+        return last + 1 if is_plural else None
+    if last >= count or not (tokens.gap(last) or last > index + 1) or not _is_sign_noun(tokens, last):
+        return None
+    if texts[index].lower() in CROSSES and texts[last].lower() in {"sign", "signs"}:
+        return None  # the name of a finding
+    is_cross = texts[index].lower() in CROSSES or texts[index] == "+"
+    return None if is_cross and last == index + 1 and index and not tokens.gap(index) else last
+
+
+def _is_sign_noun(tokens: Tokens, index: int) -> bool:
+    """Say whether a token is the noun of a sign's name; "marks" is a verb where an object follows."""
+    word = tokens.texts[index].lower()
+    if word != "marks":
+        return word in SIGN_NOUNS
+    following = tokens.texts[index + 1].lower() if index + 1 < len(tokens.texts) else "."
+    return not following[0].isalnum() or following in AUXILIARIES | INDICATING | PREPOSITIONS
+
+
+def _of_named_sign(tokens: Tokens, index: int, last: int, free: int) -> MarkName:
+    """The name of a sign with the noun that says that it is one, with the quotation mark before it."""
+    start = index - (index > free and tokens.texts[index - 1] in QUOTES)
+    colour, styles, first = _modifiers(tokens, start, free)
+    panels, reach = _panels(tokens, last + 1)
+    sign = tokens.texts[index]
+    kind = SIGNS.get(sign, "asterisk")
+    label = None if kind != "asterisk" or sign in STARS else sign
+    noun = tokens.texts[last].lower()
+    strength: Strength = "strong" if noun in SIGN_NOUNS else "weak"  # "fragile X’s"
+    return MarkName(
+        first, last, reach, _lead(tokens, first, free), kind, colour, _style(styles), label, noun.endswith("s"), panels,
+        strength, "noun",
+    )  # fmt: skip
 
 
 def _of_sign(tokens: Tokens, index: int, free: int, has_sure_sign: bool) -> list[MarkName]:

@@ -376,7 +376,7 @@ def pixel_marks(pixels: NDArray[np.uint8], image: Box, network: Network, calibra
         probability = calibration.probability(seen.score)
         if probability < calibration.threshold:
             continue
-        rgb = ink_colour(pixels, crop_box(seen.box, wide, tall), seen.colour)
+        rgb = ink_colour(pixels, crop_box(seen.box, wide, tall))
         tip, direction = None, None
         if seen.tip is not None:
             x, y = seen.tip

@@ -1,7 +1,8 @@
-"""The marks detector through ONNX Runtime: kind, box, tip and colour of each mark that is seen in a picture's pixels.
+"""The marks networks through ONNX Runtime: box, kind and tip of each mark that is seen in a picture's pixels.
 
-Every fourth pixel of the scaled picture is a place that may be a mark's middle; the network says for each how likely
-that is, and what the mark would be. A mark is a place that is surer than its neighbours.
+The detector sees the picture at one size. Every fourth pixel is a place that may be a mark's middle; the network says
+for each how likely that is, and the mark's box. Places that are surer than their neighbours go to the reader, which
+sees each box by itself and says what kind of mark it shows, or none, and where it points.
 """
 
 from __future__ import annotations
@@ -20,22 +21,40 @@ from pmo_assets.pipeline.detection.fitted import fitted_numbers
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
 from pmo_assets.pipeline.detection.reducing import resized
-from pmo_assets.records.geometry import Box, non_maximum_suppression
-from pmo_assets.records.regions import MARK_KINDS, MarkKind, Point
+from pmo_assets.records.geometry import Box, Point, denormalise, non_maximum_suppression
+from pmo_assets.records.regions import MARK_KINDS, MarkKind
 
 DETECTOR_FILE: Final = "marks_detector.onnx"
-"""File of the shipped weights in `pmo_assets/weights`."""
+"""File of the detector's shipped weights in `pmo_assets/weights`."""
+
+READER_FILE: Final = "marks_reader.onnx"
+"""File of the reader's shipped weights."""
 
 CALIBRATION_FILE: Final = "marks_detector.json"
 """File of what scores are worth, written by `benchmarks/score_marks.py --fit`."""
 
-PACKAGE_DATA = ("weights/marks_detector.onnx", "weights/marks_detector.json")
+PACKAGE_DATA = ("weights/marks_detector.onnx", "weights/marks_reader.onnx", "weights/marks_detector.json")
 """Files of the package that this module reads."""
 
-OUTPUTS: Final = ("scores", "kinds", "boxes", "tips", "colours")
-"""Outputs of the network, maps of places (n, …, height / 4, width / 4): score 0..1 that a mark's middle is there;
-shares of `MARK_KINDS` (7); box in pixels of the input (4); tip as fractions of the box, and probability that there is
-one (3); red, green and blue 0..1 (3)."""
+OUTPUTS: Final = ("scores", "boxes")
+"""Outputs of the detector, maps of places: score 0..1 that a mark's middle is there (n, height / 4, width / 4); box in
+pixels of the input (n, 4, height / 4, width / 4)."""
+
+READ_OUTPUTS: Final = ("kinds", "tips")
+"""Outputs of the reader: shares of `READ_KINDS` (n, 8); tip as fractions of the input, and probability that there is
+one (n, 3)."""
+
+READ_KINDS: Final[tuple[MarkKind | None, ...]] = (*MARK_KINDS, None)
+"""Kinds that the reader tells apart; None: no mark."""
+
+READ_SIDE: Final = 48
+"""Pixels along each side of the reader's input."""
+
+AROUND: Final = 1.35
+"""Side of the square that the reader sees, relative to the larger side of the mark's box."""
+
+LEAST_READ: Final = 10.0
+"""Pixels of the picture that the reader sees at least along each side."""
 
 SIDE: Final = 352
 """Pictures are scaled to 352 pixels on the long side: a mark of 2 % is then 7 pixels, nearly two places wide."""
@@ -63,21 +82,27 @@ CROP_BYTES: Final = 24 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
+class FoundBox:
+    """A box that the detector finds: normalised [l, t, r, b] in the picture, and its score 0..1."""
+
+    box: Box
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class SeenMark:
-    """A mark that the network sees in a picture.
+    """A mark that both networks see in a picture.
 
     Attributes:
         kind: the most likely one.
         box: normalised [l, t, r, b] in the picture.
-        tip: normalised (x, y) in the picture; None where it sees none.
-        colour: RGB 0..255 as the network sees it; pixels say it more exactly.
-        score: 0..1, not calibrated.
+        tip: normalised (x, y) in the picture; None where the reader sees none.
+        score: 0..1, the detector's times the reader's that it is a mark; not calibrated.
     """
 
     kind: MarkKind
     box: Box
     tip: Point | None
-    colour: tuple[float, float, float]
     score: float
 
 
@@ -125,61 +150,108 @@ def marks_input(pixels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[int
     return frame, size
 
 
-def marks_of_maps(maps: Sequence[NDArray[np.float32]], size: tuple[int, int]) -> list[SeenMark]:
-    """Return the marks that the network's maps of one picture show, best first.
+def boxes_of_maps(scores: NDArray[np.float32], boxes: NDArray[np.float32], size: tuple[int, int]) -> list[FoundBox]:
+    """Return the boxes that the detector's maps of one picture show, best first.
 
     Args:
-        maps: `OUTPUTS` of one picture, without the axis of the batch.
+        scores: (rows, columns).
+        boxes: (4, rows, columns), pixels of the input.
         size: (width, height) in pixels that the picture fills in the input.
     """
-    scores, kinds, boxes, tips, colours = maps
     tall, wide = scores.shape
     padded = np.pad(scores, 1, constant_values=-1.0)
     around = np.max([padded[y : y + tall, x : x + wide] for y in range(3) for x in range(3)], axis=0)
     rows, columns = np.nonzero((scores >= around) & (scores >= LEAST_SCORE))
     order = np.argsort(-scores[rows, columns], kind="stable")[:MOST]
     frame = np.asarray([*size, *size], dtype=np.float64)
-    found: list[SeenMark] = []
+    found: list[FoundBox] = []
     for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
-        edges = np.clip(boxes[:, row, column].astype(np.float64) / frame, 0.0, 1.0)
-        left, top, right, bottom = edges.tolist()
-        if right <= left or bottom <= top:
-            continue  # in the margin
-        across, down, pointed = tips[:, row, column].tolist()
-        kind = MARK_KINDS[int(np.argmax(kinds[:, row, column]))]
-        has_tip = kind in ("arrow", "arrowhead") and pointed >= 0.5
-        tip = (left + across * (right - left), top + down * (bottom - top)) if has_tip else None
-        red, green, blue = (255 * colours[:, row, column]).tolist()
-        found.append(SeenMark(kind, (left, top, right, bottom), tip, (red, green, blue), float(scores[row, column])))
-    kept = non_maximum_suppression([mark.box for mark in found], [mark.score for mark in found], SAME)
+        left, top, right, bottom = np.clip(boxes[:, row, column].astype(np.float64) / frame, 0.0, 1.0).tolist()
+        if right > left and bottom > top:  # else it lies in the margin
+            found.append(FoundBox((left, top, right, bottom), float(scores[row, column])))
+    kept = non_maximum_suppression([one.box for one in found], [one.score for one in found], SAME)
     return [found[k] for k in kept]
 
 
-class MarksNetwork:
-    """The marks detector; see the module's text."""
+def read_frame(box: Box, wide: int, tall: int) -> Box:
+    """Return the square, in pixels of a picture, that the reader sees of a normalised box."""
+    left, top, right, bottom = denormalise(box, (0.0, 0.0, float(wide), float(tall)))
+    half = max(AROUND * max(right - left, bottom - top), LEAST_READ) / 2
+    x, y = (left + right) / 2, (top + bottom) / 2
+    return (x - half, y - half, x + half, y + half)
 
-    def __init__(self, path: Path | None = None, provider: Provider = "cpu", *, threads: int = 1) -> None:
-        """Use a file of weights (None: the shipped ones); the session is made at the first call."""
-        self.path, self.provider, self.threads = path, provider, threads
+
+def reader_input(pixels: NDArray[np.uint8], frame: Box) -> NDArray[np.uint8]:
+    """Return a square of a picture (`read_frame`) as the reader's input (48, 48, 3); grey beyond its edges."""
+    left, top, right, bottom = (round(v) for v in frame)
+    right, bottom = max(right, left + 1), max(bottom, top + 1)
+    tall, wide = pixels.shape[:2]
+    square = np.full((bottom - top, right - left, 3), MARGIN, np.uint8)
+    part = pixels[max(0, top) : max(0, min(tall, bottom)), max(0, left) : max(0, min(wide, right))]
+    y, x = max(0, -top), max(0, -left)
+    square[y : y + part.shape[0], x : x + part.shape[1]] = part
+    return resized(square, (READ_SIDE, READ_SIDE))
+
+
+def mark_of_answers(
+    found: FoundBox, kinds: NDArray[np.float32], tip: NDArray[np.float32], wide: int, tall: int
+) -> SeenMark:
+    """Return a mark from the reader's answers about its box: `READ_OUTPUTS` of one box."""
+    kind = MARK_KINDS[int(np.argmax(kinds[:-1]))]
+    left, top, right, bottom = read_frame(found.box, wide, tall)
+    point = None
+    if kind in ("arrow", "arrowhead") and tip[2] >= 0.5:
+        x, y = (left + float(tip[0]) * (right - left)) / wide, (top + float(tip[1]) * (bottom - top)) / tall
+        point = (min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0))
+    return SeenMark(kind, found.box, point, found.score * float(1 - kinds[-1]))
+
+
+class MarksNetwork:
+    """Detector and reader together; see the module's text."""
+
+    def __init__(
+        self, path: Path | None = None, reader: Path | None = None, provider: Provider = "cpu", *, threads: int = 1
+    ) -> None:
+        """Use files of weights (None: the shipped ones); sessions are made at the first call."""
+        self.path, self.reader, self.provider, self.threads = path, reader, provider, threads
         self.batches = MemoryBatches(lambda: batch_size_for(provider, CROP_BYTES, 1), provider)
 
-    def load(self) -> Any:
-        """Return the session, made at the first call; see `onnx_session` for its errors."""
-        return onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
+    def boxes(self, pictures: Sequence[NDArray[np.uint8]]) -> list[list[FoundBox]]:
+        """Return the boxes that the detector alone finds in each picture, best first."""
+        detector = onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
+        return self.batches(list(pictures), partial(_found, detector)) if pictures else []
+
+    def load(self) -> tuple[Any, Any]:
+        """Return the sessions of detector and reader, made at the first call; see `onnx_session` for its errors."""
+        detector = onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
+        reader = onnx_session(self.reader or shipped_weights(READER_FILE), READ_OUTPUTS, self.provider, self.threads)
+        return detector, reader
 
     def __call__(self, pictures: Sequence[NDArray[np.uint8]]) -> list[list[SeenMark]]:
         """Return the marks of each (height, width, 3) uint8 RGB picture, best first; pictures need a pixel at least."""
         if not pictures:
             return []
-        return self.batches(list(pictures), partial(_seen, self.load()))
+        _, reader = self.load()
+        found = self.boxes(pictures)
+        return [_read(reader, picture, boxes) for picture, boxes in zip(pictures, found, strict=True)]
 
 
-def _seen(session: Any, pictures: Sequence[NDArray[np.uint8]]) -> list[list[SeenMark]]:
-    """Return the marks of pictures, which lie together at the top left of one input."""
+def _found(session: Any, pictures: Sequence[NDArray[np.uint8]]) -> list[list[FoundBox]]:
+    """Return the boxes of pictures, which lie together at the top left of one input."""
     inputs = [marks_input(picture) for picture in pictures]
     tall, wide = (max(frame.shape[axis] for frame, _ in inputs) for axis in (0, 1))
     together = np.full((len(inputs), tall, wide, 3), MARGIN, np.uint8)
     for place, (frame, _) in zip(together, inputs, strict=True):
         place[: frame.shape[0], : frame.shape[1]] = frame
-    maps = session.run(list(OUTPUTS), {"pixels": together})
-    return [marks_of_maps([values[k] for values in maps], size) for k, (_, size) in enumerate(inputs)]
+    scores, boxes = session.run(list(OUTPUTS), {"pixels": together})
+    return [boxes_of_maps(scores[k], boxes[k], size) for k, (_, size) in enumerate(inputs)]
+
+
+def _read(session: Any, pixels: NDArray[np.uint8], found: Sequence[FoundBox]) -> list[SeenMark]:
+    if not found:
+        return []
+    tall, wide = pixels.shape[:2]
+    seen = np.stack([reader_input(pixels, read_frame(one.box, wide, tall)) for one in found])
+    kinds, tips = session.run(list(READ_OUTPUTS), {"pixels": seen})
+    marks = [mark_of_answers(one, kinds[k], tips[k], wide, tall) for k, one in enumerate(found)]
+    return sorted(marks, key=lambda mark: -mark.score)

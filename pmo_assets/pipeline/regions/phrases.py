@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pmo_assets.pipeline.captions.identifier_lists import parsed_list
-from pmo_assets.pipeline.captions.phrases import is_adjectival
+from pmo_assets.pipeline.captions.phrases import ARTICLES, is_adjectival
 from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, tokenized
-from pmo_assets.pipeline.regions.mark_names import MarkName, identifiers, mark_names
-from pmo_assets.pipeline.regions.targets import REACH, Range, Reading, after, before, items_of, reading, trimmed
+from pmo_assets.pipeline.regions.mark_names import QUOTES, MarkName, identifiers, mark_names
+from pmo_assets.pipeline.regions.targets import REACH, Range, Reading, after, before, core, items_of, reading, trimmed
 from pmo_assets.pipeline.regions.vocabulary import (
     AT,
     AUXILIARIES,
+    AVERAGES,
+    AXES,
     BY,
     COLOURS,
     DATA_WORDS,
@@ -28,7 +30,10 @@ from pmo_assets.pipeline.regions.vocabulary import (
     IRREGULAR,
     LEADS,
     LOOKING,
+    MEASURED_IN,
+    NOUNS,
     PARTICLES,
+    PICTURES,
     PREPOSITIONS,
     SIGNIFICANCE,
 )
@@ -41,7 +46,6 @@ _JOINERS: Final = frozenset({"and", "or", ",", "/", "&", "the", "a", "an", "by"}
 _CLAUSE_OPENERS: Final = frozenset(
     {";", ":", ",", ".", ")", "]", "(", "[", "and", "while", "whereas", "the", "a", "|", "•"}
 )
-_QUOTES: Final = frozenset("\"'“”‘’«»")
 _RELATIONS: Final = frozenset("<>=≤≥:")
 _COMPARED: Final = frozenset(
     {"p", "n", "t", "compared", "versus", "vs", "significant", "significantly", "statistically"}
@@ -154,7 +158,7 @@ def _is_joined(text: Reading, last: MarkName, name: MarkName) -> bool:
 
 def _group(text: Reading, names: list[MarkName]) -> _Group:
     first, end = names[0].lead, names[-1].reach
-    while first > 0 and text.word(first - 1) in _QUOTES and end < len(text.tokens.texts) and text.word(end) in _QUOTES:
+    while first > 0 and text.word(first - 1) in QUOTES and end < len(text.tokens.texts) and text.word(end) in QUOTES:
         first, end = first - 1, end + 1
     bracket = text.enclosing[names[0].first]
     closing = text.tokens.partners[bracket] if bracket >= 0 else len(text.tokens.texts)
@@ -192,6 +196,8 @@ def _tie(text: Reading, group: _Group, previous: tuple[_Group, _Tie] | None) -> 
             own = tie.targets[0]
             if own[0] >= own[1] and len(set(previous[1].targets)) == 1:
                 tie = replace(tie, targets=[previous[1].targets[0]] * len(group.names))
+    if tie is not None and previous is not None and after_mark and _is_other_picture(text, left, tie):
+        tie = replace(tie, targets=[previous[1].targets[-1]] * len(group.names))
     if tie is None and group.bracket < 0:
         tie = _backward(text, group, left, after_mark, shares)
     if tie is None:
@@ -199,6 +205,14 @@ def _tie(text: Reading, group: _Group, previous: tuple[_Group, _Tie] | None) -> 
     if not _is_mark(text, group, tie):
         return None
     return tie
+
+
+def _is_other_picture(text: Reading, left: int, tie: _Tie) -> bool:
+    """Say whether only another picture stands behind a mark: "seen in the photograph (arrow) and the scan (arrow)"."""
+    target = tie.targets[0]
+    if tie.is_legend or target[0] >= target[1]:
+        return False
+    return text.word(left) in {"and", ","} and text.word(target[1] - 1) in PICTURES
 
 
 def _is_mark(text: Reading, group: _Group, tie: _Tie) -> bool:
@@ -243,7 +257,21 @@ def _is_of_data(text: Reading, group: _Group) -> bool:
     words = DATA_WORDS if name.kind == "asterisk" or group.bracket >= 0 else DATA_WORDS | SIGNIFICANCE
     if name.form != "noun" or (name.strength == "strong" and name.kind == "asterisk"):
         return False
-    return any(text.word(index) in words for index in range(first, end))
+    words = words - AVERAGES if _is_measured(text, group) else words
+    return any(text.word(index) in words or _is_plot_axis(text, index) for index in range(first, end))
+
+
+def _is_measured(text: Reading, group: _Group) -> bool:
+    """Say whether a value is measured in a mark with a colour: "the mean grey value of the blue boxes"."""
+    name = group.names[-1]
+    is_definite = name.colour is not None and name.lead < name.first and text.word(name.lead) == "the"
+    return is_definite and group.bracket < 0 and text.word(group.first - 1) in MEASURED_IN
+
+
+def _is_plot_axis(text: Reading, index: int) -> bool:
+    if text.word(index) != "axis":
+        return False
+    return text.word(index - 1) in AXES or (text.word(index - 1) in DASHES and text.word(index - 2) in AXES)
 
 
 def _is_significance(text: Reading, group: _Group) -> bool:
@@ -279,7 +307,15 @@ def _shared(text: Reading, group: _Group, target: Range, shares: int | None) -> 
     """The target of each name: an item each where they are distributed, else the whole for all."""
     count = len(group.names)
     items = items_of(text, *target, count) if shares is not None and target[0] < target[1] else None
-    return items or [target] * count
+    return [_core(text, group, item) for item in items or [target] * count]
+
+
+def _core(text: Reading, group: _Group, target: Range) -> Range:
+    """What a target is about; nothing where it only names the mark: "a line was drawn (grey line)"."""
+    first, end = core(text, *target)
+    noun = NOUNS.get(text.word(end - 1)) if first < end else None
+    is_mark = noun is not None and noun.kind == group.names[-1].kind and end - first <= 2
+    return (0, 0) if is_mark and (end - first == 1 or text.word(first) in ARTICLES) else (first, end)
 
 
 def _forward(text: Reading, group: _Group, right: int, shares: int | None, was_verb: bool) -> _Tie | None:
@@ -327,6 +363,8 @@ def _forward(text: Reading, group: _Group, right: int, shares: int | None, was_v
 def _is_placing(text: Reading, group: _Group) -> bool:
     """Say whether marks only tell a place, so that a verb behind them is another thing's: "fluid at the arrow is"."""
     opener = text.word(group.first - 1)
+    if opener == "between" and text.word(group.first - 2) in {"distance", "interval", "space"}:
+        return False
     if group.bracket >= 0 or opener not in AT or (opener == "of" and group.names[-1].strength == "strong"):
         return False
     return group.first - 1 > text.sentence(group.first)[0] and text.word(group.first - 2) != ","
@@ -467,7 +505,7 @@ def _bracketed(text: Reading, group: _Group, left: int, stop: int, after_mark: b
         following in {"", ",", ";", "in", ":", "."} or following in OPENING or following.endswith("ing")
     )
     described = group.names[-1].colour is not None or group.names[-1].style is not None
-    if not described and text.word(group.first - 1) not in LEADS | {",", ";", ":", *OPENING, *_QUOTES, ")"}:
+    if not described and text.word(group.first - 1) not in LEADS | {",", ";", ":", *OPENING, *QUOTES, ")"}:
         evidence = False  # "(N-S line)"
     evidence = evidence or (described and following in {"", ",", ";"})
     if named and not evidence and following not in {"", ",", ";"}:
@@ -582,7 +620,7 @@ def _backward(text: Reading, group: _Group, left: int, after_mark: bool, shares:
         if end == text.sentence(group.first)[0] and text.word(group.end) in {"is", "are"}:
             return _Tie(_shared(text, group, after(text, group.end + 1, text.sentence(end)[1]), shares))
         if text.word(end) == "of" or end == text.sentence(group.first)[0]:
-            return _Tie([(0, 0)] * len(group.names), evidence=False)
+            return _Tie([(0, 0)] * len(group.names), evidence=_is_measured(text, group))
         if name.strength != "strong" and (
             (name.colour is None and name.style is None) or text.word(end) in {"of", "from"}
         ):

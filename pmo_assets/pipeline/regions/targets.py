@@ -16,20 +16,34 @@ from typing import Final
 from pmo_assets.pipeline.captions.identifier_lists import parsed_list
 from pmo_assets.pipeline.captions.phrases import ARTICLES, is_adjectival
 from pmo_assets.pipeline.captions.tokens import CLOSING, DASHES, OPENING, Tokens
-from pmo_assets.pipeline.regions.mark_names import MarkName
+from pmo_assets.pipeline.regions.mark_names import QUOTES, MarkName
 from pmo_assets.pipeline.regions.vocabulary import (
     ACTIVE,
     AUXILIARIES,
     CLAUSE_WORDS,
+    DETERMINERS,
+    EXTENDING,
     GROUP_ADVERBS,
     IRREGULAR,
+    LOOKING,
+    MEANING,
+    NO_CLAUSES,
+    PATHS,
+    PICTURED,
+    PICTURES,
+    PLACE_NOUNS,
     PREPOSITIONS,
     SEEN,
     SHOWS,
+    SIDES,
+    TAKEN,
 )
 
 REACH: Final = 60
 """Tokens that are walked from a mark at most: a long sentence."""
+
+_HEAD: Final = 8
+"""Tokens in which the name of a picture can stand before what it is of."""
 
 _DEPTH: Final = 3
 """Subjects of subjects that are looked for."""
@@ -42,7 +56,6 @@ _AND: Final = frozenset({"and", "or", "&", "plus"})
 _PRONOUNS: Final = frozenset(
     {"it", "which", "that", "there", "this", "these", "those", "they", "who", "he", "she", "we"}
 )
-_QUOTES: Final = frozenset("\"'“”‘’«»")
 _TRAILING: Final = (
     PREPOSITIONS | _AND | frozenset({"the", "a", "an", "i", "e", "g", "also", "are", "is", "was", "were"})
 )
@@ -54,6 +67,9 @@ _LEADING: Final = (
 _DESCRIBING: Final = ("form", "ent", "ant", "oid", "dense", "intense", "ing", "like", "shaped", "able", "ible", "ile")
 _BEFORE_ARTICLES: Final = frozenset({"all", "both", "half", "than", "as", "not", "per", "only", "that", "no", "twice"})
 _ENDS_FORWARD: Final = frozenset({"while", "whereas", "whose", "respectively", "although", "however", "but"})
+_NO_HEADS: Final = PREPOSITIONS | _AND | DETERMINERS | PLACE_NOUNS
+"""Words behind which a participle opens no clause that can be left out."""
+_BEFORE_SIDES: Final = frozenset({",", "mm", "cm", "µm", "μm", "um"})
 _RELATIVES: Final = frozenset({"which", "who", "where", "when", "with", "in", "on", "as", "suggesting", "consistent"})
 
 
@@ -112,13 +128,13 @@ def trimmed(text: Reading, first: int, end: int) -> Range:
     """Return a phrase without what only ties it to its neighbours: conjunctions, prepositions, commas, quotes."""
     while first < end:
         word = text.word(first)
-        if not (word in _LEADING or word in ",.;:" or word in CLOSING or word in DASHES or word in _QUOTES):
+        if not (word in _LEADING or word in ",.;:" or word in CLOSING or word in DASHES or word in QUOTES):
             break
         first += 1
     while end > first:
         word, texts = text.word(end - 1), text.tokens.partners
         if not (
-            word in _TRAILING or word in ",.;:=" or word in DASHES or word in _QUOTES or word in OPENING
+            word in _TRAILING or word in ",.;:=" or word in DASHES or word in QUOTES or word in OPENING
             or (word in CLOSING and not first <= texts[end - 1] < end)
         ):  # fmt: skip
             break
@@ -172,7 +188,13 @@ def _closes(text: Reading, position: int, end: int, limit: int, in_list: bool) -
     if word in _AND:
         return text.word(position) in {",", ""}
     if word == "with":
-        return position < end and not _is_governed(text, index, limit)
+        if text.word(index - 1) in MEANING or text.word(index - 1) == "keeping":
+            return False
+        return position < end and not any(text.word(inside).isdigit() for inside in range(position, end))
+    if word == "to":
+        return text.word(index - 1) in SIDES and text.word(index - 2) in _BEFORE_SIDES
+    if word == "as" and text.word(index - 1) in LOOKING:
+        return False
     return word in OPENING or word in CLOSING or word in _STOPS or word in CLAUSE_WORDS
 
 
@@ -312,17 +334,6 @@ def _begins_anew(text: Reading, conjunction: int, end: int, limit: int) -> bool:
     return True
 
 
-def _is_governed(text: Reading, index: int, limit: int) -> bool:
-    """Say whether a verb that shows stands before "with": "shows a mass with calcification (arrow)" shows the mass."""
-    for position in range(index - 1, max(limit, index - 14) - 1, -1):
-        word = text.word(position)
-        if word in SHOWS:
-            return True
-        if word in AUXILIARIES or word in _STOPS or word in CLAUSE_WORDS or word == ",":
-            return False
-    return False
-
-
 def after(text: Reading, start: int, right: int, *, is_item: bool = False) -> Range:
     """Return the phrase after a verb or sign that says what a mark shows, up to the end of the clause.
 
@@ -340,7 +351,7 @@ def after(text: Reading, start: int, right: int, *, is_item: bool = False) -> Ra
         if word in OPENING and partner > position:
             if any(index in text.leads for index in range(position + 1, min(partner, position + REACH))):
                 break
-            if text.is_panel_bracket(position):
+            if text.is_panel_bracket(position) or text.word(position + 1) in _RELATIVES:
                 break
             position = min(partner + 1, right)
             continue
@@ -390,6 +401,48 @@ def _goes_on(text: Reading, start: int, comma: int, right: int) -> bool:
         if word in _AND:
             return position - comma <= 8 and not _leads_on(text, position + 1, right)
     return False
+
+
+def core(text: Reading, first: int, end: int) -> Range:
+    """Return what a phrase is about: without a picture's name before it and a participle's clause behind it.
+
+    "Imaging of lesions" is of lesions, "scans obtained at the pit" of the pit, "a mass extending into the orbit" of a
+    mass. A noun that says nothing alone keeps its clause: "the area affected by atrophy".
+    """
+    start, is_picture = first, False
+    for index in range(first, min(end, first + _HEAD)):
+        word, following = text.word(index), text.word(index + 1)
+        if is_picture and (word == "of" or (word in TAKEN and following in {"at", "through", "along", "across", "of"})):
+            behind = index + (1 if word == "of" else 2)
+            start = behind if behind < end and not text.word(behind).isdigit() else start
+            break
+        if word in PREPOSITIONS or word in OPENING or word in CLOSING or word in ",;":
+            break
+        is_picture = word in (PICTURES if following in TAKEN else PICTURED)
+    position = start + 1
+    while position < end:
+        partner = text.tokens.partners[position]
+        if position < partner < end:
+            position = partner
+        elif _opens_clause(text, position, end):
+            return trimmed(text, start, position)
+        position += 1
+    return start, end
+
+
+def _opens_clause(text: Reading, index: int, end: int) -> bool:
+    """Say whether a participle behind a noun begins a clause: "mass | extending to", "artery | seen in"."""
+    word, noun = text.word(index), text.word(index - 1)
+    following = text.word(index + 1) if index + 1 < end else ""
+    is_noun = noun[-1].isalnum() and noun not in _NO_HEADS
+    if is_noun and (word in EXTENDING or (word in MEANING and following in PREPOSITIONS)):
+        return True
+    if not is_noun or is_adjectival(noun) or noun.endswith("ly") or len(word) < 5:
+        return False
+    if word.endswith("ing"):
+        is_purpose = any(text.word(inside) == "for" for inside in range(index - 5, index))  # "for bone sawing under"
+        return word not in NO_CLAUSES and (following in ARTICLES or following in PATHS) and not is_purpose
+    return (word in SEEN or word.endswith("ed")) and following in PREPOSITIONS and following != "by"
 
 
 def items_of(text: Reading, first: int, end: int, count: int) -> list[Range] | None:

@@ -61,8 +61,11 @@ NOUNS: Final[Mapping[str, Noun]] = {
 HEADS: Final[Mapping[str, bool]] = {"head": False, "heads": True}
 """Second half of "arrow head", and whether it is a plural."""
 
-SIGN_NOUNS: Final = words("sign signs symbol symbols")
-"""Nouns after the name of a sign: "plus sign", "asterisk symbol"; "arrow sign" is a finding's name."""
+SIGN_NOUNS: Final = words("sign signs symbol symbols mark marks")
+"""Nouns after the name of a sign: "plus sign", "asterisk symbol", "+ marks"; "arrow sign" is a finding's name."""
+
+CROSSES: Final = frozenset({"x", "×"})
+"""Letters printed as crosses: "“x” marks", "small x's"."""
 
 PARTICIPLES: Final[Mapping[str, NamedMark]] = {
     "outlined": "circle", "encircled": "circle", "circled": "circle", "boxed": "box", "framed": "box",
@@ -106,7 +109,7 @@ FILLERS: Final = words(
     "horizontal vertical oblique diagonal transparent headed shaded colored coloured colour color filled light dark "
     "bright pale single isolated enclosed outlined square rectangular circular oval triangular hatched upper lower "
     "upward downward upwards downwards left right pointing superimposed respective corresponding asterisked notched "
-    "unfilled block line segmented wavy"
+    "unfilled block line segmented wavy outer inner concentric"
 )
 """Words between determiner, colour and noun that are neither."""
 
@@ -134,7 +137,7 @@ INDICATING: Final = words(
     "surrounds surrounding encircle encircles encircling enclose encloses enclosing illustrate illustrates "
     "illustrating reveal reveals signify signifies refer refers locate locates label labels emphasize emphasizes "
     "emphasise emphasises symbolize symbolizes trace traces tracing define defines demarcate demarcates demarcating "
-    "mean means encompass encompasses circumscribe circumscribes display displays"
+    "mean means measure measures encompass encompasses circumscribe circumscribes display displays"
 )
 """Verbs whose subject is a mark and whose object is what it shows."""
 
@@ -218,10 +221,60 @@ PREPOSITIONS: Final = words(
 )
 
 DATA_WORDS: Final = words(
-    "curve curves plot plots plotted graph graphs regression axis axes histogram histograms median mean means sem sd "
-    "percentile percentiles quartile quartiles fitted kaplan boxplot boxplots whisker whiskers outliers interquartile"
+    "curve curves slope slopes plot plots plotted graph graphs regression axes histogram histograms median mean means "
+    "sem sd percentile percentiles quartile quartiles fitted kaplan boxplot boxplots whisker whiskers outliers "
+    "interquartile"
 )
 """Words of the legend of a plot, in whose clause shapes and lines are no marks."""
+
+AVERAGES: Final = words("mean median sd")
+"""Those of these that are also said of what is measured in a mark: "the mean value of the blue boxes"."""
+
+AXES: Final = words("x y z horizontal vertical")
+"""Words before the axis of a plot; the axes of eyes and legs have others."""
+
+MEASURED_IN: Final = words("of in within inside")
+"""Prepositions between what is measured on a picture and the mark round it: "the mean value of the blue boxes"."""
+
+PICTURED: Final = words(
+    "imaging image images scan scans photograph photographs picture pictures appearance appearances demonstration "
+    "demonstrations depiction illustration visualization visualisation presence evidence"
+)
+"""Nouns that only say that a thing is on the picture: "imaging of lesions" shows lesions."""
+
+PICTURES: Final = words("image images scan scans photograph photographs picture pictures")
+"""Those that are pictures themselves, and not what a mark on them shows."""
+
+TAKEN: Final = words("obtained taken acquired captured recorded")
+"""Participles between a picture and its place: "scans obtained at the pit" show the pit."""
+
+EXTENDING: Final = words(
+    "involving extending reaching resembling causing corresponding propagating abutting occupying arising originating "
+    "containing mimicking simulating affecting coinciding encasing suggesting falling"
+)
+"""Participles that stand only behind their noun, and tell where the thing goes or what it does, not what it is."""
+
+NO_CLAUSES: Final = words(
+    "bleeding scarring swelling thickening thinning narrowing staining lining opening widening tracking pitting "
+    "using including"
+)
+"""Words in "-ing" that begin no clause: findings ("bleeding into the vitreous"), and what is said like "with"."""
+
+PLACE_NOUNS: Final = AREAS | words(
+    "site sites point points position location level border edge margin line distance thickness"
+)
+"""Nouns that say nothing without what follows them: "the area affected by atrophy"."""
+
+MEANING: Final = words("consistent compatible suggestive indicative")
+"""Adjectives after a noun that tell what the thing may be."""
+
+PATHS: Final = words("into onto to toward towards through from along across under over beyond between around within")
+"""Prepositions after a participle of movement: "vessels running along the fibres"."""
+
+SIDES: Final = words(
+    "posterior anterior medial lateral superior inferior temporal nasal distal proximal caudal cranial adjacent"
+)
+"""Adjectives before "to" that place a thing at the next: "3 mm posterior to the spur"."""
 
 SIGNIFICANCE: Final = words(
     "significant significantly significance statistically statistical anova pvalue pvalues student students wilcoxon "

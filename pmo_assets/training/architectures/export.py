@@ -18,13 +18,18 @@ from pmo_assets.pipeline.detection.networks.onnx_marks import MARKS_OUTPUTS
 from pmo_assets.pipeline.detection.networks.type_input import TYPE_SIDE
 from pmo_assets.pipeline.detection.networks.type_network import TYPES_OUTPUTS
 from pmo_assets.pipeline.regions.marks_network import OUTPUTS as DETECTED
-from pmo_assets.pipeline.regions.marks_network import SIDE
+from pmo_assets.pipeline.regions.marks_network import READ_OUTPUTS, READ_SIDE, SIDE
 from pmo_assets.system.aside import path_aside
 from pmo_assets.training.architectures.detectors import detector_of_checkpoint
 from pmo_assets.training.architectures.figure_detector import FigureDetector
 from pmo_assets.training.architectures.image_type_network import ImageTypeNetwork
 from pmo_assets.training.architectures.mark_network import MarkNetwork
-from pmo_assets.training.architectures.marks_detector import MarksDetector, MarksDetectorForExport
+from pmo_assets.training.architectures.marks_detector import (
+    MarksDetector,
+    MarksDetectorForExport,
+    MarksReader,
+    MarksReaderForExport,
+)
 
 OPSET = 17
 """ONNX operator set: understood by every ONNX Runtime since 1.12."""
@@ -104,6 +109,14 @@ def load_marks_detector(path: Path) -> tuple[MarksDetector, dict[str, Any]]:
     return model.eval(), {key: value for key, value in saved.items() if key != "model"}
 
 
+def load_marks_reader(path: Path) -> tuple[MarksReader, dict[str, Any]]:
+    """Return a trained marks reader in evaluation mode, and its checkpoint's facts of the run."""
+    saved = torch.load(path, map_location="cpu", weights_only=True)
+    model = MarksReader()
+    model.load_state_dict(saved["model"])
+    return model.eval(), {key: value for key, value in saved.items() if key != "model"}
+
+
 def load_types(path: Path) -> tuple[ImageTypeNetwork, dict[str, Any]]:
     """Return a trained image type network in evaluation mode, and its checkpoint's facts of the run."""
     saved = torch.load(path, map_location="cpu", weights_only=True)
@@ -169,9 +182,19 @@ def export_marks_detector(checkpoint: Path, target: Path) -> float:
     inputs = [_patches((SIDE, SIDE)), _patches((SIDE // 2, SIDE))]
     free = {0: "pictures", 1: "height", 2: "width"}
     axes = {"pixels": free, "scores": {0: "pictures", 1: "rows", 2: "columns"}}
-    axes |= {name: {0: "pictures", 2: "rows", 3: "columns"} for name in DETECTED[1:]}
+    axes["boxes"] = {0: "pictures", 2: "rows", 3: "columns"}
     sample = torch.zeros((1, SIDE, SIDE, 3), dtype=torch.uint8)
     return _write_onnx(wrapped, sample, target, list(DETECTED), axes, inputs, half=True)
+
+
+def export_marks_reader(checkpoint: Path, target: Path) -> float:
+    """Write a marks reader as ONNX, its weights in half precision; see `export_detector`."""
+    model, _ = load_marks_reader(checkpoint)
+    wrapped = MarksReaderForExport(model).eval()
+    inputs = [torch.randint(0, 256, (n, READ_SIDE, READ_SIDE, 3), dtype=torch.uint8) for n in (1, 3)]
+    axes = {name: {0: "boxes"} for name in ("pixels", *READ_OUTPUTS)}
+    sample = torch.zeros((1, READ_SIDE, READ_SIDE, 3), dtype=torch.uint8)
+    return _write_onnx(wrapped, sample, target, list(READ_OUTPUTS), axes, inputs, half=True)
 
 
 def export_types(checkpoint: Path, target: Path) -> float:

@@ -1,10 +1,11 @@
-"""The marks detector: middle, kind, box, tip and colour of each mark in a picture, in one pass, without anchors.
+"""The marks detector, which finds the boxes of marks in a picture, and the marks reader, which says what a box shows.
 
-The trunk is the mark classifier's, whose weights it starts from: it knows marks at stride 16 already. Two steps of a
-pyramid bring that to stride 4, where the smallest marks are two places wide. Every place says whether it is a mark's
-middle (CenterNet, arXiv 1904.07850) and what the mark would be: the kind by a softmax (with one map per kind, "is there
-a mark" and "which" are learnt by the same numbers, and the second starts late), the distances to its box's sides, its
-tip as a fraction of the box, its colour.
+The detector's trunk is the mark classifier's, whose weights it starts from: it knows marks at stride 16 already. Two
+steps of a pyramid bring that to stride 4, where the smallest marks are two places wide. Every place says whether it is
+a mark's middle (CenterNet, arXiv 1904.07850), and the distances to the sides of the mark's box.
+
+The reader sees each box by itself, at one size: the kind of a mark, whether it is one, and where it points. Asked of
+the detector's places these are learnt very late: after 2,000 steps it had no idea where an arrow points.
 """
 
 from __future__ import annotations
@@ -13,12 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pmo_assets.pipeline.regions.marks_network import STRIDE
-from pmo_assets.records.regions import MARK_KINDS
-from pmo_assets.training.architectures.compact_detector import _conv
+from pmo_assets.pipeline.regions.marks_network import READ_KINDS, STRIDE
+from pmo_assets.training.architectures.compact_detector import _conv, _Residual
 from pmo_assets.training.architectures.mark_network import MarkNetwork
 
-PARTS: dict[str, int] = {"score": 1, "kinds": len(MARK_KINDS), "sides": 4, "tip": 2, "pointed": 1, "colour": 3}
+PARTS: dict[str, int] = {"score": 1, "sides": 4}
 """Numbers that each place says, and how many they are."""
 
 
@@ -40,8 +40,7 @@ class MarksDetector(nn.Module):
             self.out.weight.mul_(0.3)
             self.out.bias.zero_()
             self.out.bias[0] = -4.0
-            start = 1 + len(MARK_KINDS)
-            self.out.bias[start : start + 4] = 1.0  # boxes of 22 pixels
+            self.out.bias[1:] = 1.0  # boxes of 22 pixels
 
     def forward(self, x: Tensor) -> dict[str, Tensor]:
         """Return `PARTS` as maps (n, …, h / 4, w / 4), before any sigmoid."""
@@ -68,6 +67,40 @@ def boxes_of_sides(sides: Tensor) -> Tensor:
     return STRIDE * torch.stack([x - far[:, 0], y - far[:, 1], x + far[:, 2], y + far[:, 3]], dim=1)
 
 
+class MarksReader(nn.Module):
+    """Input (n, 3, 48, 48) float32 0..1 RGB, boxes of marks with what surrounds them; output of what they show."""
+
+    def __init__(self) -> None:
+        """Build the network with random weights."""
+        super().__init__()
+        self.trunk = nn.Sequential(
+            _conv(3, 24, 3, 1), _conv(24, 32, 3, 2), _conv(32, 48, 3, 1), _conv(48, 64, 3, 2), _Residual(64),
+            _conv(64, 96, 3, 2), _Residual(96),
+        )  # fmt: skip
+        self.hidden = nn.Linear(96 * 36, 128)
+        self.out = nn.Linear(128, len(READ_KINDS) + 3)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits of `READ_KINDS` (n, 8), and of the tip's place in the input and of there being one (n, 3)."""
+        seen = functional.relu(self.hidden(self.trunk((x - 0.5) * 4).flatten(1)))
+        answers = self.out(functional.dropout(seen, 0.1, self.training))
+        return answers[:, : len(READ_KINDS)], answers[:, len(READ_KINDS) :]
+
+
+class MarksReaderForExport(nn.Module):
+    """The reader with uint8 input (n, 48, 48, 3) and `marks_network.READ_OUTPUTS` as outputs."""
+
+    def __init__(self, network: MarksReader) -> None:
+        """Wrap a trained reader."""
+        super().__init__()
+        self.network = network
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """Return shares of the kinds, and the tip."""
+        kinds, tips = self.network(pixels.permute(0, 3, 1, 2).float() / 255)
+        return torch.softmax(kinds, dim=1), torch.sigmoid(tips)
+
+
 class MarksDetectorForExport(nn.Module):
     """The detector with uint8 input (n, h, w, 3) and `marks_network.OUTPUTS` as outputs."""
 
@@ -77,13 +110,6 @@ class MarksDetectorForExport(nn.Module):
         self.network = network
 
     def forward(self, pixels: Tensor) -> tuple[Tensor, ...]:
-        """Return scores, kinds, boxes, tips and colours."""
+        """Return scores and boxes."""
         maps = self.network(pixels.permute(0, 3, 1, 2).float() / 255)
-        tips = torch.cat([torch.sigmoid(maps["tip"]), torch.sigmoid(maps["pointed"])], dim=1)
-        return (
-            torch.sigmoid(maps["score"]).squeeze(1),
-            torch.softmax(maps["kinds"], dim=1),
-            boxes_of_sides(maps["sides"]),
-            tips,
-            torch.sigmoid(maps["colour"]),
-        )
+        return torch.sigmoid(maps["score"]).squeeze(1), boxes_of_sides(maps["sides"])

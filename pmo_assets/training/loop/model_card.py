@@ -163,13 +163,12 @@ Thin grey arrows on grey scans, and outlines that follow anatomy, are missed mos
 
 def marks_detector_card(info: Mapping[str, Any], size: int) -> str:
     """Return the card of the marks detector; see `detector_card`."""
-    validation = info["validation"]
     return f"""\
 # Marks detector
 
-Finds the marks that authors draw on images (arrows, arrowheads, circles and outlines, boxes, asterisks, lines) where
-the PDF does not tell them: kind, box, tip and colour of each (`pipeline/regions`). Scale bars, device print, names of
-structures and panel identifiers are none. It does not decide whether an image is marked: that is the mark classifier's.
+Finds the boxes of marks that authors draw on images (arrows, arrowheads, circles and outlines, boxes, asterisks, lines)
+where the PDF does not tell them (`pipeline/regions`); the [marks reader](marks_reader.md) says what each box shows, and
+whether it is a mark. It does not decide whether an image is marked: that is the mark classifier's.
 
 * Architecture: `training/architectures/marks_detector.py`; input 352 pixels on the long side, a place every fourth
   pixel; ONNX opset 17, weights in half precision, {size / 1e6:.1f} MB.
@@ -178,10 +177,9 @@ structures and panel identifiers are none. It does not decide whether an image i
 
 ## Accuracy
 
-On pictures of the validation part, in the styles of training, as `pmo train marks-detector` prints them: average
-precision at IoU 0.5 {validation["AP"]:.3f}; of the marks found with a score of 0.3, {validation["kinds"]:.3f} have the
-right kind, and {validation["tips"]:.3f} of the arrows' tips lie within 3 % of the picture's side. In other styles, and
-on clean pictures: `python benchmarks/score_marks.py`, [measurements](../../docs/measurements.md#marks).
+On pictures of the validation part, in the styles of training, as `pmo train marks-detector` prints it: average
+precision at IoU 0.5 {info["validation"]["AP"]:.3f}. With the reader, in other styles, and on clean pictures:
+`python benchmarks/score_marks.py`, [measurements](../../docs/measurements.md#marks).
 
 ## Data
 
@@ -196,5 +194,38 @@ are missed most often. Plots are not searched. Of two marks with one middle only
 
     pmo train marks-detector RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS{_initial(info)}
     pmo train export pmo_assets/weights --marks-detector RUN/best.pt
+    python benchmarks/score_marks.py --fit
+"""
+
+
+def marks_reader_card(info: Mapping[str, Any], size: int) -> str:
+    """Return the card of the marks reader; see `detector_card`."""
+    validation = info["validation"]
+    return f"""\
+# Marks reader
+
+Says what a box that the [marks detector](marks_detector.md) finds shows: an arrow, an arrowhead, a circle or outline, a
+box, an asterisk, a line, another mark, or none; and where an arrow or arrowhead points.
+
+* Architecture: `training/architectures/marks_detector.py`; input 48 × 48 pixels, the box with what surrounds it;
+  ONNX opset 17, weights in half precision, {size / 1e6:.1f} MB.
+* Trained from random weights for {info["step"]} steps of 16 pictures with up to 12 boxes each, drawn while training
+  (`drawn_marks.py`): marks, what the detector finds, places at random.
+
+## Accuracy
+
+On boxes of pictures of the validation part, in the styles of training, as `pmo train marks-reader` prints it: the kind
+is right of {validation["kinds"]:.3f} of the marks, {validation["none"]:.3f} of the boxes are known to show a mark or
+none, and {validation["tips"]:.3f} of the tips lie within a tenth of the input's side. In other styles:
+`python benchmarks/score_marks.py`, [measurements](../../docs/measurements.md#marks).
+
+## Data
+
+Those of the marks detector.
+
+## Make it again
+
+    pmo train marks-reader RUN --images IMAGES --articles ARTICLES --annotations ANNOTATIONS --detector WEIGHTS
+    pmo train export pmo_assets/weights --marks-reader RUN/best.pt
     python benchmarks/score_marks.py --fit
 """

@@ -1,4 +1,4 @@
-"""Training of the marks detector on pictures of the pool with marks whose kind, box, tip and colour are known."""
+"""Training of the marks detector on pictures of the pool with marks whose boxes are known."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
-from pmo_assets.pipeline.regions.marks_network import MARGIN, SIDE, STRIDE, SeenMark, marks_input, marks_of_maps
+from pmo_assets.pipeline.regions.marks_network import MARGIN, SIDE, STRIDE, FoundBox, boxes_of_maps, marks_input
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
-from pmo_assets.records.geometry import Box, area, as_box, intersection, matched_boxes, normalise
-from pmo_assets.records.regions import MARK_KINDS
+from pmo_assets.records.geometry import Box, area, as_box, intersection, normalise
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.mark_network import MarkNetwork, network_of_onnx
 from pmo_assets.training.architectures.marks_detector import MarksDetector, MarksDetectorForExport, boxes_of_sides
@@ -43,12 +41,6 @@ long as to learn from one."""
 
 SEEN: Final = 0.6
 """Part of a mark's box that a window must show for it to count as a mark; what shows less is neither one nor none."""
-
-SURE, NEAR_TIP = 0.3, 0.03
-"""Score of marks whose kind and tip are measured; distance, relative to the long side, up to which a tip is right."""
-
-COLUMNS: Final = ("heat", "known", "weight", "kind", "box", "tip", "pointed", "colour")
-_WIDTHS: Final = (1, 1, 1, 1, 4, 2, 1, 3)
 
 Floats = NDArray[np.float32]
 
@@ -106,17 +98,17 @@ def _recoloured(rng: np.random.Generator, pixels: Pixels) -> tuple[Pixels, NDArr
 
 
 def goals(marks: Sequence[DrawnMark], cut: Sequence[Box] = ()) -> Floats:
-    """Return what the places of a window should say, `COLUMNS` side by side: (14, `PLACES`, `PLACES`).
+    """Return what the places of a window should say, (7, `PLACES`, `PLACES`): heat, known, weight, box.
 
     Heat is 1 at a mark's middle and falls off around it, within an eighth of its sides; known is 0 where a part of a
-    mark is shown. The places around a middle learn box and all else, as much as heat says.
+    mark is shown. The places around a middle learn its box, with the weight that heat has there.
     """
-    result = np.zeros((sum(_WIDTHS), PLACES, PLACES), np.float32)
+    result = np.zeros((7, PLACES, PLACES), np.float32)
     result[1] = 1.0
     x = np.arange(PLACES) + 0.5
     for box in cut:
-        left, top, right, bottom = (int(v // STRIDE) for v in box)
-        result[1, top : bottom + 1, left : right + 1] = 0.0
+        first = [int(v // STRIDE) for v in box]
+        result[1, first[1] : first[3] + 1, first[0] : first[2] + 1] = 0.0
     # Large ones first: where several meet, the smallest is learnt.
     for mark in sorted(marks, key=lambda m: -area(m.box)):
         left, top, right, bottom = mark.box
@@ -126,13 +118,7 @@ def goals(marks: Sequence[DrawnMark], cut: Sequence[Box] = ()) -> Floats:
         result[0] = np.maximum(result[0], near)
         chosen = near >= max(0.4, float(near[row, column]) * 0.4)
         result[2, chosen] = near[chosen]
-        result[3, chosen] = MARK_KINDS.index(mark.kind)
-        result[4:8, chosen] = np.asarray(mark.box, np.float32)[:, None]
-        if mark.tip is not None:
-            part = ((mark.tip[0] - left) / (right - left), (mark.tip[1] - top) / (bottom - top))
-            result[8:10, chosen] = np.clip(np.asarray(part, np.float32), 0, 1)[:, None]
-        result[10, chosen] = float(mark.tip is not None)
-        result[11:14, chosen] = np.asarray(mark.colour, np.float32)[:, None] / 255
+        result[3:7, chosen] = np.asarray(mark.box, np.float32)[:, None]
         result[0, row, column] = 1.0
     return result
 
@@ -162,7 +148,7 @@ class MarksExamples(Dataset[tuple[Tensor, Tensor]]):
 
 def detection_loss(maps: dict[str, Tensor], goal: Tensor) -> tuple[Tensor, dict[str, float]]:
     """Return the loss of maps for goals, and its parts; all are means over marks."""
-    heat, known, weight, kind, box, tip, pointed, colour = goal.split(list(_WIDTHS), dim=1)
+    heat, known, weight, box = goal.split([1, 1, 1, 4], dim=1)
     score = torch.sigmoid(maps["score"]).clamp(1e-5, 1 - 1e-5)
     middle = heat == 1.0
     count = middle.sum().clamp(min=1)
@@ -180,19 +166,7 @@ def detection_loss(maps: dict[str, Tensor], goal: Tensor) -> tuple[Tensor, dict[
         return (values * share).sum() / total
 
     parts = {"score": (found + none) / count}
-    parts["kind"] = 2.0 * mean(
-        functional.cross_entropy(picked(maps["kinds"]), picked(kind)[:, 0].long(), reduction="none")
-    )
     parts["box"] = 2.0 * mean(_box_loss(picked(boxes_of_sides(maps["sides"])), picked(box)))
-    has = picked(pointed)[:, 0]
-    # Tips lie in corners of their boxes, and colours are pure: a distance would be stuck at the more frequent end.
-    off = functional.binary_cross_entropy_with_logits(picked(maps["tip"]), picked(tip), reduction="none").sum(dim=1)
-    parts["tip"] = (off * has * share).sum() / (has * share).sum().clamp(min=1e-6)
-    of_arrows = (picked(kind)[:, 0] <= 1).float()
-    answer = functional.binary_cross_entropy_with_logits(picked(maps["pointed"])[:, 0], has, reduction="none")
-    parts["pointed"] = 0.2 * mean(answer * of_arrows)
-    shades = functional.binary_cross_entropy_with_logits(picked(maps["colour"]), picked(colour), reduction="none")
-    parts["colour"] = 0.5 * mean(shades.sum(dim=1))
     loss = torch.stack(list(parts.values())).sum()
     return loss, {name: float(value.detach()) for name, value in parts.items()}
 
@@ -208,39 +182,28 @@ def _box_loss(found: Tensor, true: Tensor) -> Tensor:
     return 1 - common / union + (around - union) / around
 
 
-def seen_marks(model: MarksDetector, pictures: Sequence[Pixels]) -> list[list[SeenMark]]:
-    """Return the marks that a network sees in pictures, one picture at a time."""
+def found_boxes(model: MarksDetector, pictures: Sequence[Pixels]) -> list[list[FoundBox]]:
+    """Return the boxes that a network finds in pictures, one picture at a time."""
     wrapped, device = MarksDetectorForExport(model).eval(), next(model.parameters()).device
     result = []
     with torch.no_grad():
         for picture in pictures:
             frame, size = marks_input(picture)
-            maps = wrapped(torch.from_numpy(frame)[None].to(device))
-            result.append(marks_of_maps([values[0].cpu().numpy() for values in maps], size))
+            scores, boxes = wrapped(torch.from_numpy(frame)[None].to(device))
+            result.append(boxes_of_maps(scores[0].cpu().numpy(), boxes[0].cpu().numpy(), size))
     return result
 
 
-def measured_marks(
-    pictures: Sequence[tuple[Pixels, Sequence[DrawnMark]]], seen: Sequence[Sequence[SeenMark]]
+def measured_boxes(
+    pictures: Sequence[tuple[Pixels, Sequence[DrawnMark]]], found: Sequence[Sequence[FoundBox]]
 ) -> dict[str, float]:
-    """Return average precision at IoU 0.5, and the shares of right kinds and of right tips among the marks found."""
-    kinds, tips, figures = [], [], []
-    for number, ((pixels, marks), found) in enumerate(zip(pictures, seen, strict=True)):
-        tall, wide = pixels.shape[:2]
-        true = [normalise(mark.box, (0.0, 0.0, float(wide), float(tall))) for mark in marks]
-        figures.append((number, [(mark.box, mark.score) for mark in found], true))
-        sure = [mark for mark in found if mark.score >= SURE]
-        for i, k in matched_boxes(true, [mark.box for mark in sure], 0.5).items():
-            kinds.append(sure[k].kind == marks[i].kind)
-            point, at = marks[i].tip, sure[k].tip
-            if point is not None:
-                away = np.inf if at is None else np.hypot(at[0] * wide - point[0], at[1] * tall - point[1])
-                tips.append(bool(away <= NEAR_TIP * max(tall, wide)))
-    return {
-        "AP": average_precision(ranked_boxes(figures), 0.5) or 0.0,
-        "kinds": float(np.mean(kinds)) if kinds else 0.0,
-        "tips": float(np.mean(tips)) if tips else 0.0,
-    }
+    """Return average precision at IoU 0.5 of boxes found in pictures with known marks."""
+    figures = []
+    for number, ((pixels, marks), boxes) in enumerate(zip(pictures, found, strict=True)):
+        frame = (0.0, 0.0, float(pixels.shape[1]), float(pixels.shape[0]))
+        true = [normalise(mark.box, frame) for mark in marks]
+        figures.append((number, [(one.box, one.score) for one in boxes], true))
+    return {"AP": average_precision(ranked_boxes(figures), 0.5) or 0.0}
 
 
 def train_marks_detector(
@@ -287,7 +250,7 @@ def train_marks_detector(
         return detection_loss({name: values.float() for name, values in maps.items()}, goal)
 
     def measured(averaged: MarksDetector, at_once: int) -> dict[str, float]:
-        return measured_marks(checks, seen_marks(averaged, [pixels for pixels, _ in checks]))
+        return measured_boxes(checks, found_boxes(averaged, [pixels for pixels, _ in checks]))
 
     yield from train_network(
         folder, model, optimiser, options, batches=batches, loss=loss, measured=measured,

@@ -13,8 +13,8 @@ from typing import Final
 import cv2
 import numpy as np
 
-from pmo_assets.records.geometry import Box, intersection
-from pmo_assets.records.regions import MarkKind, Point
+from pmo_assets.records.geometry import Box, Point, intersection
+from pmo_assets.records.regions import MarkKind
 from pmo_assets.samples.drawing import Colour, Pixels, Rng, grey_of, one_by_odds, print_text
 
 MARK_COLOURS: tuple[tuple[Colour, float], ...] = (

@@ -1,4 +1,4 @@
-"""Arrows, heads and strokes point where they were drawn to point, in every direction, size and order of their corners."""
+"""Where shapes point: the tip of arrows by geometry that was drawn, in any turn, size and place."""
 
 from __future__ import annotations
 

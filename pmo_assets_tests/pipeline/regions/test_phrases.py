@@ -52,6 +52,11 @@ def test_a_legend_names_the_thing_behind_the_mark(text: str, phrases: list[tuple
         ("The dashed red arrow is the path of the needle.", ("dashed red arrow", "the path of the needle")),
         ('"*" indicates fluid.', ("*", "fluid")),
         ("Arrow: a scar can be seen.", ("Arrow", "a scar")),
+        ("Caliper A identifies the retina.", ("Caliper A", "the retina")),
+        ("The dashed line shows the visual axis.", ("dashed line", "the visual axis")),
+        ("Two concentric ellipses encompass the defects.", ("concentric ellipses", "the defects")),
+        ("The distance between “+” marks was OND.", ("“+” marks", "OND")),
+        ("The arrow shows the disc (which is swollen).", ("arrow", "the disc")),
     ],
 )
 def test_a_verb_leads_from_the_mark_to_the_thing(text: str, phrase: tuple[str, str]) -> None:
@@ -72,10 +77,91 @@ def test_a_verb_leads_from_the_mark_to_the_thing(text: str, phrase: tuple[str, s
         ("Cysts (marked with an asterisk) are seen.", "Cysts"),
         ("Cysts (see between the white arrows) are seen.", "Cysts"),
         ("The lesion (drusen, arrow) was stable.", "drusen"),
+        ("Calcium deposits seen as reflective foci (arrow) are frequent.", "Calcium deposits"),
+        ("The optic disc, medial to the fovea (arrow), is pale.", "the fovea"),
+        ("The graft at 2 mm posterior to the spur (arrow).", "the spur"),
     ],
 )
 def test_a_mark_in_brackets_shows_what_stands_before_it(text: str, target: str) -> None:
     assert [found for _, found in _read(text)] == [target]
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("MRI shows a mass extending into the orbit (arrow).", "a mass"),
+        ("MRI shows the tongue primary reaching vallecula (arrow).", "the tongue primary"),
+        ("A vessel traced in Fig. 2 (arrow).", "A vessel"),
+        ("Air displaced to the lid (arrow).", "Air"),
+        ("OCT shows lesions suggestive of drusen (arrows).", "lesions"),
+        ("Arrow: a cyst involving the fovea.", "a cyst"),
+        ("Arrow: the area affected by atrophy.", "the area affected by atrophy"),
+        ("Arrow: bleeding into the vitreous.", "bleeding into the vitreous"),
+        ("OCT shows an enhancing mass (arrow).", "an enhancing mass"),
+        ("Line: incision for lens positioning under the flap (arrow).", "incision for lens positioning under the flap"),
+    ],
+)
+def test_a_participle_behind_the_noun_is_left_out(text: str, target: str) -> None:
+    assert _read(text)[-1][1] == target
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("OCT shows a cyst with a septum (arrow).", "a septum"),
+        ("A bleb with a stent (star) was seen.", "a stent"),
+        ("OCT shows lesions consistent with drusen (arrows).", "lesions"),
+        ("A cyst with a diameter of 3 mm (arrow).", "A cyst with a diameter of 3 mm"),
+    ],
+)
+def test_behind_with_a_mark_shows_what_is_nearest(text: str, target: str) -> None:
+    assert [found for _, found in _read(text)] == [target]
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("Enhanced-depth imaging of lesions (circles).", "lesions"),
+        ("A rare demonstration of a tear (arrow).", "a tear"),
+        ("Images obtained at the pit (arrow).", "the pit"),
+        ("Images obtained at 3 months (arrow).", "Images"),
+    ],
+)
+def test_a_picture_of_a_thing_shows_the_thing(text: str, target: str) -> None:
+    assert [found for _, found in _read(text)] == [target]
+
+
+def test_two_pictures_with_marks_show_the_same_thing() -> None:
+    text = "Retinoschisis is seen in the photograph (white arrow) and the B-scan image (arrowheads)."
+    assert {target for _, target in _read(text)} == {"Retinoschisis"}
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "label"),
+    [
+        ("The margins are marked with small x's.", "small x's", "x"),
+        ("The margins are marked with small x’s.", "small x’s", "x"),
+        ("The interval between “x” marks was ONSD.", "“x” marks", "x"),
+        ("The “#” symbol indicates the valve.", "“#” symbol", "#"),
+        ("The margin (cross mark) is sharp.", "cross mark", None),
+    ],
+)
+def test_a_sign_is_named_by_a_noun_behind_it(text: str, mark: str, label: str | None) -> None:
+    phrase = _one(text)
+    assert (text[phrase.mark_start : phrase.mark_end], phrase.kind, phrase.label) == (mark, "asterisk", label)
+
+
+def test_marks_is_a_verb_before_an_object() -> None:
+    assert _read("The star marks the inner layer.") == [("star", "the inner layer")]
+    assert _read('"#" marks the valve.') == [("#", "the valve")]
+
+
+def test_a_value_measured_in_a_coloured_mark_names_it_and_shows_nothing() -> None:
+    text = "The mean value of the blue boxes was compared with that of the green box."
+    assert _read(text) == [("blue boxes", ""), ("green box", "")]
+    assert _read("A line was drawn (grey line) on each side of the orange line.") == [
+        ("grey line", ""), ("orange line", ""),
+    ]  # fmt: skip
 
 
 def test_a_second_mark_shows_what_follows_the_first() -> None:
@@ -159,6 +245,10 @@ def test_a_range_of_panels_is_written_out() -> None:
         "Case #1 with ERG+ and CD4 (+) cells.",
         "The membrane is seen as double echogenic lines.",
         "Each circle represents one eye.",
+        "The dashed line is the x-axis.",
+        "The slope of the black line was steep.",
+        "Magnification ×40 and x 20; the x chromosome; fragile X’s; the “X” sign.",
+        "The distance between circles was 3 mm.",
         "A fracture line extends through the cortex. The Schwalbe line is shown.",
         "",
     ],
@@ -180,7 +270,8 @@ def test_a_phrase_goes_from_target_to_bracket() -> None:
 
 _WORDS = (
     "( ) [ ] arrow arrows head white and red , ; : . = * ∗ ** # + → in A B a 1 – - star circle of outlined boxed area "
-    "the between drusen are seen shows with indicated by respectively line dashed p < 0.05 each inset macular"
+    "the between drusen are seen shows with indicated by respectively line dashed p < 0.05 each inset macular "
+    "x “ ” ’ s marks image scan extending into imaging to medial distance was"
 )
 _PIECES = st.sampled_from([*_WORDS.split(), '"', "\u202e", "\x00"])
 
@@ -209,7 +300,19 @@ def test_offsets_are_sound_on_any_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["(", "(arrow", "((((arrow", "red, ", "arrows and ", "*", "(+)", "shows is are with arrow "]
+    "unit",
+    [
+        "(",
+        "(arrow",
+        "((((arrow",
+        "red, ",
+        "arrows and ",
+        "*",
+        "(+)",
+        "shows is are with arrow ",
+        "x’s “x” marks ",
+        "image of arrow, mass extending with ",
+    ],
 )
 def test_long_hostile_text_takes_time_near_linear_in_its_length(unit: str) -> None:
     def seconds(size: int) -> float:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.training.synthetic.drawn_marks import draw_marks
 from pmo_assets.training.synthetic.layouts import split_of
+from pmo_assets.training.synthetic.mark_examples import mark_example, marks_example
 from pmo_assets.training.synthetic.pools import PicturePool, PoolPicture
 from pmo_assets_tests.examples import examples
 from pmo_assets_tests.training.pools import small_pool, striped
@@ -37,3 +38,35 @@ def test_a_pool_holds_the_pictures_of_its_part_alone() -> None:
     sizes = {part: len(PicturePool(pictures, part).by_type["CFP"]) for part in ("train", "validation", "test")}
     assert sum(sizes.values()) == 60
     assert sizes["train"] == sum(split_of(p.group) == "train" for p in pictures)
+
+
+@examples(60)
+@given(st.integers(0, 2**32 - 1))
+def test_the_ink_of_marks_lies_in_their_boxes_and_tips_on_them(seed: int) -> None:
+    picture = np.full((200, 240, 3), 128, np.uint8)
+    marks = draw_marks(np.random.default_rng(seed), picture)
+    changed = (np.abs(picture.astype(int) - 128).max(axis=2) >= 60).astype(np.uint8)
+    outside = changed.copy()
+    for mark in marks:
+        left, top, right, bottom = mark.box
+        assert 0 <= left < right <= 240
+        assert 0 <= top < bottom <= 200
+        outside[max(0, int(top) - 2) : int(bottom) + 3, max(0, int(left) - 2) : int(right) + 3] = 0
+        if mark.tip is not None:
+            assert mark.kind in ("arrow", "arrowhead")
+            assert left - 1.5 <= mark.tip[0] <= right + 1.5
+            assert top - 1.5 <= mark.tip[1] <= bottom + 1.5
+    # Names beside leaders are no part of the mark, nor are first attempts that nobody sees.
+    assert outside.sum() <= 0.5 * changed.sum() + 200
+
+
+def test_what_is_drawn_does_not_depend_on_whether_marks_are_asked_for() -> None:
+    pool = small_pool()
+    for seed in range(30):
+        pixels, marked, places = mark_example(seed, pool)
+        again, _, _ = mark_example(seed, pool)
+        assert (pixels == again).all()
+        assert bool(places.any()) == marked
+        seen, marks = marks_example(seed, pool)
+        assert all(0 <= value <= 255 for mark in marks for value in mark.colour)
+        assert all(mark.box[2] <= seen.shape[1] and mark.box[3] <= seen.shape[0] for mark in marks)

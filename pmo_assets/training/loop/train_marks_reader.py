@@ -1,0 +1,239 @@
+"""Training of the marks reader on boxes that the detector finds in pictures with drawn marks, and on others there."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+from torch.utils.data import DataLoader, Dataset
+
+from pmo_assets.pipeline.regions.marks_network import READ_KINDS, MarksNetwork, read_frame, reader_input
+from pmo_assets.records.geometry import Box, iou, normalise
+from pmo_assets.samples.drawing import Pixels
+from pmo_assets.training.architectures.marks_detector import MarksReader
+from pmo_assets.training.loop.training_run import Batch, train_network
+from pmo_assets.training.options import MarksReaderOptions
+from pmo_assets.training.synthetic.drawn_marks import DrawnMark
+from pmo_assets.training.synthetic.mark_examples import marks_example
+from pmo_assets.training.synthetic.pools import PicturePool
+
+BOXES: Final = 12
+"""Boxes of a picture that are learnt from at a time."""
+
+VIEWS, BLOCK = 6, 128
+"""A picture is seen six times, each time by other boxes in other colours, with 128 others between."""
+
+RIGHT, WRONG = 0.5, 0.2
+"""IoU with a mark from which a box shows it, and up to which it shows none; between them it is not learnt from."""
+
+UNUSED: Final = -1
+"""Kind of a place among `BOXES` without a box."""
+
+NONE: Final = READ_KINDS.index(None)
+
+Labelled = tuple[Box, DrawnMark | None]
+"""A normalised box of a picture, and the mark that it shows."""
+
+Example = tuple[Pixels, list[DrawnMark], list[Box]]
+"""A picture, its marks, and the boxes that the detector finds in it."""
+
+
+def labelled_boxes(rng: np.random.Generator, example: Example) -> list[Labelled]:
+    """Return boxes of a picture with what they show: its marks, what the detector finds, and places at random."""
+    pixels, marks, found = example
+    frame = (0.0, 0.0, float(pixels.shape[1]), float(pixels.shape[0]))
+    true = [normalise(mark.box, frame) for mark in marks]
+    result: list[Labelled] = [(_shaken(rng, box), mark) for box, mark in zip(true, marks, strict=True)]
+    random = [_random_box(rng) for _ in range(2 if found else 4)]
+    for box in [*found, *random]:
+        overlaps = [iou(box, other) for other in true]
+        best = int(np.argmax(overlaps)) if overlaps else -1
+        if best >= 0 and overlaps[best] >= RIGHT:
+            result.append((box, marks[best]))
+        elif best < 0 or overlaps[best] <= WRONG:
+            result.append((box, None))
+    order = rng.permutation(len(result)).tolist()[:BOXES]
+    return [result[k] for k in order]
+
+
+def _shaken(rng: np.random.Generator, box: Box) -> Box:
+    """Return a box as a detector would find it: moved and sized by some of its sides."""
+    left, top, right, bottom = box
+    wide, tall = right - left, bottom - top
+    near = rng.normal(0, 0.07, 4)
+    edges = (left + near[0] * wide, top + near[1] * tall, right + near[2] * wide, bottom + near[3] * tall)
+    return (min(edges[0], edges[2]), min(edges[1], edges[3]), max(edges[0], edges[2]), max(edges[1], edges[3]))
+
+
+def _random_box(rng: np.random.Generator) -> Box:
+    wide, tall = np.exp(rng.uniform(np.log(0.02), np.log(0.3), 2)).tolist()
+    left, top = float(rng.uniform(0, 1 - wide)), float(rng.uniform(0, 1 - tall))
+    return (left, top, left + wide, top + tall)
+
+
+def read_example(
+    rng: np.random.Generator, pixels: Pixels, box: Box, mark: DrawnMark | None
+) -> tuple[Pixels, int, tuple[float, float, float]]:
+    """Return the reader's view of a box, turned and in other colours, with the kind and the tip that it shows."""
+    tall, wide = pixels.shape[:2]
+    frame = read_frame(box, wide, tall)
+    if rng.random() < 0.5:  # a little nearer, farther, or beside it
+        side, (x, y) = frame[2] - frame[0], rng.normal(0, 0.03, 2).tolist()
+        half = side / 2 * float(rng.uniform(0.88, 1.2))
+        x, y = (frame[0] + frame[2]) / 2 + x * side, (frame[1] + frame[3]) / 2 + y * side
+        frame = (x - half, y - half, x + half, y + half)
+    seen = reader_input(pixels, frame)
+    kind = NONE if mark is None else READ_KINDS.index(mark.kind)
+    tip = (0.5, 0.5, 0.0)
+    if mark is not None and mark.tip is not None:
+        u, v = ((mark.tip[a] - frame[a]) / (frame[a + 2] - frame[a]) for a in (0, 1))
+        tip = (u, v, 1.0) if 0 <= u <= 1 and 0 <= v <= 1 else tip
+    u, v, has = tip
+    if rng.random() < 0.5:
+        seen, u = seen[:, ::-1], 1 - u
+    if rng.random() < 0.5:
+        seen, v = seen[::-1], 1 - v
+    if rng.random() < 0.5:
+        seen, u, v = seen.transpose(1, 0, 2), v, u
+    if rng.random() < 0.4:
+        seen = seen[:, :, rng.permutation(3)]
+    if rng.random() < 0.15:
+        seen = 255 - seen
+    return _other_levels(rng, np.ascontiguousarray(seen)), kind, (u, v, has)
+
+
+def _other_levels(rng: np.random.Generator, pixels: Pixels) -> Pixels:
+    levels = np.arange(256) / 255
+    gain, gamma = np.exp(rng.normal(0, 0.1, 3)), float(np.exp(rng.normal(0, 0.2)))
+    table = np.stack([np.clip(255 * g * levels**gamma, 0, 255) for g in gain], axis=1).astype(np.uint8)
+    return np.asarray(cv2.LUT(pixels, table[None]), dtype=np.uint8)
+
+
+class ReaderExamples(Dataset[tuple[Tensor, Tensor, Tensor]]):
+    """Examples by number: (views (`BOXES`, 3, 48, 48) uint8, kinds (`BOXES`,), tips (`BOXES`, 3)) of a picture."""
+
+    def __init__(self, first: int, count: int, pool: PicturePool, detector: MarksNetwork | None) -> None:
+        """Number the examples from `first`."""
+        self.first, self.count, self.pool, self.detector = first, count, pool, detector
+        self._drawn: OrderedDict[int, Example] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, number: int) -> tuple[Tensor, Tensor, Tensor]:
+        cv2.setNumThreads(1)
+        at = self.first + number
+        seed = at // (VIEWS * BLOCK) * BLOCK + at % BLOCK
+        if seed not in self._drawn:
+            self._drawn[seed] = self._example(seed)
+            while len(self._drawn) > BLOCK:
+                self._drawn.popitem(last=False)
+        rng = np.random.default_rng((at, 5))
+        pixels = self._drawn[seed][0]
+        views = np.zeros((BOXES, 48, 48, 3), np.uint8)
+        kinds, tips = np.full(BOXES, UNUSED, np.int64), np.zeros((BOXES, 3), np.float32)
+        for k, (box, mark) in enumerate(labelled_boxes(rng, self._drawn[seed])):
+            views[k], kinds[k], tips[k] = read_example(rng, pixels, box, mark)
+        return torch.from_numpy(views).permute(0, 3, 1, 2), torch.from_numpy(kinds), torch.from_numpy(tips)
+
+    def _example(self, seed: int) -> Example:
+        # Other pictures than the detector has learnt from: there it finds less that is none.
+        pixels, marks = marks_example(FIRST_SEED + seed, self.pool)
+        found = [] if self.detector is None else self.detector.boxes([pixels])[0]
+        return pixels, marks, [one.box for one in found[:8]]
+
+
+FIRST_SEED: Final = 10**8
+"""Behind the seeds of the detector's examples."""
+
+
+def reading_loss(kinds: Tensor, tips: Tensor, goal: Tensor, tip: Tensor) -> tuple[Tensor, dict[str, float]]:
+    """Return the loss of answers (n, 8) and (n, 3) for kinds (n,) and tips (n, 3), and its parts."""
+    parts = {"kind": functional.cross_entropy(kinds, goal, label_smoothing=0.02)}
+    has = tip[:, 2]
+    off = functional.smooth_l1_loss(torch.sigmoid(tips[:, :2]), tip[:, :2], reduction="none", beta=0.05).sum(dim=1)
+    parts["tip"] = 4.0 * (off * has).sum() / has.sum().clamp(min=1)
+    of_arrows = (goal <= 1).float()
+    answer = functional.binary_cross_entropy_with_logits(tips[:, 2], has, reduction="none")
+    parts["pointed"] = 0.5 * (answer * of_arrows).sum() / of_arrows.sum().clamp(min=1)
+    return torch.stack(list(parts.values())).sum(), {name: float(value.detach()) for name, value in parts.items()}
+
+
+def measured_readings(kinds: NDArray[np.float32], tips: NDArray[np.float32], goal: Any, tip: Any) -> dict[str, float]:
+    """Return the share of right kinds of marks, of boxes without one that are known, and of tips within a tenth."""
+    marks = goal != NONE
+    right = kinds[:, :-1].argmax(axis=1) == goal
+    off = np.hypot(*(tips[:, :2] - tip[:, :2]).T)
+    has = tip[:, 2] > 0
+    return {
+        "kinds": float(right[marks].mean()) if marks.any() else 0.0,
+        "none": float(((kinds[:, -1] > 0.5) == ~marks).mean()),
+        "tips": float((off[has] <= 0.1).mean()) if has.any() else 0.0,
+    }
+
+
+def train_marks_reader(
+    folder: Path,
+    pool: PicturePool,
+    validation_pool: PicturePool,
+    options: MarksReaderOptions | None = None,
+    detector: Path | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Train, or go on with a run, yielding one record per evaluation.
+
+    Args:
+        folder: run folder, see `training_run.train_network`.
+        pool: pictures to draw marks on.
+        validation_pool: pictures of the validation part.
+        options: see there.
+        detector: exported detector (ONNX) whose boxes are learnt from besides those of the marks; None for none.
+    """
+    options = options or MarksReaderOptions()
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    torch.manual_seed(options.seed)
+    model = MarksReader().to(options.device).to(memory_format=torch.channels_last)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.02)
+    finder = None if detector is None else MarksNetwork(detector)
+    checks = ReaderExamples(10**9, options.validation_pictures, validation_pool, finder)
+    views, goal, tip = (torch.cat(column) for column in zip(*(checks[k] for k in range(len(checks))), strict=True))
+
+    def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:
+        first = state["step"] * options.batch_size
+        examples = ReaderExamples(first, options.steps * options.batch_size - first, pool, finder)
+        loaded: DataLoader[Any] = DataLoader(
+            examples, options.batch_size, shuffle=False, num_workers=options.workers,
+            prefetch_factor=4 if options.workers else None,
+            multiprocessing_context="spawn" if options.workers else None,
+        )  # fmt: skip
+        for batch in loaded:
+            yield tuple(batch), {}
+
+    def loss(batch: Batch) -> tuple[Tensor, dict[str, float]]:
+        seen, kinds, tips = (column.flatten(0, 1).to(options.device) for column in batch)
+        used = kinds != UNUSED
+        with torch.autocast(seen.device.type, dtype=torch.bfloat16):
+            said, pointed = model(seen[used].to(memory_format=torch.channels_last).float() / 255)
+        return reading_loss(said.float(), pointed.float(), kinds[used], tips[used])
+
+    def measured(averaged: MarksReader, at_once: int) -> dict[str, float]:
+        used = goal != UNUSED
+        with torch.no_grad():
+            answers = [averaged(part.to(options.device).float() / 255) for part in views[used].split(64)]
+        kinds = torch.cat([torch.softmax(one, dim=1) for one, _ in answers]).cpu().numpy()
+        tips = torch.cat([torch.sigmoid(two) for _, two in answers]).cpu().numpy()
+        return measured_readings(kinds, tips, goal[used].numpy(), tip[used].numpy())
+
+    yield from train_network(
+        folder, model, optimiser, options, batches=batches, loss=loss, measured=measured,
+        score=lambda result: result["kinds"] + result["tips"] + result["none"], clip=5.0,
+        described={"reads": "marks", "detector": detector.name if detector is not None else ""},
+    )  # fmt: skip

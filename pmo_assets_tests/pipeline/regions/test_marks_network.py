@@ -1,0 +1,118 @@
+"""Maps and answers become marks; the shipped networks see what is drawn on a picture, and nothing on a clean one."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from pmo_assets.pipeline.regions.marks import image_marks
+from pmo_assets.pipeline.regions.marks_network import (
+    MARGIN,
+    MULTIPLE,
+    SIDE,
+    Calibration,
+    FoundBox,
+    MarksNetwork,
+    boxes_of_maps,
+    mark_of_answers,
+    marks_input,
+    read_frame,
+    reader_input,
+    shipped_calibration,
+)
+from pmo_assets.records.detections import FigureView
+from pmo_assets.records.geometry import UNIT_BOX, iou
+from pmo_assets.samples.pictures import fundus_photograph
+
+
+def maps(*marks: tuple[int, int, float, tuple[float, float, float, float]]) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and boxes of 40 × 50 places with a mark (row, column, score, box in pixels) at some of them."""
+    scores, boxes = np.zeros((40, 50), np.float32), np.zeros((4, 40, 50), np.float32)
+    for row, column, score, box in marks:
+        scores[row, column] = score
+        boxes[:, row, column] = box
+    return scores, boxes
+
+
+def test_a_place_surer_than_its_neighbours_is_a_mark() -> None:
+    seen = maps((10, 10, 0.8, (20, 20, 60, 60)), (10, 11, 0.7, (20, 20, 62, 60)), (30, 30, 0.9, (100, 100, 140, 150)))
+    other, first = boxes_of_maps(*seen, (200, 160))
+    assert (other.score, first.score) == pytest.approx((0.9, 0.8))
+    assert first.box == pytest.approx((0.1, 0.125, 0.3, 0.375))
+
+
+def test_one_mark_seen_twice_counts_once_and_what_lies_in_the_margin_not_at_all() -> None:
+    twice = maps((10, 10, 0.8, (20, 20, 60, 60)), (14, 10, 0.6, (21, 20, 60, 61)))
+    assert len(boxes_of_maps(*twice, (200, 160))) == 1
+    assert boxes_of_maps(*maps((10, 45, 0.8, (170, 20, 190, 60))), (160, 160)) == []
+
+
+def test_the_reader_sees_a_box_with_its_surroundings_and_grey_beyond_the_picture() -> None:
+    pixels = np.full((100, 200, 3), 50, np.uint8)
+    pixels[40:60, 80:120] = 250
+    frame = read_frame((0.4, 0.4, 0.6, 0.6), 200, 100)
+    assert frame == pytest.approx((73, 23, 127, 77))
+    seen = reader_input(pixels, frame)
+    assert seen.shape == (48, 48, 3)
+    assert (seen[22:26, 10:38] == 250).all()
+    assert (seen[:10] == 50).all()
+    corner = reader_input(pixels, read_frame((0.0, 0.0, 0.1, 0.1), 200, 100))
+    assert (corner[0, 0] == MARGIN).all()
+    assert (corner[-1, -1] == 50).all()
+
+
+def test_what_the_reader_says_becomes_a_mark_in_the_picture() -> None:
+    found = FoundBox((0.4, 0.4, 0.6, 0.6), 0.8)
+    shares = np.zeros(8, np.float32)
+    shares[[0, 7]] = 0.75, 0.25
+    mark = mark_of_answers(found, shares, np.asarray([0.0, 0.5, 0.9], np.float32), 200, 100)
+    assert mark.kind == "arrow"
+    assert mark.score == pytest.approx(0.6)
+    assert mark.tip == pytest.approx((73 / 200, 0.5))
+    unseen = mark_of_answers(found, shares, np.asarray([0.0, 0.5, 0.2], np.float32), 200, 100)
+    assert unseen.tip is None
+    circle = mark_of_answers(found, np.roll(shares, 2), np.asarray([0.0, 0.5, 0.9], np.float32), 200, 100)
+    assert (circle.kind, circle.tip) == ("circle", None)
+
+
+@pytest.mark.parametrize("shape", [(700, 300), (20, 30), (1, 900), (352, 352)])
+def test_pictures_of_every_size_fit_the_input(shape: tuple[int, int]) -> None:
+    frame, (wide, tall) = marks_input(np.full((*shape, 3), 200, np.uint8))
+    assert max(wide, tall) == SIDE
+    assert all(side % MULTIPLE == 0 and side <= SIDE for side in frame.shape[:2])
+    assert (frame[:tall, :wide] == 200).all()
+
+
+def test_a_calibrated_probability_rises_with_the_score() -> None:
+    shipped = shipped_calibration()
+    values = [shipped.probability(score) for score in (0.0, 0.1, 0.5, 0.9, 1.0)]
+    assert values == sorted(values)
+    assert 0 <= values[0] < values[-1] <= 1
+    assert Calibration(1.0, 0.0, 0.5).probability(0.3) == pytest.approx(0.3)
+
+
+def test_the_shipped_network_sees_an_arrow_a_circle_and_a_box() -> None:
+    clean = fundus_photograph(np.random.default_rng(5), 480, 400)
+    pixels = clean.copy()
+    cv2.arrowedLine(pixels, (330, 290), (270, 250), (255, 255, 255), 4, cv2.LINE_AA, tipLength=0.3)
+    cv2.circle(pixels, (150, 150), 35, (255, 255, 0), 3, cv2.LINE_AA)
+    cv2.rectangle(pixels, (250, 110), (340, 170), (0, 255, 0), 3)
+    network = MarksNetwork()
+    found = {mark.kind: mark for mark in image_marks(FigureView(pixels), UNIT_BOX, network, shipped_calibration())}
+    assert set(found) == {"arrow", "circle", "box"}
+    assert {kind: mark.colour for kind, mark in found.items()} == {"arrow": "white", "circle": "yellow", "box": "green"}
+    assert iou(found["circle"].box, (114 / 480, 114 / 400, 187 / 480, 187 / 400)) > 0.7
+    tip = found["arrow"].tip
+    assert tip is not None
+    assert np.hypot(tip[0] * 480 - 270, tip[1] * 400 - 250) < 0.03 * 480
+    assert image_marks(FigureView(clean), UNIT_BOX, network, shipped_calibration()) == ()
+
+
+def test_pictures_of_different_sizes_are_seen_alike_together_and_alone() -> None:
+    network = MarksNetwork()
+    pictures = [fundus_photograph(np.random.default_rng(k), 200 + 60 * k, 180) for k in range(2)]
+    for picture in pictures:
+        cv2.arrowedLine(picture, (150, 120), (100, 80), (255, 255, 0), 3, cv2.LINE_AA, tipLength=0.3)
+    assert [len(found) for found in network(pictures)] == [len(network([picture])[0]) for picture in pictures]
+    assert network([]) == []
