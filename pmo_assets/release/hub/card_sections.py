@@ -228,12 +228,13 @@ Half of what an article says of a panel stands in its running text. These column
   `modality` is finer, `medical` says whether it is a medical picture at all. Pixels of the panel's images and its words
   decide together. Nothing was left out by them.
 
-* `marks`: arrows, arrowheads, circles, boxes, asterisks and lines on the panel's images, from the PDF's drawing operators,
-  its text, and a small network that looks at the pixels: box, tip, direction, colour, probability.
-* `regions`: what marks show: a box sized by the picture before the tip or within the circle, and the authors' words for
-  it ("white arrows: drusen"); without words where no phrase names the mark.
+* `marks`: arrows, arrowheads, circles, boxes, asterisks and lines on the panel's images, from the PDF's drawing
+  operators, its text, and a small network that looks at the pixels: box, tip, direction, colour, probability.
+* `regions`: what marks show: a box sized by the picture before the tip or within the circle, and the authors' words
+  for it ("white arrows: drusen"); without words where no phrase names the mark.
 
-Rules, networks and a lexicon made them, no person looked: a sentence may be missing, or speak of something else too.{measured}"""
+Rules, networks and a lexicon made them, no person looked: a sentence may be missing, or speak of something else too,
+and a mark may be none.{measured}"""
 
 
 def _wanted(splits: SplitFacts, name: str) -> str:
