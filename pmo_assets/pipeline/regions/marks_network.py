@@ -181,8 +181,8 @@ def read_frame(box: Box, wide: int, tall: int) -> Box:
     return (x - half, y - half, x + half, y + half)
 
 
-def reader_input(pixels: NDArray[np.uint8], frame: Box) -> NDArray[np.uint8]:
-    """Return a square of a picture (`read_frame`) as the reader's input (48, 48, 3); grey beyond its edges."""
+def reader_input(pixels: NDArray[np.uint8], frame: Box, side: int = READ_SIDE) -> NDArray[np.uint8]:
+    """Return a square of a picture (`read_frame`) as the reader's input (side, side, 3); grey beyond its edges."""
     left, top, right, bottom = (round(v) for v in frame)
     right, bottom = max(right, left + 1), max(bottom, top + 1)
     tall, wide = pixels.shape[:2]
@@ -190,7 +190,7 @@ def reader_input(pixels: NDArray[np.uint8], frame: Box) -> NDArray[np.uint8]:
     part = pixels[max(0, top) : max(0, min(tall, bottom)), max(0, left) : max(0, min(wide, right))]
     y, x = max(0, -top), max(0, -left)
     square[y : y + part.shape[0], x : x + part.shape[1]] = part
-    return resized(square, (READ_SIDE, READ_SIDE))
+    return resized(square, (side, side))
 
 
 def mark_of_answers(
