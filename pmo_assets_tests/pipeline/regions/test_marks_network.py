@@ -1,4 +1,4 @@
-"""Maps and answers become marks; the shipped networks see what is drawn on a picture, and nothing on a clean one."""
+"""Maps and answers become marks; the shipped network sees what is drawn on a picture, and nothing on a clean one."""
 
 from __future__ import annotations
 
