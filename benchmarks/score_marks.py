@@ -29,6 +29,7 @@ from mark_styles import TrueMark, drawn_by_matplotlib, typeset
 from scipy.optimize import minimize
 from score_detection import figure_view
 
+from pmo_assets.pipeline.detection.structure.marks import is_plot
 from pmo_assets.pipeline.regions.mark_colours import mark_colour
 from pmo_assets.pipeline.regions.marks import image_marks
 from pmo_assets.pipeline.regions.marks_network import Calibration, MarksNetwork, shipped_calibration
@@ -201,7 +202,7 @@ def fitted(cases: Sequence[Case], network: MarksNetwork) -> Calibration:
     """
     odds, right = [], []
     clean = [case for case in cases if not case.marks]
-    clean_scores = []
+    clean_scores: list[float] = []
     for case in cases:
         tall, wide = case.view.pixels.shape[:2]
         seen = network([case.view.pixels])[0]
@@ -211,7 +212,8 @@ def fitted(cases: Sequence[Case], network: MarksNetwork) -> Calibration:
         for k, mark in enumerate(seen):
             odds.append(np.log(mark.score / max(1e-6, 1 - mark.score)))
             right.append(k in taken)
-        clean_scores += [mark.score for mark in seen] if not case.marks else []
+        if not case.marks and not is_plot(case.view.pixels):  # plots are not searched
+            clean_scores += [mark.score for mark in seen]
     x, y = np.asarray(odds), np.asarray(right, dtype=np.float64)
 
     def loss(at: np.ndarray) -> float:

@@ -1,8 +1,9 @@
 """The marks networks through ONNX Runtime: box, kind and tip of each mark that is seen in a picture's pixels.
 
 The detector sees the picture at one size. Every fourth pixel is a place that may be a mark's middle; the network says
-for each how likely that is, and the mark's box. Places that are surer than their neighbours go to the reader, which
-sees each box by itself and says what kind of mark it shows, or none, and where it points.
+for each how likely that is, and the mark's box. Places that are surer than their neighbours are marks; the shape of the
+ink in a box (`ink_shapes`) says what it is and where it points, or, where weights for one are given, the reader, which
+sees each box by itself. No weights of a reader are shipped.
 """
 
 from __future__ import annotations
@@ -21,19 +22,20 @@ from pmo_assets.pipeline.detection.fitted import fitted_numbers
 from pmo_assets.pipeline.detection.networks.memory_batches import MemoryBatches, Provider, batch_size_for
 from pmo_assets.pipeline.detection.networks.onnx_detectors import onnx_session, shipped_weights
 from pmo_assets.pipeline.detection.reducing import resized
-from pmo_assets.records.geometry import Box, Point, denormalise, non_maximum_suppression
+from pmo_assets.pipeline.regions.ink_shapes import shape_of_ink
+from pmo_assets.records.geometry import Box, Point, crop_box, denormalise, non_maximum_suppression
 from pmo_assets.records.regions import MARK_KINDS, MarkKind
 
 DETECTOR_FILE: Final = "marks_detector.onnx"
 """File of the detector's shipped weights in `pmo_assets/weights`."""
 
 READER_FILE: Final = "marks_reader.onnx"
-"""File of the reader's shipped weights."""
+"""File that the weights of a reader are exported to; none is shipped."""
 
 CALIBRATION_FILE: Final = "marks_detector.json"
 """File of what scores are worth, written by `benchmarks/score_marks.py --fit`."""
 
-PACKAGE_DATA = ("weights/marks_detector.onnx", "weights/marks_reader.onnx", "weights/marks_detector.json")
+PACKAGE_DATA = ("weights/marks_detector.onnx", "weights/marks_detector.json")
 """Files of the package that this module reads."""
 
 OUTPUTS: Final = ("scores", "boxes")
@@ -91,13 +93,13 @@ class FoundBox:
 
 @dataclass(frozen=True, slots=True)
 class SeenMark:
-    """A mark that both networks see in a picture.
+    """A mark that is seen in a picture.
 
     Attributes:
         kind: the most likely one.
         box: normalised [l, t, r, b] in the picture.
         tip: normalised (x, y) in the picture; None where the reader sees none.
-        score: 0..1, the detector's times the reader's that it is a mark; not calibrated.
+        score: 0..1, the detector's, times the reader's that it is a mark where one is asked; not calibrated.
     """
 
     kind: MarkKind
@@ -181,8 +183,8 @@ def read_frame(box: Box, wide: int, tall: int) -> Box:
     return (x - half, y - half, x + half, y + half)
 
 
-def reader_input(pixels: NDArray[np.uint8], frame: Box) -> NDArray[np.uint8]:
-    """Return a square of a picture (`read_frame`) as the reader's input (48, 48, 3); grey beyond its edges."""
+def reader_input(pixels: NDArray[np.uint8], frame: Box, side: int = READ_SIDE) -> NDArray[np.uint8]:
+    """Return a square of a picture (`read_frame`) as the reader's input (side, side, 3); grey beyond its edges."""
     left, top, right, bottom = (round(v) for v in frame)
     right, bottom = max(right, left + 1), max(bottom, top + 1)
     tall, wide = pixels.shape[:2]
@@ -190,7 +192,7 @@ def reader_input(pixels: NDArray[np.uint8], frame: Box) -> NDArray[np.uint8]:
     part = pixels[max(0, top) : max(0, min(tall, bottom)), max(0, left) : max(0, min(wide, right))]
     y, x = max(0, -top), max(0, -left)
     square[y : y + part.shape[0], x : x + part.shape[1]] = part
-    return resized(square, (READ_SIDE, READ_SIDE))
+    return resized(square, (side, side))
 
 
 def mark_of_answers(
@@ -212,27 +214,28 @@ class MarksNetwork:
     def __init__(
         self, path: Path | None = None, reader: Path | None = None, provider: Provider = "cpu", *, threads: int = 1
     ) -> None:
-        """Use files of weights (None: the shipped ones); sessions are made at the first call."""
+        """Use files of weights (None: the shipped detector; what boxes show is told by the shape of their ink)."""
         self.path, self.reader, self.provider, self.threads = path, reader, provider, threads
         self.batches = MemoryBatches(lambda: batch_size_for(provider, CROP_BYTES, 1), provider)
 
     def boxes(self, pictures: Sequence[NDArray[np.uint8]]) -> list[list[FoundBox]]:
         """Return the boxes that the detector alone finds in each picture, best first."""
-        detector = onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
-        return self.batches(list(pictures), partial(_found, detector)) if pictures else []
+        return self.batches(list(pictures), partial(_found, self.load())) if pictures else []
 
-    def load(self) -> tuple[Any, Any]:
-        """Return the sessions of detector and reader, made at the first call; see `onnx_session` for its errors."""
-        detector = onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
-        reader = onnx_session(self.reader or shipped_weights(READER_FILE), READ_OUTPUTS, self.provider, self.threads)
-        return detector, reader
+    def load(self) -> Any:
+        """Return the detector's session, made at the first call; see `onnx_session` for its errors."""
+        return onnx_session(self.path or shipped_weights(DETECTOR_FILE), OUTPUTS, self.provider, self.threads)
 
     def __call__(self, pictures: Sequence[NDArray[np.uint8]]) -> list[list[SeenMark]]:
         """Return the marks of each (height, width, 3) uint8 RGB picture, best first; pictures need a pixel at least."""
         if not pictures:
             return []
-        _, reader = self.load()
         found = self.boxes(pictures)
+        if self.reader is None:
+            return [
+                [_mark_of_ink(picture, one) for one in boxes] for picture, boxes in zip(pictures, found, strict=True)
+            ]
+        reader = onnx_session(self.reader, READ_OUTPUTS, self.provider, self.threads)
         return [_read(reader, picture, boxes) for picture, boxes in zip(pictures, found, strict=True)]
 
 
@@ -245,6 +248,15 @@ def _found(session: Any, pictures: Sequence[NDArray[np.uint8]]) -> list[list[Fou
         place[: frame.shape[0], : frame.shape[1]] = frame
     scores, boxes = session.run(list(OUTPUTS), {"pixels": together})
     return [boxes_of_maps(scores[k], boxes[k], size) for k, (_, size) in enumerate(inputs)]
+
+
+def _mark_of_ink(pixels: NDArray[np.uint8], found: FoundBox) -> SeenMark:
+    """Return the mark that the ink in a box is, by its shape."""
+    tall, wide = pixels.shape[:2]
+    left, top, right, bottom = crop_box(found.box, wide, tall)
+    kind, tip = shape_of_ink(pixels[top:bottom, left:right])
+    point = None if tip is None else ((left + tip[0] * (right - left)) / wide, (top + tip[1] * (bottom - top)) / tall)
+    return SeenMark(kind, found.box, point, found.score)
 
 
 def _read(session: Any, pixels: NDArray[np.uint8], found: Sequence[FoundBox]) -> list[SeenMark]:

@@ -13,16 +13,21 @@ from typing import Final
 from pmo_assets.pipeline.captions.identifier_lists import parsed_list
 from pmo_assets.pipeline.captions.phrases import ARTICLES, is_adjectival
 from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, tokenized
+from pmo_assets.pipeline.regions.mark_groups import (
+    COMPARED,
+    MarkGroup,
+    is_measured,
+    is_of_data,
+    is_significance,
+    mark_groups,
+)
 from pmo_assets.pipeline.regions.mark_names import QUOTES, MarkName, identifiers, mark_names
 from pmo_assets.pipeline.regions.targets import REACH, Range, Reading, after, before, core, items_of, reading, trimmed
 from pmo_assets.pipeline.regions.vocabulary import (
     AT,
     AUXILIARIES,
-    AVERAGES,
-    AXES,
     BY,
     COLOURS,
-    DATA_WORDS,
     EXTENT_WORDS,
     GROUP_ADVERBS,
     INDICATED,
@@ -30,45 +35,19 @@ from pmo_assets.pipeline.regions.vocabulary import (
     IRREGULAR,
     LEADS,
     LOOKING,
-    MEASURED_IN,
     NOUNS,
     PARTICLES,
     PICTURES,
     PREPOSITIONS,
-    SIGNIFICANCE,
 )
 from pmo_assets.records.regions import PhrasePlace, RegionPhrase
 
 _PLACE: Final = 8
 """Tokens of a place between a mark and its verb: "the arrow in the lower right image shows"."""
 
-_JOINERS: Final = frozenset({"and", "or", ",", "/", "&", "the", "a", "an", "by"})
 _CLAUSE_OPENERS: Final = frozenset(
     {";", ":", ",", ".", ")", "]", "(", "[", "and", "while", "whereas", "the", "a", "|", "•"}
 )
-_RELATIONS: Final = frozenset("<>=≤≥:")
-_COMPARED: Final = frozenset(
-    {"p", "n", "t", "compared", "versus", "vs", "significant", "significantly", "statistically"}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Names of marks that share what they show: "white and red arrows".
-
-    Attributes:
-        names: in order.
-        first: their first token, with article and quotation mark.
-        end: token after the last, with label and panel.
-        bracket: the opening bracket round them, -1 without one.
-        closing: the bracket's end; the number of tokens without one.
-    """
-
-    names: Sequence[MarkName]
-    first: int
-    end: int
-    bracket: int
-    closing: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +86,8 @@ def region_phrases(
         return ()
     read = reading(tokens, names)
     found: list[RegionPhrase] = []
-    previous: tuple[_Group, _Tie] | None = None
-    for group in _groups(read):
+    previous: tuple[MarkGroup, _Tie] | None = None
+    for group in mark_groups(read):
         tie = _tie(read, group, previous)
         if tie is None:
             continue
@@ -119,7 +98,7 @@ def region_phrases(
 
 
 def _phrase(
-    text: Reading, group: _Group, name: MarkName, target: Range, panels: tuple[str, ...], found_in: PhrasePlace,
+    text: Reading, group: MarkGroup, name: MarkName, target: Range, panels: tuple[str, ...], found_in: PhrasePlace,
     mention: int | None,
 ) -> RegionPhrase:  # fmt: skip
     starts, ends = text.tokens.starts, text.tokens.ends
@@ -135,43 +114,9 @@ def _phrase(
     )  # fmt: skip
 
 
-def _groups(text: Reading) -> list[_Group]:
-    """The names that stand together, in order."""
-    found: list[list[MarkName]] = []
-    for name in text.names:
-        last = found[-1][-1] if found else None
-        if last is not None and name.lead - last.last <= 4 and _is_joined(text, last, name):
-            found[-1].append(name)
-        else:
-            found.append([name])
-    return [_group(text, names) for names in found]
-
-
-def _is_joined(text: Reading, last: MarkName, name: MarkName) -> bool:
-    if last.shares:
-        return True
-    if text.tokens.texts[last.last + 1 : last.last + 2] == [";"]:
-        return False
-    between = [text.word(index) for index in range(max(last.last + 1, last.reach), name.lead)]
-    return bool(between) and all(word in _JOINERS for word in between) and between != [","]
-
-
-def _group(text: Reading, names: list[MarkName]) -> _Group:
-    first, end = names[0].lead, names[-1].reach
-    while first > 0 and text.word(first - 1) in QUOTES and end < len(text.tokens.texts) and text.word(end) in QUOTES:
-        first, end = first - 1, end + 1
-    bracket = text.enclosing[names[0].first]
-    closing = text.tokens.partners[bracket] if bracket >= 0 else len(text.tokens.texts)
-    if bracket >= 0 and (closing < end or closing - bracket > 2 * REACH):
-        bracket, closing = -1, len(text.tokens.texts)
-    if bracket < 0 and first > 0 and text.word(first - 1) in OPENING:
-        bracket, closing = first - 1, end  # a bracket that is never closed
-    return _Group(names, first, end, bracket, closing)
-
-
-def _tie(text: Reading, group: _Group, previous: tuple[_Group, _Tie] | None) -> _Tie | None:
+def _tie(text: Reading, group: MarkGroup, previous: tuple[MarkGroup, _Tie] | None) -> _Tie | None:
     """What ties a group to a thing; None where it names no mark."""
-    if _is_of_data(text, group):
+    if is_of_data(text, group):
         return None
     start, stop = text.sentence(group.first)
     left, after_mark, was_verb = start, False, False
@@ -215,15 +160,15 @@ def _is_other_picture(text: Reading, left: int, tie: _Tie) -> bool:
     return text.word(left) in {"and", ","} and text.word(target[1] - 1) in PICTURES
 
 
-def _is_mark(text: Reading, group: _Group, tie: _Tie) -> bool:
+def _is_mark(text: Reading, group: MarkGroup, tie: _Tie) -> bool:
     """Say whether the words name a mark, by how surely they do and by what ties them to a thing."""
     name = group.names[-1]
     if name.strength == "strong":
-        return not (name.kind == "asterisk" and tie.is_legend and _is_significance(text, group))
+        return not (name.kind == "asterisk" and tie.is_legend and is_significance(text, group))
     if not tie.evidence:
         return False
     if name.form == "sign":
-        return not (tie.is_legend and _is_significance(text, group))
+        return not (tie.is_legend and is_significance(text, group))
     described = name.colour is not None or name.style is not None
     if text.word(name.lead) == "each":
         return False
@@ -236,64 +181,7 @@ def _is_mark(text: Reading, group: _Group, tie: _Tie) -> bool:
     return True
 
 
-def _clause(text: Reading, group: _Group) -> Range:
-    """Tokens that a group stands among: the sentence, or in brackets its clause up to a colon or semicolon."""
-    start, stop = text.sentence(group.first)
-    first, end = max(start, group.first - REACH), min(stop, group.end + REACH)
-    if group.bracket >= 0:
-        first = next(
-            (index + 1 for index in range(group.first - 1, first - 1, -1) if text.word(index) in {";", ":"}), first
-        )
-        end = next((index for index in range(group.end, end) if text.word(index) == ";"), end)
-    return first, end
-
-
-def _is_of_data(text: Reading, group: _Group) -> bool:
-    """Say whether shapes and lines are those of a plot: their clause speaks of curves, means, significance."""
-    name = group.names[-1]
-    if name.kind in {"arrow", "arrowhead"} and (name.strength == "strong" or name.form == "sign"):
-        return False
-    first, end = _clause(text, group)
-    words = DATA_WORDS if name.kind == "asterisk" or group.bracket >= 0 else DATA_WORDS | SIGNIFICANCE
-    if name.form != "noun" or (name.strength == "strong" and name.kind == "asterisk"):
-        return False
-    words = words - AVERAGES if _is_measured(text, group) else words
-    return any(text.word(index) in words or _is_plot_axis(text, index) for index in range(first, end))
-
-
-def _is_measured(text: Reading, group: _Group) -> bool:
-    """Say whether a value is measured in a mark with a colour: "the mean grey value of the blue boxes"."""
-    name = group.names[-1]
-    is_definite = name.colour is not None and name.lead < name.first and text.word(name.lead) == "the"
-    return is_definite and group.bracket < 0 and text.word(group.first - 1) in MEASURED_IN
-
-
-def _is_plot_axis(text: Reading, index: int) -> bool:
-    if text.word(index) != "axis":
-        return False
-    return text.word(index - 1) in AXES or (text.word(index - 1) in DASHES and text.word(index - 2) in AXES)
-
-
-def _is_significance(text: Reading, group: _Group) -> bool:
-    """Say whether a legend tells what significance a sign stands for."""
-    if text.word(group.end) in _COMPARED:
-        return True
-    stop = min(text.sentence(group.first)[1], group.end + 24)
-    stop = stop if group.closing == group.end else min(stop, group.closing)
-    for index in range(group.end, stop):
-        word = text.word(index)
-        if word in SIGNIFICANCE:
-            return True
-        if word == "p" and (
-            text.word(index + 1) in _RELATIONS or text.word(index + 1) in {"value", "values", "-", "is"}
-        ):
-            return True
-        if word == ";":
-            return False
-    return False
-
-
-def _respectively(text: Reading, group: _Group, stop: int) -> int | None:
+def _respectively(text: Reading, group: MarkGroup, stop: int) -> int | None:
     """The token "respectively" that distributes things over the names of a group."""
     if len(group.names) < 2:
         return None
@@ -303,14 +191,14 @@ def _respectively(text: Reading, group: _Group, stop: int) -> int | None:
     return None
 
 
-def _shared(text: Reading, group: _Group, target: Range, shares: int | None) -> list[Range]:
+def _shared(text: Reading, group: MarkGroup, target: Range, shares: int | None) -> list[Range]:
     """The target of each name: an item each where they are distributed, else the whole for all."""
     count = len(group.names)
     items = items_of(text, *target, count) if shares is not None and target[0] < target[1] else None
     return [_core(text, group, item) for item in items or [target] * count]
 
 
-def _core(text: Reading, group: _Group, target: Range) -> Range:
+def _core(text: Reading, group: MarkGroup, target: Range) -> Range:
     """What a target is about; nothing where it only names the mark: "a line was drawn (grey line)"."""
     first, end = core(text, *target)
     noun = NOUNS.get(text.word(end - 1)) if first < end else None
@@ -318,7 +206,7 @@ def _core(text: Reading, group: _Group, target: Range) -> Range:
     return (0, 0) if is_mark and (end - first == 1 or text.word(first) in ARTICLES) else (first, end)
 
 
-def _forward(text: Reading, group: _Group, right: int, shares: int | None, was_verb: bool) -> _Tie | None:
+def _forward(text: Reading, group: MarkGroup, right: int, shares: int | None, was_verb: bool) -> _Tie | None:
     """What follows the marks by a verb, a sign of a legend, or after another mark's verb."""
     position = _after_place(text, group, right)
     opener = text.word(group.first - 1)
@@ -360,7 +248,7 @@ def _forward(text: Reading, group: _Group, right: int, shares: int | None, was_v
     return None
 
 
-def _is_placing(text: Reading, group: _Group) -> bool:
+def _is_placing(text: Reading, group: MarkGroup) -> bool:
     """Say whether marks only tell a place, so that a verb behind them is another thing's: "fluid at the arrow is"."""
     opener = text.word(group.first - 1)
     if opener == "between" and text.word(group.first - 2) in {"distance", "interval", "space"}:
@@ -370,7 +258,7 @@ def _is_placing(text: Reading, group: _Group) -> bool:
     return group.first - 1 > text.sentence(group.first)[0] and text.word(group.first - 2) != ","
 
 
-def _after_place(text: Reading, group: _Group, right: int) -> int:
+def _after_place(text: Reading, group: MarkGroup, right: int) -> int:
     """The token behind the marks and what says where they are: "the arrow in the scan", "arrows (B)", "inset image"."""
     position = group.end
     if text.word(position) in {"image", "images", "picture", "pictures", "panel", "panels"}:
@@ -428,7 +316,7 @@ def _is_named_by_be(text: Reading, position: int, right: int) -> bool:
 
 
 def _tied_after(
-    text: Reading, group: _Group, start: int, right: int, shares: int | None, *, is_item: bool = False
+    text: Reading, group: MarkGroup, start: int, right: int, shares: int | None, *, is_item: bool = False
 ) -> _Tie | None:
     if shares is not None and start < shares:
         target = trimmed(text, start, min(shares, right))
@@ -442,13 +330,13 @@ def _tied_after(
     return _Tie(_shared(text, group, target, shares), is_legend=True)
 
 
-def _after_sign(text: Reading, group: _Group, right: int, shares: int | None) -> _Tie | None:
+def _after_sign(text: Reading, group: MarkGroup, right: int, shares: int | None) -> _Tie | None:
     """The item of a legend directly behind a sign, or behind its comma: "* subretinal fluid; #, drusen"."""
     start = group.end
     if text.word(start) == ",":
         start += 1
     word = text.word(start)
-    if start >= right or not word[0].isalpha() or word in _COMPARED or start in text.leads:
+    if start >= right or not word[0].isalpha() or word in COMPARED or start in text.leads:
         return None
     if group.bracket >= 0 and start > group.end:
         return None
@@ -457,7 +345,7 @@ def _after_sign(text: Reading, group: _Group, right: int, shares: int | None) ->
     return _tied_after(text, group, start, right, shares, is_item=True)
 
 
-def _is_item(text: Reading, group: _Group, right: int) -> bool:
+def _is_item(text: Reading, group: MarkGroup, right: int) -> bool:
     """Say whether a short phrase without a verb follows a mark's comma: "Arrow, drusen."."""
     start = group.end + 1
     if start >= right or text.word(start) in PREPOSITIONS | AUXILIARIES | {"and", "or", "which"} or start in text.leads:
@@ -466,7 +354,7 @@ def _is_item(text: Reading, group: _Group, right: int) -> bool:
     return not any(text.word(index) in AUXILIARIES or text.word(index) in INDICATED for index in range(start, end))
 
 
-def _is_bare_item(text: Reading, group: _Group, right: int, was_verb: bool) -> bool:
+def _is_bare_item(text: Reading, group: MarkGroup, right: int, was_verb: bool) -> bool:
     """Say whether a legend has its items without any sign: "Arrow cystic duct, arrowhead bile duct"."""
     opens = group.first == text.sentence(group.first)[0] or (was_verb and text.word(group.first - 1) in {",", ";"})
     first, end = after(text, group.end, min(right, group.end + _PLACE + 1), is_item=True)
@@ -483,7 +371,9 @@ def _is_bare_item(text: Reading, group: _Group, right: int, was_verb: bool) -> b
     )
 
 
-def _bracketed(text: Reading, group: _Group, left: int, stop: int, after_mark: bool, shares: int | None) -> _Tie | None:
+def _bracketed(
+    text: Reading, group: MarkGroup, left: int, stop: int, after_mark: bool, shares: int | None
+) -> _Tie | None:
     """What stands before marks in brackets: before the bracket, or in it ("(drusen, arrow; vessel, arrowhead)")."""
     opening, closing = group.bracket, group.closing
     start = opening + 1
@@ -544,7 +434,7 @@ def _is_short_name(text: Reading, start: int, end: int) -> bool:
     return len(words) == 1 and sum(letter.isupper() for letter in words[0]) >= 2
 
 
-def _panels_beside(text: Reading, group: _Group, start: int, closing: int) -> tuple[str, ...]:
+def _panels_beside(text: Reading, group: MarkGroup, start: int, closing: int) -> tuple[str, ...]:
     """Panels beside marks in brackets: "(D, arrowheads)", "(arrow, B)"."""
     items, end = parsed_list(text.tokens, start, group.first)
     if (
@@ -563,7 +453,7 @@ def _panels_beside(text: Reading, group: _Group, start: int, closing: int) -> tu
     return ()
 
 
-def _participle_before(text: Reading, group: _Group, left: int) -> int | None:
+def _participle_before(text: Reading, group: MarkGroup, left: int) -> int | None:
     """The participle that ties marks to a thing before it: "indicated by the arrows"; None without one."""
     index = group.first - 1
     if index < left or text.word(index) not in BY:
@@ -576,7 +466,7 @@ def _participle_before(text: Reading, group: _Group, left: int) -> int | None:
     return None if text.word(group.first - 1) == "as" and text.word(index) in LOOKING else index
 
 
-def _without_verb(text: Reading, group: _Group, left: int) -> int:
+def _without_verb(text: Reading, group: MarkGroup, left: int) -> int:
     """The token behind the subject of a participle and its auxiliaries, or before the comma at the marks."""
     participle = _participle_before(text, group, left)
     if participle is None:
@@ -602,7 +492,7 @@ def _subject_after(text: Reading, start: int, right: int) -> Range:
     return trimmed(text, first, verb)
 
 
-def _backward(text: Reading, group: _Group, left: int, after_mark: bool, shares: int | None) -> _Tie | None:
+def _backward(text: Reading, group: MarkGroup, left: int, after_mark: bool, shares: int | None) -> _Tie | None:
     """What stands before marks outside of brackets: "drusen, indicated by arrows", "fluid between the arrows"."""
     name = group.names[-1]
     is_plural = name.is_plural or len(group.names) > 1
@@ -620,7 +510,7 @@ def _backward(text: Reading, group: _Group, left: int, after_mark: bool, shares:
         if end == text.sentence(group.first)[0] and text.word(group.end) in {"is", "are"}:
             return _Tie(_shared(text, group, after(text, group.end + 1, text.sentence(end)[1]), shares))
         if text.word(end) == "of" or end == text.sentence(group.first)[0]:
-            return _Tie([(0, 0)] * len(group.names), evidence=_is_measured(text, group))
+            return _Tie([(0, 0)] * len(group.names), evidence=is_measured(text, group))
         if name.strength != "strong" and (
             (name.colour is None and name.style is None) or text.word(end) in {"of", "from"}
         ):

@@ -167,8 +167,8 @@ def marks_detector_card(info: Mapping[str, Any], size: int) -> str:
 # Marks detector
 
 Finds the boxes of marks that authors draw on images (arrows, arrowheads, circles and outlines, boxes, asterisks, lines)
-where the PDF does not tell them (`pipeline/regions`); the [marks reader](marks_reader.md) says what each box shows, and
-whether it is a mark. It does not decide whether an image is marked: that is the mark classifier's.
+where the PDF does not tell them (`pipeline/regions`); the shape of the ink in a box, or a marks reader, says what it
+shows. It does not decide whether an image is marked: that is the mark classifier's.
 
 * Architecture: `training/architectures/marks_detector.py`; input 352 pixels on the long side, a place every fourth
   pixel; ONNX opset 17, weights in half precision, {size / 1e6:.1f} MB.
@@ -178,7 +178,7 @@ whether it is a mark. It does not decide whether an image is marked: that is the
 ## Accuracy
 
 On pictures of the validation part, in the styles of training, as `pmo train marks-detector` prints it: average
-precision at IoU 0.5 {info["validation"]["AP"]:.3f}. With the reader, in other styles, and on clean pictures:
+precision at IoU 0.5 {info["validation"]["AP"]:.3f}. In other styles, and on clean pictures:
 `python benchmarks/score_marks.py`, [measurements](../../docs/measurements.md#marks).
 
 ## Data

@@ -15,7 +15,14 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
-from pmo_assets.pipeline.regions.marks_network import READ_KINDS, MarksNetwork, read_frame, reader_input
+from pmo_assets.pipeline.regions.marks_network import (
+    MARGIN,
+    READ_KINDS,
+    READ_SIDE,
+    MarksNetwork,
+    read_frame,
+    reader_input,
+)
 from pmo_assets.records.geometry import Box, iou, normalise
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.marks_detector import MarksReader
@@ -28,11 +35,20 @@ from pmo_assets.training.synthetic.pools import PicturePool
 BOXES: Final = 12
 """Boxes of a picture that are learnt from at a time."""
 
-VIEWS, BLOCK = 6, 128
-"""A picture is seen six times, each time by other boxes in other colours, with 128 others between."""
+VIEWS, BLOCK = 3, 128
+"""A picture is seen three times, each time by other boxes in other colours, with 128 others between."""
+
+NEGATIVES: Final = 5
+"""Of these at least so many that are no mark's own box."""
 
 RIGHT, WRONG = 0.5, 0.2
 """IoU with a mark from which a box shows it, and up to which it shows none; between them it is not learnt from."""
+
+WIDER: Final = 1.5
+"""Side of what is turned, relative to what the reader sees of it."""
+
+MORE: Final = 6
+"""Times that further marks are drawn on a picture: the reader needs many, and to make the picture takes the time."""
 
 UNUSED: Final = -1
 """Kind of a place among `BOXES` without a box."""
@@ -51,17 +67,18 @@ def labelled_boxes(rng: np.random.Generator, example: Example) -> list[Labelled]
     pixels, marks, found = example
     frame = (0.0, 0.0, float(pixels.shape[1]), float(pixels.shape[0]))
     true = [normalise(mark.box, frame) for mark in marks]
-    result: list[Labelled] = [(_shaken(rng, box), mark) for box, mark in zip(true, marks, strict=True)]
-    random = [_random_box(rng) for _ in range(2 if found else 4)]
-    for box in [*found, *random]:
+    chosen = rng.permutation(len(true)).tolist()[: BOXES - NEGATIVES]
+    result: list[Labelled] = [(_shaken(rng, true[k]), marks[k]) for k in chosen]
+    other: list[Labelled] = []
+    for box in [*found, *(_random_box(rng) for _ in range(3))]:
         overlaps = [iou(box, other) for other in true]
         best = int(np.argmax(overlaps)) if overlaps else -1
         if best >= 0 and overlaps[best] >= RIGHT:
-            result.append((box, marks[best]))
+            other.append((box, marks[best]))
         elif best < 0 or overlaps[best] <= WRONG:
-            result.append((box, None))
-    order = rng.permutation(len(result)).tolist()[:BOXES]
-    return [result[k] for k in order]
+            other.append((box, None))
+    order = rng.permutation(len(other)).tolist()[: BOXES - len(result)]
+    return [*result, *(other[k] for k in order)]
 
 
 def _shaken(rng: np.random.Generator, box: Box) -> Box:
@@ -82,32 +99,33 @@ def _random_box(rng: np.random.Generator) -> Box:
 def read_example(
     rng: np.random.Generator, pixels: Pixels, box: Box, mark: DrawnMark | None
 ) -> tuple[Pixels, int, tuple[float, float, float]]:
-    """Return the reader's view of a box, turned and in other colours, with the kind and the tip that it shows."""
+    """Return the reader's view of a box, turned, stretched and recoloured, with the kind and tip that it shows."""
     tall, wide = pixels.shape[:2]
-    frame = read_frame(box, wide, tall)
-    if rng.random() < 0.5:  # a little nearer, farther, or beside it
-        side, (x, y) = frame[2] - frame[0], rng.normal(0, 0.03, 2).tolist()
-        half = side / 2 * float(rng.uniform(0.88, 1.2))
-        x, y = (frame[0] + frame[2]) / 2 + x * side, (frame[1] + frame[3]) / 2 + y * side
-        frame = (x - half, y - half, x + half, y + half)
-    seen = reader_input(pixels, frame)
-    kind = NONE if mark is None else READ_KINDS.index(mark.kind)
+    left, top, right, bottom = read_frame(box, wide, tall)
+    side, x, y = right - left, (left + right) / 2, (top + bottom) / 2
+    half = side / 2 * WIDER
+    frame = (x - half, y - half, x + half, y + half)
+    larger = reader_input(pixels, frame, round(READ_SIDE * WIDER))
+    # From pixels of the larger view to those of the reader's: about the middle, a little nearer, farther or beside it.
+    angle = float(rng.uniform(0, 2 * np.pi)) if rng.random() < 0.6 else int(rng.integers(4)) * np.pi / 2
+    stretch = np.exp(rng.normal(0, 0.08, 2)) * float(rng.choice([-1, 1]))
+    stretch[1] = abs(stretch[1])
+    turn = np.asarray([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) @ np.diag(stretch)
+    middle = READ_SIDE / 2 + rng.normal(0, 0.03 * READ_SIDE, 2)
+    shift = middle - turn @ np.full(2, larger.shape[0] / 2)
+    matrix = np.column_stack([turn, shift])
+    seen = cv2.warpAffine(larger, matrix, (READ_SIDE, READ_SIDE), flags=cv2.INTER_LINEAR, borderValue=(MARGIN,) * 3)
     tip = (0.5, 0.5, 0.0)
     if mark is not None and mark.tip is not None:
-        u, v = ((mark.tip[a] - frame[a]) / (frame[a + 2] - frame[a]) for a in (0, 1))
+        inside = [(mark.tip[a] - frame[a]) / (2 * half) * larger.shape[0] for a in (0, 1)]
+        u, v = ((turn @ inside + shift) / READ_SIDE).tolist()
         tip = (u, v, 1.0) if 0 <= u <= 1 and 0 <= v <= 1 else tip
-    u, v, has = tip
-    if rng.random() < 0.5:
-        seen, u = seen[:, ::-1], 1 - u
-    if rng.random() < 0.5:
-        seen, v = seen[::-1], 1 - v
-    if rng.random() < 0.5:
-        seen, u, v = seen.transpose(1, 0, 2), v, u
     if rng.random() < 0.4:
         seen = seen[:, :, rng.permutation(3)]
     if rng.random() < 0.15:
         seen = 255 - seen
-    return _other_levels(rng, np.ascontiguousarray(seen)), kind, (u, v, has)
+    kind = NONE if mark is None else READ_KINDS.index(mark.kind)
+    return _other_levels(rng, np.ascontiguousarray(seen, dtype=np.uint8)), kind, tip
 
 
 def _other_levels(rng: np.random.Generator, pixels: Pixels) -> Pixels:
@@ -146,7 +164,7 @@ class ReaderExamples(Dataset[tuple[Tensor, Tensor, Tensor]]):
 
     def _example(self, seed: int) -> Example:
         # Other pictures than the detector has learnt from: there it finds less that is none.
-        pixels, marks = marks_example(FIRST_SEED + seed, self.pool)
+        pixels, marks = marks_example(FIRST_SEED + seed, self.pool, MORE)
         found = [] if self.detector is None else self.detector.boxes([pixels])[0]
         return pixels, marks, [one.box for one in found[:8]]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from pmo_assets.records.geometry import covered_fraction
 from pmo_assets.records.image_types import IMAGE_TYPES
 from pmo_assets.samples.drawing import Colour, Pixels, grey_of, print_text
 from pmo_assets.training.synthetic.drawings import PAPER_KINDS, drawn
@@ -42,22 +43,36 @@ MARKED, SECOND = 0.72, 0.5
 """Part of a detector's examples that are marked, and part of these with marks of further kinds."""
 
 
-def marks_example(seed: int, pool: PicturePool) -> tuple[Pixels, list[DrawnMark]]:
+def marks_example(seed: int, pool: PicturePool, more: int = 0) -> tuple[Pixels, list[DrawnMark]]:
     """Return a picture as `mark_example` makes them, more of them marked, with its marks as it shows them.
 
-    Marks of which a later one covers more than half are left in: people see that something is there.
+    Args:
+        seed: decides all.
+        pool: of pictures.
+        more: times that marks of further kinds are drawn; those that later ones cover are left out then.
     """
     rng = np.random.default_rng((seed, 2))
     even = EVEN_ODDS if rng.random() < 0.6 else ()
 
     def draw(inner: np.random.Generator, pixels: Pixels) -> list[DrawnMark]:
         marks = draw_marks(inner, pixels, odds=even)
-        return marks + (draw_marks(inner, pixels, odds=EVEN_ODDS) if rng.random() < SECOND else [])
+        for _ in range(more or int(rng.random() < SECOND)):
+            marks += [*draw_marks(inner, pixels, odds=EVEN_ODDS)]
+        return _seen_ones(marks) if more else marks
 
     pixels, _, _, marks = _example(seed, pool, draw, MARKED)
     if (pixels == pixels[:, :, :1]).all():  # copied in grey
         marks = [replace(mark, colour=as_grey(mark.colour)) for mark in marks]
     return pixels, marks
+
+
+def _seen_ones(marks: list[DrawnMark]) -> list[DrawnMark]:
+    """Return the marks whose middle no later one covers."""
+    return [
+        mark
+        for k, mark in enumerate(marks)
+        if not any(covered_fraction(mark.box, other.box) > 0.3 for other in marks[k + 1 :])
+    ]
 
 
 def as_grey(colour: Colour) -> Colour:

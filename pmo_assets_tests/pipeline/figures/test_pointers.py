@@ -1,4 +1,4 @@
-"""Where shapes point: the tip of arrows by geometry that was drawn, in any turn, size and place."""
+"""Arrows, heads and strokes point where they were drawn to point, however turned, large and ordered they are."""
 
 from __future__ import annotations
 
