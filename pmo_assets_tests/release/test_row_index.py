@@ -89,6 +89,7 @@ OTHER: dict[str, Any] = {
         "B", secret="x", eye=None, disease=(), findings=(), modality=None, modality_class="ambiguous", withheld=False
     ),
     "summary_places": [],
+    "marks": [],
     "medical": False,
 }
 """Another value of columns for which it is not plain what that is: near, empty instead of null, cut otherwise."""

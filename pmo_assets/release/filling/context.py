@@ -21,6 +21,7 @@ from pmo_assets.tables.context import panel_abbreviations
 from pmo_assets.tables.rows import record_of, row_of
 
 WRITTEN_BY_A_MODEL: Final = "a language model wrote it, so it cannot be made again from a copy of the article"
+OF_PICTURES: Final = "it is made of marks that a run of the pipeline sees in the pictures: `pmo run` makes it"
 UNKNOWN: Final = "this version of pmo-assets does not know how it is made from a copy of the article"
 DIFFERENT: Final = "made here it is not what the release withholds: another version of pmo-assets, or a person's words"
 NEEDS: Final = "it is made of another text that is not restored"
@@ -158,6 +159,8 @@ def restored_texts(wanted: WantedTexts, words: ArticleWords, subcaption: str, ca
     left = {name: UNKNOWN for name in wanted.sha256 if name not in _MAKERS}
     if "generated_summary" in left:
         left["generated_summary"] = WRITTEN_BY_A_MODEL
+    if "regions" in left:
+        left["regions"] = OF_PICTURES
     for name, make in _MAKERS.items():
         if name not in wanted.sha256:
             continue
