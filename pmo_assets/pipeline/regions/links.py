@@ -48,6 +48,10 @@ _Fit = tuple[int, int]
 """How badly a mark fits a phrase by kind and colour: 0 where it is the one named, 1 where it is near."""
 
 
+_UNSEEN_STYLES: Final = frozenset({"open", "filled", "double", "curved"})
+"""Styles that tell one mark from another and that marks do not state."""
+
+
 def linked_phrases(
     phrases: Sequence[RegionPhrase],
     marks: Sequence[Mark],
@@ -86,6 +90,8 @@ def linked_phrases(
             reason = _elsewhere(phrase, identifier) or _unseen(phrase, chosen, bool(likely)) or reason
             if reason is None and not _labels(phrase) and number in rivals:
                 reason = "the text names these marks for several things"
+            if reason is None and phrase.style in _UNSEEN_STYLES:
+                reason = f"whether a mark is {phrase.style} is not seen"
             if reason is None and not phrase.is_plural and len(labelled) > 1:
                 reason = f"{len(labelled)} marks fit, and the text speaks of one"
             linked[number] = replace(phrase, marks=tuple(labelled), undecided=reason)

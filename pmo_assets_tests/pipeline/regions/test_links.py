@@ -128,3 +128,8 @@ def test_a_sure_link_has_marks_and_an_unlinked_phrase_a_reason(text: str, marks:
         assert phrase.marks or phrase.undecided
         assert all(marks[index].probability >= 0.5 for index in phrase.marks)
         assert phrase.undecided or phrase.is_plural or len(phrase.marks) == 1
+
+
+def test_a_style_that_marks_do_not_state_leaves_the_link_undecided() -> None:
+    assert _links("Fistula (hollow arrow).", _mark("arrow")) == [((0,), "whether a mark is open is not seen")]
+    assert _links("Fistula (hollow arrow).") == [((), "no mark was seen")]
