@@ -26,6 +26,7 @@ CONTENT = {
         "abbreviations",
         "generated_summary",
         "entities",
+        "regions",
     },
     "figures": {"caption", "figure_image", "in_text_mention"},
     "articles": set[str](),
@@ -33,8 +34,8 @@ CONTENT = {
 """The columns that hold the article's words or pixels, stated a second time on purpose."""
 
 PLACES = {"mention_places", "summary_places"}
-TERMS = {"diseases", "findings", "eye", "modality_class", "modality", "medical"}
-"""What the running text says of panels that is published under every licence: places and names of our own."""
+TERMS = {"diseases", "findings", "eye", "modality_class", "modality", "medical", "marks"}
+"""What text and marks say of panels that is published under every licence: places and names of our own."""
 
 COLUMNS = [(table, name) for table, schema in release_tables().items() for name in schema.columns()]
 
