@@ -148,6 +148,18 @@ def rejected_rows(table: pl.DataFrame, rejections: Iterable[Rejection]) -> int:
     return sum(article_id in articles or (article_id, figure) in figures for article_id, figure in keys)
 
 
+def panel_rows() -> BatchCheck:
+    """Return the check that every reviewed panel has a row, but those whose figure or article was rejected."""
+
+    def counts(made: Made) -> Mapping[str, int]:
+        panels = made.tables["reviewed_panels"]
+        without = {(row["article_id"], row["image_cluster_id"]) for row in made.rows}
+        lost = [item for item in made.rejections if (item.unit_id, item.part) not in without]
+        return {"panels": panels.height, "made": len(made.rows), "rejected": rejected_rows(panels, lost)}
+
+    return row_count(counts)
+
+
 def unique_ids_result(ids: pl.Series) -> dg.AssetCheckResult:
     """Report whether ids are unique, with examples of those that are not."""
     repeated = ids.filter(ids.is_duplicated()).unique().sort()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import dataframely as dy
 
@@ -86,10 +86,6 @@ class PanelKey(FigureKey):
 
     ordinal = dy.Int64(primary_key=True, min=0, description="Of the panel's row in `reviewed_panels`")
     panel_id = dy.String(unique=True, description="Stable and unique over all articles")
-
-
-PANEL_KEY: Final = ("article_id", "image_cluster_id", "ordinal", "panel_id")
-"""Columns of `PanelKey`."""
 
 
 class PanelSummaries(PanelKey):
@@ -251,4 +247,4 @@ def panel_abbreviations(cells: Iterable[Mapping[str, Any]]) -> tuple[Abbreviatio
 
 
 def _panel_key(panel: Mapping[str, Any]) -> Row:
-    return {name: panel[name] for name in PANEL_KEY}
+    return {name: panel[name] for name in ("article_id", "image_cluster_id", "ordinal", "panel_id")}

@@ -59,19 +59,12 @@ def _counted(counts: SummaryCounts) -> Mapping[str, Any]:
     }
 
 
-def _accounted(made: Made) -> Mapping[str, int]:
-    panels = made.tables["reviewed_panels"]
-    without = {(row["article_id"], row["image_cluster_id"]) for row in made.rows}
-    lost = [item for item in made.rejections if (item.unit_id, item.part) not in without]
-    return {"panels": panels.height, "made": len(made.rows), "rejected": checks.rejected_rows(panels, lost)}
-
-
 panel_summaries = stage_table(
     "panel_summaries",
     counted=_counted,
     pool="llm",
     checks=[
-        checks.row_count(_accounted),
+        checks.panel_rows(),
         checks.BatchCheck(
             VERBATIM,
             "Every summary consists of sentences that stand where its row says.",
@@ -115,11 +108,11 @@ def _entity_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-panel_entities = stage_table("panel_entities", checks=[checks.row_count(_accounted)], summary=_entity_summary)
+panel_entities = stage_table("panel_entities", checks=[checks.panel_rows()], summary=_entity_summary)
 
 panel_modality = stage_table(
     "panel_modality",
-    checks=[checks.row_count(_accounted)],
+    checks=[checks.panel_rows()],
     summary=lambda made: {
         "panels": len(made.rows),
         "classes": dg.MetadataValue.json(dict(Counter(row["modality_class"] for row in made.rows).most_common())),

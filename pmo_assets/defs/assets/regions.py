@@ -11,13 +11,6 @@ from pmo_assets.defs.made import Made
 from pmo_assets.defs.stage_table import stage_table
 
 
-def _accounted(made: Made) -> Mapping[str, int]:
-    panels = made.tables["panel_summaries"]
-    without = {(row["article_id"], row["image_cluster_id"]) for row in made.rows}
-    lost = [item for item in made.rejections if (item.unit_id, item.part) not in without]
-    return {"panels": panels.height, "made": len(made.rows), "rejected": checks.rejected_rows(panels, lost)}
-
-
 def _counted(values: list[Any]) -> dg.MetadataValue:
     return dg.MetadataValue.json(dict(Counter(map(str, values)).most_common()))
 
@@ -56,8 +49,8 @@ def _region_summary(made: Made) -> Mapping[str, Any]:
     }
 
 
-marks = stage_table("marks", checks=[checks.row_count(_accounted)], summary=_mark_summary)
+marks = stage_table("marks", checks=[checks.panel_rows()], summary=_mark_summary)
 
-region_phrases = stage_table("region_phrases", checks=[checks.row_count(_accounted)], summary=_phrase_summary)
+region_phrases = stage_table("region_phrases", checks=[checks.panel_rows()], summary=_phrase_summary)
 
-regions = stage_table("regions", checks=[checks.row_count(_accounted)], summary=_region_summary)
+regions = stage_table("regions", checks=[checks.panel_rows()], summary=_region_summary)

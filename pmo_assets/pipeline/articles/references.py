@@ -37,7 +37,7 @@ _RANGE_SIGNS: Final = frozenset((
 ))  # fmt: skip
 # "Figure 2 of [12]", "Figure 3 in Smith et al.": a figure of another publication.
 _ELSEWHERE: Final = re.compile(
-    r"\s(?:of|in|from)\s(?:refs?\b|references?\b|\[?\d{1,3}\b|[A-Z][\w'’-]+\s(?:et\sal|and\s[A-Z]\w+\s[(\[]))"
+    r"\s(?:of|in|from)\s(?:refs?\b|references?\b|\[\d|[A-Z][\w'’-]+\s(?:et\sal|and\s[A-Z]\w+\s[(\[]))"
 )
 
 

@@ -31,7 +31,7 @@ from pmo_assets.records.geometry import crop_box
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
 from pmo_assets.records.panels import Panel, PanelPicture
 from pmo_assets.records.reading import TextReader
-from pmo_assets.records.step_output import Row, StepOutput, for_each_figure, rows_by_figure
+from pmo_assets.records.step_output import Row, StepOutput, figure_key, for_each_figure, rows_by_figure
 from pmo_assets.records.stores import Picture, PixelStore
 from pmo_assets.records.subcaptions import CaptionSplit
 from pmo_assets.tables.captions import caption_split
@@ -191,6 +191,13 @@ def assemble_article(
 def panel_id(article_id: int, image_cluster_id: str, ordinal: int) -> str:
     """Return the id of a panel: stable when anything else is added, unique over all articles."""
     return f"p_{article_id}_{image_cluster_id}_{ordinal}"
+
+
+def panel_key(figure: Mapping[str, Any], panel: Panel) -> Row:
+    """Return the columns that identify a panel (`tables.context.PanelKey`); `figure` is any row with its figure's."""
+    key = figure_key(figure)
+    name = panel_id(key["article_id"], key["image_cluster_id"], panel.ordinal)
+    return {**key, "ordinal": panel.ordinal, "panel_id": name}
 
 
 def cut_panel(figure_pixels: NDArray[np.uint8], content_box: Sequence[float]) -> NDArray[np.uint8]:

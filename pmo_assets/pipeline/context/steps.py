@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pmo_assets.pipeline.assembly.steps import panel_id
+from pmo_assets.pipeline.assembly.steps import panel_key
 from pmo_assets.pipeline.context.article_text import article_text
 from pmo_assets.pipeline.context.entities import panel_entities, panel_terms
 from pmo_assets.pipeline.context.modality import modality_evidence, panel_modality
@@ -126,7 +126,7 @@ def find_article_entities(
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         made = []
         for panel in panels.get(figure["image_cluster_id"], []):
-            key = _panel_key(figure, panel)
+            key = panel_key(figure, panel)
             # A figure whose summaries were rejected keeps the entities of its subcaptions.
             told = summaries.get(key["panel_id"], {"mentions": [], "abbreviations": []})
             defined = {item["short"]: item["long"] for item in told["abbreviations"]}
@@ -183,13 +183,7 @@ def _told_panels(
         told = [record_of(PanelMention, row) for row in mentions.get(cluster, ())]
         words = panel_words([(panel.identifier, panel.subcaption) for panel in panels])
         found[cluster] = [
-            _ToldPanel(_panel_key(rows[cluster][0], panel), panel, own, told)
+            _ToldPanel(panel_key(rows[cluster][0], panel), panel, own, told)
             for panel, own in zip(panels, words, strict=True)
         ]
     return found
-
-
-def _panel_key(figure: Mapping[str, Any], panel: Panel) -> Row:
-    key = figure_key(figure)
-    name = panel_id(key["article_id"], key["image_cluster_id"], panel.ordinal)
-    return {**key, "ordinal": panel.ordinal, "panel_id": name}

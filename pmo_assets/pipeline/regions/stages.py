@@ -19,7 +19,7 @@ STAGES: Final = (
         "marks",
         GROUP,
         find_article_marks,
-        reads=["figures", "reviewed_panels", "panel_summaries"],
+        reads=["figures", "reviewed_panels"],
         prepare=load_marks_network,
         goes_on=True,
     ),

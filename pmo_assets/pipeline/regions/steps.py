@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pmo_assets.pictures import decoded
+from pmo_assets.pipeline.assembly.steps import panel_key
 from pmo_assets.pipeline.detection.networks.memory_batches import Provider
 from pmo_assets.pipeline.detection.steps import DetectionOptions
 from pmo_assets.pipeline.regions.fusion import fused_regions
@@ -22,12 +27,14 @@ from pmo_assets.pipeline.regions.shown_regions import shown_regions
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.panels import Panel
-from pmo_assets.records.step_output import Row, StepOutput, for_each_figure, rows_by_figure
+from pmo_assets.records.step_output import Row, StepOutput, for_each_figure
 from pmo_assets.records.stores import PixelStore
-from pmo_assets.tables.context import PANEL_KEY
 from pmo_assets.tables.panels import panels_by_figure
 from pmo_assets.tables.regions import marks_of_row, marks_row, phrases_of_row, phrases_row, regions_row
 from pmo_assets.tables.rows import record_of
+
+NOT_LOOKED_FOR: Final = "marks were not looked for: the figure's were rejected"
+"""Why phrases of a figure without marks are linked to none."""
 
 
 @functools.cache
@@ -50,7 +57,6 @@ def find_article_marks(
     article_id: int,
     figures: Sequence[Mapping[str, Any]],
     reviewed_panels: Sequence[Mapping[str, Any]],
-    panel_summaries: Sequence[Mapping[str, Any]],
     figure_pixels: PixelStore,
     detection_options: DetectionOptions,
 ) -> StepOutput:
@@ -60,24 +66,23 @@ def find_article_marks(
         article_id: PMC number.
         figures: its rows of `figures`.
         reviewed_panels: its rows of that table.
-        panel_summaries: its rows of that table, for the keys of its panels.
         figure_pixels: store of the renderings.
         detection_options: where the network runs.
     """
     pictures = figure_pixels.read(article_id)
     network, calibration = marks_network(detection_options.provider), shipped_calibration()
-    keys, panels = _keys(panel_summaries), panels_by_figure(reviewed_panels)
+    panels = panels_by_figure(reviewed_panels)
 
     def rows(row: Mapping[str, Any]) -> list[Row]:
         figure = record_of(Figure, row)
         own = panels.get(figure.image_cluster_id, [])
-        if not own:
-            return []
+        if not any(panel.images for panel in own):
+            return [marks_row(panel_key(row, panel), ()) for panel in own]
         pixels = decoded(pictures.get(figure.pdf_figure_id), figure.pdf_figure_id)
         view = FigureView(pixels, figure.bitmaps, figure.texts, shapes=figure.shapes)
         return [
             marks_row(
-                keys[figure.image_cluster_id, panel.ordinal],
+                panel_key(row, panel),
                 [
                     (number, mark)
                     for number, image in enumerate(panel.images)
@@ -85,7 +90,6 @@ def find_article_marks(
                 ],
             )
             for panel in own
-            if (figure.image_cluster_id, panel.ordinal) in keys
         ]
 
     return for_each_figure(figures, "marks", rows)
@@ -102,18 +106,19 @@ def find_article_phrases(
     Args:
         figures: the article's rows of `figures`.
         reviewed_panels: its rows of that table.
-        panel_summaries: its rows of that table, with the mentions.
-        marks: its rows of that table.
+        panel_summaries: its rows of that table, with the mentions; a figure whose summaries were rejected keeps the
+            phrases of its subcaptions.
+        marks: its rows of that table; phrases of a figure without are linked to none, and say so.
     """
-    panels, told = panels_by_figure(reviewed_panels), rows_by_figure(panel_summaries)
-    seen = {row["panel_id"]: row for row in marks}
+    panels = panels_by_figure(reviewed_panels)
+    told, seen = _by_panel(panel_summaries), _by_panel(marks)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        own = {panel.ordinal: panel for panel in panels.get(figure["image_cluster_id"], [])}
         made = []
-        for row in told.get(figure["image_cluster_id"], []):
-            panel, drawn = own[row["ordinal"]], seen.get(row["panel_id"])
-            texts = _texts(panel, row)
+        for panel in panels.get(figure["image_cluster_id"], []):
+            key = panel_key(figure, panel)
+            drawn = seen.get(key["panel_id"])
+            texts = _texts(panel, told.get(key["panel_id"]))
             found = [
                 phrase
                 for number, text in enumerate(texts)
@@ -123,10 +128,12 @@ def find_article_phrases(
                     mention=None if number == 0 else number - 1,
                 )
             ]
-            linked = linked_phrases(
-                found, [mark for _, mark in marks_of_row(drawn)] if drawn else [], identifier=panel.identifier
-            )
-            made.append(phrases_row(_key(row), linked, [_text_of(phrase.mention, texts) for phrase in linked]))
+            if drawn is None:
+                linked = [replace(phrase, undecided=NOT_LOOKED_FOR) for phrase in found]
+            else:
+                own = [mark for _, mark in marks_of_row(drawn)]
+                linked = list(linked_phrases(found, own, identifier=panel.identifier))
+            made.append(phrases_row(key, linked, [_text_of(phrase.mention, texts) for phrase in linked]))
         return made
 
     return for_each_figure(figures, "region_phrases", rows)
@@ -148,26 +155,28 @@ def find_article_regions(
         figures: its rows of `figures`.
         reviewed_panels: its rows of that table.
         panel_summaries: its rows of that table, with the mentions.
-        marks: its rows of that table.
+        marks: its rows of that table; a figure without (they were rejected) has no regions.
         region_phrases: its rows of that table.
         figure_pixels: store of the renderings.
     """
     pictures = figure_pixels.read(article_id)
-    panels, drawn = panels_by_figure(reviewed_panels), rows_by_figure(marks)
-    named = {row["panel_id"]: row for row in region_phrases}
-    told = {row["panel_id"]: row for row in panel_summaries}
+    panels, drawn = panels_by_figure(reviewed_panels), _by_panel(marks)
+    named, told = _by_panel(region_phrases), _by_panel(panel_summaries)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
-        own = {panel.ordinal: panel for panel in panels.get(figure["image_cluster_id"], [])}
-        rows_of_marks = drawn.get(figure["image_cluster_id"], [])
-        if not any(row["marks"] for row in rows_of_marks):
-            return [regions_row(_key(row), ()) for row in rows_of_marks]
-        pixels = decoded(pictures.get(figure["pdf_figure_id"]), figure["pdf_figure_id"])
-        made = []
-        for row in rows_of_marks:
-            panel, placed = own[row["ordinal"]], marks_of_row(row)
-            phrases = phrases_of_row(named[row["panel_id"]]) if row["panel_id"] in named else []
-            texts = _texts(panel, told.get(row["panel_id"], {"mentions": []}))
+        made: list[Row] = []
+        pixels: NDArray[np.uint8] | None = None
+        for panel in panels.get(figure["image_cluster_id"], []):
+            key = panel_key(figure, panel)
+            name = key["panel_id"]
+            placed = marks_of_row(drawn[name]) if name in drawn else []
+            if not placed:
+                made.append(regions_row(key, ()))
+                continue
+            if pixels is None:
+                pixels = decoded(pictures.get(figure["pdf_figure_id"]), figure["pdf_figure_id"])
+            phrases = phrases_of_row(named[name]) if name in named else []
+            texts = _texts(panel, told.get(name))
             shown = shown_regions(
                 [mark for _, mark in placed],
                 [panel.images[number].box for number, _ in placed],
@@ -175,24 +184,20 @@ def find_article_regions(
                 [_text_of(phrase.mention, texts) for phrase in phrases],
                 pixels,
             )
-            made.append(regions_row(_key(row), fused_regions(shown, (), panel.content_box)))
+            made.append(regions_row(key, fused_regions(shown, (), panel.content_box)))
         return made
 
     return for_each_figure(figures, "regions", rows)
 
 
-def _texts(panel: Panel, told: Mapping[str, Any]) -> list[str]:
+def _texts(panel: Panel, told: Mapping[str, Any] | None) -> list[str]:
     """The texts that speak of a panel: its subcaption, then its mentions."""
-    return [panel.subcaption or "", *(cell["text"] for cell in told["mentions"])]
+    return [panel.subcaption or "", *(cell["text"] for cell in (told["mentions"] if told is not None else ()))]
 
 
 def _text_of(mention: int | None, texts: Sequence[str]) -> str:
     return texts[0 if mention is None else mention + 1]
 
 
-def _key(row: Mapping[str, Any]) -> Row:
-    return {name: row[name] for name in PANEL_KEY}
-
-
-def _keys(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], Row]:
-    return {(row["image_cluster_id"], row["ordinal"]): _key(row) for row in rows}
+def _by_panel(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {row["panel_id"]: row for row in rows}

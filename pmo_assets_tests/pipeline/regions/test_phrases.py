@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -312,5 +314,22 @@ def test_offsets_are_sound_on_any_text(text: str) -> None:
         "image of arrow, mass extending with ",
     ],
 )
-def test_long_hostile_text_is_read(unit: str) -> None:
-    assert _is_sound((unit * 20_000)[:20_000])
+def test_long_hostile_text_takes_work_near_linear_in_its_length(unit: str) -> None:
+    def calls(size: int) -> int:
+        """Calls of functions: work without a clock."""
+        count = 0
+
+        def counted(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        before = sys.getprofile()
+        sys.setprofile(counted)
+        try:
+            region_phrases((unit * size)[:size])
+        finally:
+            sys.setprofile(before)
+        return count
+
+    assert calls(12_000) < 5 * calls(3_000) + 1_000
+    assert _is_sound((unit * 12_000)[:12_000])
