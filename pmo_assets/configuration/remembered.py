@@ -1,10 +1,10 @@
 """The settings that a data root was made with: it remembers them, and nothing below it is made with others.
 
-A shell without a variable is no wish to make everything again. The options that change results (`affects` in
-`pmo_assets.settings`) stand in `settings/<number>.json` below the data root, each number created exactly once; the
-highest counts. What makes results compares them first (`check_settings`) and stops where they differ and something was
-made with them: then a person says whether everything is to be made again (`renew_settings`) or the remembered ones
-count (`with_remembered`).
+A shell without a variable is no wish to make everything again. The options that change results (`affects` and
+`noted_by` in `pmo_assets.settings`) stand in `settings/<number>.json` below the data root, each number created exactly
+once; the highest counts. What makes results compares them first (`check_settings`) and stops where they differ and
+something was made with them: then a person says whether everything is to be made again (`renew_settings`) or the
+remembered ones count (`with_remembered`).
 
 Does not belong here: what is stale (`pmo_assets.defs.staleness`), and where settings come from (`reading`).
 """
@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from pmo_assets import __version__
 from pmo_assets.configuration.reading import PREFIX, ConfigurationError
 from pmo_assets.settings import Settings
-from pmo_assets.settings.shaping import affected_assets, affecting_settings
+from pmo_assets.settings.shaping import affected_assets, noted_settings
 from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.storage.tables import Tables
 
@@ -34,6 +34,9 @@ SCHEMA: Final = 1
 
 _DECISIONS: Final = "annotations"
 """The option that adds people's decisions: the first time that it is given asks for nothing to be made otherwise."""
+
+_OF_DECISIONS: Final = (_DECISIONS, "apply_annotations")
+"""That option, and the one that says what becomes of them: without decisions it says nothing."""
 
 _MADE_WITH_MOST: Final = (
     "article_packages", "pdf_figures", "subcaptions", "panel_detections", "image_detections", "panel_assembly",
@@ -53,7 +56,7 @@ class Remembered:
 
     Attributes:
         number: of the settings in their sequence, from 1; each change takes the next.
-        shaping: options that change results, as `affecting_settings` gives them (files by digest).
+        shaping: options that change results, as `noted_settings` gives them (files by digest).
         values: of those of them that are not the default, the values as they were set; paths as text.
         is_kept: true if they stand in the data root, false if they were read off its tables.
     """
@@ -113,7 +116,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, 
     """
     found = {name: (before[name], now[name]) for name in sorted(before) if name in now and before[name] != now[name]}
     if before.get(_DECISIONS) is None:
-        found.pop(_DECISIONS, None)
+        found = {name: values for name, values in found.items() if name not in _OF_DECISIONS}
     return found
 
 
@@ -125,7 +128,7 @@ def check_settings(data_root: DataRoot, settings: Settings) -> Remembered:
         ConfigurationError: if the remembered ones cannot be understood.
         StorageError: if they cannot be read or written.
     """
-    kept, now = remembered_settings(data_root), affecting_settings(settings)
+    kept, now = remembered_settings(data_root), noted_settings(settings)
     if kept is None:
         of_tables = settings_of_tables(data_root)
         if of_tables and (other := differences(of_tables, now)):
@@ -135,14 +138,14 @@ def check_settings(data_root: DataRoot, settings: Settings) -> Remembered:
         if any(_is_made_with(data_root, name) for name in other):
             raise OtherSettings(_words(data_root, other))
         return _remember(data_root, settings, kept.number + 1)  # nothing was made with them: a first try that failed
-    if set(now) - set(kept.shaping) or kept.shaping.get(_DECISIONS) != now.get(_DECISIONS):
+    if set(now) - set(kept.shaping) or any(kept.shaping.get(name) != now.get(name) for name in _OF_DECISIONS):
         return _remember(data_root, settings, kept.number + 1)  # options of a newer version, or people's decisions
     return kept
 
 
 def _is_made_with(data_root: DataRoot, option: str) -> bool:
     """Say whether a table or a release was made with an option, whatever its value was."""
-    assets = ["reviewed_panels"] if option == _DECISIONS else affected_assets(option)
+    assets = ["reviewed_panels"] if option in _OF_DECISIONS else affected_assets(option)
     released = data_root.exists(_RELEASE)
     return any(Tables(data_root).batches(asset) or (released and asset in _OF_RELEASE) for asset in assets)
 
@@ -150,7 +153,7 @@ def _is_made_with(data_root: DataRoot, option: str) -> bool:
 def renew_settings(data_root: DataRoot, settings: Settings) -> Remembered:
     """Let a data root remember these settings from now on: tables made with others are stale."""
     kept = remembered_settings(data_root)
-    if kept is not None and kept.shaping == affecting_settings(settings):
+    if kept is not None and kept.shaping == noted_settings(settings):
         return kept
     return _remember(data_root, settings, kept.number + 1 if kept is not None else _FIRST)
 
@@ -165,10 +168,10 @@ def with_remembered(data_root: DataRoot, settings: Settings) -> Settings:
     if kept is None:
         of_tables = settings_of_tables(data_root) or {}
         kept = Remembered(0, of_tables, of_tables, is_kept=False)
-    other = differences(kept.shaping, affecting_settings(settings))
+    other = differences(kept.shaping, noted_settings(settings))
     values = {name: _typed(name, kept.values.get(name, Settings.model_fields[name].default)) for name in other}
     adopted = settings.model_copy(update=values)
-    if left := differences(kept.shaping, affecting_settings(adopted)):
+    if left := differences(kept.shaping, noted_settings(adopted)):
         names = ", ".join(f"{PREFIX}{name.upper()} ({kept.values.get(name, 'the default')})" for name in left)
         raise ConfigurationError(
             f"what {names} named is not what it was when the data root was made: restore the file, or make everything "
@@ -185,7 +188,7 @@ def _typed(name: str, value: Any) -> Any:
 
 
 def _remember(data_root: DataRoot, settings: Settings, number: int) -> Remembered:
-    shaping = affecting_settings(settings)
+    shaping = noted_settings(settings)
     values = {
         name: str(value) if isinstance(value, Path) else value
         for name in shaping

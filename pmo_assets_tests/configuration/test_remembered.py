@@ -119,6 +119,20 @@ def test_people_s_decisions_may_be_added_but_not_lost(root: DataRoot, tmp_path: 
         check_settings(root, options(tmp_path))
 
 
+def test_decisions_that_were_only_measured_on_are_not_applied_by_another_shell(root: DataRoot, tmp_path: Path) -> None:
+    measured = options(tmp_path, annotations="truth", apply_annotations=False)
+    check_settings(root, measured)
+    with pytest.raises(OtherSettings, match="PMO_APPLY_ANNOTATIONS is True, was False"):
+        check_settings(root, options(tmp_path, annotations="truth"))
+    assert with_remembered(root, options(tmp_path)).apply_annotations is False
+
+
+def test_without_decisions_what_becomes_of_them_says_nothing(root: DataRoot, tmp_path: Path) -> None:
+    check_settings(root, options(tmp_path))
+    check_settings(root, options(tmp_path, apply_annotations=False))
+    check_settings(root, options(tmp_path, annotations="truth"))
+
+
 def test_a_root_of_an_older_version_is_compared_with_its_tables(new_root: DataRoot, tmp_path: Path) -> None:
     root, tables = new_root, Tables(new_root)
     for asset in (
