@@ -35,6 +35,7 @@ from pmo_assets.training.options import (
 
 if TYPE_CHECKING:
     from pmo_assets.pipeline.detection.protocols import PanelDetector
+    from pmo_assets.training.synthetic.pools import PicturePool
 
 train_app = typer.Typer(help="Make synthetic figures and train the detectors on them.", no_args_is_help=True)
 
@@ -189,6 +190,15 @@ def train_a_detector(
     _show_run(run, records)
 
 
+def _pools(sources: PictureSources) -> tuple[PicturePool, PicturePool]:
+    """Pictures to draw marks on, of the part that is trained on and of the one that is measured on."""
+    from pmo_assets.training.data.training_data import pool_pictures
+    from pmo_assets.training.synthetic.pools import PicturePool
+
+    pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
+    return PicturePool(pictures, "train"), PicturePool(pictures, "validation")
+
+
 @train_app.command("marks")
 @with_declared_options
 def train_a_mark_classifier(
@@ -206,18 +216,14 @@ def train_a_mark_classifier(
     """Train the mark classifier."""
     need_torch(options.device)
     from pmo_assets.training.data.annotated import annotated_figures, image_crops
-    from pmo_assets.training.data.training_data import pool_pictures
     from pmo_assets.training.loop.train_marks import train_marks
-    from pmo_assets.training.synthetic.pools import PicturePool
 
-    pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
     crops = []
     if sources.annotations is not None and sources.articles is not None:
         for _, _, figure in annotated_figures(sources.annotations, sources.articles):
             crops += [(crop.copy(), bool(image.marked)) for crop, image in image_crops(figure)]
     known, held_out = (crops, []) if fine_tune else ([], crops)
-    pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
-    _show_run(run, train_marks(run, *pools, options, known, held_out, initial))
+    _show_run(run, train_marks(run, *_pools(sources), options, known, held_out, initial))
 
 
 @train_app.command("marks-detector")
@@ -234,13 +240,9 @@ def train_a_marks_detector(
 ) -> None:
     """Train the detector of marks: the box of each arrow, circle or line; `marks-reader` is for what they are."""
     need_torch(options.device)
-    from pmo_assets.training.data.training_data import pool_pictures
     from pmo_assets.training.loop.train_marks_detector import train_marks_detector
-    from pmo_assets.training.synthetic.pools import PicturePool
 
-    pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
-    pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
-    _show_run(run, train_marks_detector(run, *pools, options, initial))
+    _show_run(run, train_marks_detector(run, *_pools(sources), options, initial))
 
 
 @train_app.command("marks-reader")
@@ -259,13 +261,9 @@ def train_a_marks_reader(
     What scores are worth depends on the weights of both: python benchmarks/score_marks.py --fit
     """
     need_torch(options.device)
-    from pmo_assets.training.data.training_data import pool_pictures
     from pmo_assets.training.loop.train_marks_reader import train_marks_reader
-    from pmo_assets.training.synthetic.pools import PicturePool
 
-    pictures = pool_pictures(sources.images, sources.articles, sources.annotations)
-    pools = (PicturePool(pictures, "train"), PicturePool(pictures, "validation"))
-    _show_run(run, train_marks_reader(run, *pools, options, detector))
+    _show_run(run, train_marks_reader(run, *_pools(sources), options, detector))
 
 
 @train_app.command("image-type")

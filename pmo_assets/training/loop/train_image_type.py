@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from pmo_assets.pipeline.detection.networks.type_input import type_input
 from pmo_assets.records.image_types import IMAGE_TYPES, ImageType
@@ -18,7 +18,7 @@ from pmo_assets.records.modalities import MODALITIES, TYPE_OF_MODALITY, Modality
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.image_type_network import ImageTypeNetwork, marginal_loss
 from pmo_assets.training.data.typed_pictures import TypedPicture, stand_ins
-from pmo_assets.training.loop.training_run import Batch, train_network
+from pmo_assets.training.loop.training_run import Batch, numbered_batches, train_network
 from pmo_assets.training.options import ImageTypeOptions
 from pmo_assets.training.synthetic.figure_crops import figure_crop
 
@@ -131,16 +131,7 @@ def train_image_type(
     photographs = [p.pixels for p in pictures if p.modalities == ("fundus photograph",)]
     shown = [*pictures, *stand_ins(rng, photographs)]
 
-    def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        first = state["step"] * options.batch_size
-        examples = TypeExamples(options.seed, first, options.steps * options.batch_size - first, shown)
-        loaded: DataLoader[Any] = DataLoader(
-            examples, options.batch_size, shuffle=False, num_workers=options.workers,
-            prefetch_factor=4 if options.workers else None,
-            multiprocessing_context="spawn" if options.workers else None,
-        )  # fmt: skip
-        for batch in loaded:
-            yield tuple(batch), {}
+    batches = numbered_batches(lambda first, count: TypeExamples(options.seed, first, count, shown), options)
 
     def loss(batch: Batch) -> tuple[Tensor, dict[str, float]]:
         pixels, allowed = (column.to(options.device) for column in batch)

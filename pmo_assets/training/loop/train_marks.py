@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from pmo_assets.pipeline.detection.networks.mark_input import (
     WINDOW,
@@ -24,7 +24,7 @@ from pmo_assets.pipeline.detection.networks.mark_input import (
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.figure_detector import mixed_precision
 from pmo_assets.training.architectures.mark_network import MarkNetwork, network_of_onnx
-from pmo_assets.training.loop.training_run import Batch, train_network
+from pmo_assets.training.loop.training_run import Batch, numbered_batches, train_network
 from pmo_assets.training.options import MarkOptions
 from pmo_assets.training.synthetic.mark_examples import Crop, mark_example, varied_crop
 from pmo_assets.training.synthetic.pools import PicturePool
@@ -170,17 +170,8 @@ def train_marks(
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.02)
     checks = [mark_example(10**9 + k, validation_pool)[:2] for k in range(options.validation_crops)]
 
-    def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        first = state["step"] * options.batch_size
-        count = options.steps * options.batch_size - first
-        examples = MarkExamples(first, count, pool, annotated, options.annotated_share)
-        loaded: DataLoader[Any] = DataLoader(
-            examples, options.batch_size, shuffle=False, num_workers=options.workers,
-            prefetch_factor=4 if options.workers else None,
-            multiprocessing_context="spawn" if options.workers else None,
-        )  # fmt: skip
-        for batch in loaded:
-            yield tuple(batch), {}
+    def examples(first: int, count: int) -> MarkExamples:
+        return MarkExamples(first, count, pool, annotated, options.annotated_share)
 
     def loss(batch: Batch) -> tuple[Tensor, dict[str, float]]:
         pictures, marked, places, known = (column.to(options.device) for column in batch)
@@ -198,7 +189,7 @@ def train_marks(
         return result | ({"real_accuracy": _accuracy(averaged, held_out)} if held_out else {})
 
     yield from train_network(
-        folder, model, optimiser, options, batches=batches, loss=loss, measured=measured,
+        folder, model, optimiser, options, batches=numbered_batches(examples, options), loss=loss, measured=measured,
         score=lambda result: result["accuracy"], clip=5.0,
         described={"annotated": len(annotated), "initial": initial.name if initial is not None else ""},
     )  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from pmo_assets.pipeline.regions.marks_network import MARGIN, SIDE, STRIDE, FoundBox, boxes_of_maps, marks_input
 from pmo_assets.records.average_precision import average_precision, ranked_boxes
@@ -21,7 +21,7 @@ from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.mark_network import MarkNetwork, network_of_onnx
 from pmo_assets.training.architectures.marks_detector import MarksDetector, MarksDetectorForExport, boxes_of_sides
 from pmo_assets.training.loop.train_marks import MarkExamples
-from pmo_assets.training.loop.training_run import Batch, train_network
+from pmo_assets.training.loop.training_run import Batch, numbered_batches, train_network
 from pmo_assets.training.options import MarksDetectorOptions
 from pmo_assets.training.synthetic.drawn_marks import DrawnMark
 from pmo_assets.training.synthetic.mark_examples import marks_example
@@ -231,16 +231,7 @@ def train_marks_detector(
     optimiser = torch.optim.AdamW(model.parameters(), lr=options.learning_rate, weight_decay=0.02)
     checks = [marks_example(10**9 + k, validation_pool) for k in range(options.validation_pictures)]
 
-    def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        first = state["step"] * options.batch_size
-        examples = MarksExamples(first, options.steps * options.batch_size - first, pool)
-        loaded: DataLoader[Any] = DataLoader(
-            examples, options.batch_size, shuffle=False, num_workers=options.workers,
-            prefetch_factor=4 if options.workers else None,
-            multiprocessing_context="spawn" if options.workers else None,
-        )  # fmt: skip
-        for batch in loaded:
-            yield tuple(batch), {}
+    batches = numbered_batches(lambda first, count: MarksExamples(first, count, pool), options)
 
     def loss(batch: Batch) -> tuple[Tensor, dict[str, float]]:
         pictures, goal = (column.to(options.device) for column in batch)

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from pmo_assets.pipeline.regions.marks_network import (
     MARGIN,
@@ -26,7 +26,7 @@ from pmo_assets.pipeline.regions.marks_network import (
 from pmo_assets.records.geometry import Box, iou, normalise
 from pmo_assets.samples.drawing import Pixels
 from pmo_assets.training.architectures.marks_detector import MarksReader
-from pmo_assets.training.loop.training_run import Batch, train_network
+from pmo_assets.training.loop.training_run import Batch, numbered_batches, train_network
 from pmo_assets.training.options import MarksReaderOptions
 from pmo_assets.training.synthetic.drawn_marks import DrawnMark
 from pmo_assets.training.synthetic.mark_examples import marks_example
@@ -224,16 +224,7 @@ def train_marks_reader(
     checks = ReaderExamples(10**9, options.validation_pictures, validation_pool, finder)
     views, goal, tip = (torch.cat(column) for column in zip(*(checks[k] for k in range(len(checks))), strict=True))
 
-    def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        first = state["step"] * options.batch_size
-        examples = ReaderExamples(first, options.steps * options.batch_size - first, pool, finder)
-        loaded: DataLoader[Any] = DataLoader(
-            examples, options.batch_size, shuffle=False, num_workers=options.workers,
-            prefetch_factor=4 if options.workers else None,
-            multiprocessing_context="spawn" if options.workers else None,
-        )  # fmt: skip
-        for batch in loaded:
-            yield tuple(batch), {}
+    batches = numbered_batches(lambda first, count: ReaderExamples(first, count, pool, finder), options)
 
     def loss(batch: Batch) -> tuple[Tensor, dict[str, float]]:
         seen, kinds, tips = (column.flatten(0, 1).to(options.device) for column in batch)

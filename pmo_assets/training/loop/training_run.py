@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset
 
 from pmo_assets.records.faults import is_out_of_memory
 from pmo_assets.system.aside import path_aside
@@ -33,6 +34,29 @@ Batch = tuple[Any, ...]
 
 Loss = Callable[[Batch], tuple[Tensor, dict[str, float]]]
 """Mean loss of examples, with a graph, and its parts."""
+
+
+def numbered_batches(
+    examples: Callable[[int, int], Dataset[Any]], options: RunOptions
+) -> Callable[[dict[str, Any]], Iterator[tuple[Batch, dict[str, Any]]]]:
+    """Return the batches of a run whose examples have numbers: those that are left, in their order, from any step on.
+
+    Args:
+        examples: gives so many examples from a number on.
+        options: of the run; with `workers`, so many processes make the examples.
+    """
+
+    def batches(state: dict[str, Any]) -> Iterator[tuple[Batch, dict[str, Any]]]:
+        first = state["step"] * options.batch_size
+        loaded: DataLoader[Any] = DataLoader(
+            examples(first, options.steps * options.batch_size - first), options.batch_size, shuffle=False,
+            num_workers=options.workers, prefetch_factor=4 if options.workers else None,
+            multiprocessing_context="spawn" if options.workers else None,
+        )  # fmt: skip
+        for batch in loaded:
+            yield tuple(batch), {}
+
+    return batches
 
 
 def rate_factor(step: int, options: RunOptions) -> float:
