@@ -39,8 +39,8 @@ from pmo_assets_tests.defs.conftest import Graph
 
 SHOWN = ShownPicture("x", 1000, 1000)
 DOWNSTREAM = [
-    "reviewed_panels", "panel_mentions", "panels", "dataset_rows", "panel_modality", "panel_summaries",
-    "marks", "panel_entities", "region_phrases", "regions",
+    "reviewed_panels", "marks", "panel_mentions", "panels", "dataset_rows", "panel_modality", "panel_summaries",
+    "panel_entities", "region_phrases", "regions",
 ]  # fmt: skip
 
 
