@@ -31,6 +31,13 @@ MAX_FILE_BYTES = 64_000_000
 """A larger file is no annotation of one article."""
 
 
+MAX_LABEL = 100
+"""Characters of the print beside a mark."""
+
+MAX_WORDS = 2000
+"""Characters of a region's words: a fragment of a sentence has some dozens."""
+
+
 class AnnotationsMissing(SystemicError):
     """No annotation file is where the setting says."""
 
@@ -146,14 +153,14 @@ class AnnotatedMark(_Record):
     colour: MarkColour | None = None
     box: OrderedBox
     tip: tuple[FiniteFloat, FiniteFloat] | None = None
-    label: str | None = None
+    label: str | None = Field(None, max_length=MAX_LABEL)
 
 
 class AnnotatedRegion(_Record):
     """A region: box normalised to the figure, words of the article, positions of the marks that show it."""
 
     box: OrderedBox
-    text: str | None = None
+    text: str | None = Field(None, max_length=MAX_WORDS)
     marks: tuple[_Count, ...] = ()
 
 

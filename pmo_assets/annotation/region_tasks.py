@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from pmo_assets.annotation.annotations import AnnotatedMark, AnnotatedRegion, PanelRegions
+from pmo_assets.annotation.annotations import MAX_LABEL, MAX_WORDS, AnnotatedMark, AnnotatedRegion, PanelRegions
 from pmo_assets.annotation.cases import FigureCase
 from pmo_assets.annotation.interfaces import (
     COLOUR,
@@ -43,9 +43,6 @@ from pmo_assets.records.reviews import Fingerprint
 
 ROUNDING: Final = 1e-6
 """Difference, of normalised places, that Label Studio's per cent make: what differs by less was not touched."""
-
-MAX_LABEL: Final = 100
-"""Characters of the print beside a mark."""
 
 MAX_CHOICES: Final = 200
 """Phrases that people can choose among; others are typed."""
@@ -275,6 +272,8 @@ def _words(box: DrawnBox, sources: Sequence[str]) -> str | None:
     said = box.texts.get(TYPED) or box.choices.get(WORDS)
     if not said:
         return None
+    if len(said) > MAX_WORDS:
+        raise BadRegion(f"the words of a region have {len(said)} characters, {MAX_WORDS} are allowed")
     found = verbatim(said, sources)
     if found is None:
         raise BadRegion(f"the words of a region stand neither in the caption nor in the mentions: {said[:60]!r}")

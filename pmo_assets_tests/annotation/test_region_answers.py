@@ -230,6 +230,9 @@ HOSTILE = {
     "neither in the caption nor in the mentions: 'A cyst'": lambda t: result_of(t).append(
         entry("region-0-1", "typed", "textarea", {"text": ["A cyst"]})
     ),
+    "the words of a region have 2001": lambda t: result_of(t).append(
+        entry("region-0-1", "typed", "textarea", {"text": ["d" * 2001]})
+    ),
     "unknown colour 'mauve'": lambda t: region(t, "mark-0-0", "colour")["value"].update(choices=["mauve"]),
     "unknown label 'Panel'": lambda t: region(t, "mark-0-0")["value"].update(rectanglelabels=["Panel"]),
     "unknown label 'Top'": lambda t: result_of(t).append(_tip(keypointlabels=["Top"])),
