@@ -29,6 +29,7 @@ from pmo_assets.release.computed_once import groups_once, selection_once
 from pmo_assets.release.gallery_pages import write_gallery
 from pmo_assets.release.keys import CARD_KEY, GALLERY_KEY, HUB, RELEASE_KEY, REPORT_KEY, RETRACTIONS_KEY, SPLITS_KEY
 from pmo_assets.release.making import make_release
+from pmo_assets.release.pair_numbers import PAIR_HEADER, PANEL2PATCH_HEADER, pair_cells, panel2patch_cells
 from pmo_assets.release.panel_duplicates import PanelGroups, find_panel_duplicates
 from pmo_assets.release.reports import release_summary
 from pmo_assets.release.retractions import REMOVED, RETRACTED, write_retractions
@@ -317,6 +318,9 @@ def pubmed_ophtha(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
             "figures": facts.figures,
             "batches": len(manifest.batches),
             "withheld": facts.withheld,
+            "pairs": sum(facts.pairs.pairs.values()),
+            "pairs_by_kind": _listed(PAIR_HEADER, pair_cells(facts.pairs)),
+            "pairs_beside_panel2patch": _listed(PANEL2PATCH_HEADER, panel2patch_cells(facts.pairs, facts.articles)),
             "duplicate_articles": facts.duplicate_articles,
             "new": sum(release.changes.new.values()),
             "changed": release.changes.changed_panels,
