@@ -1,0 +1,88 @@
+"""The one form of results: JSON at the border, checked when it is read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
+
+FORMAT: Literal["pmo-encoder-evaluation/1"] = "pmo-encoder-evaluation/1"
+
+Share = float
+Interval = tuple[float, float]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
+
+
+class Direction(_Part):
+    """Retrieval in one direction.
+
+    Attributes:
+        recall_at_1: share of queries whose best right answer is first; and so on.
+        mrr: mean of 1 / rank of the best right answer.
+        median_rank: of the best right answers.
+        queries: that were counted: those that have a right answer.
+        candidates: answers to choose from.
+        unanswerable: queries that have no right answer among the candidates; not counted.
+        intervals: of each number, 95 %, by bootstrap over clusters.
+    """
+
+    recall_at_1: float = Field(alias="recall@1", ge=0, le=1)
+    recall_at_5: float = Field(alias="recall@5", ge=0, le=1)
+    recall_at_10: float = Field(alias="recall@10", ge=0, le=1)
+    recall_at_50: float = Field(alias="recall@50", ge=0, le=1)
+    recall_at_200: float = Field(alias="recall@200", ge=0, le=1)
+    mrr: float = Field(ge=0, le=1)
+    median_rank: float = Field(ge=1)
+    queries: int = Field(ge=1)
+    candidates: int = Field(ge=1)
+    unanswerable: int = Field(default=0, ge=0)
+    intervals: dict[str, Interval] | None = None
+
+    def numbers(self) -> dict[str, float]:
+        """Return the seven numbers by their names in JSON."""
+        values = self.model_dump(by_alias=True)
+        return {name: values[name] for name in values if name.startswith("recall@") or name in ("mrr", "median_rank")}
+
+
+class Evaluation(_Part):
+    """Results of one encoder on one data set.
+
+    Attributes:
+        format: of the file.
+        encoder: name of the encoder.
+        data: name of the data set.
+        notes: what was left out, or holds for all numbers.
+        image_to_text, text_to_image: retrieval.
+    """
+
+    format: Literal["pmo-encoder-evaluation/1"] = FORMAT
+    encoder: str
+    data: str
+    notes: tuple[str, ...] = ()
+    image_to_text: Direction | None = None
+    text_to_image: Direction | None = None
+
+    def to_json(self) -> str:
+        """Return the result as JSON, with what is not there left out."""
+        return self.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
+
+
+def read_evaluation(path: Path) -> Evaluation:
+    """Return the result in a file.
+
+    Raises:
+        EmbeddingsError: if it is no such result; says where.
+        OSError: if it cannot be read.
+    """
+    try:
+        return Evaluation.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise EmbeddingsError(f"{path} is no result of `pmo encode evaluate`: {place}: {first['msg']}") from error
