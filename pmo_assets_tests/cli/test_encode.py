@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 from pmo_assets.cli.encode import encode_app
+from pmo_assets.encoders.evaluation.embedding_files import write_embedding_table
 
 
 def run(*arguments):
@@ -58,3 +61,67 @@ def test_arrays_that_do_not_fit_are_refused(arrays) -> None:
     assert done.exit_code == 1
     assert "300 rows" in str(done.exception)
     assert not (arrays / "o.json").exists()
+
+
+def test_regions_are_compared_with_their_words_by_the_pairs_of_a_release(tmp_path) -> None:
+    random = np.random.default_rng(0)
+    vectors = random.standard_normal((6, 4))
+    names = [f"r{number}" for number in range(6)]
+    write_embedding_table(tmp_path / "e.parquet", names, "image", "region", vectors)
+    write_embedding_table(tmp_path / "t.parquet", [f"{name}-t" for name in names], "text", "region", vectors)
+    rows = [
+        {"pair_id": f"{name}-t", "level": "region", "text_kind": "fragment", "text": name,
+         "article_id": 1 + number // 2, "region_id": name, "split": "test"}
+        for number, name in enumerate(names[:5])
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "pairs.parquet")
+    options = [
+        "--pairs",
+        tmp_path / "pairs.parquet",
+        "--level",
+        "region",
+        "--bootstrap",
+        10,
+        "--page",
+        tmp_path / "p.html",
+    ]
+    done = run(
+        "evaluate", "--images", tmp_path / "e.parquet", "--texts", tmp_path / "t.parquet", *options,
+        "--json", tmp_path / "o.json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "o.json").read_text())
+    assert (result["image_to_text"]["recall@1"], result["image_to_text"]["candidates"]) == (1, 5)
+    assert "1 pictures stand in no pair" in " ".join(result["notes"])
+    assert "median_rank" in (tmp_path / "p.html").read_text()
+
+
+def test_arrays_and_tables_are_not_mixed(arrays, tmp_path) -> None:
+    done = run("evaluate", "--images", arrays / "X.npy", "--texts", tmp_path / "t.parquet")
+    assert "two arrays (.npy) or two Parquet files" in str(done.exception)
+    done = run("evaluate", "--images", tmp_path / "e.parquet", "--texts", tmp_path / "t.parquet")
+    assert "need --pairs" in str(done.exception)
+    done = run("evaluate", "--images", arrays / "X.npy", "--texts", arrays / "Y.npy", "--split", "test")
+    assert "are for Parquet files" in str(done.exception)
+
+
+def test_encoders_are_compared_over_data_sets(arrays) -> None:
+    np.save(arrays / "noise.npy", np.random.default_rng(1).standard_normal((300, 8)))
+    files = []
+    for encoder, texts in (("good", "Y.npy"), ("bad", "noise.npy")):
+        for data in ("one", "two"):
+            files.append(arrays / f"{encoder}-{data}.json")
+            options = ["--encoder", encoder, "--data", data, "--json", files[-1]]
+            run("evaluate", "--images", arrays / "X.npy", "--texts", arrays / texts, *options)
+    done = run("compare", *files, "--k", 1)
+    assert done.exit_code == 0, done.output
+    good, bad = (line.split() for line in done.output.splitlines()[-2:])
+    assert good == ["good", *["0.993"] * 4, "0.993", "1.000"]
+    assert bad[-1] == "0.500"
+    done = run("compare", *files[:3], "--k", 1)
+    assert "bad has no result on two" in str(done.exception)
+    done = run("compare", files[0], files[0])
+    assert "two results of good on one" in str(done.exception)
+    (arrays / "other.json").write_text('{"encoder": "x"}')
+    done = run("compare", arrays / "other.json")
+    assert "is no result of `pmo encode evaluate`: data: Field required" in str(done.exception)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pmo_assets.encoders.evaluation.embeddings import EmbeddingsError
+from pmo_assets.encoders.evaluation.retrieval import average_recall, model_reciprocal_ranks
 
 FORMAT: Literal["pmo-encoder-evaluation/1"] = "pmo-encoder-evaluation/1"
 
@@ -71,6 +73,38 @@ class Evaluation(_Part):
     def to_json(self) -> str:
         """Return the result as JSON, with what is not there left out."""
         return self.model_dump_json(by_alias=True, exclude_none=True, indent=1) + "\n"
+
+
+def compared(results: Sequence[Evaluation], k: int) -> tuple[list[str], dict[str, list[float]]]:
+    """Return encoders side by side.
+
+    Args:
+        results: of retrieval, each encoder on each data set once.
+        k: of recall@k.
+
+    Returns:
+        Headings ("encoder", a data set in a direction …, "AR", "model MRR"), and the numbers of each encoder.
+
+    Raises:
+        EmbeddingsError: if an encoder lacks a data set, has one twice, or a result has no such recall.
+    """
+    tasks: dict[str, dict[str, float]] = {}
+    for result in results:
+        for arrow, direction in (("image to text", result.image_to_text), ("text to image", result.text_to_image)):
+            if direction is None or f"recall@{k}" not in direction.numbers():
+                raise EmbeddingsError(f"the result of {result.encoder} on {result.data} has no recall@{k}, {arrow}")
+            mine = tasks.setdefault(result.encoder, {})
+            if f"{result.data}, {arrow}" in mine:
+                raise EmbeddingsError(f"there are two results of {result.encoder} on {result.data}")
+            mine[f"{result.data}, {arrow}"] = direction.numbers()[f"recall@{k}"]
+    names = sorted({name for mine in tasks.values() for name in mine})
+    for encoder, mine in tasks.items():
+        if missing := [name for name in names if name not in mine]:
+            raise EmbeddingsError(f"{encoder} has no result on {missing[0]}, which another encoder has")
+    recalls = {encoder: [mine[name] for name in names] for encoder, mine in tasks.items()}
+    places = model_reciprocal_ranks(recalls)
+    lines = {name: [*values, average_recall(values), places[name]] for name, values in recalls.items()}
+    return ["encoder", *names, "AR", "model MRR"], lines
 
 
 def read_evaluation(path: Path) -> Evaluation:
