@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from pmo_assets.cli.console import CommandError, console, spinner, write_text
+from pmo_assets.cli.console import CommandError, console, counted, spinner, write_text
 
 if TYPE_CHECKING:
     from pmo_assets.encoders.evaluation.embeddings import Embeddings
@@ -160,6 +162,184 @@ def compare(
     for encoder, numbers in lines.items():
         table.add_row(escape(encoder), *(f"{number:.3f}" for number in numbers))
     console.print(table)
+
+
+@encode_app.command("prompts")
+def prompts(
+    name: Annotated[str, typer.Argument(help="A label set of the package, or a TOML file.")] = "",
+    as_json: Annotated[Path | None, typer.Option("--json", help="Write {class, prompt} of each here.")] = None,
+) -> None:
+    """Print the sentences of a label set, one a line: what an encoder embeds for `pmo encode classify --prompts`."""
+    from pmo_assets.encoders.evaluation.labels import label_set, shipped_label_sets
+
+    if not name:
+        for known in shipped_label_sets():
+            console.print(
+                f"{known}: {label_set(known).title}; {label_set(known).source}", markup=False, highlight=False
+            )
+        return
+    rows = label_set(name).prompts()
+    if as_json is not None:
+        write_text(as_json, json.dumps([{"class": one, "prompt": text} for one, text in rows], indent=1) + "\n")
+    for _, text in rows:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@encode_app.command("classify")
+def classify(
+    images: Annotated[Path, typer.Option("--images", help="Embeddings of pictures, .npy.")],
+    labels: Annotated[Path, typer.Option("--labels", help="Names or numbers of their classes, .npy.")],
+    name: Annotated[str, typer.Option("--label-set", help="`pmo encode prompts` lists them; or a TOML file.")] = "",
+    prompt_rows: Annotated[
+        Path | None, typer.Option("--prompts", help="Embeddings of the label set's sentences, .npy: zero-shot.")
+    ] = None,
+    train_images: Annotated[
+        Path | None, typer.Option("--train-images", help="Embeddings to learn from, .npy: linear probe and neighbours.")
+    ] = None,
+    train_labels: Annotated[Path | None, typer.Option("--train-labels", help="Their classes, .npy.")] = None,
+    train_articles: Annotated[
+        Path | None, typer.Option("--train-articles", help="Their articles, .npy: none is in two folds.")
+    ] = None,
+    articles: Annotated[Path | None, typer.Option("--articles", help="Of the pictures, for the bootstrap.")] = None,
+    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Replicates of the intervals; 0: none.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of folds and bootstrap.")] = 0,
+    encoder: Annotated[str, typer.Option("--encoder", help="Name of the encoder in the result.")] = "",
+    data: Annotated[str, typer.Option("--data", help="Name of the data set in the result.")] = "",
+    as_json: Annotated[Path | None, typer.Option("--json", help="Write the result here.", metavar="OUT")] = None,
+    page: Annotated[Path | None, typer.Option("--page", help="Write a page here.", metavar="OUT.html")] = None,
+) -> None:
+    """Tell classes of pictures: by prompts, by a linear probe, and by nearest neighbours."""
+    from pmo_assets.encoders.evaluation.classification import (
+        class_embeddings,
+        linear_probe,
+        nearest_neighbours,
+        zero_shot,
+    )
+    from pmo_assets.encoders.evaluation.embeddings import label_names, read_embeddings, read_ids, read_labels
+    from pmo_assets.encoders.evaluation.evaluate import evaluate_classification
+    from pmo_assets.encoders.evaluation.labels import label_set
+    from pmo_assets.encoders.evaluation.results import Evaluation
+
+    if prompt_rows is not None and not name:
+        raise CommandError("--prompts needs --label-set, which says what they are")
+    if (train_images is None) != (train_labels is None):
+        raise CommandError("give --train-images and --train-labels together")
+    if prompt_rows is None and train_images is None:
+        raise CommandError("give --prompts (zero-shot), or --train-images and --train-labels (probe and neighbours)")
+    pictures = read_embeddings(images)
+    classes = label_set(name).names if name else label_names(train_labels or labels)
+    truth = read_labels(labels, len(pictures), classes)
+    found = {}
+    if prompt_rows is not None:
+        owners = [owner for owner, _ in label_set(name).prompts()]
+        found["zero-shot"] = zero_shot(pictures, class_embeddings(read_embeddings(prompt_rows), owners, classes))
+    if train_images is not None and train_labels is not None:
+        known = read_embeddings(train_images)
+        known_labels = read_labels(train_labels, len(known), classes)
+        groups = read_ids(train_articles, len(known)) if train_articles else np.arange(len(known))
+        found["linear probe"] = linear_probe(known, known_labels, groups, pictures, len(classes), seed=seed)
+        found["nearest neighbours"] = nearest_neighbours(known, known_labels, pictures, len(classes))
+    clusters = read_ids(articles, len(pictures)) if articles else None
+    result = Evaluation(
+        encoder=encoder or images.stem,
+        data=data or labels.stem,
+        classification=tuple(
+            evaluate_classification(
+                method, truth, predicted, classes, clusters=clusters, replicates=bootstrap, seed=seed
+            )
+            for method, predicted in found.items()
+        ),
+    )
+    hand_out(result, as_json, page)
+
+
+@encode_app.command("robustness")
+def robustness(
+    images: Annotated[Path, typer.Option("--images", help="Embeddings of the clean pictures, .npy.")],
+    texts: Annotated[Path, typer.Option("--texts", help="Embeddings of texts, .npy; row i belongs to picture i.")],
+    perturbed: Annotated[
+        list[str],
+        typer.Option("--perturbed", help="Of the same pictures, perturbed; may be repeated.", metavar="NAME=X.npy"),
+    ],
+    groups: Annotated[Path | None, typer.Option("--groups", help="As of `evaluate`.")] = None,
+    articles: Annotated[Path | None, typer.Option("--articles", help="Ids, .npy: the test is of articles.")] = None,
+    encoder: Annotated[str, typer.Option("--encoder", help="Name of the encoder in the result.")] = "",
+    data: Annotated[str, typer.Option("--data", help="Name of the data set in the result.")] = "",
+    as_json: Annotated[Path | None, typer.Option("--json", help="Write the result here.", metavar="OUT")] = None,
+    page: Annotated[Path | None, typer.Option("--page", help="Write a page here.", metavar="OUT.html")] = None,
+) -> None:
+    """Say what is kept of retrieval when pictures are perturbed (`pmo encode perturb` makes them)."""
+    from pmo_assets.encoders.evaluation.embeddings import read_embeddings
+    from pmo_assets.encoders.evaluation.evaluate import evaluate_robustness
+    from pmo_assets.encoders.evaluation.ranks import RightAnswers
+    from pmo_assets.encoders.evaluation.results import Evaluation
+
+    task = _array_task(images, texts, groups, articles)
+    changed = {}
+    for given in perturbed:
+        name, equals, place = given.partition("=")
+        if not equals or not name or name in changed:
+            raise CommandError(f"--perturbed {given}: give NAME=X.npy, each name once")
+        changed[name] = read_embeddings(Path(place))
+    right = task.right or RightAnswers.of_rows(len(task.images))
+    with spinner("comparing"):
+        found = evaluate_robustness(task.images, changed, task.texts, right, task.clusters)
+    result = Evaluation(encoder=encoder or images.stem, data=data or texts.stem, robustness=found)
+    hand_out(result, as_json, page)
+
+
+@encode_app.command("distance")
+def distance(
+    one: Annotated[Path, typer.Argument(help="Embeddings, .npy.")],
+    other: Annotated[Path, typer.Argument(help="Embeddings of the same encoder, .npy.")],
+    permutations: Annotated[int, typer.Option("--permutations", min=1, help="Of the test.")] = 10_000,
+    bootstrap: Annotated[int, typer.Option("--bootstrap", min=1, help="Replicates of the 99 % interval.")] = 1_000,
+    most: Annotated[int, typer.Option("--most", min=2, help="Rows of a set; of more, so many are drawn.")] = 2_000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of all random numbers.")] = 0,
+    as_json: Annotated[Path | None, typer.Option("--json", help="Write the result here.", metavar="OUT")] = None,
+    page: Annotated[Path | None, typer.Option("--page", help="Write a page here.", metavar="OUT.html")] = None,
+) -> None:
+    """Say how far two sets of embeddings are apart (MMD), and whether by more than chance."""
+    from pmo_assets.encoders.evaluation.distances import discrepancy
+    from pmo_assets.encoders.evaluation.embeddings import read_embeddings
+    from pmo_assets.encoders.evaluation.evaluate import distance_result
+    from pmo_assets.encoders.evaluation.results import Evaluation
+
+    with spinner("permuting"):
+        found = discrepancy(
+            read_embeddings(one),
+            read_embeddings(other),
+            permutations=permutations,
+            replicates=bootstrap,
+            most_rows=most,
+            seed=seed,
+        )
+    result = Evaluation(encoder=one.stem, data=other.stem, distances=(distance_result(one.stem, other.stem, found),))
+    hand_out(result, as_json, page)
+
+
+@encode_app.command("perturb")
+def perturb(
+    pictures: Annotated[Path, typer.Argument(help="A folder of pictures.")],
+    out: Annotated[Path, typer.Argument(help="A folder for each perturbation and strength is made here.")],
+    only: Annotated[list[str] | None, typer.Option("--only", help="This perturbation; may be repeated.")] = None,
+) -> None:
+    """Write perturbed pictures: brightness, shift, rotation, flip and zoom, as PNG under the same names."""
+    from pmo_assets.encoders.evaluation.datasets.examples import read_picture
+    from pmo_assets.encoders.evaluation.datasets.folders import picture_files
+    from pmo_assets.encoders.evaluation.perturbations import PERTURBATIONS
+    from pmo_assets.pictures import png_bytes
+    from pmo_assets.system.aside import write_bytes
+
+    if unknown := set(only or ()) - set(PERTURBATIONS):
+        raise CommandError(f"there is no perturbation {sorted(unknown)[0]}: {', '.join(PERTURBATIONS)}")
+    files = picture_files(pictures)
+    for file in files:
+        pixels = read_picture(file)
+        for name in only or PERTURBATIONS:
+            target = out / name / file.relative_to(pictures).with_suffix(".png")
+            write_bytes(target, png_bytes(PERTURBATIONS[name](pixels)), durable=False)
+    console.print(f"{counted(len(files), 'picture')} in {counted(len(only or PERTURBATIONS), 'folder')} below {out}")
 
 
 def hand_out(result: Evaluation, as_json: Path | None, page: Path | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import PIL.Image
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -125,3 +126,82 @@ def test_encoders_are_compared_over_data_sets(arrays) -> None:
     (arrays / "other.json").write_text('{"encoder": "x"}')
     done = run("compare", arrays / "other.json")
     assert "is no result of `pmo encode evaluate`: data: Field required" in str(done.exception)
+
+
+def test_classes_are_told_by_prompts_probe_and_neighbours(tmp_path) -> None:
+    done = run("prompts", "image_type", "--json", tmp_path / "prompts.json")
+    sentences = json.loads((tmp_path / "prompts.json").read_text())
+    assert len(done.output.splitlines()) == len(sentences)
+    classes = ["CFP", "OCT", "Retinal Imaging", "Other"]
+    random = np.random.default_rng(0)
+    truth = np.arange(40) % 4
+    np.save(tmp_path / "P.npy", np.eye(4)[[classes.index(row["class"]) for row in sentences]])
+    for name in ("X", "T"):
+        np.save(tmp_path / f"{name}.npy", np.eye(4)[truth] + 0.1 * random.standard_normal((40, 4)))
+    np.save(tmp_path / "L.npy", np.array(classes)[truth])
+    np.save(tmp_path / "numbers.npy", truth)
+    options = [
+        "--prompts",
+        tmp_path / "P.npy",
+        "--train-images",
+        tmp_path / "T.npy",
+        "--train-labels",
+        tmp_path / "numbers.npy",
+    ]
+    done = run(
+        "classify", "--images", tmp_path / "X.npy", "--labels", tmp_path / "L.npy", "--label-set", "image_type",
+        *options, "--bootstrap", 10, "--json", tmp_path / "o.json", "--page", tmp_path / "o.html",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = {item["method"]: item for item in json.loads((tmp_path / "o.json").read_text())["classification"]}
+    assert {method: item["macro_f1"] for method, item in found.items()} == {
+        "zero-shot": 1.0,
+        "linear probe": 1.0,
+        "nearest neighbours": 1.0,
+    }
+    assert found["zero-shot"]["classes"] == dict.fromkeys(classes, 10)
+    assert "balanced_accuracy" in (tmp_path / "o.html").read_text()
+    np.save(tmp_path / "L.npy", np.array(["CFP"] * 39 + ["cfp"]))
+    done = run(
+        "classify",
+        "--images",
+        tmp_path / "X.npy",
+        "--labels",
+        tmp_path / "L.npy",
+        "--label-set",
+        "image_type",
+        *options,
+    )
+    assert "label 'cfp', which is none of CFP" in str(done.exception)
+
+
+def test_what_is_kept_under_perturbation_is_said(arrays) -> None:
+    np.save(arrays / "noise.npy", np.random.default_rng(1).standard_normal((300, 8)))
+    options = ["--perturbed", f"same={arrays / 'X.npy'}", "--perturbed", f"noise={arrays / 'noise.npy'}"]
+    done = run(
+        "robustness", "--images", arrays / "X.npy", "--texts", arrays / "Y.npy", *options, "--json", arrays / "o.json"
+    )
+    assert done.exit_code == 0, done.output
+    same, noise = json.loads((arrays / "o.json").read_text())["robustness"]
+    assert (same["perturbation"], same["image_to_text"]["recall@1"], same["image_to_text_p"]) == ("same", 1, 1)
+    assert noise["text_to_image"]["recall@1"] < 0.1
+    assert noise["text_to_image_p"] < 1e-10
+
+
+def test_distance_between_sets(arrays) -> None:
+    done = run("distance", arrays / "X.npy", arrays / "Y.npy", "--permutations", 99, "--json", arrays / "o.json")
+    assert done.exit_code == 0, done.output
+    (found,) = json.loads((arrays / "o.json").read_text())["distances"]
+    assert found["p_value"] > 0.5
+    assert (found["rows"], found["permutations"]) == ([300, 300], 99)
+
+
+def test_perturbed_pictures_are_written_under_their_names(tmp_path) -> None:
+    (tmp_path / "in" / "a").mkdir(parents=True)
+    PIL.Image.fromarray(np.arange(12, dtype=np.uint8).reshape(3, 4)).save(tmp_path / "in" / "a" / "x.png")
+    done = run("perturb", tmp_path / "in", tmp_path / "out", "--only", "flip", "--only", "zoom-0.8")
+    assert done.exit_code == 0, done.output
+    assert np.asarray(PIL.Image.open(tmp_path / "out/flip/a/x.png"))[0, :, 0].tolist() == [3, 2, 1, 0]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["flip", "zoom-0.8"]
+    done = run("perturb", tmp_path / "in", tmp_path / "out", "--only", "melt")
+    assert "there is no perturbation melt: brightness-0.6" in str(done.exception)

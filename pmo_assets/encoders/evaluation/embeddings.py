@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,8 @@ BLOCK_ROWS: Final = 4096
 """Rows that are looked at at once: 16 MB of 512 numbers."""
 
 _SHOWN: Final = 5
+
+_MOST_CLASSES: Final = 10_000
 
 
 class EmbeddingsError(ValueError):
@@ -116,6 +118,52 @@ def read_ids(path: Path, rows: int) -> NDArray[np.intp]:
     if values.dtype.kind not in "iubUS":
         raise EmbeddingsError(f"{path.name} holds {values.dtype}: ids are integers or strings")
     return np.unique(values, return_inverse=True)[1].astype(np.intp)
+
+
+def read_labels(path: Path, rows: int, names: Sequence[str]) -> NDArray[np.intp]:
+    """Return the number of each row's class.
+
+    Args:
+        path: `.npy` of (rows,) or (rows, 1): names of classes, or their numbers from 0.
+        rows: how many there must be.
+        names: of the classes.
+
+    Raises:
+        EmbeddingsError: if the file is no such array, or has a label that is no class.
+        OSError: if it cannot be read.
+    """
+    values = _read_array(path)
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.ndim != 1 or len(values) != rows:
+        raise EmbeddingsError(f"{path.name} has the shape {values.shape}, but {rows} rows belong to it: ({rows},)")
+    if values.dtype.kind in "iu":
+        labels = np.asarray(values, dtype=np.int64)
+        known = (labels >= 0) & (labels < len(names))
+    elif values.dtype.kind == "U":
+        numbers = {name: number for number, name in enumerate(names)}
+        labels = np.array([numbers.get(str(value), -1) for value in values])
+        known = labels >= 0
+    else:
+        raise EmbeddingsError(f"{path.name} holds {values.dtype}: labels are names of classes, or their numbers")
+    if not known.all():
+        wrong = values[int(np.flatnonzero(~known)[0])]
+        raise EmbeddingsError(f"{path.name} has the label {str(wrong)!r}, which is none of {', '.join(names)}")
+    return labels.astype(np.intp)
+
+
+def label_names(path: Path) -> tuple[str, ...]:
+    """Return the classes that a `.npy` file of labels names, in order: names, or numbers from 0 to the highest.
+
+    Raises:
+        EmbeddingsError: if the file is no array of labels.
+        OSError: if it cannot be read.
+    """
+    values = _read_array(path)
+    if values.dtype.kind in "iu" and values.size and values.min() >= 0 and values.max() < _MOST_CLASSES:
+        return tuple(map(str, range(int(values.max()) + 1)))
+    if values.dtype.kind == "U" and values.size:
+        return tuple(map(str, np.unique(values)))
+    raise EmbeddingsError(f"{path.name} holds no labels: names of classes, or numbers from 0")
 
 
 def _read_array(path: Path) -> NDArray[Any]:

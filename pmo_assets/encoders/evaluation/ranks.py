@@ -20,9 +20,10 @@ from pmo_assets.encoders.evaluation.embeddings import Embeddings, EmbeddingsErro
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
-_ROWS: Final = 1024
-_COLUMNS: Final = 4096
-"""Images and texts of a tile: its similarities are 32 MB."""
+_ROWS: Final = 4096
+_COLUMNS: Final = 1024
+"""Images and texts of a tile: its similarities are 32 MB. Texts are made unit rows anew for every block of images, so
+the blocks of images are the larger ones."""
 
 Tell = Callable[[int, int], None]
 """Called with the number of images that are done, and of all."""

@@ -52,6 +52,57 @@ class Direction(_Part):
         return {name: values[name] for name in values if name.startswith("recall@") or name in ("mrr", "median_rank")}
 
 
+class Classified(_Part):
+    """How good a classification is; numbers as of `classification_numbers`.
+
+    Attributes:
+        method: how classes were told.
+        classes: how many pictures are of each class.
+        chosen: what was chosen by validation.
+        auroc: None where pictures are of one class only.
+        intervals: of the other numbers, 95 %, by bootstrap over articles.
+    """
+
+    method: Literal["zero-shot", "linear probe", "nearest neighbours"]
+    classes: dict[str, int]
+    chosen: str = ""
+    accuracy: float = Field(ge=0, le=1)
+    balanced_accuracy: float = Field(ge=0, le=1)
+    macro_f1: float = Field(ge=0, le=1)
+    auroc: float | None = Field(default=None, ge=0, le=1)
+    intervals: dict[str, Interval] | None = None
+
+
+class Perturbed(_Part):
+    """What a perturbation of the pictures leaves of retrieval: ratios to the clean numbers, and p of Wilcoxon's test.
+
+    Attributes:
+        perturbation: name and strength.
+        image_to_text, text_to_image: ratio of each number; None where the clean one is 0.
+        image_to_text_p, text_to_image_p: that reciprocal ranks differ.
+    """
+
+    perturbation: str
+    image_to_text: dict[str, float | None]
+    image_to_text_p: float = Field(ge=0, le=1)
+    text_to_image: dict[str, float | None]
+    text_to_image_p: float = Field(ge=0, le=1)
+
+
+class Distance(_Part):
+    """MMD between two sets of embeddings; numbers as of `Discrepancy`."""
+
+    one: str
+    other: str
+    squared_mmd: float
+    bandwidth: float
+    p_value: float = Field(ge=0, le=1)
+    permutations: int
+    null: Interval
+    interval: Interval
+    rows: tuple[int, int]
+
+
 class Evaluation(_Part):
     """Results of one encoder on one data set.
 
@@ -61,6 +112,9 @@ class Evaluation(_Part):
         data: name of the data set.
         notes: what was left out, or holds for all numbers.
         image_to_text, text_to_image: retrieval.
+        classification: by each method.
+        robustness: for each perturbation.
+        distances: between sets of embeddings.
     """
 
     format: Literal["pmo-encoder-evaluation/1"] = FORMAT
@@ -69,6 +123,9 @@ class Evaluation(_Part):
     notes: tuple[str, ...] = ()
     image_to_text: Direction | None = None
     text_to_image: Direction | None = None
+    classification: tuple[Classified, ...] | None = None
+    robustness: tuple[Perturbed, ...] | None = None
+    distances: tuple[Distance, ...] | None = None
 
     def to_json(self) -> str:
         """Return the result as JSON, with what is not there left out."""
