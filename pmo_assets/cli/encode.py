@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pmo_assets.encoders.evaluation.results import Evaluation
 
 EncodedLevel = Literal["figure", "panel", "region"]
+MapColouring = Literal["image_type", "modality", "split"]
+MapMethod = Literal["tsne", "pca"]
 
 encode_app = typer.Typer(help="Evaluate dual encoders of pictures and texts.", no_args_is_help=True)
 
@@ -340,6 +342,61 @@ def perturb(
             target = out / name / file.relative_to(pictures).with_suffix(".png")
             write_bytes(target, png_bytes(PERTURBATIONS[name](pixels)), durable=False)
     console.print(f"{counted(len(files), 'picture')} in {counted(len(only or PERTURBATIONS), 'folder')} below {out}")
+
+
+@encode_app.command("map")
+def draw_map(
+    embeddings: Annotated[
+        Path, typer.Argument(help="Embeddings: .npy, or a Parquet file {id, kind, level, embedding}.")
+    ],
+    page: Annotated[Path | None, typer.Option("--page", help="Write a page here.", metavar="OUT.html")] = None,
+    picture: Annotated[Path | None, typer.Option("--picture", help="Write a picture here.", metavar="OUT.png")] = None,
+    labels: Annotated[
+        Path | None, typer.Option("--labels", help="Of an array: names or numbers of classes, .npy.")
+    ] = None,
+    release: Annotated[
+        Path | None, typer.Option("--release", help="Of a Parquet file: the release whose panels are shown.")
+    ] = None,
+    colour: Annotated[MapColouring, typer.Option("--colour", help="Of a release's panels.")] = "modality",
+    method: Annotated[MapMethod, typer.Option("--method", help="t-SNE, or two principal components.")] = "tsne",
+    most: Annotated[int, typer.Option("--most", min=3, help="Points; of more, so many are drawn at random.")] = 2_000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of all random numbers.")] = 0,
+) -> None:
+    """Draw embeddings in two dimensions; a release's panels show their pictures where the licence allows."""
+    from pmo_assets.encoders.evaluation import maps
+    from pmo_assets.encoders.evaluation.embedding_files import read_embedding_table
+    from pmo_assets.encoders.evaluation.embeddings import Embeddings, label_names, read_embeddings, read_labels
+    from pmo_assets.system.aside import write_bytes
+    from pmo_assets.viewing.maps import map_page, map_picture
+
+    if page is None and picture is None:
+        raise CommandError("give --page OUT.html, --picture OUT.png, or both")
+    if (embeddings.suffix == ".parquet") != (release is not None) or (labels and release):
+        raise CommandError("a Parquet file needs --release; an array takes --labels")
+    if release is not None:
+        table = read_embedding_table(embeddings, "image", "panel")
+        total = len(table.ids)
+        table = table.chosen(maps.sampled(total, most, seed).tolist())
+        with spinner("drawing"):
+            places = maps.in_two_dimensions(table.embeddings, method, seed)
+        points, heading = maps.panel_points(table, places, release, colour), colour.replace("_", " ").capitalize()
+    else:
+        rows = read_embeddings(embeddings)
+        total = len(rows)
+        chosen = maps.sampled(total, most, seed)
+        names = label_names(labels) if labels else ("",)
+        numbers = read_labels(labels, total, names) if labels else np.zeros(total, np.intp)
+        with spinner("drawing"):
+            places = maps.in_two_dimensions(Embeddings(rows.values[chosen], rows.name), method, seed)
+        points, heading = maps.array_points(places, [names[number] for number in numbers[chosen]]), "Class"
+    title = f"{embeddings.stem}, {'t-SNE' if method == 'tsne' else 'principal components'}"
+    if picture is not None:
+        write_bytes(picture, map_picture(points, maps.class_colour, title=title))
+    if page is not None:
+        facts = (("points", f"{len(points):,} of {total:,}"), ("seed", str(seed)))
+        write_text(page, map_page(title, points, maps.class_colour, heading=heading, facts=facts))
+    for place in filter(None, (page, picture)):
+        console.print(f"{counted(len(points), 'point')} in {place}", highlight=False, soft_wrap=True, markup=False)
 
 
 def hand_out(result: Evaluation, as_json: Path | None, page: Path | None) -> None:

@@ -205,3 +205,14 @@ def test_perturbed_pictures_are_written_under_their_names(tmp_path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["flip", "zoom-0.8"]
     done = run("perturb", tmp_path / "in", tmp_path / "out", "--only", "melt")
     assert "there is no perturbation melt: brightness-0.6" in str(done.exception)
+
+
+def test_a_map_is_drawn_as_picture_and_page(arrays) -> None:
+    np.save(arrays / "L.npy", np.array(["CFP", "OCT"])[np.arange(300) % 2])
+    options = ["--labels", arrays / "L.npy", "--method", "pca", "--most", 50]
+    done = run("map", arrays / "X.npy", *options, "--page", arrays / "m.html", "--picture", arrays / "m.png")
+    assert done.exit_code == 0, done.output
+    assert PIL.Image.open(arrays / "m.png").width > 500
+    assert (arrays / "m.html").read_text().count("data-label=") == 50
+    assert "--page OUT.html" in str(run("map", arrays / "X.npy").exception)
+    assert "needs --release" in str(run("map", arrays / "X.parquet", "--page", arrays / "m.html").exception)

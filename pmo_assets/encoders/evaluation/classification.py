@@ -173,8 +173,8 @@ def classification_intervals(
 
 def _confusion(truth: Ints, labels: Ints, classes: int, weights: Floats) -> Floats:
     """Return (classes, classes): rows are truth, columns predictions."""
-    flat: Floats = np.bincount(truth * classes + labels, weights=weights, minlength=classes * classes)
-    return flat.reshape(classes, classes)
+    flat = np.bincount(truth * classes + labels, weights=weights, minlength=classes * classes)
+    return flat.astype(np.float64).reshape(classes, classes)
 
 
 def _of_confusion(counts: Floats) -> dict[str, float]:
