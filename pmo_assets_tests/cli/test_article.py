@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from pmo_assets_tests.cli.command_line import Pmo
 from pmo_assets_tests.models.chat_server import chat_server, looks_at_figures
 
@@ -27,6 +29,7 @@ def test_an_article_becomes_json_in_the_annotation_format(pmo: Pmo, sample_folde
     assert len(list((tmp_path / "pictures").glob("*.png"))) == len(found["figures"])
 
 
+@pytest.mark.slow  # a whole article
 def test_json_goes_to_standard_output_when_asked(pmo: Pmo, few_articles: Path) -> None:
     result = pmo("article", sorted(few_articles.iterdir())[0], "--out", "-")
     assert json.loads(result.stdout)["figures"]
