@@ -35,6 +35,9 @@ BARB: Final = 150
 DIAMOND: Final = 1.5
 """Diagonal of an asterisk's outline in sides of its box: its arms end within."""
 
+LEAST_TEXT_WIDTH: Final = 480
+"""Pixels of the words below a narrow figure."""
+
 CHIP_PAD: Final = 3
 """Pixels between a phrase and its frame."""
 
@@ -206,9 +209,9 @@ def _draw_strokes(canvas: ImageDraw.ImageDraw, strokes: Sequence[Sequence[Point]
 def _draw_tip(canvas: ImageDraw.ImageDraw, tip: Point, mark: Mark, line: int) -> None:
     """Draw a dot at a tip, and two strokes back from it that tell the direction."""
     x, y = min(round(tip[0]), canvas.im.size[0] - 1), min(round(tip[1]), canvas.im.size[1] - 1)
-    radius = max(2, round(1.5 * line))
+    radius = 2 + line
     if mark.direction is not None and math.isfinite(mark.direction):
-        length = 5 * line + 3
+        length = 8 + 5 * line
         angles = [math.radians(mark.direction + turn) for turn in (BARB, -BARB)]
         ends = [(x + length * math.cos(angle), y - length * math.sin(angle)) for angle in angles]
         _draw_strokes(canvas, [[(x, y), end] for end in ends], mark.rgb, line)
@@ -403,7 +406,7 @@ def _add_words(flow: _Flow, text: str, start: int, end: int, chip: int | None = 
 
 
 def region_picture(
-    pixels: Pixels, panels: Sequence[MarkedPanel], *, frame: Box = UNIT_BOX, max_side: int = 1400, font_size: int = 15
+    pixels: Pixels, panels: Sequence[MarkedPanel], *, frame: Box = UNIT_BOX, max_side: int = 1400
 ) -> Pixels | None:
     """Return a figure with its marks and regions, and the words about them below; None where it has none of them.
 
@@ -411,8 +414,7 @@ def region_picture(
         pixels: (height, width, 3) uint8, RGB, of the whole figure.
         panels: of the figure, in its order.
         frame: part of the figure that is shown, normalised [l, t, r, b].
-        max_side: longest side of the figure in the result.
-        font_size: of the words, pixels per em.
+        max_side: longest side of the figure in the result; words grow with its width.
 
     Raises:
         ValueError: as `draw_regions`.
@@ -420,5 +422,6 @@ def region_picture(
     if not any(panel.found for panel in panels):
         return None
     drawn = draw_regions(pixels, [panel.found for panel in panels], frame=frame, max_side=max_side)
-    words = draw_region_words(panels, max(32 * font_size, drawn.shape[1]), font_size)
+    width = max(LEAST_TEXT_WIDTH, drawn.shape[1])
+    words = draw_region_words(panels, width, max(14, width // 65))
     return drawn if words is None else stacked([drawn, words], gap=4)

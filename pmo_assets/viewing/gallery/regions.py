@@ -86,7 +86,7 @@ def _tip(tip: Point | None) -> list[float] | None:
 def _phrases(panel: GalleryPanel, numbers: Sequence[int]) -> list[Entry]:
     """Return the phrases in the order of their texts; of those that overlap the first one."""
     found = panel.regions
-    texts = {None: panel.subcaption or ""}
+    texts: dict[int | None, str] = {None: panel.subcaption or ""}
     if panel.context is not None:
         texts |= dict(enumerate(mention.sentence for mention in panel.context.mentions))
     offsets = {mention: script_offsets(text) for mention, text in texts.items()}
