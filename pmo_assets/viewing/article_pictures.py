@@ -11,13 +11,12 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from markupsafe import Markup
 from PIL import Image
 
 from pmo_assets.pictures import decoded
-from pmo_assets.pipeline.article import ArticleResult
 from pmo_assets.records.figure_names import figure_file_name, figure_words
 from pmo_assets.records.geometry import as_box
 from pmo_assets.records.regions import PanelRegions
@@ -32,6 +31,30 @@ from pmo_assets.viewing.region_overlays import MarkedPanel, region_picture
 INDEX: Final = "index.html"
 
 MAX_SIDE: Final = 1400
+
+
+class FoundArticle(Protocol):
+    """What the pipeline found in an article: `pipeline.article.ArticleResult`, whose attributes say more."""
+
+    @property
+    def article(self) -> Mapping[str, Any]:
+        """Row of `articles`."""
+        ...
+
+    @property
+    def figures(self) -> Sequence[Mapping[str, Any]]:
+        """Rows of `figures`."""
+        ...
+
+    @property
+    def assembled(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Rows of `panel_assembly` by figure."""
+        ...
+
+    @property
+    def tables(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Rows by table."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +103,7 @@ def _key(row: Mapping[str, Any]) -> tuple[int, str, int]:
     return row["article_id"], row["image_cluster_id"], row["ordinal"]
 
 
-def article_pictures(result: ArticleResult, pictures: Mapping[str, Picture]) -> Iterator[FigurePicture]:
+def article_pictures(result: FoundArticle, pictures: Mapping[str, Picture]) -> Iterator[FigurePicture]:
     """Yield a picture of every figure of an article.
 
     Args:
@@ -114,7 +137,7 @@ def article_pictures(result: ArticleResult, pictures: Mapping[str, Picture]) -> 
         )
 
 
-def write_article_pictures(folder: Path, result: ArticleResult, pictures: Mapping[str, Picture]) -> Path:
+def write_article_pictures(folder: Path, result: FoundArticle, pictures: Mapping[str, Picture]) -> Path:
     """Write a PNG per figure and a page that shows them, and return the page's path.
 
     A PNG shows panels, identifiers and images, and below, where there are any, marks, regions and the words about

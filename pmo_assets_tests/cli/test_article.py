@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from pmo_assets_tests.cli.command_line import Pmo
@@ -54,6 +55,7 @@ def test_pictures_show_marks_and_the_phrases_that_name_them(pmo: Pmo, few_articl
     assert yellow[1] == 0
 
 
+@pytest.mark.slow  # a whole article
 def test_json_goes_to_standard_output_when_asked(pmo: Pmo, few_articles: Path) -> None:
     result = pmo("article", sorted(few_articles.iterdir())[0], "--out", "-")
     assert json.loads(result.stdout)["figures"]

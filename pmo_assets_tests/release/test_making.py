@@ -280,6 +280,7 @@ def test_a_new_batch_is_a_minor_version_and_a_changed_subcaption_a_patch(tables:
     assert headings == ["1.2.0", "1.1.1", "1.1.0", "1.0.0"]
 
 
+@pytest.mark.slow  # two releases
 def test_a_change_of_columns_is_a_major_version(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     finish(tables, "0001-a", {1: {}})
     with monkeypatch.context() as patched:
@@ -373,6 +374,7 @@ def test_everything_may_go(tables: Tables) -> None:
     assert read_table(tables.data_root, RELEASE_KEY).is_empty()
 
 
+@pytest.mark.slow  # two releases
 def test_what_is_kept_of_a_version_names_its_articles_with_batch_and_split(tables: Tables) -> None:
     finish(tables, "0001-a", {1: {}, 2: {"rows": 0}})
     finish(tables, "0002-b", {3: {}})
