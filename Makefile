@@ -170,7 +170,7 @@ docs: $(DOCS_STAMP) ## Build the documentation site, with search and API referen
 constraints: $(STAMP) ## Renew the pinned versions, with the hashes of their files
 	( echo "# Versions that were tested together, with the hashes of every file of them. Renew with: make constraints"; \
 	  $(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --extra dev \
-	  --extra models --extra aws --extra postgres --extra ray --extra celery --extra k8s --extra engines-dev --extra docs \
+	  --extra models --extra regions --extra aws --extra postgres --extra ray --extra celery --extra k8s --extra engines-dev --extra docs \
 	  --no-annotate --no-header --no-emit-index-url pyproject.toml docker/gpu.in ) > constraints.new
 	mv constraints.new constraints.txt
 

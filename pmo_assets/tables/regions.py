@@ -100,10 +100,13 @@ class Regions(PanelKey):
 
     regions = dy.List(
         dy.Struct(REGION_FIELDS),
-        description="Boxes of what marks show, normalised to the figure, with the authors' words, the marks and the "
-        "confidence",
+        description="Boxes of what marks show, and of what a model names near them, normalised to the figure: the "
+        "authors' words (`text`), what a model sees (`description`), marks, source, confidence",
         metadata=released(TEXT, "panels", facet="text"),
     )
+    model = dy.String(nullable=True, description="Name of the vision model that was asked; null for none")
+    prompt_version = dy.String(nullable=True, description="Version and hash of its prompt")
+    refused = dy.String(nullable=True, description="Why its last answer was not taken; null when it was")
 
 
 SCHEMAS: dict[str, type[dy.Schema]] = {"marks": Marks, "region_phrases": RegionPhrases, "regions": Regions}
@@ -144,6 +147,28 @@ def phrases_of_row(row: Mapping[str, Any]) -> list[RegionPhrase]:
     return [record_of(RegionPhrase, cell) for cell in row["phrases"]]
 
 
-def regions_row(key: Mapping[str, Any], regions: Sequence[Region]) -> Row:
-    """Return a panel's row of `regions`."""
-    return {**key, "regions": [row_of(region) for region in regions]}
+def regions_row(
+    key: Mapping[str, Any],
+    regions: Sequence[Region],
+    *,
+    model: str | None = None,
+    prompt_version: str | None = None,
+    refused: str | None = None,
+) -> Row:
+    """Return a panel's row of `regions`.
+
+    Args:
+        key: any row with the key of the panel (`PanelKey`).
+        regions: of the panel.
+        model: that was asked about it; None for none.
+        prompt_version: of its prompt.
+        refused: why its last answer was not taken.
+    """
+    own = {name: key[name] for name in PanelKey.columns()}
+    cells = [row_of(region) for region in regions]
+    return {**own, "regions": cells, "model": model, "prompt_version": prompt_version, "refused": refused}
+
+
+def regions_of_row(row: Mapping[str, Any]) -> list[Region]:
+    """Return the regions of a row of `regions`."""
+    return [record_of(Region, cell) for cell in row["regions"]]

@@ -7,11 +7,12 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
-from pmo_assets.defs.made import Made
+from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.stage_table import stage_table
+from pmo_assets.pipeline.regions.model_regions import RegionCounts
 
 
-def _counted(values: list[Any]) -> dg.MetadataValue:
+def _tally(values: list[Any]) -> dg.MetadataValue:
     return dg.MetadataValue.json(dict(Counter(map(str, values)).most_common()))
 
 
@@ -21,9 +22,9 @@ def _mark_summary(made: Made) -> Mapping[str, Any]:
         "panels": len(made.rows),
         "marked_panels": sum(bool(row["marks"]) for row in made.rows),
         "marks": len(marks),
-        "kinds": _counted([mark["kind"] for mark in marks]),
-        "colours": _counted([mark["colour"] for mark in marks]),
-        "sources": _counted([mark["source"] for mark in marks]),
+        "kinds": _tally([mark["kind"] for mark in marks]),
+        "colours": _tally([mark["colour"] for mark in marks]),
+        "sources": _tally([mark["source"] for mark in marks]),
     }
 
 
@@ -33,8 +34,8 @@ def _phrase_summary(made: Made) -> Mapping[str, Any]:
         "panels": len(made.rows),
         "phrases": len(phrases),
         "linked": sum(bool(phrase["marks"]) and phrase["undecided"] is None for phrase in phrases),
-        "kinds": _counted([phrase["kind"] for phrase in phrases]),
-        "undecided": _counted([phrase["undecided"] for phrase in phrases if phrase["undecided"] is not None]),
+        "kinds": _tally([phrase["kind"] for phrase in phrases]),
+        "undecided": _tally([phrase["undecided"] for phrase in phrases if phrase["undecided"] is not None]),
     }
 
 
@@ -45,7 +46,7 @@ def _region_summary(made: Made) -> Mapping[str, Any]:
         "panels_with_regions": sum(bool(row["regions"]) for row in made.rows),
         "regions": len(regions),
         "with_words": sum(region["text"] is not None for region in regions),
-        "sources": _counted([region["source"] for region in regions]),
+        "sources": _tally([region["source"] for region in regions]),
     }
 
 
@@ -53,4 +54,17 @@ marks = stage_table("marks", checks=[checks.panel_rows()], summary=_mark_summary
 
 region_phrases = stage_table("region_phrases", checks=[checks.panel_rows()], summary=_phrase_summary)
 
-regions = stage_table("regions", checks=[checks.panel_rows()], summary=_region_summary)
+
+def _counted(counts: RegionCounts) -> Mapping[str, Any]:
+    if counts == RegionCounts():
+        return {}
+    return {
+        "vlm_panels": counts.panels,
+        "vlm_boxes": counts.named,
+        "vlm_boxes_kept": counts.kept,
+        "vlm_refused": counts.refused,
+        **usage_metadata("vlm", counts.usage),
+    }
+
+
+regions = stage_table("regions", counted=_counted, pool="llm", checks=[checks.panel_rows()], summary=_region_summary)

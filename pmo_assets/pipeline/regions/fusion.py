@@ -9,12 +9,11 @@ were read from. Add here: rules about several boxes. Keep out: the box of one ma
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from pmo_assets.pipeline.context.terms import terms_of
+from pmo_assets.pipeline.regions.text_similarity import TextSimilarity, term_similarity
 from pmo_assets.records.geometry import (
     Box,
     area,
@@ -52,20 +51,14 @@ OVERLAP: Final = 0.3
 """Overlap of regions that are merged where their texts agree."""
 
 
-def text_similarity(first: str, second: str) -> float:
-    """Return the cosine of two texts' terms, 0..1: what is used where no sentence encoder is installed."""
-    one, two = Counter(terms_of(first)), Counter(terms_of(second))
-    norm = math.sqrt(sum(v * v for v in one.values()) * sum(v * v for v in two.values()))
-    return sum(count * two[term] for term, count in one.items()) / norm if norm else float(first == second)
-
-
 def fused_regions(
     shown: Sequence[Region],
     named: Sequence[Region],
     panel: Box,
     *,
-    similarity: Callable[[str, str], float] = text_similarity,
+    similarity: TextSimilarity = term_similarity,
     tau: float = TAU,
+    ratio: float = 1.0,
 ) -> tuple[Region, ...]:
     """Return the regions of a panel, the surest first where they overlap, in reading order of their boxes.
 
@@ -75,34 +68,75 @@ def fused_regions(
         panel: box of the panel.
         similarity: of two texts, 0..1.
         tau: distance of a model's box from the nearest mark.
+        ratio: width of the figure in its height, in pixels: distances and aspects are those that people see.
     """
-    nearest = [_nearest(region, shown, panel) for region in named]
+    nearest = [_nearest(region, shown, panel, ratio) for region in named]
     near = [(region, mark) for region, mark in zip(named, nearest, strict=True) if mark is not None and mark[0] <= tau]
     confirmed = {mark[1] for _, mark in near if mark is not None}
     boxes = [
         region if n in confirmed or not named else replace(region, box=_expanded(region.box))
         for n, region in enumerate(shown)
     ]
-    boxes += [replace(region, marks=shown[mark[1]].marks, source="marks and model") for region, mark in near if mark]
+    boxes += [_at(shown[mark[1]], region) for region, mark in near if mark is not None]
     kept = [
-        region for region in (replace(item, box=clip(item.box, panel)) for item in boxes) if _is_sized(region, panel)
+        region
+        for region in (replace(item, box=clip(item.box, panel)) for item in boxes)
+        if _is_sized(region, panel, ratio)
     ]
-    order = non_maximum_suppression([item.box for item in kept], [item.confidence for item in kept], NMS_IOU)
-    merged = _merged([kept[n] for n in order], similarity)
+    merged = _merged(_suppressed(kept, similarity), similarity)
     return tuple(sorted(merged, key=lambda item: (item.box[1], item.box[0], item.marks)))
 
 
-def _nearest(region: Region, shown: Sequence[Region], panel: Box) -> tuple[float, int] | None:
+def _nearest(region: Region, shown: Sequence[Region], panel: Box, ratio: float) -> tuple[float, int] | None:
     """Distance to the nearest region that marks show, in the panel's diagonal, and its position."""
     x, y = centre(region.box)
-    diagonal = math.hypot(width(panel), height(panel)) or 1.0
+    diagonal = math.hypot(ratio * width(panel), height(panel)) or 1.0
     return min(
         (
-            (math.hypot(x - other[0], y - other[1]) / diagonal, n)
+            (math.hypot(ratio * (x - other[0]), y - other[1]) / diagonal, n)
             for n, other in enumerate(centre(item.box) for item in shown)
         ),
         default=None,
     )
+
+
+def _at(mark: Region, named: Region) -> Region:
+    """A model's box with the mark beside it; it is no surer than that mark."""
+    return replace(named, marks=mark.marks, confidence=min(named.confidence, mark.confidence))
+
+
+def _suppressed(regions: Sequence[Region], similarity: TextSimilarity) -> list[Region]:
+    """The surest of regions at one place, the surest first.
+
+    What is suppressed leaves its words to the one that stays, where that has none or they agree: a mark that no phrase
+    names gets those of the model, and a mark with words the model's description.
+    """
+    order = non_maximum_suppression([item.box for item in regions], [item.confidence for item in regions], NMS_IOU)
+    kept = [regions[n] for n in order]
+    for region in (regions[n] for n in range(len(regions)) if n not in order):
+        k = next(k for k, other in enumerate(kept) if iou(other.box, region.box) > NMS_IOU)
+        stays = kept[k]
+        if stays.text is None or _agree(stays, region, similarity):
+            kept[k] = replace(_joined(stays, region), box=stays.box)
+    return kept
+
+
+def _joined(first: Region, second: Region) -> Region:
+    """Two regions as one: both marks, the phrase of a mark before words that a model chose, the box round both."""
+    words = second if first.text is None or (first.phrase is None and second.phrase is not None) else first
+    return replace(
+        first,
+        box=union_box([first.box, second.box]),
+        marks=tuple(sorted({*first.marks, *second.marks})),
+        phrase=words.phrase,
+        text=words.text,
+        description=first.description or second.description,
+        source=first.source if first.source == second.source else "marks and model",
+    )
+
+
+def _agree(first: Region, second: Region, similarity: TextSimilarity) -> bool:
+    return first.text is not None and second.text is not None and similarity(first.text, second.text) >= ALIKE
 
 
 def _expanded(box: Box) -> Box:
@@ -111,38 +145,30 @@ def _expanded(box: Box) -> Box:
     return x - wide, y - tall, x + wide, y + tall
 
 
-def _is_sized(region: Region, panel: Box) -> bool:
-    wide, tall = width(region.box), height(region.box)
+def _is_sized(region: Region, panel: Box, ratio: float) -> bool:
+    wide, tall = ratio * width(region.box), height(region.box)
     if min(wide, tall) <= 0 or area(panel) <= 0:
         return False
     share = area(region.box) / area(panel)
     return LEAST_AREA <= share <= MOST_AREA and max(wide, tall) / min(wide, tall) <= MOST_ASPECT
 
 
-def _merged(regions: Sequence[Region], similarity: Callable[[str, str], float]) -> list[Region]:
+def _merged(regions: Sequence[Region], similarity: TextSimilarity) -> list[Region]:
     """Regions of which those that overlap and say the same are one, with the box round both."""
     found: list[Region] = []
     for region in regions:
         for n, other in enumerate(found):
             if _is_same(region, other, similarity):
-                found[n] = replace(
-                    other,
-                    box=union_box([other.box, region.box]),
-                    marks=tuple(sorted({*other.marks, *region.marks})),
-                    description=other.description or region.description,
-                    source=other.source if other.source == region.source else "marks and model",
-                )
+                found[n] = _joined(other, region)
                 break
         else:
             found.append(region)
     return found
 
 
-def _is_same(first: Region, second: Region, similarity: Callable[[str, str], float]) -> bool:
+def _is_same(first: Region, second: Region, similarity: TextSimilarity) -> bool:
     smaller = min(area(first.box), area(second.box))
     if smaller <= 0:
         return False
     inside = area(intersection(first.box, second.box)) / smaller
-    if max(iou(first.box, second.box), inside) < OVERLAP or first.text is None or second.text is None:
-        return False
-    return similarity(first.text, second.text) >= ALIKE
+    return max(iou(first.box, second.box), inside) >= OVERLAP and _agree(first, second, similarity)

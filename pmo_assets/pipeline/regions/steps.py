@@ -24,6 +24,7 @@ from pmo_assets.pipeline.regions.marks import image_marks
 from pmo_assets.pipeline.regions.marks_network import MarksNetwork, shipped_calibration
 from pmo_assets.pipeline.regions.phrases import region_phrases
 from pmo_assets.pipeline.regions.shown_regions import shown_regions
+from pmo_assets.pipeline.regions.text_similarity import RegionTexts, text_similarity
 from pmo_assets.records.detections import FigureView
 from pmo_assets.records.figure import Figure
 from pmo_assets.records.panels import Panel
@@ -51,6 +52,15 @@ def load_marks_network(detection_options: DetectionOptions) -> None:
     """
     marks_network(detection_options.provider).load()
     shipped_calibration()
+
+
+def load_text_similarity(region_texts: RegionTexts) -> None:
+    """Load what compares texts, so that a missing package ends the step before its first article.
+
+    Raises:
+        SystemicError: when it is not installed.
+    """
+    text_similarity(region_texts)
 
 
 def find_article_marks(
@@ -146,6 +156,7 @@ def find_article_regions(
     panel_summaries: Sequence[Mapping[str, Any]],
     marks: Sequence[Mapping[str, Any]],
     region_phrases: Sequence[Mapping[str, Any]],
+    region_texts: RegionTexts,
     figure_pixels: PixelStore,
 ) -> StepOutput:
     """Find the regions of each panel by its marks and phrases: rows of `regions`.
@@ -157,11 +168,13 @@ def find_article_regions(
         panel_summaries: its rows of that table, with the mentions.
         marks: its rows of that table; a figure without (they were rejected) has no regions.
         region_phrases: its rows of that table.
+        region_texts: what compares the texts of overlapping regions.
         figure_pixels: store of the renderings.
     """
     pictures = figure_pixels.read(article_id)
     panels, drawn = panels_by_figure(reviewed_panels), _by_panel(marks)
     named, told = _by_panel(region_phrases), _by_panel(panel_summaries)
+    alike = text_similarity(region_texts)
 
     def rows(figure: Mapping[str, Any]) -> list[Row]:
         made: list[Row] = []
@@ -184,7 +197,8 @@ def find_article_regions(
                 [_text_of(phrase.mention, texts) for phrase in phrases],
                 pixels,
             )
-            made.append(regions_row(key, fused_regions(shown, (), panel.content_box)))
+            ratio = pixels.shape[1] / pixels.shape[0]
+            made.append(regions_row(key, fused_regions(shown, (), panel.content_box, similarity=alike, ratio=ratio)))
         return made
 
     return for_each_figure(figures, "regions", rows)

@@ -44,7 +44,7 @@ def pixels() -> MemoryPixels:
 
 def regions(marks: list[dict[str, Any]], summaries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     phrases = find_article_phrases([FIGURE], PANELS, summaries, marks)
-    output = find_article_regions(7, [FIGURE], PANELS, summaries, marks, phrases.rows, pixels())
+    output = find_article_regions(7, [FIGURE], PANELS, summaries, marks, phrases.rows, "terms", pixels())
     assert (phrases.rejections, output.rejections) == ([], [])
     rows: list[dict[str, Any]] = checked(Regions, output.rows).to_dicts()
     return rows
