@@ -131,12 +131,13 @@ test-llm: $(STAMP) $(LLM_STAMP) ## Run the tests that need a language model: vLL
 # PyTorch stays out of the environment for development: the other tests show that the package works without it.
 $(MODELS_STAMP): pyproject.toml constraints.txt
 	@echo "installing PyTorch, torchvision and transformers into $(MODELS_VENV): several minutes, about 7 GB"
-	$(call install,$(MODELS_VENV),dev models)
+	$(call install,$(MODELS_VENV),dev models regions)
 	@touch $@
 
 test-models: $(MODELS_STAMP) ## Run the tests of training and detection with PyTorch
 	$(MODELS_VENV)/bin/python -m pytest -n auto pmo_assets_tests/training pmo_assets_tests/pipeline/detection \
 	  pmo_assets_tests/defs/test_models.py pmo_assets_tests/loading/test_torch.py \
+	  pmo_assets_tests/pipeline/regions/test_text_similarity.py \
 	  pmo_assets_tests/loading/test_dataset_documents.py
 
 mutants: $(STAMP) ## Turn random rules of the package round and see whether a test notices: hours (MUTANTS="--rooms figures")

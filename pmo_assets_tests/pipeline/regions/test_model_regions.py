@@ -30,7 +30,7 @@ from pmo_assets.storage.data_root import DataRoot
 from pmo_assets.tables.regions import Regions, regions_row
 from pmo_assets.tables.rows import row_of
 from pmo_assets.tables.schemas import checked
-from pmo_assets_tests.models.chat_server import Server, chat_server, fails, says
+from pmo_assets_tests.models.chat_server import Handler, Server, chat_server, fails, says
 
 KEY = {"article_id": 7, "image_cluster_id": "g1"}
 FIGURE: dict[str, Any] = {**KEY, "pdf_figure_id": "p0-1", "width": 400, "height": 200}
@@ -192,7 +192,11 @@ def test_the_second_answer_counts_if_it_fits() -> None:
 
 
 def test_a_request_that_takes_too_long_loses_that_panels_answer_alone() -> None:
-    with chat_server(otherwise=lambda handler, _: (time.sleep(1.0), handler.reply(200, b"{}"))[1]) as server:
+    def late(handler: Handler, _: dict[str, Any]) -> None:
+        time.sleep(1.0)
+        handler.reply(200, b"{}")
+
+    with chat_server(otherwise=late) as server:
         output, _ = asked(reader_at(server, timeout=0.2))
         server.until_idle()
     assert output.rows[0]["regions"] == rows()[0]["regions"]
