@@ -6,6 +6,7 @@ how anything is found (`pipeline.regions`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -136,3 +137,31 @@ class Region:
     description: str | None
     source: RegionSource
     confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class PanelRegions:
+    """All that is known of a panel's marks.
+
+    Attributes:
+        marks: of its images.
+        phrases: of its texts that name marks.
+        regions: that both show.
+    """
+
+    marks: tuple[Mark, ...] = ()
+    phrases: tuple[RegionPhrase, ...] = ()
+    regions: tuple[Region, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Say whether there is anything."""
+        return bool(self.marks or self.phrases or self.regions)
+
+
+def region_numbers(regions: Sequence[Region], first: int = 1) -> tuple[int, ...]:
+    """Return the number of each region for people, from `first` on.
+
+    What the same marks show in the same box has one number, whatever number of phrases names it.
+    """
+    known: dict[tuple[Box, tuple[int, ...]], int] = {}
+    return tuple(known.setdefault((region.box, region.marks), first + len(known)) for region in regions)

@@ -14,6 +14,7 @@ from pmo_assets.records.regions import (
     REGION_SOURCES,
     Mark,
     NamedMark,
+    PanelRegions,
     PhrasePlace,
     Region,
     RegionPhrase,
@@ -147,3 +148,31 @@ def phrases_of_row(row: Mapping[str, Any]) -> list[RegionPhrase]:
 def regions_row(key: Mapping[str, Any], regions: Sequence[Region]) -> Row:
     """Return a panel's row of `regions`."""
     return {**key, "regions": [row_of(region) for region in regions]}
+
+
+def panel_regions(
+    marks: Sequence[Mapping[str, Any]] | None,
+    phrases: Sequence[Mapping[str, Any]] | None,
+    regions: Sequence[Mapping[str, Any]] | None,
+) -> PanelRegions:
+    """Return the cells `marks`, `phrases` and `regions` of a panel as one record; null is none."""
+    return PanelRegions(
+        tuple(record_of(Mark, cell) for cell in marks or ()),
+        tuple(record_of(RegionPhrase, cell) for cell in phrases or ()),
+        tuple(record_of(Region, cell) for cell in regions or ()),
+    )
+
+
+def regions_by_panel(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[tuple[int, str, int], PanelRegions]:
+    """Return what is known of each panel's marks, by article, figure and ordinal; only of panels that have any.
+
+    Args:
+        tables: rows of `marks`, `region_phrases` and `regions`; one that was not made counts as empty.
+    """
+    cells: dict[tuple[int, str, int], dict[str, Any]] = {}
+    for table, column in (("marks", "marks"), ("region_phrases", "phrases"), ("regions", "regions")):
+        for row in tables.get(table, ()):
+            key = (row["article_id"], row["image_cluster_id"], row["ordinal"])
+            cells.setdefault(key, {})[column] = row[column]
+    found = {key: panel_regions(own.get("marks"), own.get("phrases"), own.get("regions")) for key, own in cells.items()}
+    return {key: regions for key, regions in found.items() if regions}

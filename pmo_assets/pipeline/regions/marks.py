@@ -47,8 +47,8 @@ from pmo_assets.records.geometry import (
 )
 from pmo_assets.records.regions import Mark, MarkKind
 
-Network = Callable[[Sequence[NDArray[np.uint8]]], list[list[SeenMark]]]
-"""What sees marks in pictures: `marks_network.MarksNetwork`."""
+Network = Callable[[Sequence[NDArray[np.uint8]], float], list[list[SeenMark]]]
+"""What sees marks in pictures from a score on: `marks_network.MarksNetwork`."""
 
 LEAST_SIDE: Final = 12
 """Pixels: in pictures that are smaller on a side no mark can be seen."""
@@ -372,7 +372,7 @@ def pixel_marks(pixels: NDArray[np.uint8], image: Box, network: Network, calibra
     """Return the marks that a network sees in the pixels of an image, in the figure's coordinates, best first."""
     tall, wide = pixels.shape[:2]
     marks = []
-    for seen in network([pixels])[0]:
+    for seen in network([pixels], calibration.least_score)[0]:
         probability = calibration.probability(seen.score)
         if probability < calibration.threshold:
             continue
