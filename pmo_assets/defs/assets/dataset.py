@@ -261,7 +261,7 @@ def panel_duplicates(run: _ReleaseRun) -> dg.MaterializeResult[Any]:
 
 @_release_asset(
     deps=["retractions", "panel_duplicates", "annotations"],
-    batches=["dataset_rows", "panels", "figures", "articles", "article_packages", *joined_names()],
+    batches=["dataset_rows", "panels", "figures", "articles", "article_packages", "region_phrases", *joined_names()],
     description="The release: one row per panel over all batches, each article once and in its newest version, "
     "licences applied; as the published file, as a folder for the Hugging Face Hub and as a gallery, with its version.",
     makers=[selection_once, groups_once, release_statistics, make_release, write_gallery],
