@@ -27,10 +27,10 @@ MARK_COLOURS: Final[tuple[MarkColour, ...]] = (
     "white", "black", "grey", "red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink", "brown",
 )  # fmt: skip
 
-MarkSource = Literal["vector", "text", "pixels"]
-"""Where a mark was seen: the PDF's drawing operators, its live text ("*"), the pixels."""
+MarkSource = Literal["vector", "text", "pixels", "person"]
+"""Where a mark was seen: the PDF's drawing operators, its live text ("*"), the pixels; or a person decided it."""
 
-MARK_SOURCES: Final[tuple[MarkSource, ...]] = ("vector", "text", "pixels")
+MARK_SOURCES: Final[tuple[MarkSource, ...]] = ("vector", "text", "pixels", "person")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +110,11 @@ class RegionPhrase:
     undecided: str | None = None
 
 
-RegionSource = Literal["marks", "model", "marks and model"]
-"""What a region's box comes from: marks, a vision-language model (near a mark), or both, joined to one."""
+RegionSource = Literal["marks", "model", "marks and model", "person"]
+"""What a region's box comes from: marks, a vision-language model (near a mark), or both, joined to one; or a person
+decided it."""
 
-REGION_SOURCES: Final[tuple[RegionSource, ...]] = ("marks", "model", "marks and model")
+REGION_SOURCES: Final[tuple[RegionSource, ...]] = ("marks", "model", "marks and model", "person")
 
 
 MODEL_CONFIDENCE: Final = 0.5
@@ -128,7 +129,8 @@ class Region:
         box: normalised [l, t, r, b] in the figure.
         marks: positions of the marks that show it, among those of the panel's images; of a model's box the nearest.
         phrase: position of the phrase that tells of it, among the panel's; None without one.
-        text: fragment of subcaption or mention, verbatim; None where no phrase and no model tells of it.
+        text: fragment of subcaption or mention, verbatim; None where no phrase and no model tells of it. Of the
+            figure's caption, too, where a person decided it.
         description: what a vision-language model sees there; None when none was asked, or it said nothing that fits.
         source: of the box.
         confidence: 0..1: of the marks' probabilities and of the link to the phrase; of a model's box that of its mark,

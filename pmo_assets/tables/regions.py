@@ -84,6 +84,11 @@ class Marks(PanelKey):
         "degrees (0 right, 90 up), print beside it, source, score, calibrated probability, position of its image",
         metadata=released(FACTS, "panels", facet="boxes"),
     )
+    machine_marks = dy.List(
+        dy.Struct(MARK_FIELDS),
+        nullable=True,
+        description="Marks that the machine sees where people decided the panel's; null where `marks` are its own",
+    )
 
 
 class RegionPhrases(PanelKey):
@@ -105,6 +110,11 @@ class Regions(PanelKey):
         "authors' words (`text`), what a model sees (`description`), marks, source, confidence",
         metadata=released(TEXT, "panels", facet="text"),
     )
+    machine_regions = dy.List(
+        dy.Struct(REGION_FIELDS),
+        nullable=True,
+        description="Regions that the machine finds by its own marks where people decided the panel's; null elsewhere",
+    )
     model = dy.String(nullable=True, description="Name of the vision model that was asked; null for none")
     prompt_version = dy.String(nullable=True, description="Version and hash of its prompt")
     refused = dy.String(nullable=True, description="Why its last answer was not taken; null when it was")
@@ -114,19 +124,37 @@ SCHEMAS: dict[str, type[dy.Schema]] = {"marks": Marks, "region_phrases": RegionP
 """The schema of each asset of the group that is a table."""
 
 
-def marks_row(key: Mapping[str, Any], marks: Sequence[tuple[int, Mark]]) -> Row:
+PlacedMark = tuple[int, Mark]
+"""A mark with the position of its image among the panel's."""
+
+
+def marks_row(key: Mapping[str, Any], marks: Sequence[PlacedMark], machine: Sequence[PlacedMark] | None = None) -> Row:
     """Return a panel's row of `marks`.
 
     Args:
         key: of the panel (`PanelKey`).
-        marks: of its images, with the position of the image.
+        marks: of its images.
+        machine: those that people's took the place of; None where nobody decided.
     """
-    return {**key, "marks": [{**row_of(mark), "image": image} for image, mark in marks]}
+
+    def cells(placed: Sequence[PlacedMark]) -> list[Row]:
+        return [{**row_of(mark), "image": image} for image, mark in placed]
+
+    return {**key, "marks": cells(marks), "machine_marks": None if machine is None else cells(machine)}
 
 
-def marks_of_row(row: Mapping[str, Any]) -> list[tuple[int, Mark]]:
+def marks_of_row(row: Mapping[str, Any]) -> list[PlacedMark]:
     """Return the marks of a row of `marks` with the positions of their images."""
-    return [(cell["image"], record_of(Mark, cell)) for cell in row["marks"]]
+    return _placed(row["marks"])
+
+
+def machine_marks_of_row(row: Mapping[str, Any]) -> list[PlacedMark]:
+    """Return the marks that the machine sees, whether people decided the panel's or not."""
+    return _placed(row["marks"] if row["machine_marks"] is None else row["machine_marks"])
+
+
+def _placed(cells: Sequence[Mapping[str, Any]]) -> list[PlacedMark]:
+    return [(cell["image"], record_of(Mark, cell)) for cell in cells]
 
 
 def phrases_row(key: Mapping[str, Any], phrases: Sequence[RegionPhrase], texts: Sequence[str]) -> Row:
@@ -151,6 +179,7 @@ def phrases_of_row(row: Mapping[str, Any]) -> list[RegionPhrase]:
 def regions_row(
     key: Mapping[str, Any],
     regions: Sequence[Region],
+    machine: Sequence[Region] | None = None,
     *,
     model: str | None = None,
     prompt_version: str | None = None,
@@ -161,13 +190,15 @@ def regions_row(
     Args:
         key: any row with the key of the panel (`PanelKey`).
         regions: of the panel.
+        machine: those that people's took the place of; None without.
         model: that was asked about it; None for none.
         prompt_version: of its prompt.
         refused: why its last answer was not taken.
     """
     own = {name: key[name] for name in PanelKey.columns()}
-    cells = [row_of(region) for region in regions]
-    return {**own, "regions": cells, "model": model, "prompt_version": prompt_version, "refused": refused}
+    of_machine = None if machine is None else [row_of(region) for region in machine]
+    said = {"model": model, "prompt_version": prompt_version, "refused": refused}
+    return {**own, "regions": [row_of(region) for region in regions], "machine_regions": of_machine, **said}
 
 
 def regions_of_row(row: Mapping[str, Any]) -> list[Region]:

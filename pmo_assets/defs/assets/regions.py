@@ -7,10 +7,12 @@ from typing import Any
 import dagster as dg
 
 from pmo_assets.defs import checks
+from pmo_assets.defs.applied import ANNOTATIONS_APPLIED, applied_metadata
 from pmo_assets.defs.made import Made, usage_metadata
 from pmo_assets.defs.previews import preview, regions_preview
 from pmo_assets.defs.stage_table import stage_table
 from pmo_assets.pipeline.regions.model_regions import RegionCounts
+from pmo_assets.pipeline.regions.steps import MARKS_DECIDED, PANELS_DECIDED, REGIONS_DECIDED
 
 
 def _tally(values: list[Any]) -> dg.MetadataValue:
@@ -42,6 +44,8 @@ def _mark_summary(made: Made) -> Mapping[str, Any]:
         "kinds": _tally([mark["kind"] for mark in marks]),
         "colours": _tally([mark["colour"] for mark in marks]),
         "sources": _tally([mark["source"] for mark in marks]),
+        **{key.replace(" ", "_"): made.tally[key] for key in (PANELS_DECIDED, MARKS_DECIDED)},
+        **applied_metadata(made, "marks"),
         "preview": _preview(made, "a figure with the marks on its images, their tips and directions", "marks"),
     }
 
@@ -68,13 +72,15 @@ def _region_summary(made: Made) -> Mapping[str, Any]:
         "regions": len(regions),
         "with_words": sum(region["text"] is not None for region in regions),
         "sources": _tally([region["source"] for region in regions]),
+        **{key.replace(" ", "_"): made.tally[key] for key in (PANELS_DECIDED, REGIONS_DECIDED)},
+        **applied_metadata(made, "regions"),
         "preview": _preview(
             made, "a figure with its marks, the regions that they show, and the words about them", "regions"
         ),
     }
 
 
-marks = stage_table("marks", checks=[checks.panel_rows()], summary=_mark_summary)
+marks = stage_table("marks", checks=[checks.panel_rows(), ANNOTATIONS_APPLIED], summary=_mark_summary)
 
 region_phrases = stage_table("region_phrases", checks=[checks.panel_rows()], summary=_phrase_summary, pixels=True)
 
@@ -91,4 +97,6 @@ def _counted(counts: RegionCounts) -> Mapping[str, Any]:
     }
 
 
-regions = stage_table("regions", counted=_counted, pool="llm", checks=[checks.panel_rows()], summary=_region_summary)
+regions = stage_table(
+    "regions", counted=_counted, pool="llm", checks=[checks.panel_rows(), ANNOTATIONS_APPLIED], summary=_region_summary
+)

@@ -169,7 +169,10 @@ def _questions(
     reviewed_panels: Sequence[Mapping[str, Any]],
     panel_summaries: Sequence[Mapping[str, Any]],
 ) -> dict[int, _Asked]:
-    """Return the questions about panels that marks show something of and that somebody wrote something about."""
+    """Return the questions about panels that marks show something of and that somebody wrote something about.
+
+    People's regions are not asked about: what they decided stays.
+    """
     drawn = {(row["article_id"], row["image_cluster_id"]): row for row in figures}
     panels = {(row["article_id"], row["image_cluster_id"], row["ordinal"]): row for row in reviewed_panels}
     told = {row["panel_id"]: row for row in panel_summaries}
@@ -178,7 +181,7 @@ def _questions(
         figure = drawn[row["article_id"], row["image_cluster_id"]]
         panel = panels[row["article_id"], row["image_cluster_id"], row["ordinal"]]
         text = _text(panel, told.get(row["panel_id"]))
-        if row["regions"] and (text.subcaption or text.mentions):
+        if row["regions"] and row["machine_regions"] is None and (text.subcaption or text.mentions):
             left, top, right, bottom = panel["content_box"]
             ratio = figure["width"] / figure["height"]
             asked[n] = _Asked(row["article_id"], figure["pdf_figure_id"], (left, top, right, bottom), ratio, text)

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,10 @@ def reader_at(server: Server, *, timeout: float = 5.0, **options: Any) -> Region
     return RegionReader(endpoint, **{"concurrency": 2, "reasks": 1, **options})
 
 
-def asked(reader: RegionReader | None, store: MemoryPixels | None = None) -> tuple[StepOutput, RegionCounts]:
-    output, counts = add_model_regions(rows(), [FIGURE], PANELS, SUMMARIES, reader, "terms", store or pixels())
+def asked(
+    reader: RegionReader | None, store: MemoryPixels | None = None, of: list[Row] | None = None
+) -> tuple[StepOutput, RegionCounts]:
+    output, counts = add_model_regions(of or rows(), [FIGURE], PANELS, SUMMARIES, reader, "terms", store or pixels())
     checked(Regions, output.rows)
     return output, counts
 
@@ -218,6 +221,15 @@ def test_an_endpoint_that_is_down_ends_the_step_and_says_what_to_set() -> None:
     endpoint = ChatEndpoint(f"http://127.0.0.1:{port}/v1", "sees", timeout=2.0, retries=0, options="PMO_VLM")
     with pytest.raises(ChatUnavailable, match=r"no language model at .*PMO_VLM_BASE_URL"):
         asked(RegionReader(endpoint))
+
+
+def test_what_people_decided_is_not_asked_about() -> None:
+    first, second = rows()
+    decided = [regions_row(first, [replace(SHOWN, source="person")], [SHOWN]), second]
+    with chat_server(otherwise=fails(500)) as server:
+        output, counts = asked(reader_at(server), of=decided)
+        assert not server.requests
+    assert (output.rows, counts.panels) == (decided, 0)
 
 
 def test_without_a_model_everything_stays() -> None:
