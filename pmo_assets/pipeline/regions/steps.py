@@ -86,7 +86,7 @@ def find_article_marks(
                 [
                     (number, mark)
                     for number, image in enumerate(panel.images)
-                    for mark in image_marks(view, image.box, network, calibration)
+                    for mark in image_marks(view, image.box, network, calibration, image.mark_score)
                 ],
             )
             for panel in own
