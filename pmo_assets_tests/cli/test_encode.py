@@ -11,8 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+import pmo_assets
 from pmo_assets.cli.encode import encode_app
 from pmo_assets.encoders.evaluation.embedding_files import write_embedding_table
+from pmo_assets.encoders.evaluation.release_labels import image_type_of
+from pmo_assets_tests.loading.small_release import write_release
 
 
 def run(*arguments):
@@ -216,3 +219,25 @@ def test_a_map_is_drawn_as_picture_and_page(arrays) -> None:
     assert (arrays / "m.html").read_text().count("data-label=") == 50
     assert "--page OUT.html" in str(run("map", arrays / "X.npy").exception)
     assert "needs --release" in str(run("map", arrays / "X.parquet", "--page", arrays / "m.html").exception)
+
+
+def test_a_releases_panels_are_told_by_its_own_classes(tmp_path) -> None:
+    write_release(tmp_path / "data", articles=20)
+    panels = list(pmo_assets.load(tmp_path / "data").panels)
+    classes = ["CFP", "OCT", "Retinal Imaging", "Other"]
+    rows = [np.eye(5)[classes.index(kind) if (kind := image_type_of(panel)) else 4] for panel in panels]
+    random = np.random.default_rng(0).standard_normal((len(panels), 5))
+    write_embedding_table(
+        tmp_path / "e.parquet", [panel.panel_id for panel in panels], "image", "panel", np.array(rows) + 0.1 * random
+    )
+    done = run(
+        "classify", "--images", tmp_path / "e.parquet", "--release", tmp_path / "data", "--label-set", "image_type",
+        "--bootstrap", 10, "--json", tmp_path / "o.json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "o.json").read_text())
+    assert {item["method"] for item in result["classification"]} == {"linear probe", "nearest neighbours"}
+    assert all(item["accuracy"] > 0.9 for item in result["classification"])
+    assert "not people's" in result["notes"][0]
+    done = run("classify", "--images", tmp_path / "e.parquet")
+    assert "needs --release" in str(done.exception)

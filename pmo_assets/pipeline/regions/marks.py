@@ -241,14 +241,21 @@ def _mark(
 ) -> Mark:
     direction = None
     if tip is not None:
-        direction = _degrees(tail if tail is not None else centre(box), tip, sides)
+        direction = degrees(tail if tail is not None else centre(box), tip, sides)
     probability = LINE if kind == "line" else VECTOR
     return Mark(
         kind, mark_colour(rgb_of(colour)), colour, box, tip, direction, None, "vector", probability, probability
     )
 
 
-def _degrees(start: Point, end: Point, sides: tuple[float, float]) -> float | None:
+def degrees(start: Point, end: Point, sides: tuple[float, float]) -> float | None:
+    """Return the direction from one point to another, 0 to the right, 90 upwards; None where they are one.
+
+    Args:
+        start: in parts of the sides.
+        end: see above.
+        sides: width and height, pixels.
+    """
     across, down = (end[0] - start[0]) * sides[0], (end[1] - start[1]) * sides[1]
     return math.degrees(math.atan2(-down, across)) % 360 if across or down else None
 
@@ -399,7 +406,7 @@ def pixel_marks(
         if seen.tip is not None:
             x, y = seen.tip
             tip = (image[0] + x * width(image), image[1] + y * height(image))
-            direction = _degrees(centre(seen.box), seen.tip, (float(wide), float(tall)))
+            direction = degrees(centre(seen.box), seen.tip, (float(wide), float(tall)))
         marks.append(
             Mark(
                 seen.kind, mark_colour(rgb), hex_of(rgb), denormalise(seen.box, image), tip, direction, None, "pixels",
