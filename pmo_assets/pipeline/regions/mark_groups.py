@@ -13,10 +13,12 @@ from typing import Final
 from pmo_assets.pipeline.captions.tokens import DASHES, OPENING
 from pmo_assets.pipeline.regions.mark_names import QUOTES, MarkName
 from pmo_assets.pipeline.regions.targets import REACH, Range, Reading
-from pmo_assets.pipeline.regions.vocabulary import AVERAGES, AXES, DATA_WORDS, MEASURED_IN, SIGNIFICANCE
+from pmo_assets.pipeline.regions.vocabulary import AVERAGES, AXES, COHORTS, DATA_WORDS, MEASURED_IN, SIGNIFICANCE
 
 _JOINERS: Final = frozenset({"and", "or", ",", "/", "&", "the", "a", "an", "by"})
 _RELATIONS: Final = frozenset("<>=≤≥:")
+_COHORT_REACH: Final = 3
+"""Words between a bracket and the cohort before it: "patients with schizophrenia (triangles)"."""
 COMPARED: Final = frozenset(
     {"p", "n", "t", "compared", "versus", "vs", "significant", "significantly", "statistically"}
 )
@@ -97,8 +99,21 @@ def is_of_data(text: Reading, group: MarkGroup) -> bool:
     words = DATA_WORDS if name.kind == "asterisk" or group.bracket >= 0 else DATA_WORDS | SIGNIFICANCE
     if name.form != "noun" or (name.strength == "strong" and name.kind == "asterisk"):
         return False
+    if _is_of_cohort(text, group):
+        return True
     words = words - AVERAGES if is_measured(text, group) else words
     return any(text.word(index) in words or _is_plot_axis(text, index) for index in range(first, end))
+
+
+def _is_of_cohort(text: Reading, group: MarkGroup) -> bool:
+    """Say whether a bracket of shapes or lines stands behind those whose data they are: "healthy controls (circles)"."""
+    for index in range(group.bracket - 1, max(group.bracket - 1 - _COHORT_REACH, -1), -1):
+        word = text.word(index)
+        if not word[0].isalnum():
+            return False
+        if word in COHORTS:
+            return True
+    return False
 
 
 def is_measured(text: Reading, group: MarkGroup) -> bool:

@@ -39,6 +39,7 @@ from pmo_assets.pipeline.regions.vocabulary import (
     PARTICLES,
     PICTURES,
     PREPOSITIONS,
+    REFERENCES,
 )
 from pmo_assets.records.regions import PhrasePlace, RegionPhrase
 
@@ -169,6 +170,8 @@ def _is_mark(text: Reading, group: MarkGroup, tie: _Tie) -> bool:
         return False
     if name.form == "sign":
         return not (tie.is_legend and is_significance(text, group))
+    if _is_value(text, tie.targets[-1]):
+        return False
     described = name.colour is not None or name.style is not None
     if text.word(name.lead) == "each":
         return False
@@ -179,6 +182,12 @@ def _is_mark(text: Reading, group: MarkGroup, tie: _Tie) -> bool:
         opener = text.word(group.first - 1)
         return name.lead < name.first or group.first == text.sentence(group.first)[0] or opener in _CLAUSE_OPENERS
     return True
+
+
+def _is_value(text: Reading, target: Range) -> bool:
+    """Say whether a line or shape stands for a value, which is a plot's: "L = 31 (red line)", "88 (black circle)"."""
+    words = [text.word(index) for index in range(*target)]
+    return bool(words) and ("=" in words or not any(len(word) > 1 and word.isalpha() for word in words))
 
 
 def _respectively(text: Reading, group: MarkGroup, stop: int) -> int | None:
@@ -228,6 +237,8 @@ def _forward(text: Reading, group: MarkGroup, right: int, shares: int | None, wa
         return _tied_after(text, group, group.end + 1, right, shares, is_item=True)
     if name.form == "sign":
         return _after_sign(text, group, right, shares) if opens else None
+    if word == "with" and opens and (equals := _equals_behind(text, group.end, right)) is not None:
+        return _tied_after(text, group, equals + 1, right, shares, is_item=True)
     if (
         word == ","
         and opens
@@ -245,6 +256,16 @@ def _forward(text: Reading, group: MarkGroup, right: int, shares: int | None, wa
         return _tied_after(text, group, group.end, right, shares, is_item=True)
     if was_verb and word in {"the", "a", "an"} and opener in {"and", ",", "while", "whereas"}:
         return _tied_after(text, group, group.end, right, shares, is_item=True)
+    return None
+
+
+def _equals_behind(text: Reading, start: int, right: int) -> int | None:
+    """The sign "=" behind what tells a mark from others: "outer circle with dots (area B) = stent"."""
+    for index in range(start, min(right, start + _PLACE + 1)):
+        if text.word(index) == "=":
+            return index if index + 1 < right else None
+        if text.word(index) in {",", ";", "."} or index in text.leads:
+            break
     return None
 
 
@@ -384,6 +405,8 @@ def _bracketed(
     panels = _panels_beside(text, group, start, closing)
     named = [index for index in range(start, group.first) if not _is_lead(text, index)]
     is_plural = group.names[-1].is_plural or len(group.names) > 1
+    if named and _is_reference(text, named):
+        named = []
     if named and not _is_short_name(text, start, group.first):
         own = before(text, _without_verb(text, group, start), start, is_plural=is_plural, after_mark=False)
         is_apposed = text.word(group.first - 1) == "," or _participle_before(text, group, start) is not None
@@ -426,6 +449,14 @@ def _after_between(text: Reading, end: int, left: int) -> Range | None:
 def _is_lead(text: Reading, index: int) -> bool:
     word = text.word(index)
     return word in LEADS or word in EXTENT_WORDS or word in COLOURS or not word[0].isalpha() or len(word) == 1
+
+
+def _is_reference(text: Reading, named: Sequence[int]) -> bool:
+    """Say whether the words before marks in brackets only refer to a figure or file: "(S7 Fig. in S1 File, arrows)"."""
+    words = [text.word(index) for index in named]
+    return any(word in REFERENCES for word in words) and all(
+        word in REFERENCES or any(letter.isdigit() for letter in word) for word in words
+    )
 
 
 def _is_short_name(text: Reading, start: int, end: int) -> bool:

@@ -21,12 +21,15 @@ from pmo_assets.pipeline.regions.vocabulary import (
     ACTIVE,
     AUXILIARIES,
     CLAUSE_WORDS,
+    COURSE_STEMS,
+    COURSES,
     DETERMINERS,
     EXTENDING,
     GROUP_ADVERBS,
     IRREGULAR,
     LOOKING,
     MEANING,
+    MODALS,
     NO_CLAUSES,
     PATHS,
     PICTURED,
@@ -36,6 +39,8 @@ from pmo_assets.pipeline.regions.vocabulary import (
     SEEN,
     SHOWS,
     SIDES,
+    SPEAKERS,
+    STYLES,
     TAKEN,
 )
 
@@ -62,11 +67,13 @@ _TRAILING: Final = (
 _LEADING: Final = (
     PREPOSITIONS
     | _AND
-    | frozenset({"that", "well", "also", "both", "either", "including", "together", "even", "then", "so"})
+    | frozenset({"that", "well", "also", "both", "either", "including", "together", "even", "then", "so", "just"})
 )
 _DESCRIBING: Final = ("form", "ent", "ant", "oid", "dense", "intense", "ing", "like", "shaped", "able", "ible", "ile")
 _BEFORE_ARTICLES: Final = frozenset({"all", "both", "half", "than", "as", "not", "per", "only", "that", "no", "twice"})
+_TAKEN_AT: Final = frozenset({"at", "through", "along", "across", "over", "of"})
 _ENDS_FORWARD: Final = frozenset({"while", "whereas", "whose", "respectively", "although", "however", "but"})
+_RELATIVE: Final = frozenset({"where", "which", "that"})
 _NO_HEADS: Final = PREPOSITIONS | _AND | DETERMINERS | PLACE_NOUNS
 """Words behind which a participle opens no clause that can be left out."""
 _BEFORE_SIDES: Final = frozenset({",", "mm", "cm", "µm", "μm", "um"})
@@ -172,9 +179,37 @@ def before(text: Reading, end: int, left: int, *, is_plural: bool, after_mark: b
             break
         if _is_verb(text, index, end):
             return _by_verb(text, index, end, limit, is_plural, after_mark, depth)
+        if position < end and _is_course(text, index, limit):
+            if text.word(index - 1) in _RELATIVE and depth < _DEPTH:  # as "a lesion extending through the fissure"
+                return before(text, index - 1, left, is_plural=is_plural, after_mark=after_mark, depth=depth + 1)
+            return _stripped(text, position, end, is_after_mark=False)
+        if _is_second_clause(text, index, limit) and position < end:
+            return trimmed(text, position, end)
         in_list = in_list or (is_plural and text.word(index) in _AND)
         position = index
-    return _stripped(text, position, end, after_mark and position <= left)
+    first, last = _stripped(text, position, end, after_mark and position <= left)
+    if depth < _DEPTH and last - first <= 2 and text.word(first) in _PRONOUNS and text.word(position - 1) in _RELATIVE:
+        # "the macula where he fixates (arrow)"
+        return before(text, position - 1, left, is_plural=is_plural, after_mark=after_mark, depth=depth + 1)
+    return first, last
+
+
+def _is_course(text: Reading, index: int, limit: int) -> bool:
+    """Say whether a word is a verb that says where its subject goes: "inserts on", "the axons project across"."""
+    word, previous = text.word(index), text.word(index - 1)
+    if index <= limit or previous in ARTICLES | PREPOSITIONS or not previous[-1:].isalpha() or is_adjectival(previous):
+        return False
+    following = index + 1 + text.word(index + 1).endswith("ly") + (text.word(index + 1) == "both")
+    if text.word(following) not in PREPOSITIONS or (text.word(following) == "of" and not word.startswith("consist")):
+        return False
+    return word in COURSES or (word in COURSE_STEMS and previous.endswith("s"))
+
+
+def _is_second_clause(text: Reading, index: int, limit: int) -> bool:
+    """Say whether a participle opens the second of two clauses: "adjacent to the pole and compressing the duct"."""
+    previous = index - 1 - text.word(index - 1).endswith("ly")
+    is_second = previous >= limit and text.word(previous) in _AND
+    return is_second and text.word(index) in EXTENDING and text.word(index + 1) in ARTICLES
 
 
 def _closes(text: Reading, position: int, end: int, limit: int, in_list: bool) -> bool:
@@ -201,6 +236,8 @@ def _closes(text: Reading, position: int, end: int, limit: int, in_list: bool) -
 def _stripped(text: Reading, first: int, end: int, is_after_mark: bool) -> Range:
     """The phrase without its tie to the mark before it: "extending into" of "X (arrow) extending into Y (star)"."""
     first, end = trimmed(text, first, end)
+    if text.word(first).endswith("ly") and text.word(first + 1) in PREPOSITIONS:
+        first, end = trimmed(text, first + 1, end)
     if first == text.sentence(first)[0] and end - first > 1 and _is_panel_letter(text, first):
         first += 1
     if not is_after_mark or not text.word(first).endswith(("ing", "ed")) or end - first <= 2:
@@ -221,9 +258,19 @@ def _is_panel_letter(text: Reading, index: int) -> bool:
 
 def _is_verb(text: Reading, index: int, end: int) -> bool:
     word = text.word(index)
+    if _is_spoken(text, index):
+        return True
     if word in AUXILIARIES or word in SEEN:
         return not _is_attribute(text, index, end)
     return word in SHOWS or _governs(text, index, end)
+
+
+def _is_spoken(text: Reading, index: int) -> bool:
+    """Say whether a form of the past is active, as behind "we": "we (also) found small haemorrhages"."""
+    word, subject = text.word(index), index - 1
+    while text.word(subject) in GROUP_ADVERBS or text.word(subject).endswith("ly"):
+        subject -= 1
+    return text.word(subject) in SPEAKERS and (word.endswith("ed") or word in IRREGULAR or word in SHOWS)
 
 
 def _governs(text: Reading, index: int, end: int) -> bool:
@@ -255,6 +302,9 @@ def _by_verb(text: Reading, index: int, end: int, limit: int, is_plural: bool, a
     """The phrase at a verb: its object, or its subject where nothing or only a place follows."""
     word = text.word(index)
     rest = index + 1
+    is_remark = word == "is" and text.word(index - 1) == "note" and text.word(rest) == "made"
+    if is_remark or (word in MODALS and rest + 1 < end and text.word(rest + 1) in PREPOSITIONS):
+        return trimmed(text, rest + 1, end)  # "note is made of fluid", "lines that may radiate from the disc"
     while rest < end and (text.word(rest) in GROUP_ADVERBS or text.word(rest).endswith("ly")):
         rest += 1
     is_be = word in AUXILIARIES and word not in {"has", "have", "had"}
@@ -270,15 +320,27 @@ def _by_verb(text: Reading, index: int, end: int, limit: int, is_plural: bool, a
     following = text.word(rest) if rest < end else ""
     if following == "by":
         return trimmed(text, rest + 1, end)
-    if (is_be or word in SEEN) and is_adjectival(following) and text.word(rest + 1) in PREPOSITIONS and rest + 1 < end:
+    if _is_spoken(text, index) and following not in PREPOSITIONS:
+        return trimmed(text, rest, end)
+    if is_be and following in MEANING and text.word(rest + 1) in PREPOSITIONS and rest + 2 < end:
+        return trimmed(text, rest + 2, end)
+    is_predicate = is_adjectival(following) or (_describes(following) and not following.endswith("ing"))
+    if (is_be or word in SEEN) and is_predicate and text.word(rest + 1) in PREPOSITIONS and rest + 1 < end:
         rest += 1
         following = text.word(rest)
     is_place = following in PREPOSITIONS or (word in SEEN and following.endswith("ing"))
-    is_state = is_be and following and all(
-        is_adjectival(text.word(k)) or _is_participle(text.word(k)) or text.word(k) in _AND for k in range(rest, end)
-    ) and end - rest <= 3  # fmt: skip
-    if following and not is_place and not is_state:
-        return trimmed(text, rest, end)
+    is_size = is_be and following.isdigit()
+    if word in {"has", "have", "had"} and rest + 1 == end and _is_participle(following):
+        is_place = True  # "the follicles have expanded"
+    is_state = is_be and following and (text.word(rest + 1) == "to" or all(
+        is_adjectival(text.word(k)) or _is_participle(text.word(k)) or text.word(k) in _AND or text.word(k) in STYLES
+        for k in range(rest, end)
+    ) and end - rest <= 3)  # fmt: skip
+    if following and not is_place and not is_size and not is_state:
+        is_adverb = text.word(rest - 1).endswith("ly") and rest - 1 > index and (
+            is_adjectival(following) or _is_participle(following)
+        )  # fmt: skip
+        return trimmed(text, rest - is_adverb, end)
     if following and word in ACTIVE:
         return rest, trimmed(text, rest, end)[1]
     group = index
@@ -392,6 +454,8 @@ def _goes_on(text: Reading, start: int, comma: int, right: int) -> bool:
         return False
     if is_adjectival(text.word(comma - 1)) and is_adjectival(following) and comma - start <= 4:
         return True
+    if comma > start and all(is_adjectival(text.word(k)) or text.word(k) in ARTICLES for k in range(start, comma)):
+        return True  # no noun yet: "the abnormal, tiny foci"
     for position in range(comma + 1, min(right, comma + 24)):
         word = text.word(position)
         if word in _STOPS or word in AUXILIARIES or word in SHOWS or position in text.leads or word in OPENING:
@@ -412,30 +476,44 @@ def core(text: Reading, first: int, end: int) -> Range:
     start, is_picture = first, False
     for index in range(first, min(end, first + _HEAD)):
         word, following = text.word(index), text.word(index + 1)
-        if is_picture and (word == "of" or (word in TAKEN and following in {"at", "through", "along", "across", "of"})):
+        if is_picture and (word == "of" or (word in TAKEN and following in _TAKEN_AT)):
             behind = index + (1 if word == "of" else 2)
             start = behind if behind < end and not text.word(behind).isdigit() else start
             break
-        if word in PREPOSITIONS or word in OPENING or word in CLOSING or word in ",;":
+        if word in PREPOSITIONS or (index > first and _opens_clause(text, index, end)) or word in OPENING or word in CLOSING or word in ",;":
             break
-        is_picture = word in (PICTURES if following in TAKEN else PICTURED)
+        is_picture = word in (PICTURES | {"volume", "section", "sections"} if following in TAKEN else PICTURED)
+    for index in range(start, end - 1):
+        if text.word(index) in PICTURES and text.word(index + 1) in _TAKEN_AT - {"of", "at"}:
+            start = index + 2  # "by means of a scan through the optic disc"
+            break
     position = start + 1
     while position < end:
         partner = text.tokens.partners[position]
         if position < partner < end:
             position = partner
         elif _opens_clause(text, position, end):
-            return trimmed(text, start, position)
+            return trimmed(text, start, position - text.word(position - 1).endswith("ly"))
         position += 1
     return start, end
 
 
 def _opens_clause(text: Reading, index: int, end: int) -> bool:
     """Say whether a participle behind a noun begins a clause: "mass | extending to", "artery | seen in"."""
-    word, noun = text.word(index), text.word(index - 1)
-    following = text.word(index + 1) if index + 1 < end else ""
-    is_noun = noun[-1].isalnum() and noun not in _NO_HEADS
-    if is_noun and (word in EXTENDING or (word in MEANING and following in PREPOSITIONS)):
+    before_it = index - 1
+    while before_it > 0 and (text.word(before_it) in QUOTES or text.word(before_it) in CLOSING):
+        partner = text.tokens.partners[before_it]
+        before_it = partner - 1 if 0 < partner < before_it else before_it - 1
+    word, noun = text.word(index), text.word(before_it)
+    adverbs = 0
+    while index + 1 + adverbs < end and (text.word(index + 1 + adverbs).endswith("ly") or text.word(index + 1 + adverbs) == "just"):
+        adverbs += 1
+    following = text.word(index + 1 + adverbs) if index + 1 + adverbs < end else ""
+    is_noun = noun[-1:].isalnum() and noun not in _NO_HEADS
+    is_said = word in EXTENDING or (word in SHOWS and word.endswith("ing") and word not in NO_CLAUSES)
+    is_adjective = is_adjectival(noun) and text.word(before_it - 1) in ARTICLES  # not "the tongue primary reaching"
+    is_adjective = is_adjective or (word in EXTENDING and noun.endswith(("ent", "ant")) and not noun.endswith("ment"))
+    if is_noun and ((is_said and not is_adjective) or (word in MEANING and following in PREPOSITIONS)):
         return True
     if not is_noun or is_adjectival(noun) or noun.endswith("ly") or len(word) < 5:
         return False
