@@ -155,9 +155,9 @@ def _of_noun(tokens: Tokens, index: int, free: int) -> list[MarkName]:
 
 
 def _head_before(tokens: Tokens, index: int, free: int) -> int | None:
-    """The token "head" of "head of the white arrow", "head arrow"; None where none stands before the arrow at a token."""
+    """The token "head" of "head of the white arrow" or "head arrow"; None where none stands before that arrow."""
     position = index - 1
-    if position >= free and tokens.texts[position].lower() == "head" and tokens.texts[position - 1] not in DASHES:
+    if position >= free and tokens.texts[position].lower() == "head" and tokens.texts[position - 1][:1] not in DASHES:
         return position
     while position > free and tokens.texts[position].lower() in COLOURS.keys() | DETERMINERS:
         position -= 1
@@ -305,6 +305,10 @@ def _panels(tokens: Tokens, after: int) -> tuple[tuple[str, ...], int]:
     items, end = parsed_list(tokens, start, limit)
     if not items or (bracket and end != limit):
         return (), after
+    if bracket and end + 2 < count and texts[end + 1].lower() == "and" and tokens.partners[end + 2] > end + 2:
+        others, closing = parsed_list(tokens, end + 3, tokens.partners[end + 2])
+        if others and closing == tokens.partners[end + 2]:
+            items, end = [*items, *others], closing  # "in (C) and (D)"
     if not bracket and end < count and end == start + 1 and texts[start] in {"a", "A"} and texts[end][0].isalpha():
         return (), after  # "in a patient"
     return identifiers(items), end + 1 if bracket else end
@@ -344,7 +348,11 @@ def _of_participle(tokens: Tokens, index: int) -> list[MarkName]:
     after = index + 1
     if after + 1 < count and texts[after].lower() in {"in", "with"}:
         position = after + 1
-        while position < count and position - after < 4 and texts[position].lower() in FILLERS | {"a", "the"}:
+        while (
+            position < count
+            and position - after < 4
+            and texts[position].lower() in FILLERS | {"a", "the"} | LINE_STYLES
+        ):
             position += 1
         if position < count and texts[position].lower() in COLOURS and texts[after].lower() == "in":
             following = position + 1

@@ -13,6 +13,7 @@ from typing import Final
 from pmo_assets.pipeline.captions.identifier_lists import parsed_list
 from pmo_assets.pipeline.captions.phrases import ARTICLES, is_adjectival
 from pmo_assets.pipeline.captions.tokens import DASHES, OPENING, tokenized
+from pmo_assets.pipeline.regions.cores import core
 from pmo_assets.pipeline.regions.mark_groups import (
     COMPARED,
     MarkGroup,
@@ -22,12 +23,13 @@ from pmo_assets.pipeline.regions.mark_groups import (
     mark_groups,
 )
 from pmo_assets.pipeline.regions.mark_names import QUOTES, MarkName, identifiers, mark_names
-from pmo_assets.pipeline.regions.targets import REACH, Range, Reading, after, before, core, items_of, reading, trimmed
+from pmo_assets.pipeline.regions.targets import REACH, Range, Reading, after, before, items_of, reading, trimmed
 from pmo_assets.pipeline.regions.vocabulary import (
     AT,
     AUXILIARIES,
     BY,
     COLOURS,
+    COUNTED,
     EXTENT_WORDS,
     GROUP_ADVERBS,
     INDICATED,
@@ -170,7 +172,7 @@ def _is_mark(text: Reading, group: MarkGroup, tie: _Tie) -> bool:
         return False
     if name.form == "sign":
         return not (tie.is_legend and is_significance(text, group))
-    if _is_value(text, tie.targets[-1]):
+    if _is_value(text, tie.targets[-1]) or _is_place_of_mark(text, group):
         return False
     described = name.colour is not None or name.style is not None
     if text.word(name.lead) == "each":
@@ -187,7 +189,15 @@ def _is_mark(text: Reading, group: MarkGroup, tie: _Tie) -> bool:
 def _is_value(text: Reading, target: Range) -> bool:
     """Say whether a line or shape stands for a value, which is a plot's: "L = 31 (red line)", "88 (black circle)"."""
     words = [text.word(index) for index in range(*target)]
+    if not COUNTED.isdisjoint(words[:2]):
+        return True
     return bool(words) and ("=" in words or not any(len(word) > 1 and word.isalpha() for word in words))
+
+
+def _is_place_of_mark(text: Reading, group: MarkGroup) -> bool:
+    """Say whether an inset in brackets only tells where another mark is: "(inset, white arrow)"."""
+    is_inset = len(group.names) == 1 and text.word(group.names[0].last) in {"inset", "insets"}
+    return is_inset and group.bracket >= 0 and any(group.end <= lead < group.closing for lead in text.leads)
 
 
 def _respectively(text: Reading, group: MarkGroup, stop: int) -> int | None:
@@ -274,6 +284,8 @@ def _is_placing(text: Reading, group: MarkGroup) -> bool:
     opener = text.word(group.first - 1)
     if opener == "between" and text.word(group.first - 2) in {"distance", "interval", "space"}:
         return False
+    if opener == "to" and text.word(group.first - 2) == "corresponding":
+        return True
     if group.bracket >= 0 or opener not in AT or (opener == "of" and group.names[-1].strength == "strong"):
         return False
     return group.first - 1 > text.sentence(group.first)[0] and text.word(group.first - 2) != ","
@@ -505,6 +517,11 @@ def _without_verb(text: Reading, group: MarkGroup, left: int) -> int:
     return _group_start(text, participle, left)
 
 
+def _is_magnified(text: Reading, end: int) -> bool:
+    """Say whether what stands before a token is a mark's part, larger: "magnified images of the boxes"."""
+    return any(text.word(index).startswith(("magnif", "enlarg", "zoom")) for index in range(max(0, end - 4), end))
+
+
 def _group_start(text: Reading, index: int, left: int) -> int:
     """The first token of a group of verbs that ends at a token: "can also be seen"."""
     while index > left and (
@@ -534,6 +551,10 @@ def _backward(text: Reading, group: MarkGroup, left: int, after_mark: bool, shar
         end = _group_start(text, group.first, left)
     elif participle is not None:
         end = _group_start(text, participle, left)
+    elif (
+        text.word(group.first - 1) == "to" and text.word(group.first - 2) == "corresponding" and group.first - 2 > left
+    ):
+        end = group.first - 2
     elif text.word(group.first - 1) in AT and group.first - 1 >= left:
         end = group.first - 1
         if end == text.sentence(group.first)[0] and text.word(group.end) == ",":
@@ -541,7 +562,7 @@ def _backward(text: Reading, group: MarkGroup, left: int, after_mark: bool, shar
         if end == text.sentence(group.first)[0] and text.word(group.end) in {"is", "are"}:
             return _Tie(_shared(text, group, after(text, group.end + 1, text.sentence(end)[1]), shares))
         if text.word(end) == "of" or end == text.sentence(group.first)[0]:
-            return _Tie([(0, 0)] * len(group.names), evidence=is_measured(text, group))
+            return _Tie([(0, 0)] * len(group.names), evidence=is_measured(text, group) or _is_magnified(text, end))
         if name.strength != "strong" and (
             (name.colour is None and name.style is None) or text.word(end) in {"of", "from"}
         ):

@@ -41,7 +41,7 @@ def _nouns(kind: NamedMark, strength: Strength, singular: str, plural: str) -> d
 
 
 NOUNS: Final[Mapping[str, Noun]] = {
-    **_nouns("arrow", "strong", "arrow", "arrows"),
+    **_nouns("arrow", "strong", "arrow arrrow arow", "arrows arrrows arows"),
     **_nouns("arrowhead", "strong", "arrowhead", "arrowheads"),
     **_nouns("arrowhead", "weak", "triangle chevron", "triangles chevrons"),
     **_nouns("circle", "weak", "circle ellipse oval outline contour", "circles ellipses ovals outlines contours"),
@@ -138,7 +138,8 @@ INDICATING: Final = words(
     "surrounds surrounding encircle encircles encircling enclose encloses enclosing illustrate illustrates "
     "illustrating reveal reveals signify signifies refer refers locate locates label labels emphasize emphasizes "
     "emphasise emphasises symbolize symbolizes trace traces tracing define defines demarcate demarcates demarcating "
-    "mean means measure measures encompass encompasses circumscribe circumscribes display displays"
+    "mean means measure measures encompass encompasses circumscribe circumscribes display displays delimit "
+    "delimits delimiting delimitate delimitates bound bounds"
 )
 """Verbs whose subject is a mark and whose object is what it shows."""
 
@@ -225,7 +226,7 @@ PREPOSITIONS: Final = words(
 DATA_WORDS: Final = words(
     "curve curves slope slopes plot plots plotted graph graphs regression axes histogram histograms median mean means "
     "sem sd percentile percentiles quartile quartiles fitted kaplan boxplot boxplots whisker whiskers outliers "
-    "interquartile probability probabilities simulated simulations fit fits"
+    "interquartile probability probabilities simulated simulations fit fits roc"
 )
 """Words of the legend of a plot, in whose clause shapes and lines are no marks."""
 
@@ -236,6 +237,9 @@ COHORTS: Final = words(
     "patients controls subjects participants volunteers individuals animals mice rats group groups cohort cohorts"
 )
 """Nouns for whom a plot's symbols stand: "healthy controls (circles)"; a mark on a picture shows none."""
+
+COUNTED: Final = words("quantification quantifications percentage percentages proportion proportions frequency rate")
+"""Nouns of what a plot's symbols stand for: "quantification of the layers (circles)"."""
 
 REFERENCES: Final = words("figure fig figs table tables file files movie video text supplementary supplement")
 """Nouns of what a text refers to: "(S7 Fig. in S1 File, arrows)"."""
@@ -248,7 +252,7 @@ MEASURED_IN: Final = words("of in within inside")
 
 PICTURED: Final = words(
     "imaging image images scan scans photograph photographs picture pictures appearance appearances demonstration "
-    "demonstrations depiction illustration visualization visualisation presence evidence view views"
+    "demonstrations depiction illustration visualization visualisation presence evidence view views drawing drawings"
 )
 """Nouns that only say that a thing is on the picture: "imaging of lesions" shows lesions."""
 
@@ -262,7 +266,7 @@ EXTENDING: Final = words(
     "involving extending reaching resembling causing corresponding propagating abutting occupying arising originating "
     "containing mimicking simulating affecting coinciding encasing suggesting falling replacing "
     "compressing displacing encircling surrounding obstructing occluding eroding invading infiltrating traversing "
-    "projecting protruding radiating communicating connecting separating"
+    "projecting protruding radiating communicating connecting separating overlying underlying"
 )
 """Participles that stand only behind their noun, and tell where the thing goes or what it does, not what it is."""
 
@@ -273,7 +277,7 @@ NO_CLAUSES: Final = words(
 """Words in "-ing" that begin no clause: findings ("bleeding into the vitreous"), and what is said like "with"."""
 
 PLACE_NOUNS: Final = AREAS | words(
-    "site sites point points position location level border edge margin line distance thickness"
+    "site sites point points position positions location locations level border edge margin line distance thickness"
 )
 """Nouns that say nothing without what follows them: "the area affected by atrophy"."""
 
