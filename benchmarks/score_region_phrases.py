@@ -11,8 +11,8 @@ after "with", and the thing rather than its imaging; "" where it shows nothing. 
 
 A phrase is right where the words of its mark overlap a label's, and its kind and colour are the label's. A target is
 right where it shares with the label's at least half of the longer one, or has the same words elsewhere in the caption,
-articles left aside; targets are counted of all labels and all phrases. Beside that: the share of the labels' targets that
-are found word for word, and the mean IoU of the words of label and phrase (by position, articles left aside; 0 where a
+articles left aside; targets are counted of all labels and all phrases. Beside that: the share of the labels' targets
+that are found word for word, and the mean IoU of the words of label and phrase (by position, articles left aside; 0 where a
 phrase is missed or says nothing). `--errors` lists what went wrong in the parts to develop with, never in another.
 """
 

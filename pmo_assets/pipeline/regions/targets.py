@@ -328,6 +328,8 @@ def _behind_verb(text: Reading, index: int, end: int, is_be: bool) -> int:
     """The token behind a verb with its adverbs, and with the participle behind which nothing or only a place stands."""
     rest = index + 1
     while rest < end and (text.word(rest) in GROUP_ADVERBS or text.word(rest).endswith("ly")):
+        if text.word(rest + 1) in DASHES:
+            break  # "well-defined"
         rest += 1
     if (
         is_be
