@@ -251,13 +251,15 @@ def score_articles(folder: Path, labels: Sequence[Mapping[str, Any]], look: Path
             found = [next((k for k, mark in enumerate(marks) if near(place, mark.box)), None) for place in places]
             counts["marks"] += len(places)
             counts["marks found"] += sum(place is not None for place in found)
+            counts["false marks"] += len(set(range(len(marks))) - set(found))
             first = 0
             for phrase, own in zip(panel["phrases"], label["phrases"], strict=False):
                 counts[tally(phrase, range(first, first + len(own)), found)] += 1
                 first += len(own)
             counts["no phrase"] += max(0, len(label["phrases"]) - len(panel["phrases"]))
     if labels:
-        print(f"{len(labels)} panels, {counts['marks']} marks, {counts['marks found']} found")
+        found_of = f"{counts['marks found']} of {counts['marks']} marks found"
+        print(f"{len(labels)} panels: {found_of}, {counts['false marks']} others")
         print(lines("articles", counts))
 
 
@@ -270,7 +272,7 @@ def main() -> None:
     parser.add_argument("--network", action="store_true")
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("--articles", type=Path)
-    parser.add_argument("--only", nargs="+", help="articles, where none is labelled")
+    parser.add_argument("--only", nargs="+", help="articles; all that have labels")
     parser.add_argument("--labels", type=Path, default=_LABELS)
     parser.add_argument("--look", type=Path)
     options = parser.parse_args()
@@ -279,9 +281,10 @@ def main() -> None:
             options.drawn, options.first, options.shared, MarksNetwork() if options.network else None, options.errors
         )
     if options.articles is not None:
-        labels = [{"article": name, "figure": "", "ordinal": -1, "phrases": []} for name in options.only or ()]
-        if not labels:
-            labels = [json.loads(line) for line in options.labels.read_text(encoding="utf-8").splitlines()]
+        labels = [json.loads(line) for line in options.labels.read_text(encoding="utf-8").splitlines()]
+        labels = [row for row in labels if options.only is None or row["article"] in options.only]
+        unlabelled = set(options.only or ()) - {row["article"] for row in labels}
+        labels += [{"article": name, "figure": "", "ordinal": -1, "phrases": []} for name in sorted(unlabelled)]
         score_articles(options.articles, labels, options.look)
 
 

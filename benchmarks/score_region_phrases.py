@@ -4,16 +4,20 @@
 
 Labels (`benchmarks/data/region_phrase_labels.jsonl`) are short quotations of captions of PubMed Central's figures, by
 article and file of the figure; the captions themselves are read from JSONL files (`article`, `figure`, `caption`) that
-are not part of the repository. Captions to develop with and to report on are of different articles. A label's `mark` is
-the noun with its adjectives, `target` the noun phrase that the caption says the mark shows, with adjectives and what
-belongs to it, without verbs and clauses of participles ("a mass" of "a mass extending into the orbit"), the nearest one
-after "with", and the thing rather than its imaging; "" where it shows nothing. Labels stand in the order of marks.
+are not part of the repository; `source` says where those of the later sets come from (ROCO: the lists of
+github.com/razorx89/roco-dataset; the starter corpus of github.com/PLOS/allofplos; eLife's XML; figure pages of
+journals), `digest` begins the SHA-256 of the caption. Captions to develop with and to report on are of different
+articles. A label's `mark` is the noun with its adjectives, `target` the noun phrase that the caption says the mark
+shows, with adjectives and what belongs to it, without verbs and clauses of participles ("a mass" of "a mass extending
+into the orbit"), the nearest one after "with", and the thing rather than its imaging; "" where it shows nothing. Labels
+stand in the order of marks.
 
 A phrase is right where the words of its mark overlap a label's, and its kind and colour are the label's. A target is
 right where it shares with the label's at least half of the longer one, or has the same words elsewhere in the caption,
 articles left aside; targets are counted of all labels and all phrases. Beside that: the share of the labels' targets
-that are found word for word, and the mean IoU of the words of label and phrase (by position, articles left aside; 0 where a
-phrase is missed or says nothing). `--errors` lists what went wrong in the parts to develop with, never in another.
+that are found word for word, and the mean IoU of the words of label and phrase (by position, articles left aside; 0
+where a phrase is missed or says nothing). `--errors` lists what went wrong in the parts to develop with, never in
+another.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -111,10 +116,16 @@ def word_overlap(caption: str, label: Range, phrase: Range) -> float:
 
 
 def score(rows: Sequence[Mapping[str, Any]], captions: Mapping[tuple[str, str], str]) -> Score:
-    """Score the phrases of the rows' captions."""
+    """Score the phrases of the rows' captions.
+
+    Raises:
+        ValueError: a caption is not the one that was labelled.
+    """
     result = Score()
     for row in rows:
         caption = captions[row["article"], row["figure"]]
+        if "digest" in row and sha256(caption.encode()).hexdigest()[:16] != row["digest"]:
+            raise ValueError(f"the caption of {row['article']} {row['figure']} is another one than the labelled one")
         _score_caption(caption, located(caption, row["phrases"]), region_phrases(caption), row["article"], result)
     return result
 

@@ -45,7 +45,8 @@ _NEAR: Final[frozenset[frozenset[MarkColour]]] = frozenset(
 _STAR: Final = str.maketrans(dict.fromkeys("∗⁎＊✱⋆", "*"))
 
 _Fit = tuple[int, int]
-"""How badly a mark fits a phrase by kind and colour: 0 where it is the one named, 1 where it is near."""
+"""How badly a mark fits a phrase by kind and colour: 0 where it is the one named, 1 where it is near or none is named.
+Of "hollow arrow" and "white arrow" the second one has the white marks."""
 
 
 _UNSEEN_STYLES: Final = frozenset({"open", "filled", "double", "curved"})
@@ -57,17 +58,20 @@ def linked_phrases(
     marks: Sequence[Mark],
     *,
     identifier: str | None = None,
+    images: Sequence[int] | None = None,
     least_probability: float = LEAST_PROBABILITY,
 ) -> tuple[RegionPhrase, ...]:
     """Return the phrases with the marks that they mean, or with the reason why that is not sure.
 
-    A plural means all marks that fit it, a singular one. Where several fit a singular, all are given and `undecided`
-    says so; the same where phrases of one text mean different things and fit the same marks.
+    A plural means all marks that fit it, a singular one, or one on each of several images. Where several fit a
+    singular, all are given and `undecided` says so; the same where phrases of one text mean different things and fit
+    the same marks.
 
     Args:
         phrases: of a panel's texts.
         marks: of the panel's images; positions among them are what `RegionPhrase.marks` holds.
         identifier: of the panel, for "arrow in B"; None for a panel without a name.
+        images: for each mark the position of the image that it is on; None: all are on one.
         least_probability: of marks that are linked.
     """
     likely = [index for index, mark in enumerate(marks) if mark.probability >= least_probability]
@@ -92,7 +96,8 @@ def linked_phrases(
                 reason = "the text names these marks for several things"
             if reason is None and phrase.style in _UNSEEN_STYLES:
                 reason = f"whether a mark is {phrase.style} is not seen"
-            if reason is None and not phrase.is_plural and len(labelled) > 1:
+            is_repeated = images is not None and len({images[mark] for mark in labelled}) == len(labelled)
+            if reason is None and not phrase.is_plural and len(labelled) > 1 and not is_repeated:
                 reason = f"{len(labelled)} marks fit, and the text speaks of one"
             linked[number] = replace(phrase, marks=tuple(labelled), undecided=reason)
     return tuple(linked)
@@ -106,9 +111,9 @@ def _fit(phrase: RegionPhrase, mark: Mark) -> _Fit | None:
         kind = 1
     else:
         return None
-    if phrase.colour is None or mark.colour == phrase.colour:
+    if phrase.colour is not None and mark.colour == phrase.colour:
         return kind, 0
-    if mark.colour is None or frozenset((mark.colour, phrase.colour)) in _NEAR:
+    if phrase.colour is None or mark.colour is None or frozenset((mark.colour, phrase.colour)) in _NEAR:
         return kind, 1
     return None
 
