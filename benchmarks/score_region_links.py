@@ -11,9 +11,10 @@ marks that are found there.
 looking at the pictures: for each phrase of a panel's subcaption, in order, the places of the marks that it means (x, y,
 normalised in the figure). `--look` writes each panel with its marks numbered, to label them.
 
-A phrase is *right* where it is linked without a doubt to all found marks that it means and to no other, *wrong* where
-it is linked otherwise, *undecided* where the pipeline says so, *unseen* where none of its marks was found and it is
-linked to none. The yardstick is 0.90 right among those that are linked without a doubt.
+A phrase is *right* where it is linked without a doubt to all found marks that it means and to no other, *false mark*
+where what else it is linked to is none that anyone drew, *wrong* where it is linked otherwise, *undecided* where the
+pipeline says so, *unseen* where none of its marks was found and it is linked to none. The yardstick is 0.90 right among
+those that are linked without a doubt.
 """
 
 from __future__ import annotations
@@ -124,14 +125,19 @@ def tally(phrase: RegionPhrase, meant: Sequence[int], found: Sequence[int | None
     right = {place for mark in meant if (place := found[mark]) is not None}
     if phrase.undecided is not None:
         return "unseen" if not right and not phrase.marks else "undecided"
-    return "right" if set(phrase.marks) == right else "wrong"
+    others = set(phrase.marks) - right
+    if others and right <= set(phrase.marks) and others.isdisjoint(found):
+        return "false mark"
+    return "wrong" if others or set(phrase.marks) != right else "right"
 
 
 def lines(name: str, counts: Counter[str]) -> str:
     """Return a line of a source's counts."""
     linked = counts["right"] + counts["wrong"]
-    total = linked + counts["undecided"] + counts["unseen"] + counts["no phrase"]
-    numbers = ", ".join(f"{counts[key]} {key}" for key in ("right", "wrong", "undecided", "unseen", "no phrase"))
+    total = linked + counts["false mark"] + counts["undecided"] + counts["unseen"] + counts["no phrase"]
+    numbers = ", ".join(
+        f"{counts[key]} {key}" for key in ("right", "wrong", "false mark", "undecided", "unseen", "no phrase")
+    )
     seen = max(1, total - counts["unseen"] - counts["no phrase"])
     return (
         f"{name}: {total} phrases: {numbers}; right of linked {counts['right'] / max(1, linked):.3f}, "

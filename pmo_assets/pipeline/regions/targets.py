@@ -213,7 +213,7 @@ def _closes(text: Reading, position: int, end: int, limit: int, in_list: bool) -
     index = position - 1
     word = text.word(index)
     if word in DASHES:
-        return text.tokens.gap(index) and text.tokens.gap(position)
+        return text.tokens.gap(index) and (position >= len(text.tokens.texts) or text.tokens.gap(position))
     if word == ",":
         return not in_list and not text.is_decimal(index) and not _joins(text, position, end, limit)
     if word in CONJUNCTIONS:

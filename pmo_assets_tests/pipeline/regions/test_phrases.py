@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pmo_assets.pipeline.regions.phrases import region_phrases
@@ -395,6 +395,7 @@ def _is_sound(text: str) -> bool:
 
 
 @given(st.lists(_PIECES, max_size=30), st.sampled_from([" ", ""]))
+@example(["line", "–"], " ")
 def test_offsets_are_sound_on_any_order_of_words(pieces: list[str], joiner: str) -> None:
     assert _is_sound(joiner.join(pieces))
 
