@@ -49,6 +49,7 @@ _Fit = tuple[int, int]
 Of "hollow arrow" and "white arrow" the second one has the white marks."""
 
 
+_ARROWS: Final = frozenset({"arrow", "arrowhead"})
 _UNSEEN_STYLES: Final = frozenset({"open", "filled", "double", "curved"})
 """Styles that tell one mark from another and that marks do not state."""
 
@@ -86,7 +87,7 @@ def linked_phrases(
         by_text.setdefault((phrase.found_in, phrase.mention), []).append(number)
     linked = list(phrases)
     for numbers in by_text.values():
-        best = _best(numbers, fits)
+        best = _best(numbers, phrases, fits)
         rivals = _rivals(numbers, phrases, best)
         for number in numbers:
             phrase, chosen = phrases[number], best[number]
@@ -118,8 +119,13 @@ def _fit(phrase: RegionPhrase, mark: Mark) -> _Fit | None:
     return None
 
 
-def _best(numbers: Sequence[int], fits: Sequence[Mapping[int, _Fit]]) -> dict[int, list[int]]:
-    """The marks that fit each phrase of a text best, without those that fit another phrase of it better."""
+def _best(
+    numbers: Sequence[int], phrases: Sequence[RegionPhrase], fits: Sequence[Mapping[int, _Fit]]
+) -> dict[int, list[int]]:
+    """The marks that fit each phrase of a text best, without those that fit another phrase of it better.
+
+    "Arrows" are arrowheads, too, where no phrase names these: not all of a group are seen as what they are.
+    """
     least: dict[int, _Fit] = {}
     for number in numbers:
         for mark, fit in fits[number].items():
@@ -128,7 +134,9 @@ def _best(numbers: Sequence[int], fits: Sequence[Mapping[int, _Fit]]) -> dict[in
     for number in numbers:
         own = {mark: fit for mark, fit in fits[number].items() if fit == least[mark]}
         lowest = min(own.values(), default=(0, 0))
-        best[number] = sorted(mark for mark, fit in own.items() if fit == lowest)
+        is_alike = phrases[number].is_plural and phrases[number].kind in _ARROWS
+        kinds = {0, 1} if is_alike else {lowest[0]}
+        best[number] = sorted(mark for mark, fit in own.items() if fit[0] in kinds and fit[1] == lowest[1])
     return best
 
 

@@ -46,6 +46,13 @@ def test_marks_of_a_named_colour_are_not_those_of_a_phrase_without() -> None:
     assert links == [((1,), None), ((0, 2), None)]
 
 
+def test_arrows_are_also_arrowheads_where_no_phrase_names_these() -> None:
+    marks = _mark("arrow", "red"), _mark("arrowhead", "red"), _mark("arrowhead", "blue")
+    assert _links("Drusen (red arrows).", *marks) == [((0, 1), None)]
+    both = _links("Drusen (red arrows) and a scar (arrowheads).", *marks)
+    assert both == [((0,), None), ((1, 2), None)]
+
+
 def test_a_plural_means_all_that_fit() -> None:
     assert _links("Drusen (arrows).", _mark("arrow"), _mark("box"), _mark("arrow")) == [((0, 2), None)]
 
